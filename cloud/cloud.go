@@ -1,0 +1,108 @@
+// Package cloud is the contract between the engine and one cloud: three methods, plain data in and out, and six kinds
+// of error. A driver spells steps in its cloud's words. It holds no policy, never waits, and never decides when.
+package cloud
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// Driver runs pools of one kind on one cloud. S is the kind's own specification, as the API has it. All methods are
+// safe for concurrent use, hold their caller for no longer than a few requests, and return *Error when the cloud refuses.
+type Driver[S any] interface {
+	// Traits are facts about the cloud that hold for every pool of the kind.
+	Traits() pool.Traits
+	// Observe reads everything that the cloud says about one pool. It never writes. Node fields are left nil.
+	Observe(ctx context.Context, t Target[S]) (pool.Observed, error)
+	// Start begins one step and returns at once. It is idempotent: what has already happened is no error.
+	Start(ctx context.Context, t Target[S], s pool.Step) error
+}
+
+// Target is everything that a driver needs to know about one pool beside the step.
+type Target[S any] struct {
+	Owner Owner
+	// KubernetesVersion that the machines should run, with the leading v; empty when the object names none.
+	KubernetesVersion string
+	// Bootstrap is what new machines boot with.
+	Bootstrap Bootstrap
+	// FailureDomains that the core object prefers; the specification's own zones come first.
+	FailureDomains []string
+	// Remembered are the look-ups that earlier observations resolved, as they were kept on the object.
+	Remembered map[string]string
+	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one. A driver's own
+	// writes always make older observations useless.
+	MaxAge time.Duration
+	// Spec is the kind's own specification. It must not be changed.
+	Spec S
+}
+
+// Owner is who a cloud object belongs to. The ID decides; the rest is for people and for other tools.
+type Owner struct {
+	// ID survives moves, backup and restore of the Kubernetes object, and is never reused.
+	ID string
+	// Cluster, Namespace and Name of the infrastructure object's cluster and of the object.
+	Cluster, Namespace, Name string
+	// GroupName, when set, is the name that the cloud's group shall have instead of the derived one.
+	GroupName string
+}
+
+const (
+	// nameLimit leaves room for the suffix in the shortest name that a cloud allows (128 characters).
+	nameLimit = 100
+	// suffixLength of the owner's hash makes a clash of two owners with one name as good as impossible.
+	suffixLength = 10
+)
+
+// ResourceName is the name of the owner's group and template in the cloud. It is a function of the object's name and
+// owner ID alone, so that a create whose reply was lost is found again, and no two clusters ever share a group.
+func (o Owner) ResourceName() string {
+	if o.GroupName != "" {
+		return o.GroupName
+	}
+	name := o.Name
+	if len(name) > nameLimit {
+		name = name[:nameLimit]
+	}
+	sum := sha256.Sum256([]byte(o.ID))
+	return name + "-" + hex.EncodeToString(sum[:])[:suffixLength]
+}
+
+// Bootstrap is the data that a machine boots with. It holds a token that lets machines join, so it prints as its hash.
+type Bootstrap struct {
+	data   []byte
+	format string
+}
+
+// NewBootstrap wraps bootstrap data of the given format ("cloud-config" or "ignition").
+func NewBootstrap(data []byte, format string) Bootstrap { return Bootstrap{data: data, format: format} }
+
+// Data is the raw bootstrap data. It must reach nothing but the cloud's user-data field.
+func (b Bootstrap) Data() []byte { return b.data }
+
+// Format is "cloud-config" or "ignition".
+func (b Bootstrap) Format() string { return b.format }
+
+// Empty says that there is no bootstrap data (yet).
+func (b Bootstrap) Empty() bool { return len(b.data) == 0 }
+
+// dataHashLength is enough to tell versions apart and too short to be used for anything else.
+const dataHashLength = 12
+
+// Hash tells bootstrap data apart without showing it.
+func (b Bootstrap) Hash() string {
+	if b.Empty() {
+		return ""
+	}
+	sum := sha256.Sum256(b.data)
+	return hex.EncodeToString(sum[:])[:dataHashLength]
+}
+
+// String shows the hash, never the data.
+func (b Bootstrap) String() string { return "bootstrap data " + b.Hash() }
+
+// GoString shows the hash, never the data, for %#v.
+func (b Bootstrap) GoString() string { return b.String() }

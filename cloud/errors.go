@@ -1,0 +1,70 @@
+package cloud
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind sorts every refusal of every cloud into six, each with one reaction of the engine.
+type Kind string
+
+// The kinds of error. They are made at the wire and nowhere else.
+const (
+	// Throttled: too many calls; try again after Error.After.
+	Throttled Kind = "Throttled"
+	// Conflict: something else is going on or was changed in between; look again.
+	Conflict Kind = "Conflict"
+	// Capacity: the cloud has no machines of that kind, or a quota is used up; Error.Where says where.
+	Capacity Kind = "Capacity"
+	// Denied: the credentials do not allow it.
+	Denied Kind = "Denied"
+	// Invalid: the specification can't be met; Error.Field names the field.
+	Invalid Kind = "Invalid"
+	// Unavailable: no answer, or an answer that says nothing. What was asked may have happened.
+	Unavailable Kind = "Unavailable"
+)
+
+// Error is a cloud's refusal in the cloud's own words.
+type Error struct {
+	Kind Kind
+	// Op is the cloud's name of the call: "autoscaling:CreateAutoScalingGroup".
+	Op string
+	// Code and Message are the cloud's own. Message holds no request ids, addresses of one request, or times.
+	Code, Message string
+	// Field is the path of the object's field that is to be changed, when the cloud or the driver knows it.
+	Field string
+	// Where names the zone, region or quota that has no capacity.
+	Where string
+	// After is how long the cloud asks to wait; zero when it does not say.
+	After time.Duration
+}
+
+// Error says which call was refused and why.
+func (e *Error) Error() string {
+	text := e.Message
+	if e.Code != "" {
+		text = e.Code + ": " + e.Message
+	}
+	if e.Field != "" {
+		text = e.Field + ": " + text
+	}
+	if e.Op != "" {
+		text = e.Op + ": " + text
+	}
+	return text
+}
+
+// KindOf is the kind of the *Error within err, or Unavailable for any other error: nothing is known about it.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Unavailable
+}
+
+// Invalidf makes an error about one field of the object, found before any call was sent.
+func Invalidf(field, format string, args ...any) *Error {
+	return &Error{Kind: Invalid, Field: field, Message: fmt.Sprintf(format, args...)}
+}

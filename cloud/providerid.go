@@ -1,0 +1,27 @@
+package cloud
+
+import "strings"
+
+// ProviderKey is what a provider ID means, so that two spellings of one instance compare equal: letter case is folded
+// where the cloud ignores it, repeated slashes do not count, and where the instance's own ID is unique within its cloud
+// the zone in front of it is left out (aws:///eu-west-1a/i-0abc, aws:////i-0abc and aws:///i-0abc are one instance).
+// An ID that names no instance gives the empty key, which matches nothing.
+func ProviderKey(id string) string {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(id), "://")
+	if !ok {
+		return ""
+	}
+	scheme = strings.ToLower(scheme)
+	parts := strings.FieldsFunc(rest, func(r rune) bool { return r == '/' })
+	if len(parts) == 0 {
+		return ""
+	}
+	switch scheme {
+	case "aws":
+		return scheme + "://" + parts[len(parts)-1]
+	case "azure":
+		return scheme + "://" + strings.ToLower(strings.Join(parts, "/"))
+	default:
+		return scheme + "://" + strings.Join(parts, "/")
+	}
+}

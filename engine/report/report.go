@@ -1,0 +1,111 @@
+// Package report says what a pass means for people and for programs: conditions, counts, the state word and the
+// sentence. It is pure: two passes over the same facts give byte-equal reports. One file per condition.
+package report
+
+import "github.com/muster-project/muster/pool"
+
+// The condition types, the same on every infrastructure kind.
+const (
+	// Ready is the summary: one sentence on what, how many, and what is waited for.
+	Ready = "Ready"
+	// TemplateReady says that the template in the cloud is the one that the specification asks for.
+	TemplateReady = "TemplateReady"
+	// GroupReady says that the group exists, is ours, and has the shape and size that the specification asks for.
+	GroupReady = "GroupReady"
+	// InstancesReady says that as many nodes are Ready as the pool wants.
+	InstancesReady = "InstancesReady"
+	// UpToDate says that every instance was launched from the wanted template.
+	UpToDate = "UpToDate"
+	// Deleting says how far deletion has come; it is absent while the object is not being deleted.
+	Deleting = "Deleting"
+)
+
+// Status of a condition.
+type Status string
+
+// The three values that a condition takes.
+const (
+	True    Status = "True"
+	False   Status = "False"
+	Unknown Status = "Unknown"
+)
+
+// Condition is one fact about the pool. Times and generations are the Kubernetes edge's matter.
+type Condition struct {
+	Type    string
+	Status  Status
+	Reason  string
+	Message string
+}
+
+// Event is something that happened in this pass, with its value.
+type Event struct {
+	// Warning events want somebody's attention.
+	Warning bool
+	Reason  string
+	Message string
+}
+
+// Counts are observed numbers. A nil count is unknown.
+type Counts struct {
+	// Desired is how many instances the pool should have now.
+	Desired int
+	// Current is how many it has: every instance of the group that is not on its way out.
+	Current *int
+	// Ready is how many of them have a Ready node.
+	Ready *int
+	// UpToDate is how many of them were launched from the wanted template.
+	UpToDate *int
+}
+
+// State is the pool's one-word state for the State column.
+type State string
+
+// The states, first match wins.
+const (
+	StateDeleting State = "Deleting"
+	StateError    State = "Error"
+	StateWaiting  State = "Waiting"
+	StateCreating State = "Creating"
+	StateScaling  State = "Scaling"
+	StateUpdating State = "Updating"
+	StateRunning  State = "Running"
+)
+
+// Instance is one row of status.instances.
+type Instance struct {
+	ID         string
+	ProviderID string
+	Zone       string
+	State      pool.InstanceState
+	// Node is empty as long as the machine has not joined; Ready is its node's condition.
+	Node    string
+	Ready   bool
+	Version string
+	// Template is the Ref that the instance was launched from.
+	Template string
+}
+
+// Report is everything that a pass has to say.
+type Report struct {
+	Conditions []Condition
+	Counts     Counts
+	State      State
+	Events     []Event
+	// Seen says that the cloud was asked and has answered: what follows is observed. Otherwise it is empty, and what
+	// the object says from before stays.
+	Seen bool
+	// Provisioned says that the group exists and is ours.
+	Provisioned bool
+	// GroupID is the cloud's name of the group, for spec.providerID.
+	GroupID string
+	// Template is the Ref of the newest template.
+	Template string
+	// ProviderIDs of all instances that are not failed or on their way out, in a stable order.
+	ProviderIDs []string
+	Instances   []Instance
+	// Size is the group's own size, which becomes spec.replicas of the core object where somebody else sizes the group.
+	Size *int
+	// Remember are look-ups to be kept on the object.
+	Remember map[string]string
+}

@@ -1,0 +1,172 @@
+// Package pool is the domain of Muster: what a machine pool should be, what it is, and the one step that brings the
+// two together. It decides for every cloud, and it is pure: no clock, no random source, no input or output, and no
+// import but the standard library, so that every rule is a row in a table and every whole decision a property.
+package pool
+
+import "time"
+
+// Desired is what the object asks for, translated once by the Kubernetes edge.
+type Desired struct {
+	// Replicas is the number of machines that the pool should have. It is ignored while External is set and the
+	// group exists.
+	Replicas int
+	// External says that somebody else sizes the group (annotation cluster.x-k8s.io/replicas-managed-by): its size is
+	// read and never written.
+	External bool
+	// Min and Max bound Replicas, as the group's own limits in the cloud do; both inclusive.
+	Min, Max int
+	// MinField and MaxField name the object's fields behind Min and Max, for messages.
+	MinField, MaxField string
+	// Deleting says that the object is being deleted: the nodes are drained, then everything that it owns in the cloud goes.
+	Deleting bool
+	// Held, when set, says why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A
+	// group that exists goes on being sized, drained and deleted.
+	Held *Cause
+	// DrainTimeout bounds the drain of one node; zero means no bound.
+	DrainTimeout time.Duration
+	// DeletePolicy orders the instances that a scale-in may choose from.
+	DeletePolicy DeletePolicy
+}
+
+// DeletePolicy is the order in which surplus instances go.
+type DeletePolicy string
+
+// The delete policies, with the words of AzureMachinePool. Ties are broken by name.
+const (
+	Oldest DeletePolicy = "Oldest"
+	Newest DeletePolicy = "Newest"
+	// Random is a stable order: a hash of owner and instance.
+	Random DeletePolicy = "Random"
+)
+
+// Cause is why something is done or not done: a reason word for machines and a sentence for people. Messages hold no
+// times and no request ids, so that two passes over the same facts say the same.
+type Cause struct {
+	Reason  string
+	Message string
+}
+
+// Template is a launch configuration, told apart by content.
+type Template struct {
+	// Ref is the cloud's own name for it, for example "lt-0123:4"; empty for one that does not exist yet.
+	Ref string
+	// Content is the versioned hash of everything in it that only new machines can take up.
+	Content string
+	// Data is the hash of the bootstrap data. It alone never makes an instance stale.
+	Data string
+}
+
+// Same says whether both templates make the same machines, whatever bootstrap data they carry.
+func (t Template) Same(o Template) bool { return t.Content != "" && t.Content == o.Content }
+
+// Observed is everything that the cloud says about one pool, and what the workload cluster says about its nodes.
+type Observed struct {
+	// Group is nil as long as the cloud has no group of ours under the pool's name.
+	Group *Group
+	// Foreign, when set, says which cloud object has our name without our owner tag. It is never changed or deleted.
+	Foreign *Cause
+	// Wanted is the template that the specification asks for now; its Ref is empty. It is zero when the specification
+	// can't be translated without bootstrap data that is not there.
+	Wanted Template
+	// Versions are the templates of ours that exist in the cloud, newest first.
+	Versions []Template
+	// Instances are the group's members that exist, terminating ones included, ordered by creation, then ID.
+	Instances []Instance
+	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
+	Issues []Cause
+	// Remember are look-ups that were resolved during this observation (an image by its name), to be kept on the object,
+	// so that what the world publishes later rolls nothing by itself.
+	Remember map[string]string
+}
+
+// Latest is the newest template that exists, or the zero Template.
+func (o Observed) Latest() Template {
+	if len(o.Versions) == 0 {
+		return Template{}
+	}
+	return o.Versions[0]
+}
+
+// Group is the cloud's object that keeps the machines.
+type Group struct {
+	// ID is what the cloud calls the group (an ARN, a resource ID).
+	ID string
+	// Size is the number of machines that the group itself is asked to keep.
+	Size int
+	// Min and Max are the group's own limits as they are in the cloud.
+	Min, Max int
+	// Template is the Ref of the template that the group launches from now.
+	Template string
+	// Drift names the fields of the group, its size aside, that differ from what the specification asks for.
+	Drift []string
+	// Deleting says that the cloud is removing the group.
+	Deleting bool
+}
+
+// InstanceState is an instance's place in its life.
+type InstanceState string
+
+// The states of an instance.
+const (
+	// Pending instances are being launched.
+	Pending InstanceState = "Pending"
+	// Running instances run; whether they serve is the node's matter.
+	Running InstanceState = "Running"
+	// Terminating instances are on their way out, whoever asked for it.
+	Terminating InstanceState = "Terminating"
+	// Failed instances run no more or never will, and are still members of the group.
+	Failed InstanceState = "Failed"
+)
+
+// Instance is one machine of the group.
+type Instance struct {
+	// ID is the cloud's name for it within the group, as Start wants it back.
+	ID string
+	// ProviderID is what its Node carries in spec.providerID.
+	ProviderID string
+	// Zone is the failure domain that it is in.
+	Zone string
+	// Template is what it was launched from; Content is empty when that is unknown.
+	Template Template
+	State    InstanceState
+	// Created is when the cloud made it; zero when the cloud does not say.
+	Created time.Time
+	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine).
+	Marked bool
+	// Node is nil as long as the machine has not joined the workload cluster.
+	Node *Node
+}
+
+// Node is what the workload cluster says about one instance.
+type Node struct {
+	// Name of the Node object.
+	Name string
+	// Ready is the node's Ready condition; ReadySince is when it last changed.
+	Ready      bool
+	ReadySince time.Time
+	// Cordoned says that nothing new is scheduled onto it, by whomever.
+	Cordoned bool
+	// DrainStarted is when our drain of it began; zero when we do not drain it.
+	DrainStarted time.Time
+	// Remaining is the number of pods that a drain has still to evict. It is known only while DrainStarted is set.
+	Remaining int
+	// Blocked names pods and the budgets that keep them, for people.
+	Blocked []string
+	// KubeletVersion as the node reports it, with the leading v.
+	KubeletVersion string
+}
+
+// Drained says whether the node holds nothing any more that a drain would evict.
+func (n *Node) Drained() bool { return !n.DrainStarted.IsZero() && n.Remaining == 0 }
+
+// Traits are facts about a cloud, as data, so that the decision needs to know no cloud.
+type Traits struct {
+	// Name of the cloud's group in its own language, for messages: "Auto Scaling group".
+	Group string
+	// Template in the cloud's own language: "launch template".
+	Template string
+	// KeepTemplates is how many templates are kept beside those in use.
+	KeepTemplates int
+	// RemoveBatch is how many instances one removal may name.
+	RemoveBatch int
+}
