@@ -1,0 +1,158 @@
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/api/common"
+)
+
+const (
+	// AWSMachinePoolKind is the kind's name.
+	AWSMachinePoolKind = "AWSMachinePool"
+
+	// MachinePoolFinalizer keeps the object until everything that it owns in the cloud is gone.
+	MachinePoolFinalizer = "awsmachinepool.infrastructure.cluster.x-k8s.io"
+)
+
+// AWSMachinePoolSpec is what a pool of EC2 instances kept by an Auto Scaling group should be.
+type AWSMachinePoolSpec struct {
+	// ProviderID is the ARN of the Auto Scaling group. It is written by the controller.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	ProviderID string `json:"providerID,omitempty"`
+
+	// MinSize is the smallest size of the group.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	MinSize int32 `json:"minSize"`
+
+	// MaxSize is the largest size of the group.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	MaxSize int32 `json:"maxSize"`
+
+	// AvailabilityZones are the zones that instances may be launched in, when no subnets are named.
+	// +optional
+	// +listType=atomic
+	AvailabilityZones []string `json:"availabilityZones,omitempty"`
+
+	// AvailabilityZoneSubnetType says which subnets of the zones are used: public, private (as if absent) or all.
+	// +optional
+	AvailabilityZoneSubnetType *AZSubnetType `json:"availabilityZoneSubnetType,omitempty"`
+
+	// Subnets that instances are launched in, each by its ID or by filters.
+	// +optional
+	// +listType=atomic
+	Subnets []AWSResourceReference `json:"subnets,omitempty"`
+
+	// AdditionalTags are put on the group, its launch template and its instances, beside the tags that are always there.
+	// +optional
+	AdditionalTags Tags `json:"additionalTags,omitempty"`
+
+	// AWSLaunchTemplate is what instances are launched from.
+	// +required
+	AWSLaunchTemplate AWSLaunchTemplate `json:"awsLaunchTemplate"`
+
+	// MixedInstancesPolicy lets the group launch several instance types, on demand and spot.
+	// +optional
+	MixedInstancesPolicy *MixedInstancesPolicy `json:"mixedInstancesPolicy,omitempty"`
+
+	// ProviderIDList are the provider IDs of the group's instances, as their Nodes carry them. It is written by the
+	// controller.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10000
+	ProviderIDList []string `json:"providerIDList,omitempty"`
+
+	// DefaultCoolDown is the time after a scaling activity before the cloud starts another one of its own.
+	// +optional
+	DefaultCoolDown *metav1.Duration `json:"defaultCoolDown,omitempty"`
+
+	// DefaultInstanceWarmup is the time until a new instance counts in the group's metrics.
+	// +optional
+	DefaultInstanceWarmup *metav1.Duration `json:"defaultInstanceWarmup,omitempty"`
+
+	// RefreshPreferences are for rollouts by the cloud's instance refresh.
+	// +optional
+	RefreshPreferences *RefreshPreferences `json:"refreshPreferences,omitempty"`
+
+	// CapacityRebalance lets the group replace spot instances that are about to be interrupted.
+	// +optional
+	CapacityRebalance bool `json:"capacityRebalance,omitempty"`
+
+	// SuspendProcesses are the group's processes that are kept suspended. One that is taken out of the list is resumed.
+	// +optional
+	SuspendProcesses *SuspendProcessesTypes `json:"suspendProcesses,omitempty"`
+
+	// Ignition is how machines that boot with Ignition get their data.
+	// +optional
+	Ignition *Ignition `json:"ignition,omitempty"`
+
+	// AWSLifecycleHooks hold instances of the group for a while when they are launched or terminated.
+	// +optional
+	// +listType=atomic
+	AWSLifecycleHooks []AWSLifecycleHook `json:"lifecycleHooks,omitempty"`
+}
+
+// AWSMachinePoolStatus is what is known about the pool.
+type AWSMachinePoolStatus struct {
+	common.Status `json:",inline"`
+
+	// LaunchTemplateID is the ID of the pool's launch template.
+	// +optional
+	LaunchTemplateID string `json:"launchTemplateID,omitempty"`
+
+	// LaunchTemplateVersion is the version that the group launches from.
+	// +optional
+	LaunchTemplateVersion *string `json:"launchTemplateVersion,omitempty"`
+
+	// InfrastructureMachineKind is the kind of the objects that stand for single instances; absent when there are none.
+	// +optional
+	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
+
+	// FailureReason belongs to the older contract. It is read and never set: nothing here is beyond repair.
+	// +optional
+	FailureReason *string `json:"failureReason,omitempty"`
+
+	// FailureMessage belongs to the older contract. It is read and never set.
+	// +optional
+	FailureMessage *string `json:"failureMessage,omitempty"`
+
+	// ASGStatus is the group's status in the cloud's own words; absent unless the group is being deleted.
+	// +optional
+	ASGStatus *ASGStatus `json:"asgStatus,omitempty"`
+}
+
+// ASGStatus is a status of an Auto Scaling group in the cloud's own words.
+type ASGStatus string
+
+// ASGStatusDeleteInProgress says that the cloud is deleting the group.
+const ASGStatusDeleteInProgress ASGStatus = "Delete in progress"
+
+// AWSMachinePool is a pool of EC2 instances that an Auto Scaling group keeps.
+// +kubebuilder:object:root=true
+type AWSMachinePool struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what the pool should be.
+	// +required
+	Spec AWSMachinePoolSpec `json:"spec"`
+
+	// Status is what is known about the pool.
+	// +optional
+	Status AWSMachinePoolStatus `json:"status,omitempty"`
+}
+
+// AWSMachinePoolList is a list of AWSMachinePool.
+// +kubebuilder:object:root=true
+type AWSMachinePoolList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// Items of the list.
+	Items []AWSMachinePool `json:"items"`
+}

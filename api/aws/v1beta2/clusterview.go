@@ -1,0 +1,38 @@
+package v1beta2
+
+// ClusterView is what pools read of their infrastructure cluster (AWSCluster, AWSManagedControlPlane). These kinds are
+// not ours: nothing but the fields that are read is named, and nothing is ever written.
+type ClusterView struct {
+	// Name of the infrastructure cluster object, for messages.
+	Name string
+	// Region that the cluster is in.
+	Region string
+	// Partition of the cloud, for example aws-cn; empty means that it follows from the region.
+	Partition string
+	// VPCID of the cluster's network.
+	VPCID string
+	// Subnets of the cluster's network, as its status or specification has them.
+	Subnets []SubnetView
+	// NodeSecurityGroups that every node of the cluster gets, by ID.
+	NodeSecurityGroups []string
+	// AdditionalTags that every cloud object of the cluster gets.
+	AdditionalTags Tags
+	// SSHKeyName is the cluster's key pair: a name, the empty string for none, or nil when nothing is said.
+	SSHKeyName *string
+	// ImageLookupFormat, ImageLookupOrg and ImageLookupBaseOS are the cluster's words on images, for pools that have none.
+	ImageLookupFormat, ImageLookupOrg, ImageLookupBaseOS string
+	// EKS says that the control plane is Amazon's own.
+	EKS bool
+}
+
+// SubnetView is what is read of one subnet of the cluster.
+type SubnetView struct {
+	// ID of the subnet in the cloud; empty for one that does not exist yet.
+	ID string
+	// AvailabilityZone that it lies in, and that zone's type: availability-zone, local-zone, wavelength-zone or empty.
+	AvailabilityZone, ZoneType string
+	// IsPublic says that it has a route to an internet gateway.
+	IsPublic bool
+	// CNI says that it lies in a secondary address range, for pods rather than machines.
+	CNI bool
+}

@@ -1,0 +1,259 @@
+package v1beta2
+
+// AWSLaunchTemplate is what instances are launched from.
+type AWSLaunchTemplate struct {
+	// Name of the launch template in the cloud. Absent, the group's name is taken. It can't be changed later.
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// IamInstanceProfile is the name or the ARN of the instance profile that instances get.
+	// +optional
+	IamInstanceProfile string `json:"iamInstanceProfile,omitempty"`
+
+	// AMI is the image that instances boot from.
+	// +optional
+	AMI AMIReference `json:"ami,omitzero"`
+
+	// ImageLookupFormat is the pattern of the image's name, used when no AMI is set. {{.BaseOS}} and {{.K8sVersion}} stand
+	// for the base operating system and the Kubernetes version without its leading v.
+	// +optional
+	ImageLookupFormat string `json:"imageLookupFormat,omitempty"`
+
+	// ImageLookupOrg is the account that publishes the image, used when no AMI is set.
+	// +optional
+	ImageLookupOrg string `json:"imageLookupOrg,omitempty"`
+
+	// ImageLookupBaseOS is the base operating system of the image, used when no AMI is set.
+	// +optional
+	ImageLookupBaseOS string `json:"imageLookupBaseOS,omitempty"`
+
+	// InstanceType of the instances, for example m5.large.
+	// +optional
+	InstanceType string `json:"instanceType,omitempty"`
+
+	// RootVolume is the volume that instances boot from.
+	// +optional
+	RootVolume *Volume `json:"rootVolume,omitempty"`
+
+	// NonRootVolumes are the instances' further volumes.
+	// +optional
+	// +listType=atomic
+	NonRootVolumes []Volume `json:"nonRootVolumes,omitempty"`
+
+	// SSHKeyName is the key pair that instances get: a name, the empty string for none, or absent for the cluster's.
+	// +optional
+	SSHKeyName *string `json:"sshKeyName,omitempty"`
+
+	// VersionNumber is kept for older manifests. The version that is launched from is always the newest of the pool's own.
+	// +optional
+	VersionNumber *int64 `json:"versionNumber,omitempty"`
+
+	// AdditionalSecurityGroups that instances get beside the cluster's, each by its ID or by filters.
+	// +optional
+	// +listType=atomic
+	AdditionalSecurityGroups []AWSResourceReference `json:"additionalSecurityGroups,omitempty"`
+
+	// SpotMarketOptions make the instances spot instances.
+	// +optional
+	SpotMarketOptions *SpotMarketOptions `json:"spotMarketOptions,omitempty"`
+
+	// InstanceMetadataOptions say how instances reach their metadata.
+	// +optional
+	InstanceMetadataOptions *InstanceMetadataOptions `json:"instanceMetadataOptions,omitempty"`
+
+	// EnclaveOptions are about Nitro enclaves on the instances.
+	// +optional
+	EnclaveOptions *EnclaveOptions `json:"enclaveOptions,omitempty"`
+
+	// PrivateDNSName is about the instances' host names.
+	// +optional
+	PrivateDNSName *PrivateDNSName `json:"privateDnsName,omitempty"`
+
+	// CapacityReservationID is the capacity reservation that instances are launched into.
+	// +optional
+	CapacityReservationID *string `json:"capacityReservationId,omitempty"`
+
+	// MarketType is how instances are paid for. Absent, it follows from the other fields.
+	// +optional
+	MarketType MarketType `json:"marketType,omitempty"`
+
+	// CapacityReservationPreference says whether instances may use open capacity reservations.
+	// +optional
+	CapacityReservationPreference CapacityReservationPreference `json:"capacityReservationPreference,omitempty"`
+}
+
+// AMIReference names an image.
+type AMIReference struct {
+	// ID of the image.
+	// +optional
+	ID *string `json:"id,omitempty"`
+
+	// EKSOptimizedLookupType finds the image that EKS publishes for the Kubernetes version.
+	// +optional
+	EKSOptimizedLookupType *EKSAMILookupType `json:"eksLookupType,omitempty"`
+}
+
+// EKSAMILookupType is a family of images that EKS publishes.
+// +kubebuilder:validation:Enum=AmazonLinux;AmazonLinuxGPU;AmazonLinux2023;AmazonLinux2023GPU
+type EKSAMILookupType string
+
+// The families of images that EKS publishes.
+const (
+	AmazonLinux        EKSAMILookupType = "AmazonLinux"
+	AmazonLinuxGPU     EKSAMILookupType = "AmazonLinuxGPU"
+	AmazonLinux2023    EKSAMILookupType = "AmazonLinux2023"
+	AmazonLinux2023GPU EKSAMILookupType = "AmazonLinux2023GPU"
+)
+
+// VolumeType is a type of EBS volume. It is free text, so that new types of the cloud can be used at once.
+type VolumeType string
+
+// The volume types that rules depend on.
+const (
+	VolumeTypeIO1 VolumeType = "io1"
+	VolumeTypeIO2 VolumeType = "io2"
+	VolumeTypeGP3 VolumeType = "gp3"
+)
+
+// Volume is an EBS volume of an instance.
+type Volume struct {
+	// DeviceName under which the instance sees the volume.
+	// +optional
+	DeviceName string `json:"deviceName,omitempty"`
+
+	// Size in GiB.
+	// +required
+	// +kubebuilder:validation:Minimum=8
+	Size int64 `json:"size"`
+
+	// Type of the volume: gp2, gp3, io1, io2, st1, sc1, standard.
+	// +optional
+	Type VolumeType `json:"type,omitempty"`
+
+	// IOPS that are provisioned. Types io1 and io2 need it.
+	// +optional
+	IOPS int64 `json:"iops,omitempty"`
+
+	// Throughput in MiB per second. Only type gp3 knows it.
+	// +optional
+	Throughput *int64 `json:"throughput,omitempty"`
+
+	// Encrypted says whether the volume is encrypted; absent, the account's default holds.
+	// +optional
+	Encrypted *bool `json:"encrypted,omitempty"`
+
+	// EncryptionKey is the KMS key to encrypt with: its ID, ARN or alias.
+	// +optional
+	EncryptionKey string `json:"encryptionKey,omitempty"`
+}
+
+// SpotMarketOptions are about spot instances.
+type SpotMarketOptions struct {
+	// MaxPrice in dollars per hour; absent or empty means the on-demand price.
+	// +optional
+	MaxPrice *string `json:"maxPrice,omitempty"`
+}
+
+// InstanceMetadataState switches a part of the metadata service.
+// +kubebuilder:validation:Enum=enabled;disabled
+type InstanceMetadataState string
+
+// The states of a part of the metadata service.
+const (
+	InstanceMetadataEnabled  InstanceMetadataState = "enabled"
+	InstanceMetadataDisabled InstanceMetadataState = "disabled"
+)
+
+// HTTPTokensState says whether metadata requests need a session token.
+// +kubebuilder:validation:Enum=optional;required
+type HTTPTokensState string
+
+// The states of session tokens.
+const (
+	HTTPTokensOptional HTTPTokensState = "optional"
+	HTTPTokensRequired HTTPTokensState = "required"
+)
+
+// InstanceMetadataOptions say how an instance reaches its metadata.
+type InstanceMetadataOptions struct {
+	// HTTPEndpoint switches the metadata service.
+	// +optional
+	// +kubebuilder:default=enabled
+	HTTPEndpoint InstanceMetadataState `json:"httpEndpoint,omitempty"`
+
+	// HTTPProtocolIPv6 switches the service's IPv6 address.
+	// +optional
+	// +kubebuilder:default=disabled
+	HTTPProtocolIPv6 InstanceMetadataState `json:"httpProtocolIpv6,omitempty"`
+
+	// HTTPPutResponseHopLimit is the number of hops that a session token may travel.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	HTTPPutResponseHopLimit int64 `json:"httpPutResponseHopLimit,omitempty"`
+
+	// HTTPTokens says whether requests need a session token.
+	// +optional
+	// +kubebuilder:default=optional
+	HTTPTokens HTTPTokensState `json:"httpTokens,omitempty"`
+
+	// InstanceMetadataTags switches the instance's tags in its metadata.
+	// +optional
+	// +kubebuilder:default=disabled
+	InstanceMetadataTags InstanceMetadataState `json:"instanceMetadataTags,omitempty"`
+}
+
+// EnclaveOptions are about Nitro enclaves.
+type EnclaveOptions struct {
+	// Enabled says whether instances may run Nitro enclaves.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+}
+
+// HostnameType is how the cloud names an instance.
+// +kubebuilder:validation:Enum=ip-name;resource-name
+type HostnameType string
+
+// The ways of naming an instance: after its address, or after its ID.
+const (
+	HostnameTypeIPName       HostnameType = "ip-name"
+	HostnameTypeResourceName HostnameType = "resource-name"
+)
+
+// PrivateDNSName is about an instance's host name.
+type PrivateDNSName struct {
+	// EnableResourceNameDNSAAAARecord answers for the resource name with AAAA records.
+	// +optional
+	EnableResourceNameDNSAAAARecord *bool `json:"enableResourceNameDnsAAAARecord,omitempty"`
+
+	// EnableResourceNameDNSARecord answers for the resource name with A records.
+	// +optional
+	EnableResourceNameDNSARecord *bool `json:"enableResourceNameDnsARecord,omitempty"`
+
+	// HostnameType is how the instance is named.
+	// +optional
+	HostnameType *HostnameType `json:"hostnameType,omitempty"`
+}
+
+// MarketType is how instances are paid for.
+// +kubebuilder:validation:Enum=OnDemand;Spot;CapacityBlock
+type MarketType string
+
+// The ways of paying for instances.
+const (
+	MarketTypeOnDemand      MarketType = "OnDemand"
+	MarketTypeSpot          MarketType = "Spot"
+	MarketTypeCapacityBlock MarketType = "CapacityBlock"
+)
+
+// CapacityReservationPreference says how instances use capacity reservations.
+// +kubebuilder:validation:Enum="";None;CapacityReservationsOnly;Open
+type CapacityReservationPreference string
+
+// The ways of using capacity reservations.
+const (
+	CapacityReservationPreferenceNone CapacityReservationPreference = "None"
+	CapacityReservationPreferenceOnly CapacityReservationPreference = "CapacityReservationsOnly"
+	CapacityReservationPreferenceOpen CapacityReservationPreference = "Open"
+)

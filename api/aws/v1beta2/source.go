@@ -1,0 +1,10 @@
+package v1beta2
+
+// MachinePoolSource is everything that the AWS driver translates into cloud objects: the pool's own specification and
+// what is read of its cluster. It is no API object, and it is never changed once it is made.
+type MachinePoolSource struct {
+	// Pool is the pool's specification.
+	Pool *AWSMachinePoolSpec
+	// Cluster is what is read of the infrastructure cluster.
+	Cluster ClusterView
+}

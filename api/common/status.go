@@ -1,0 +1,151 @@
+// Package common holds what the objects of every infrastructure kind share, so that one reconciler, one table of
+// conditions and one set of columns serve them all.
+// +kubebuilder:object:generate=true
+package common
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Status is what every infrastructure kind reports about its pool. It is inlined into the kind's own status. Counts are
+// observed; one that is not known yet is absent rather than zero.
+type Status struct {
+	// Initialization tells the core controller how far the first provisioning has come.
+	// +optional
+	Initialization Initialization `json:"initialization,omitzero"`
+
+	// Ready says that the pool's group exists in the cloud. It is the older contract's word for
+	// initialization.provisioned, and both always say the same.
+	// +optional
+	Ready bool `json:"ready"`
+
+	// ObservedGeneration is the metadata.generation that this status was made from.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Replicas is the number of instances that exist in the cloud and are not on their way out.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// DesiredReplicas is the number of instances that the pool is brought to. With an outside autoscaler it is what the
+	// cloud's group is asked to keep.
+	// +optional
+	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
+
+	// ReadyReplicas is the number of instances whose Node is Ready. It is absent while the workload cluster has not been
+	// looked at.
+	// +optional
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+
+	// UpToDateReplicas is the number of instances that were launched from the template that is wanted now. It is absent
+	// while that template is not known.
+	// +optional
+	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
+
+	// State is one word on what the pool is doing, for people; conditions tell the same in full.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	State string `json:"state,omitempty"`
+
+	// Template is the cloud's name and version of the template that new instances are launched from.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Template string `json:"template,omitempty"`
+
+	// Version is the Kubernetes version that new instances run, with the leading v.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Version string `json:"version,omitempty"`
+
+	// Conditions are the observations on the pool.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// Instances are the members of the group, ordered by creation and ID.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10000
+	Instances []InstanceStatus `json:"instances,omitempty"`
+}
+
+// Initialization is the part of the status that the core contract asks for by name.
+type Initialization struct {
+	// Provisioned becomes true once the group exists in the cloud, and stays true.
+	// +optional
+	Provisioned *bool `json:"provisioned,omitempty"`
+}
+
+// InstanceStatus is what is known about one instance of the pool.
+type InstanceStatus struct {
+	// InstanceID is the cloud's own name of the instance.
+	// +optional
+	InstanceID string `json:"instanceID,omitempty"`
+
+	// InstanceName is the instance's host name, where the cloud tells it.
+	// +optional
+	InstanceName string `json:"instanceName,omitempty"`
+
+	// ProviderID is what the instance's Node carries in spec.providerID.
+	// +optional
+	ProviderID string `json:"providerID,omitempty"`
+
+	// Addresses are the instance's addresses, where the cloud tells them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Addresses []InstanceAddress `json:"addresses,omitempty"`
+
+	// Zone is the failure domain that the instance is in.
+	// +optional
+	Zone string `json:"zone,omitempty"`
+
+	// State is the instance's place in its life: Pending, Running, Terminating or Failed.
+	// +optional
+	State string `json:"state,omitempty"`
+
+	// Node is the name of the instance's Node once it has joined the workload cluster.
+	// +optional
+	Node string `json:"node,omitempty"`
+
+	// Ready says that the instance's Node is Ready.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+
+	// Version is the kubelet's version as the Node reports it, with the leading v.
+	// +optional
+	Version *string `json:"version,omitempty"`
+
+	// Template is what the instance was launched from.
+	// +optional
+	Template string `json:"template,omitempty"`
+}
+
+// InstanceAddress is one address of an instance, shaped like a Machine's.
+type InstanceAddress struct {
+	// Type of the address: Hostname, ExternalIP, InternalIP, ExternalDNS or InternalDNS.
+	// +required
+	// +kubebuilder:validation:Enum=Hostname;ExternalIP;InternalIP;ExternalDNS;InternalDNS
+	Type string `json:"type"`
+
+	// Address itself.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	Address string `json:"address"`
+}
+
+// GetConditions gives the conditions to helpers that read them.
+func (s *Status) GetConditions() []metav1.Condition { return s.Conditions }
+
+// SetConditions takes the conditions from helpers that write them.
+func (s *Status) SetConditions(conditions []metav1.Condition) { s.Conditions = conditions }
+
+// SetProvisioned records that the group exists, in the words of both contracts.
+func (s *Status) SetProvisioned() {
+	provisioned := true
+	s.Initialization.Provisioned = &provisioned
+	s.Ready = true
+}
