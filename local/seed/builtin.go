@@ -1,0 +1,152 @@
+package seed
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// builtinCluster is the name of the cluster that the built-in pool belongs to.
+const builtinCluster = "capa"
+
+// builtinVersion is the Kubernetes version of a cluster that is made around pools which want nothing newer.
+const builtinVersion = "v1.25.0"
+
+//go:embed manifests/cluster.yaml
+var clusterManifest string
+
+//go:embed manifests/machinepool.yaml
+var poolManifest string
+
+// Account is what a simulated AWS account holds, as far as manifests name it.
+type Account struct {
+	Region, Zone, VPCID, SubnetID, KeyName, InstanceType string
+}
+
+// Variables are the account's things under the names that the manifests of the AWS provider use for them.
+func (a Account) Variables() map[string]string {
+	return map[string]string{
+		"AWS_REGION":                     a.Region,
+		"AWS_AVAILABILITY_ZONE":          a.Zone,
+		"AWS_CONTROL_PLANE_MACHINE_TYPE": a.InstanceType,
+		"AWS_NODE_MACHINE_TYPE":          a.InstanceType,
+		"AWS_SSH_KEY_NAME":               a.KeyName,
+		"AWS_SUBNET":                     a.SubnetID,
+		"AWS_SUBNET_ID":                  a.SubnetID,
+		"AWS_VPC_ID":                     a.VPCID,
+	}
+}
+
+// Builtin are the objects of a world that is given no manifests: a cluster and one pool of two machines.
+func Builtin(a Account) ([]Object, error) {
+	cluster, err := clusterObjects(a, DefaultNamespace, builtinCluster, builtinVersion)
+	if err != nil {
+		return nil, err
+	}
+	pools, err := Parse([]Source{{Name: "built-in pool", Text: poolManifest}}, FromMap(a.Variables()))
+	if err != nil {
+		return nil, err
+	}
+	return append(cluster, pools...), nil
+}
+
+// clusterObjects are what makes a cluster in a world: the Cluster, its infrastructure and its control plane.
+func clusterObjects(a Account, namespace, name, kubernetes string) ([]Object, error) {
+	vars := maps.Clone(a.Variables())
+	vars["CLUSTER_NAME"], vars["NAMESPACE"], vars["KUBERNETES_VERSION"] = name, namespace, kubernetes
+	return Parse([]Source{{Name: "built-in cluster", Text: clusterManifest}}, FromMap(vars))
+}
+
+// wantedCluster is a cluster that some object names.
+type wantedCluster struct {
+	namespace, name string
+	// by is an object that names it, and newest the highest Kubernetes version of all such objects.
+	by     Object
+	newest string
+}
+
+// AddClusters puts before objects the clusters that they name and that neither they nor the world bring: exists says
+// whether the world has a Cluster of that name already. Only clusters of the clouds that are simulated can be made.
+func AddClusters(a Account, objects []Object, exists func(namespace, name string) (bool, error)) ([]Object, error) {
+	var made []Object
+	for _, w := range wantedClusters(objects) {
+		found, err := exists(w.namespace, w.name)
+		if err != nil {
+			return nil, fmt.Errorf("cluster %s/%s: %w", w.namespace, w.name, err)
+		}
+		if found {
+			continue
+		}
+		if kind := infrastructureKind(w.by); kind != "" && !strings.HasPrefix(kind, "AWS") {
+			return nil, fmt.Errorf("%s: no manifest brings the cluster %q, and for a %s none can be made", w.by.Where(), w.name, kind)
+		}
+		added, err := clusterObjects(a, w.namespace, w.name, w.newest)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, added...)
+	}
+	return append(made, objects...), nil
+}
+
+// wantedClusters lists the clusters that objects name and do not bring, in the order of their first mention.
+func wantedClusters(objects []Object) []*wantedCluster {
+	brought := map[string]bool{}
+	for _, o := range objects {
+		if gk := o.GroupVersionKind().GroupKind(); gk.Group == coreGroup && gk.Kind == "Cluster" {
+			brought[o.Namespaced()+"/"+o.GetName()] = true
+		}
+	}
+	var order []*wantedCluster
+	wanted := map[string]*wantedCluster{}
+	for _, o := range objects {
+		name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
+		id := o.Namespaced() + "/" + name
+		if o.GroupVersionKind().Group != coreGroup || name == "" || brought[id] {
+			continue
+		}
+		w := wanted[id]
+		if w == nil {
+			w = &wantedCluster{namespace: o.Namespaced(), name: name, by: o, newest: builtinVersion}
+			wanted[id] = w
+			order = append(order, w)
+		}
+		w.newest = newer(w.newest, machineVersion(o))
+	}
+	return order
+}
+
+// coreGroup is the API group of Cluster and of everything that names one.
+const coreGroup = "cluster.x-k8s.io"
+
+// machineVersion is the Kubernetes version of the machines that an object makes; empty for an object that makes none.
+func machineVersion(o Object) string { return machineField(o, "version") }
+
+// infrastructureKind is the kind of infrastructure that an object makes its machines from.
+func infrastructureKind(o Object) string { return machineField(o, "infrastructureRef", "kind") }
+
+// machineField reads a field of the machine that an object is, or has a template of.
+func machineField(o Object, path ...string) string {
+	for _, at := range [][]string{{"spec", "template", "spec"}, {"spec"}} {
+		if v, ok, _ := unstructured.NestedString(o.Object, append(at, path...)...); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// newer is the higher of two versions. A version that can't be read loses; the API server will say what is wrong with it.
+func newer(a, b string) string {
+	vb, err := version.ParseSemantic(b)
+	if err != nil {
+		return a
+	}
+	if va, err := version.ParseSemantic(a); err == nil && !va.LessThan(vb) {
+		return a
+	}
+	return "v" + vb.String()
+}

@@ -1,0 +1,154 @@
+package seed
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+var account = Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-1", SubnetID: "subnet-1", KeyName: "key", InstanceType: "t3.large"}
+
+func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
+	objects, err := Builtin(account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range objects {
+		got = append(got, o.GetAPIVersion()+" "+o.GetKind()+" "+o.Namespaced()+"/"+o.GetName())
+	}
+	want := []string{
+		"cluster.x-k8s.io/v1beta2 Cluster default/capa",
+		"infrastructure.cluster.x-k8s.io/v1beta2 AWSCluster default/capa",
+		"controlplane.cluster.x-k8s.io/v1beta1 LocalControlPlane default/capa",
+		"cluster.x-k8s.io/v1beta1 MachinePool default/capa-mp-0",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AWSMachinePool default/capa-mp-0",
+		"bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig default/capa-mp-0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("objects (-want +got):\n%s", diff)
+	}
+	spec := objects[4].Object["spec"]
+	wantSpec := map[string]any{
+		"minSize": int64(1), "maxSize": int64(10), "availabilityZones": []any{"eu-west-1a"},
+		"awsLaunchTemplate": map[string]any{"instanceType": "t3.large", "sshKeyName": "key"},
+		"subnets":           []any{map[string]any{"id": "subnet-1"}},
+	}
+	if diff := cmp.Diff(any(wantSpec), spec); diff != "" {
+		t.Fatalf("the pool has what the account holds (-want +got):\n%s", diff)
+	}
+}
+
+func TestAddClusters(t *testing.T) {
+	const pool = `apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachinePool
+metadata: {name: %n, namespace: team}
+spec:
+  clusterName: %c
+  template:
+    spec: {version: %v, infrastructureRef: {kind: %k, name: x}}
+`
+	make := func(name, cluster, version, kind string) string {
+		return strings.NewReplacer("%n", name, "%c", cluster, "%v", version, "%k", kind).Replace(pool)
+	}
+	for _, tc := range []struct {
+		reason string
+		text   string
+		world  []string
+		want   []string
+		err    string
+	}{
+		{reason: "a pool without its cluster gets one", text: make("p", "c", "v1.16.8", "AWSMachinePool"),
+			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.25.0", "MachinePool team/p"}},
+		{reason: "the control plane is as new as the newest pool", text: make("p", "c", "1.30.2", "AWSMachinePool") + "---\n" + make("q", "c", "v1.29.0", "AWSMachinePool"),
+			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.30.2", "MachinePool team/p", "MachinePool team/q"}},
+		{reason: "a version that is none is for the API server to refuse", text: make("p", "c", "newest", "AWSMachinePool"),
+			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.25.0", "MachinePool team/p"}},
+		{reason: "a cluster in the manifests is not made again", text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c, namespace: team}\n---\n" + make("p", "c", "v1.30.0", "AWSMachinePool"),
+			want: []string{"Cluster team/c", "MachinePool team/p"}},
+		{reason: "nor one that the world has", text: make("p", "c", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"}, want: []string{"MachinePool team/p"}},
+		{reason: "two clusters are two", text: make("p", "c", "v1.30.0", "AWSMachinePool") + "---\n" + make("q", "d", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"},
+			want: []string{"Cluster team/d", "AWSCluster team/d", "LocalControlPlane team/d v1.30.0", "MachinePool team/p", "MachinePool team/q"}},
+		{reason: "things that name no cluster need none", text: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", want: []string{"Secret /s"}},
+		{reason: "for a cloud that is not simulated nothing can be made", text: make("p", "c", "v1.30.0", "AzureMachinePool"),
+			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureMachinePool none can be made`},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			objects, err := Parse([]Source{{Name: "m.yaml", Text: tc.text}}, FromMap(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := AddClusters(account, objects, func(ns, name string) (bool, error) {
+				for _, w := range tc.world {
+					if w == ns+"/"+name {
+						return true, nil
+					}
+				}
+				return false, nil
+			})
+			if tc.err != "" {
+				if err == nil || err.Error() != tc.err {
+					t.Fatalf("error: want %q, got %v", tc.err, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range all {
+				v, _, _ := unstructured.NestedString(o.Object, "spec", "version")
+				got = append(got, strings.TrimSpace(o.GetKind()+" "+o.GetNamespace()+"/"+o.GetName()+" "+v))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Fatalf("objects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAddClustersTellsWhatItCouldNotFindOut(t *testing.T) {
+	objects, err := Parse([]Source{{Name: "m.yaml", Text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: p}\nspec: {clusterName: c}\n"}}, FromMap(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := errors.New("down")
+	if _, err := AddClusters(account, objects, func(string, string) (bool, error) { return false, down }); !errors.Is(err, down) {
+		t.Fatalf("want the reason, got %v", err)
+	}
+}
+
+func TestRecordIsFoundAgain(t *testing.T) {
+	dir := t.TempDir()
+	objects, err := Builtin(account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := OpenRecord(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Add(objects[3]); err != nil {
+		t.Fatal(err)
+	}
+	second, err := OpenRecord(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameInNewVersion := Object{Unstructured: objects[3].DeepCopy()}
+	sameInNewVersion.SetAPIVersion("cluster.x-k8s.io/v1beta2")
+	sameInNewVersion.SetNamespace("default")
+	if !second.Has(sameInNewVersion) || second.Has(objects[4]) {
+		t.Errorf("want the pool and nothing else, got %v", second.Objects)
+	}
+	if err := os.WriteFile(first.path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenRecord(dir); err == nil || !strings.Contains(err.Error(), first.path) {
+		t.Errorf("a broken record: want an error that names the file, got %v", err)
+	}
+}
