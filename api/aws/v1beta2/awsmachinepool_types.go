@@ -15,6 +15,9 @@ const (
 )
 
 // AWSMachinePoolSpec is what a pool of EC2 instances kept by an Auto Scaling group should be.
+// +kubebuilder:validation:XValidation:rule="self.minSize <= self.maxSize",fieldPath=".minSize",reason=FieldValueInvalid,message="minSize must not be above maxSize",messageExpression="'minSize is ' + string(self.minSize) + ' and maxSize is ' + string(self.maxSize) + ': minSize must not be above maxSize'"
+// +kubebuilder:validation:XValidation:rule="!has(self.mixedInstancesPolicy) || !has(self.awsLaunchTemplate.spotMarketOptions)",fieldPath=".mixedInstancesPolicy",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.spotMarketOptions: set one of the two (spot capacity of a mixed group belongs into mixedInstancesPolicy.instancesDistribution)"
+// +kubebuilder:validation:XValidation:rule="!has(self.mixedInstancesPolicy) || !has(self.awsLaunchTemplate.marketType) || self.awsLaunchTemplate.marketType != 'Spot'",fieldPath=".mixedInstancesPolicy",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.marketType Spot: set one of the two (spot capacity of a mixed group belongs into mixedInstancesPolicy.instancesDistribution)"
 type AWSMachinePoolSpec struct {
 	// ProviderID is the ARN of the Auto Scaling group. It is written by the controller.
 	// +optional
@@ -36,6 +39,7 @@ type AWSMachinePoolSpec struct {
 	// AvailabilityZones are the zones that instances may be launched in, when no subnets are named.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
 	AvailabilityZones []string `json:"availabilityZones,omitempty"`
 
 	// AvailabilityZoneSubnetType says which subnets of the zones are used: public, private (as if absent) or all.
@@ -45,6 +49,7 @@ type AWSMachinePoolSpec struct {
 	// Subnets that instances are launched in, each by its ID or by filters.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
 	Subnets []AWSResourceReference `json:"subnets,omitempty"`
 
 	// AdditionalTags are put on the group, its launch template and its instances, beside the tags that are always there.
@@ -64,14 +69,30 @@ type AWSMachinePoolSpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
 	ProviderIDList []string `json:"providerIDList,omitempty"`
 
 	// DefaultCoolDown is the time after a scaling activity before the cloud starts another one of its own.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=duration
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^-?([0-9]{1,6}(\.[0-9]+)?(h|m|s))+$|^0$`
+	// +kubebuilder:default="5m0s"
+	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultCoolDown *metav1.Duration `json:"defaultCoolDown,omitempty"`
 
 	// DefaultInstanceWarmup is the time until a new instance counts in the group's metrics.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=duration
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^-?([0-9]{1,6}(\.[0-9]+)?(h|m|s))+$|^0$`
+	// +kubebuilder:default="5m0s"
+	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultInstanceWarmup *metav1.Duration `json:"defaultInstanceWarmup,omitempty"`
 
 	// RefreshPreferences are for rollouts by the cloud's instance refresh.
@@ -92,7 +113,9 @@ type AWSMachinePoolSpec struct {
 
 	// AWSLifecycleHooks hold instances of the group for a while when they are launched or terminated.
 	// +optional
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
 	AWSLifecycleHooks []AWSLifecycleHook `json:"lifecycleHooks,omitempty"`
 }
 
@@ -133,6 +156,22 @@ const ASGStatusDeleteInProgress ASGStatus = "Delete in progress"
 
 // AWSMachinePool is a pool of EC2 instances that an Auto Scaling group keeps.
 // +kubebuilder:object:root=true
+// +kubebuilder:resource:path=awsmachinepools,scope=Namespaced,categories=cluster-api,shortName=awsmp
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1_v1beta2"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster that the pool belongs to"
+// +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".status.desiredReplicas",description="Instances that the pool is brought to"
+// +kubebuilder:printcolumn:name="Current",type="integer",JSONPath=".status.replicas",description="Instances that exist in the cloud"
+// +kubebuilder:printcolumn:name="Ready",type="integer",JSONPath=".status.readyReplicas",description="Instances whose Node is Ready"
+// +kubebuilder:printcolumn:name="Up-to-date",type="integer",JSONPath=".status.upToDateReplicas",description="Instances launched from the wanted template"
+// +kubebuilder:printcolumn:name="State",type="string",JSONPath=".status.state",description="What the pool is doing"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since the pool was created"
+// +kubebuilder:printcolumn:name="Paused",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Paused\")].status",description="Whether the pool is left alone"
+// +kubebuilder:printcolumn:name="Template",type="string",priority=1,JSONPath=".status.template",description="Template that new instances are launched from"
+// +kubebuilder:printcolumn:name="ProviderID",type="string",priority=1,JSONPath=".spec.providerID",description="The cloud's ID of the group"
+// +kubebuilder:printcolumn:name="Version",type="string",priority=1,JSONPath=".status.version",description="Kubernetes version that new instances run"
 type AWSMachinePool struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

@@ -16,14 +16,19 @@ const (
 )
 
 // AWSResourceReference names a resource of the cloud by its ID or finds it by filters, never both.
+// +kubebuilder:validation:XValidation:rule="!(has(self.id) && has(self.filters) && size(self.filters) > 0)",reason=FieldValueInvalid,message="id and filters exclude each other: set one of the two"
+// +kubebuilder:validation:XValidation:rule="has(self.id) || (has(self.filters) && size(self.filters) > 0)",reason=FieldValueInvalid,message="one of id and filters must be set"
 type AWSResourceReference struct {
 	// ID of the resource.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
 	ID *string `json:"id,omitempty"`
 
 	// Filters that all must match.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
 	Filters []Filter `json:"filters,omitempty"`
 }
 
@@ -31,15 +36,24 @@ type AWSResourceReference struct {
 type Filter struct {
 	// Name of the filter in the cloud's words, for example tag:Name.
 	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
 	Name string `json:"name"`
 
 	// Values of which one must match.
 	// +required
 	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
 	Values []string `json:"values"`
 }
 
 // Tags are keys and values that are put on cloud objects.
+// +kubebuilder:validation:MaxProperties=50
+// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128)",reason=FieldValueInvalid,message="every key must have 1 to 128 characters"
+// +kubebuilder:validation:XValidation:rule="self.all(k, size(self[k]) <= 256)",reason=FieldValueInvalid,message="every value must have at most 256 characters"
+// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('aws:') && !k.startsWith('AWS:'))",reason=FieldValueInvalid,message="no key may begin with aws: (the cloud keeps these for itself)"
+// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('muster.dev/'))",reason=FieldValueInvalid,message="no key may begin with muster.dev/ (these say who owns a cloud object)"
 type Tags map[string]string
 
 // OnDemandAllocationStrategy is how instance types are chosen for on-demand capacity.
@@ -73,6 +87,7 @@ type MixedInstancesPolicy struct {
 	// Overrides are the instance types, in order of preference.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=40
 	Overrides []Overrides `json:"overrides,omitempty"`
 }
 
@@ -91,11 +106,14 @@ type InstancesDistribution struct {
 	// OnDemandBaseCapacity is how many of the first instances are on-demand.
 	// +optional
 	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
 	OnDemandBaseCapacity *int64 `json:"onDemandBaseCapacity,omitempty"`
 
 	// OnDemandPercentageAboveBaseCapacity is the share of the further instances that is on-demand.
 	// +optional
 	// +kubebuilder:default=100
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
 	OnDemandPercentageAboveBaseCapacity *int64 `json:"onDemandPercentageAboveBaseCapacity,omitempty"`
 }
 
@@ -103,10 +121,13 @@ type InstancesDistribution struct {
 type Overrides struct {
 	// InstanceType that may be launched.
 	// +required
+	// +kubebuilder:validation:MinLength=1
 	InstanceType string `json:"instanceType"`
 }
 
 // RefreshPreferences are for rollouts by the cloud's instance refresh.
+// +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || has(self.minHealthyPercentage)",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="needs minHealthyPercentage to be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || !has(self.minHealthyPercentage) || self.maxHealthyPercentage - self.minHealthyPercentage <= 100",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="must be at most 100 above minHealthyPercentage",messageExpression="'is ' + string(self.maxHealthyPercentage) + ', must be at most 100 above minHealthyPercentage, which is ' + string(self.minHealthyPercentage)"
 type RefreshPreferences struct {
 	// Disable keeps a changed launch template from replacing instances that exist.
 	// +optional
@@ -118,10 +139,13 @@ type RefreshPreferences struct {
 
 	// InstanceWarmup is the time in seconds until a new instance counts as ready.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	InstanceWarmup *int64 `json:"instanceWarmup,omitempty"`
 
 	// MinHealthyPercentage of the desired capacity that must stay in service.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
 	MinHealthyPercentage *int64 `json:"minHealthyPercentage,omitempty"`
 
 	// MaxHealthyPercentage of the desired capacity that may be in service or pending.
@@ -225,9 +249,13 @@ const (
 )
 
 // AWSLifecycleHook holds instances of a group for a while when they are launched or terminated.
+// +kubebuilder:validation:XValidation:rule="has(self.roleARN) == has(self.notificationTargetARN)",reason=FieldValueInvalid,message="roleARN and notificationTargetARN need each other: set both or none"
 type AWSLifecycleHook struct {
 	// Name of the hook, unique within the group.
 	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9\-_/]+$`
 	Name string `json:"name"`
 
 	// NotificationTargetARN is the queue or topic that is told. It needs RoleARN.
@@ -244,6 +272,12 @@ type AWSLifecycleHook struct {
 
 	// HeartbeatTimeout is how long an instance is held; absent, the cloud's own hour.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=duration
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^-?([0-9]{1,6}(\.[0-9]+)?(h|m|s))+$|^0$`
+	// +kubebuilder:validation:XValidation:rule="self >= duration('30s') && self <= duration('172800s')",reason=FieldValueInvalid,message="must be between 30s and 48h0m0s (172800 seconds)"
 	HeartbeatTimeout *metav1.Duration `json:"heartbeatTimeout,omitempty"`
 
 	// DefaultResult is what happens after that time; absent, ABANDON.
@@ -266,6 +300,8 @@ const (
 )
 
 // Ignition is how machines that boot with Ignition get their data.
+// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.version) || !(self.version in ['2.3', '3.0'])",fieldPath=".proxy",reason=FieldValueForbidden,message="needs ignition.version 3.1 or newer",messageExpression="'needs ignition.version 3.1 or newer, found ' + self.version"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.version) || !(self.version in ['2.3', '3.0'])",fieldPath=".tls",reason=FieldValueForbidden,message="needs ignition.version 3.1 or newer",messageExpression="'needs ignition.version 3.1 or newer, found ' + self.version"
 type Ignition struct {
 	// Version of the Ignition configuration that is made.
 	// +optional

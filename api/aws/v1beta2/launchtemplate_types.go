@@ -1,9 +1,17 @@
 package v1beta2
 
 // AWSLaunchTemplate is what instances are launched from.
+// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : '') == (has(oldSelf.name) ? oldSelf.name : '')",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
+// +kubebuilder:validation:XValidation:rule="!has(self.spotMarketOptions) || !has(self.marketType) || self.marketType == 'Spot'",fieldPath=".marketType",reason=FieldValueInvalid,message="must be Spot or absent when spotMarketOptions is set",messageExpression="'is ' + self.marketType + ', must be Spot or absent when spotMarketOptions is set'"
+// +kubebuilder:validation:XValidation:rule="!has(self.marketType) || self.marketType != 'CapacityBlock' || has(self.capacityReservationId)",fieldPath=".marketType",reason=FieldValueInvalid,message="CapacityBlock needs capacityReservationId to be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.marketType) || self.marketType != 'Spot'",fieldPath=".marketType",reason=FieldValueInvalid,message="must not be Spot when capacityReservationId is set: OnDemand, CapacityBlock or absent are allowed"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.spotMarketOptions)",fieldPath=".spotMarketOptions",reason=FieldValueForbidden,message="can't be set together with capacityReservationId: spot instances use no capacity reservation"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.capacityReservationPreference) || self.capacityReservationPreference in ['', 'CapacityReservationsOnly']",fieldPath=".capacityReservationPreference",reason=FieldValueInvalid,message="must be CapacityReservationsOnly or absent when capacityReservationId is set",messageExpression="'is ' + self.capacityReservationPreference + ', must be CapacityReservationsOnly or absent when capacityReservationId is set'"
 type AWSLaunchTemplate struct {
 	// Name of the launch template in the cloud. Absent, the group's name is taken. It can't be changed later.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^([a-zA-Z0-9().\-/_]{3,128})?$`
 	Name string `json:"name,omitempty"`
 
 	// IamInstanceProfile is the name or the ARN of the instance profile that instances get.
@@ -38,6 +46,8 @@ type AWSLaunchTemplate struct {
 	// NonRootVolumes are the instances' further volumes.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:XValidation:rule="self.all(v, has(v.deviceName) && v.deviceName != '')",reason=FieldValueRequired,message="every volume needs a deviceName, for example /dev/sdb"
 	NonRootVolumes []Volume `json:"nonRootVolumes,omitempty"`
 
 	// SSHKeyName is the key pair that instances get: a name, the empty string for none, or absent for the cluster's.
@@ -51,6 +61,7 @@ type AWSLaunchTemplate struct {
 	// AdditionalSecurityGroups that instances get beside the cluster's, each by its ID or by filters.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
 	AdditionalSecurityGroups []AWSResourceReference `json:"additionalSecurityGroups,omitempty"`
 
 	// SpotMarketOptions make the instances spot instances.
@@ -71,6 +82,8 @@ type AWSLaunchTemplate struct {
 
 	// CapacityReservationID is the capacity reservation that instances are launched into.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
 	CapacityReservationID *string `json:"capacityReservationId,omitempty"`
 
 	// MarketType is how instances are paid for. Absent, it follows from the other fields.
@@ -86,6 +99,8 @@ type AWSLaunchTemplate struct {
 type AMIReference struct {
 	// ID of the image.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
 	ID *string `json:"id,omitempty"`
 
 	// EKSOptimizedLookupType finds the image that EKS publishes for the Kubernetes version.
@@ -116,6 +131,8 @@ const (
 )
 
 // Volume is an EBS volume of an instance.
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || !(self.type in ['io1', 'io2']) || (has(self.iops) && self.iops > 0)",fieldPath=".iops",reason=FieldValueRequired,message="must be set for volumes of type io1 and io2"
+// +kubebuilder:validation:XValidation:rule="!has(self.throughput) || (has(self.type) && self.type == 'gp3')",fieldPath=".throughput",reason=FieldValueForbidden,message="can be set for volumes of type gp3 only"
 type Volume struct {
 	// DeviceName under which the instance sees the volume.
 	// +optional
@@ -132,10 +149,13 @@ type Volume struct {
 
 	// IOPS that are provisioned. Types io1 and io2 need it.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	IOPS int64 `json:"iops,omitempty"`
 
 	// Throughput in MiB per second. Only type gp3 knows it.
 	// +optional
+	// +kubebuilder:validation:Minimum=125
+	// +kubebuilder:validation:Maximum=2000
 	Throughput *int64 `json:"throughput,omitempty"`
 
 	// Encrypted says whether the volume is encrypted; absent, the account's default holds.
@@ -151,6 +171,8 @@ type Volume struct {
 type SpotMarketOptions struct {
 	// MaxPrice in dollars per hour; absent or empty means the on-demand price.
 	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?)?$`
 	MaxPrice *string `json:"maxPrice,omitempty"`
 }
 

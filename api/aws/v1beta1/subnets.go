@@ -1,0 +1,89 @@
+package v1beta1
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/muster-project/muster/api/aws/v1beta2"
+)
+
+// SubnetReference names a subnet. Manifests spell it as an object with id or filters, or as the ID alone.
+type SubnetReference v1beta2.AWSResourceReference
+
+// SubnetReferences is a list of subnets in either spelling; it is always written as objects. No structural schema can
+// say "string or object", so that the items have none, and what is wrong with them is found when they are decoded.
+// +listType=atomic
+// +kubebuilder:validation:MaxItems=100
+type SubnetReferences []SubnetReference
+
+// UnmarshalJSON takes objects and strings. The error names the item, what was found and what is allowed.
+func (s *SubnetReferences) UnmarshalJSON(data []byte) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(data, &items); err != nil {
+		return fmt.Errorf("spec.subnets: want a list of subnets, found %s", kindOf(data))
+	}
+	if items == nil {
+		*s = nil
+		return nil
+	}
+	references := make(SubnetReferences, len(items))
+	for i, item := range items {
+		if err := references[i].decode(item); err != nil {
+			return fmt.Errorf("spec.subnets[%d]: %w", i, err)
+		}
+	}
+	*s = references
+	return nil
+}
+
+// allowedSubnets is what an item may be, for messages.
+const allowedSubnets = "want a subnet's ID as a string, or an object with id or filters"
+
+func (r *SubnetReference) decode(item []byte) error {
+	switch kindOf(item) {
+	case "a string":
+		var id string
+		if err := json.Unmarshal(item, &id); err != nil {
+			return fmt.Errorf("%s, found %s: %w", allowedSubnets, item, err)
+		}
+		if id == "" {
+			return fmt.Errorf("%s, found an empty string", allowedSubnets)
+		}
+		*r = SubnetReference{ID: &id}
+		return nil
+	case "an object":
+		var object v1beta2.AWSResourceReference
+		decoder := json.NewDecoder(bytes.NewReader(item))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&object); err != nil {
+			return fmt.Errorf("%s: %w", allowedSubnets, err)
+		}
+		*r = SubnetReference(object)
+		return nil
+	default:
+		return fmt.Errorf("%s, found %s", allowedSubnets, kindOf(item))
+	}
+}
+
+// kindOf says in words what kind of JSON value the data begins with.
+func kindOf(data []byte) string {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return "nothing"
+	}
+	switch data[0] {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	default:
+		return "a number"
+	}
+}
