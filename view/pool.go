@@ -1,0 +1,161 @@
+// Package view shows what is, and changes nothing: the table of machine pools, live or once.
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// readyCondition is the summary that every infrastructure kind sets.
+const readyCondition = "Ready"
+
+// Pool is one row of the table. A count that is nil is unknown.
+type Pool struct {
+	Namespace, Name, Cluster string
+
+	Desired, Current, Ready, UpToDate *int32
+	// State is the pool's state in one word.
+	State string
+	// Message is the sentence that says most about the pool now: why it is not ready, or that it is.
+	Message string
+	// Problems are the conditions that should be true and are not, each as "object: type: message".
+	Problems []string
+	Created  time.Time
+	// Settled says that every machine that the pool asks for is Ready, that there are no others, and that this was
+	// observed for what the pool asks for now.
+	Settled bool
+}
+
+// PoolOf reads a pool from its object and its infrastructure object, which is nil as long as there is none.
+func PoolOf(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) Pool {
+	p := Pool{
+		Namespace: mp.Namespace, Name: mp.Name, Cluster: mp.Spec.ClusterName, Created: mp.CreationTimestamp.Time,
+		Desired:  mp.Spec.Replicas,
+		Current:  first(mp.Status.Replicas, count(infra, "replicas")),
+		Ready:    first(mp.Status.ReadyReplicas, count(infra, "readyReplicas")),
+		UpToDate: first(mp.Status.UpToDateReplicas, count(infra, "upToDateReplicas")),
+		State:    state(mp, infra),
+	}
+	theirs := conditionsOf(infra)
+	p.Message = message(mp, theirs)
+	p.Problems = problems(mp, infra, theirs)
+	p.Settled = mp.DeletionTimestamp.IsZero() && mp.Status.ObservedGeneration == mp.Generation &&
+		equal(p.Desired, p.Current) && equal(p.Desired, p.Ready)
+	return p
+}
+
+// Line is the pool in one line, for outputs that can't be redrawn.
+func (p Pool) Line() string {
+	line := fmt.Sprintf("%s/%s: %s ready, %s up to date", p.Namespace, p.Name, p.readiness(), number(p.UpToDate))
+	if p.State != "" {
+		line += ", " + p.State
+	}
+	if p.Message != "" {
+		line += ": " + p.Message
+	}
+	return line
+}
+
+// readiness is how many are ready of how many are wanted.
+func (p Pool) readiness() string { return number(p.Ready) + "/" + number(p.Desired) }
+
+// state prefers the infrastructure's own word, which knows more than the core object's phase.
+func state(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) string {
+	if infra != nil {
+		if s, _, _ := unstructured.NestedString(infra.Object, "status", "state"); s != "" {
+			return s
+		}
+	}
+	return mp.Status.Phase
+}
+
+// message picks the one sentence: how deletion goes, else why there is no bootstrap data (everything else waits for it),
+// else the infrastructure's summary, else what the core object says.
+func message(mp *clusterv1.MachinePool, theirs []metav1.Condition) string {
+	own := mp.Status.Conditions
+	if !mp.DeletionTimestamp.IsZero() {
+		return firstMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition), meta.FindStatusCondition(own, clusterv1.DeletingCondition))
+	}
+	if c := meta.FindStatusCondition(own, clusterv1.BootstrapConfigReadyCondition); c != nil && c.Status == metav1.ConditionFalse && c.Message != "" {
+		return c.Message
+	}
+	return firstMessage(meta.FindStatusCondition(theirs, readyCondition), meta.FindStatusCondition(own, clusterv1.InfrastructureReadyCondition),
+		meta.FindStatusCondition(own, clusterv1.AvailableCondition))
+}
+
+func firstMessage(conditions ...*metav1.Condition) string {
+	for _, c := range conditions {
+		if c != nil && c.Message != "" {
+			return oneLine(c.Message)
+		}
+	}
+	return ""
+}
+
+// problems lists the conditions that should be true and are not. Conditions that say what goes on (ScalingUp, Deleting,
+// Paused) are no problems by themselves.
+func problems(mp *clusterv1.MachinePool, infra *unstructured.Unstructured, theirs []metav1.Condition) []string {
+	var all []string
+	add := func(object string, conditions []metav1.Condition, types ...string) {
+		for _, t := range types {
+			if c := meta.FindStatusCondition(conditions, t); c != nil && c.Status != metav1.ConditionTrue {
+				all = append(all, fmt.Sprintf("%s: %s is %s (%s): %s", object, c.Type, c.Status, c.Reason, oneLine(c.Message)))
+			}
+		}
+	}
+	add("MachinePool", mp.Status.Conditions, clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition, clusterv1.AvailableCondition)
+	if infra == nil {
+		return append(all, fmt.Sprintf("%s %q does not exist", mp.Spec.Template.Spec.InfrastructureRef.Kind, mp.Spec.Template.Spec.InfrastructureRef.Name))
+	}
+	add(infra.GetKind(), theirs, readyCondition, "TemplateReady", "GroupReady", "InstancesReady", "UpToDate")
+	return all
+}
+
+// conditionsOf reads status.conditions in the shape that Kubernetes' own conditions have.
+func conditionsOf(u *unstructured.Unstructured) []metav1.Condition {
+	if u == nil {
+		return nil
+	}
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	all := make([]metav1.Condition, 0, len(list))
+	for _, item := range list {
+		m, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		text := func(key string) string { s, _ := m[key].(string); return s }
+		all = append(all, metav1.Condition{Type: text("type"), Status: metav1.ConditionStatus(text("status")), Reason: text("reason"), Message: text("message")})
+	}
+	return all
+}
+
+// count reads a number of the status; nil when it is not there.
+func count(u *unstructured.Unstructured, field string) *int32 {
+	if u == nil {
+		return nil
+	}
+	n, ok, err := unstructured.NestedInt64(u.Object, "status", field)
+	if !ok || err != nil {
+		return nil
+	}
+	short := int32(min(max(n, 0), 1<<31-1)) // a count beyond what the API's own type holds is not told apart
+	return &short
+}
+
+func first(a, b *int32) *int32 {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func equal(a, b *int32) bool { return a != nil && b != nil && *a == *b }
+
+// oneLine joins the lines of a message.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

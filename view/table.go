@@ -1,0 +1,94 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// Table renders pools as the columns that every kind has. With a width, which a terminal has, lines are cut so that it does
+// not wrap them, and the messages stand below the table; without one (0) the message is the last column. The namespace is
+// shown where it tells something.
+func Table(w io.Writer, pools []Pool, now time.Time, width int) error {
+	if len(pools) == 0 {
+		_, err := fmt.Fprintln(w, "No machine pools.")
+		return err
+	}
+	namespaces := slices.ContainsFunc(pools, func(p Pool) bool { return p.Namespace != metav1.NamespaceDefault })
+	var text strings.Builder
+	tw := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
+	row := func(namespace, message string, cells ...string) {
+		if namespaces {
+			cells = append([]string{namespace}, cells...)
+		}
+		if width <= 0 {
+			cells = append(cells, message)
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t")) // into memory, which can't fail
+	}
+	row("NAMESPACE", "MESSAGE", "NAME", "CLUSTER", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "STATE", "AGE")
+	for _, p := range pools {
+		row(p.Namespace, p.Message, p.Name, p.Cluster, number(p.Desired), number(p.Current), p.readiness(), number(p.UpToDate),
+			word(p.State), age(p.Created, now))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if width > 0 {
+		for _, p := range pools {
+			if p.Message != "" {
+				fmt.Fprintf(&text, "%s: %s\n", p.Name, p.Message)
+			}
+		}
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := fmt.Fprintln(w, cut(strings.TrimRight(line, " \n"), width)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Order sorts pools by namespace and name, in place.
+func Order(pools []Pool) {
+	slices.SortFunc(pools, func(a, b Pool) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+}
+
+// number shows a count; one that is unknown as a question mark.
+func number(n *int32) string {
+	if n == nil {
+		return "?"
+	}
+	return fmt.Sprint(*n)
+}
+
+func word(s string) string {
+	if s == "" {
+		return "?"
+	}
+	return s
+}
+
+func age(since, now time.Time) string {
+	if since.IsZero() {
+		return "?"
+	}
+	return duration.HumanDuration(max(now.Sub(since), 0))
+}
+
+// cut shortens a line to width characters, the last one telling that there was more.
+func cut(line string, width int) string {
+	if width <= 0 || utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	return string([]rune(line)[:width-1]) + "…"
+}

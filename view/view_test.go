@@ -1,0 +1,184 @@
+package view
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func n(i int32) *int32 { return &i }
+
+func pool(change func(*clusterv1.MachinePool)) *clusterv1.MachinePool {
+	mp := &clusterv1.MachinePool{}
+	mp.Namespace, mp.Name, mp.Generation = "default", "capa-mp-0", 3
+	mp.Spec.ClusterName, mp.Spec.Replicas = "capa", n(2)
+	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind, Name: "capa-mp-0"}
+	mp.Status = clusterv1.MachinePoolStatus{ObservedGeneration: 3, Phase: "Running", Replicas: n(2), ReadyReplicas: n(2), UpToDateReplicas: n(2)}
+	if change != nil {
+		change(mp)
+	}
+	return mp
+}
+
+var infraGVK = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2", Kind: "AWSMachinePool"}
+
+func infra(status map[string]any) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+	u.SetGroupVersionKind(infraGVK)
+	u.SetNamespace("default")
+	u.SetName("capa-mp-0")
+	return u
+}
+
+func condition(t, status, message string) map[string]any {
+	return map[string]any{"type": t, "status": status, "reason": "Because", "message": message}
+}
+
+func TestPoolOf(t *testing.T) {
+	deleted := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	for _, tc := range []struct {
+		reason string
+		mp     *clusterv1.MachinePool
+		infra  *unstructured.Unstructured
+		want   Pool
+	}{
+		{reason: "all machines ready: settled, and the infrastructure's summary is the message",
+			mp: pool(nil), infra: infra(map[string]any{"state": "Running", "conditions": []any{condition("Ready", "True", "2 of 2 instances\nare Ready")}}),
+			want: Pool{State: "Running", Message: "2 of 2 instances are Ready", Settled: true}},
+		{reason: "a status that is about an older spec settles nothing", mp: pool(func(mp *clusterv1.MachinePool) { mp.Generation = 4 }), infra: infra(nil),
+			want: Pool{State: "Running"}},
+		{reason: "one machine too many is not settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.Status.Replicas = n(3) }), infra: infra(nil),
+			want: Pool{Current: n(3), State: "Running"}},
+		{reason: "unknown is not settled, even where nothing is wanted", mp: pool(func(mp *clusterv1.MachinePool) {
+			mp.Spec.Replicas = n(0)
+			mp.Status.Replicas, mp.Status.ReadyReplicas, mp.Status.UpToDateReplicas = nil, nil, nil
+		}), infra: infra(nil), want: Pool{Desired: n(0), Current: nil, Ready: nil, UpToDate: nil, State: "Running"}},
+		{reason: "what the core object does not say the infrastructure may", mp: pool(func(mp *clusterv1.MachinePool) {
+			mp.Status.UpToDateReplicas = nil
+		}), infra: infra(map[string]any{"upToDateReplicas": int64(1)}), want: Pool{UpToDate: n(1), State: "Running", Settled: true}},
+		{reason: "missing bootstrap data is why everything else waits: its condition speaks",
+			mp: pool(func(mp *clusterv1.MachinePool) {
+				mp.Status.ReadyReplicas = n(0)
+				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld", Message: "v1.16.8 is older than v1.22"}}
+			}),
+			infra: infra(map[string]any{"state": "Waiting", "conditions": []any{condition("Ready", "False", "waiting for bootstrap data"), condition("GroupReady", "Unknown", "not asked")}}),
+			want: Pool{Ready: n(0), State: "Waiting", Message: "v1.16.8 is older than v1.22", Problems: []string{
+				"MachinePool: BootstrapConfigReady is False (TooOld): v1.16.8 is older than v1.22",
+				"AWSMachinePool: Ready is False (Because): waiting for bootstrap data",
+				"AWSMachinePool: GroupReady is Unknown (Because): not asked"}}},
+		{reason: "no infrastructure object: that is the problem", mp: pool(func(mp *clusterv1.MachinePool) {
+			mp.Status.Phase = "Pending"
+			mp.Status.Conditions = []metav1.Condition{{Type: "InfrastructureReady", Status: "False", Reason: "NotFound", Message: "AWSMachinePool does not exist"}}
+		}), want: Pool{State: "Pending", Message: "AWSMachinePool does not exist", Settled: true, Problems: []string{
+			"MachinePool: InfrastructureReady is False (NotFound): AWSMachinePool does not exist", `AWSMachinePool "capa-mp-0" does not exist`}}},
+		{reason: "while it is deleted, deletion speaks and nothing is settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
+			infra: infra(map[string]any{"state": "Deleting", "conditions": []any{condition("Ready", "False", "deleted"), condition("Deleting", "True", "1 of 2 nodes drained")}}),
+			want:  Pool{State: "Deleting", Message: "1 of 2 nodes drained", Problems: []string{"AWSMachinePool: Ready is False (Because): deleted"}}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			want := tc.want
+			want.Namespace, want.Name, want.Cluster = "default", "capa-mp-0", "capa"
+			unknown := tc.mp.Status.Replicas == nil
+			for _, c := range []**int32{&want.Desired, &want.Current, &want.Ready, &want.UpToDate} {
+				if *c == nil && !unknown {
+					*c = n(2)
+				}
+			}
+			if diff := cmp.Diff(want, PoolOf(tc.mp, tc.infra)); diff != "" {
+				t.Fatalf("pool (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTable(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	pools := []Pool{
+		{Namespace: "team", Name: "a-pool-with-a-rather-long-name", Cluster: "c", Desired: n(100), Current: n(98), Ready: n(97), UpToDate: n(40),
+			State: "Updating", Created: now.Add(-26 * time.Hour), Message: "60 of 100 instances are still launched from lt-0123:4, 2 wait for the budget default/web"},
+		{Namespace: "default", Name: "capa-mp-0", Cluster: "capa", Desired: n(2), Current: n(2), Ready: n(2), UpToDate: n(2),
+			State: "Running", Created: now.Add(-42 * time.Second), Message: "2 of 2 instances are Ready — all of them"},
+		{Namespace: "default", Name: "new", Cluster: "capa"},
+	}
+	Order(pools)
+	for _, tc := range []struct {
+		reason, golden string
+		pools          []Pool
+		width          int
+	}{
+		{reason: "columns line up, unknown is shown as unknown, order is by name", golden: "table.txt", pools: pools},
+		{reason: "lines are cut where a terminal would wrap them", golden: "table-80.txt", pools: pools, width: 80},
+		{reason: "the namespace is left out where all pools are in the default one", golden: "table-default.txt", pools: pools[:2], width: 80},
+		{reason: "no pools is said in words", golden: "table-empty.txt"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var got strings.Builder
+			if err := Table(&got, tc.pools, now, tc.width); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, tc.golden, got.String())
+		})
+	}
+	var lines strings.Builder
+	for _, p := range pools {
+		lines.WriteString(p.Line() + "\n")
+	}
+	golden(t, "lines.txt", lines.String())
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestRead(t *testing.T) {
+	scheme, err := Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{infraGVK.GroupVersion()})
+	mapper.Add(infraGVK, meta.RESTScopeNamespace)
+	with := pool(nil)
+	without := pool(func(mp *clusterv1.MachinePool) { mp.Name, mp.Spec.Template.Spec.InfrastructureRef.Name = "b", "gone" })
+	unknown := pool(func(mp *clusterv1.MachinePool) {
+		mp.Name, mp.Spec.Template.Spec.InfrastructureRef.Kind = "a", "NoSuchPool"
+	})
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(with, without, unknown, infra(map[string]any{"state": "Scaling"})).Build()
+	pools, err := Read(t.Context(), c, mapper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, p := range pools {
+		got[p.Name] = p.State
+	}
+	want := map[string]string{"capa-mp-0": "Scaling", "b": "Running", "a": "Running"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+}
