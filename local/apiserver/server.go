@@ -1,0 +1,249 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+)
+
+const (
+	// serviceRange of addresses for Services, as kubeadm has it; its first address belongs to the API server.
+	serviceRange, serviceAddress = "10.96.0.0/12", "10.96.0.1"
+	// readyLimit bounds the wait for /readyz; it takes two seconds on an idle machine and twenty on a very busy one.
+	readyLimit = 2 * time.Minute
+	// readyPause between two looks at /readyz.
+	readyPause = 20 * time.Millisecond
+	// adminQPS and adminBurst of the administrator's client: throttling it would only slow the local world down.
+	adminQPS, adminBurst = 1000, 2000
+)
+
+// Options says where one API server lives.
+type Options struct {
+	// Name of the server in its kubeconfig and certificates.
+	Name string
+	// Dir holds its certificates and keys; they are made when they do not exist.
+	Dir string
+	// Port on 127.0.0.1; zero takes a free one.
+	Port int
+	// Etcd is the store, and Prefix the server's own place in it ("/management").
+	Etcd   *Etcd
+	Prefix string
+	// Flags of kube-apiserver beside, or instead of, those that are set here.
+	Flags []string
+}
+
+// Server is a running API server.
+type Server struct {
+	// URL is where it serves, on Port.
+	URL  string
+	Port int
+	// Kubeconfig and Config make a client its administrator.
+	Kubeconfig []byte
+	Config     *rest.Config
+	// CA signs its certificate and those of its clients.
+	CA *Authority
+	// ServiceAccountKey signs the tokens of service accounts and ServiceAccountPub verifies them, both as PEM.
+	ServiceAccountKey, ServiceAccountPub []byte
+
+	stop context.CancelFunc
+	done chan struct{}
+	err  error
+}
+
+// Start starts a kube-apiserver and returns when it is ready. Several may run in one process: each takes its own copy
+// of the feature gates and its own component registry. It ends with ctx or with Stop.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	ca, err := OpenAuthority(o.Dir, "ca", "kubernetes")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{CA: ca, done: make(chan struct{})}
+	if s.ServiceAccountKey, s.ServiceAccountPub, err = openKeyPair(o.Dir, "sa"); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("listen for the API server %s: %w", o.Name, err)
+	}
+	s.Port = listener.Addr().(*net.TCPAddr).Port
+	s.URL = "https://127.0.0.1:" + strconv.Itoa(s.Port)
+	if err := s.client(o); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	ctx, s.stop = context.WithCancel(ctx)
+	if err := s.run(ctx, o, listener); err != nil {
+		s.stop()
+		return nil, errors.Join(fmt.Errorf("start the API server %s: %w", o.Name, err), listener.Close())
+	}
+	if err := s.waitReady(ctx); err != nil {
+		s.Stop()
+		return nil, fmt.Errorf("start the API server %s: %w", o.Name, err)
+	}
+	return s, nil
+}
+
+// client makes the administrator's kubeconfig and configuration.
+func (s *Server) client(o Options) (err error) {
+	if s.Kubeconfig, err = s.CA.Kubeconfig(s.URL, o.Name, Admin()); err != nil {
+		return err
+	}
+	if s.Config, err = clientcmd.RESTConfigFromKubeConfig(s.Kubeconfig); err != nil {
+		return fmt.Errorf("read the kubeconfig of %s back: %w", o.Name, err)
+	}
+	s.Config.QPS, s.Config.Burst = adminQPS, adminBurst
+	return nil
+}
+
+// run builds the server and starts it in the background.
+func (s *Server) run(ctx context.Context, o Options, listener net.Listener) error {
+	completed, err := s.options(ctx, o, listener)
+	if err != nil {
+		return err
+	}
+	config, err := app.NewConfig(completed)
+	if err != nil {
+		return err
+	}
+	complete, err := config.Complete()
+	if err != nil {
+		return err
+	}
+	chain, err := app.CreateServerChain(complete)
+	if err != nil {
+		return err
+	}
+	prepared, err := chain.PrepareRun()
+	if err != nil {
+		return err
+	}
+	go func() {
+		defer close(s.done)
+		s.err = prepared.Run(ctx)
+	}()
+	return nil
+}
+
+// options are kube-apiserver's own, filled in from its own flags.
+func (s *Server) options(ctx context.Context, o Options, listener net.Listener) (options.CompletedOptions, error) {
+	none := options.CompletedOptions{}
+	registry := basecompatibility.NewComponentGlobalsRegistry()
+	gate := utilfeature.DefaultMutableFeatureGate.DeepCopy()
+	if err := registry.Register(basecompatibility.DefaultKubeComponent, release{compatibility.DefaultBuildEffectiveVersion()}, gate); err != nil {
+		return none, err
+	}
+	run := options.NewServerRunOptions()
+	run.GenericServerRunOptions.ComponentGlobalsRegistry = registry
+	run.SecureServing.Listener, run.SecureServing.BindPort = listener, s.Port
+	run.SecureServing.BindAddress = net.IPv4(127, 0, 0, 1)
+	run.SecureServing.ExternalAddress = net.IPv4(127, 0, 0, 1)
+
+	flags, err := s.flags(o)
+	if err != nil {
+		return none, err
+	}
+	set := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
+	for _, f := range run.Flags().FlagSets {
+		set.AddFlagSet(f)
+	}
+	if err := set.Parse(flags); err != nil {
+		return none, err
+	}
+	if err := registry.Set(); err != nil {
+		return none, err
+	}
+	completed, err := run.Complete(ctx)
+	if err != nil {
+		return none, err
+	}
+	return completed, utilerrors.NewAggregate(completed.Validate())
+}
+
+// flags are the ones that kubeadm gives a kube-apiserver, as far as they make sense without machines of its own.
+func (s *Server) flags(o Options) ([]string, error) {
+	cert, key, err := s.CA.IssueFiles("apiserver", Subject{CommonName: "kube-apiserver", Server: true,
+		Hosts: []string{"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", serviceAddress}})
+	if err != nil {
+		return nil, err
+	}
+	base := s.CA.CertFile[:len(s.CA.CertFile)-len("ca.crt")]
+	flags := []string{
+		"--etcd-servers=" + o.Etcd.URL,
+		"--etcd-prefix=" + o.Prefix,
+		"--tls-cert-file=" + cert,
+		"--tls-private-key-file=" + key,
+		"--client-ca-file=" + s.CA.CertFile,
+		"--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction",
+		"--enable-bootstrap-token-auth=true",
+		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+		"--service-account-key-file=" + base + "sa.pub",
+		"--service-account-signing-key-file=" + base + "sa.key",
+		"--service-cluster-ip-range=" + serviceRange,
+		"--advertise-address=127.0.0.1",
+		// The Service "kubernetes" would need an address that is not loopback; nothing here uses it.
+		"--endpoint-reconciler-type=none",
+		"--allow-privileged=true",
+		"--profiling=false",
+	}
+	return append(flags, o.Flags...), nil
+}
+
+// waitReady returns when the server says that it is ready.
+func (s *Server) waitReady(ctx context.Context) error {
+	c, err := kubernetes.NewForConfig(s.Config)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	pause := time.NewTicker(readyPause)
+	defer pause.Stop()
+	for {
+		r := c.RESTClient().Get().AbsPath("/readyz").Do(ctx)
+		code := 0
+		if r.StatusCode(&code); code == 200 {
+			return nil
+		}
+		select {
+		case <-s.done:
+			return fmt.Errorf("it ended: %w", errors.Join(s.err, os.ErrClosed))
+		case <-ctx.Done():
+			return fmt.Errorf("want it ready within %v, found: %w", readyLimit, errors.Join(r.Error(), ctx.Err()))
+		case <-pause.C:
+		}
+	}
+}
+
+// Done is closed when the server has ended.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Err is why the server ended; it is nil before Done is closed and after an ordinary stop.
+func (s *Server) Err() error {
+	select {
+	case <-s.done:
+		return s.err
+	default:
+		return nil
+	}
+}
+
+// Stop ends the server and returns when it has let go of its port and its store.
+func (s *Server) Stop() {
+	s.stop()
+	<-s.done
+}
