@@ -21,32 +21,12 @@ func Table(w io.Writer, pools []Pool, now time.Time, width int) error {
 		_, err := fmt.Fprintln(w, "No machine pools.")
 		return err
 	}
-	namespaces := slices.ContainsFunc(pools, func(p Pool) bool { return p.Namespace != metav1.NamespaceDefault })
 	var text strings.Builder
-	tw := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
-	row := func(namespace, message string, cells ...string) {
-		if namespaces {
-			cells = append([]string{namespace}, cells...)
-		}
-		if width <= 0 {
-			cells = append(cells, message)
-		}
-		fmt.Fprintln(tw, strings.Join(cells, "\t")) // into memory, which can't fail
-	}
-	row("NAMESPACE", "MESSAGE", "NAME", "CLUSTER", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "STATE", "AGE")
-	for _, p := range pools {
-		row(p.Namespace, p.Message, p.Name, p.Cluster, number(p.Desired), number(p.Current), p.readiness(), number(p.UpToDate),
-			word(p.State), age(p.Created, now))
-	}
-	if err := tw.Flush(); err != nil {
+	if err := columns(&text, pools, now, width <= 0); err != nil {
 		return err
 	}
 	if width > 0 {
-		for _, p := range pools {
-			if p.Message != "" {
-				fmt.Fprintf(&text, "%s: %s\n", p.Name, p.Message)
-			}
-		}
+		messages(&text, pools)
 	}
 	for line := range strings.Lines(text.String()) {
 		if _, err := fmt.Fprintln(w, cut(strings.TrimRight(line, " \n"), width)); err != nil {
@@ -54,6 +34,36 @@ func Table(w io.Writer, pools []Pool, now time.Time, width int) error {
 		}
 	}
 	return nil
+}
+
+// columns writes the table proper, with or without the messages as its last column.
+func columns(w io.Writer, pools []Pool, now time.Time, withMessage bool) error {
+	withNamespace := slices.ContainsFunc(pools, func(p Pool) bool { return p.Namespace != metav1.NamespaceDefault })
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	row := func(namespace, message string, cells ...string) {
+		if withNamespace {
+			cells = append([]string{namespace}, cells...)
+		}
+		if withMessage {
+			cells = append(cells, message)
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t")) // kept in memory until Flush, which tells what failed
+	}
+	row("NAMESPACE", "MESSAGE", "NAME", "CLUSTER", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "STATE", "AGE")
+	for _, p := range pools {
+		row(p.Namespace, p.Message, p.Name, p.Cluster, number(p.Desired), number(p.Current), p.readiness(), number(p.UpToDate),
+			word(p.State), age(p.Created, now))
+	}
+	return tw.Flush()
+}
+
+// messages writes one line for each pool that has something to say.
+func messages(w *strings.Builder, pools []Pool) {
+	for _, p := range pools {
+		if p.Message != "" {
+			fmt.Fprintf(w, "%s: %s\n", p.Name, p.Message)
+		}
+	}
 }
 
 // Order sorts pools by namespace and name, in place.

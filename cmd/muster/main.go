@@ -1,0 +1,55 @@
+// Command muster is what a person types: a world of its own with API servers and simulated clouds, kubectl for it, and the
+// simulated clouds alone. One file a subcommand.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	// The first signal asks for a clean end; the second one finds the default action again and ends at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	err := root().ExecuteContext(ctx)
+	stop()
+	var code exitCode
+	switch {
+	case err == nil:
+	case errors.As(err, &code):
+		os.Exit(int(code))
+	default:
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// exitCode ends the command with a code and without a word, because everything has been said.
+type exitCode int
+
+// Error names the code.
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// root is the command that holds all others.
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "muster",
+		Short: "Machine pools on every cloud, and a world to try them in",
+		Long: `Muster runs Cluster API machine pools on every cloud from one engine.
+
+"muster up" starts a world on this machine: real API servers, simulated clouds whose machines boot and join, and
+the controllers. Nothing else need be installed, and no cloud account is needed; "muster kubectl" is kubectl.`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	cmd.CompletionOptions.HiddenDefaultCmd = true
+	cmd.AddCommand(kubectlCommand(), versionCommand())
+	return cmd
+}
