@@ -81,7 +81,7 @@ type AWSMachinePoolSpec struct {
 }
 
 // AWSLaunchTemplate is what instances are launched from.
-// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : '') == (has(oldSelf.name) ? oldSelf.name : '')",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
+// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : ”) == (has(oldSelf.name) ? oldSelf.name : ”)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
 type AWSLaunchTemplate struct {
 	// Name of the launch template in the cloud. Absent, the group's name is taken. It can't be changed later.
 	// +optional

@@ -66,6 +66,22 @@ func (r *SubnetReference) decode(item []byte) error {
 	}
 }
 
+// check holds here the two rules that the schema of the stored version has on references: the schema of this version
+// can't reach into the items.
+func (s SubnetReferences) check() error {
+	for i, reference := range s {
+		switch {
+		case reference.ID != nil && *reference.ID == "":
+			return fmt.Errorf("spec.subnets[%d].id: want a subnet's ID, found an empty string", i)
+		case reference.ID != nil && len(reference.Filters) > 0:
+			return fmt.Errorf("spec.subnets[%d]: id and filters exclude each other: set one of the two", i)
+		case reference.ID == nil && len(reference.Filters) == 0:
+			return fmt.Errorf("spec.subnets[%d]: one of id and filters must be set", i)
+		}
+	}
+	return nil
+}
+
 // kindOf says in words what kind of JSON value the data begins with.
 func kindOf(data []byte) string {
 	data = bytes.TrimSpace(data)

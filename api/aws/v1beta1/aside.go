@@ -1,0 +1,144 @@
+package v1beta1
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/api/aws/v1beta2"
+)
+
+// asideAnnotation keeps what v1beta1 has no field for, so that an object that is read and written back in this version
+// loses nothing. It is the ecosystem's name for it. An object that v1beta1 can say in full does not carry it.
+const asideAnnotation = "cluster.x-k8s.io/conversion-data"
+
+// defaultInstanceWarmup is what the stored version's schema fills in. It is not worth an annotation on every object.
+const defaultInstanceWarmup = 5 * time.Minute
+
+// aside is what only v1beta2 has fields for, spelled as there.
+type aside struct {
+	Spec   asideSpec   `json:"spec,omitzero"`
+	Status asideStatus `json:"status,omitzero"`
+}
+
+type asideSpec struct {
+	AvailabilityZoneSubnetType *v1beta2.AZSubnetType          `json:"availabilityZoneSubnetType,omitempty"`
+	AWSLaunchTemplate          asideTemplate                  `json:"awsLaunchTemplate,omitzero"`
+	DefaultInstanceWarmup      *metav1.Duration               `json:"defaultInstanceWarmup,omitempty"`
+	RefreshPreferences         asideRefresh                   `json:"refreshPreferences,omitzero"`
+	SuspendProcesses           *v1beta2.SuspendProcessesTypes `json:"suspendProcesses,omitempty"`
+	Ignition                   *v1beta2.Ignition              `json:"ignition,omitempty"`
+	AWSLifecycleHooks          []v1beta2.AWSLifecycleHook     `json:"lifecycleHooks,omitempty"`
+}
+
+type asideTemplate struct {
+	NonRootVolumes                []v1beta2.Volume                      `json:"nonRootVolumes,omitempty"`
+	InstanceMetadataOptions       *v1beta2.InstanceMetadataOptions      `json:"instanceMetadataOptions,omitempty"`
+	EnclaveOptions                *v1beta2.EnclaveOptions               `json:"enclaveOptions,omitempty"`
+	PrivateDNSName                *v1beta2.PrivateDNSName               `json:"privateDnsName,omitempty"`
+	CapacityReservationID         *string                               `json:"capacityReservationId,omitempty"`
+	MarketType                    v1beta2.MarketType                    `json:"marketType,omitempty"`
+	CapacityReservationPreference v1beta2.CapacityReservationPreference `json:"capacityReservationPreference,omitempty"`
+}
+
+type asideRefresh struct {
+	Disable              bool   `json:"disable,omitempty"`
+	MaxHealthyPercentage *int64 `json:"maxHealthyPercentage,omitempty"`
+}
+
+type asideStatus struct {
+	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
+}
+
+// putAside writes into the metadata what of the stored object has no field in v1beta1.
+func putAside(meta *metav1.ObjectMeta, from *v1beta2.AWSMachinePool) error {
+	delete(meta.Annotations, asideAnnotation)
+	data, err := json.Marshal(asideOf(from))
+	if err != nil {
+		return fmt.Errorf("keeping what v1beta1 has no field for: %w", err)
+	}
+	if string(data) == "{}" {
+		return nil
+	}
+	if meta.Annotations == nil {
+		meta.Annotations = map[string]string{}
+	}
+	meta.Annotations[asideAnnotation] = string(data)
+	return nil
+}
+
+// takeAside takes out of the metadata what putAside wrote there.
+func takeAside(meta *metav1.ObjectMeta) (aside, error) {
+	var a aside
+	data, ok := meta.Annotations[asideAnnotation]
+	if !ok {
+		return a, nil
+	}
+	delete(meta.Annotations, asideAnnotation)
+	if len(meta.Annotations) == 0 {
+		meta.Annotations = nil
+	}
+	if err := json.Unmarshal([]byte(data), &a); err != nil {
+		return a, fmt.Errorf("metadata.annotations[%s]: want what reading the object as v1beta1 wrote there (or no such annotation): %w",
+			asideAnnotation, err)
+	}
+	return a, nil
+}
+
+func asideOf(from *v1beta2.AWSMachinePool) aside {
+	spec, template := &from.Spec, &from.Spec.AWSLaunchTemplate
+	a := aside{
+		Spec: asideSpec{
+			AvailabilityZoneSubnetType: spec.AvailabilityZoneSubnetType,
+			AWSLaunchTemplate: asideTemplate{
+				NonRootVolumes:                template.NonRootVolumes,
+				InstanceMetadataOptions:       template.InstanceMetadataOptions,
+				EnclaveOptions:                template.EnclaveOptions,
+				PrivateDNSName:                template.PrivateDNSName,
+				CapacityReservationID:         template.CapacityReservationID,
+				MarketType:                    template.MarketType,
+				CapacityReservationPreference: template.CapacityReservationPreference,
+			},
+			SuspendProcesses:  spec.SuspendProcesses,
+			Ignition:          spec.Ignition,
+			AWSLifecycleHooks: spec.AWSLifecycleHooks,
+		},
+		Status: asideStatus{InfrastructureMachineKind: from.Status.InfrastructureMachineKind},
+	}
+	if w := spec.DefaultInstanceWarmup; w != nil && w.Duration != defaultInstanceWarmup {
+		a.Spec.DefaultInstanceWarmup = w
+	}
+	if r := spec.RefreshPreferences; r != nil {
+		a.Spec.RefreshPreferences = asideRefresh{Disable: r.Disable, MaxHealthyPercentage: r.MaxHealthyPercentage}
+	}
+	return a
+}
+
+// restore writes back what was kept aside.
+func (a aside) restore(to *v1beta2.AWSMachinePool) {
+	spec, template := &to.Spec, &to.Spec.AWSLaunchTemplate
+	spec.AvailabilityZoneSubnetType = a.Spec.AvailabilityZoneSubnetType
+	spec.SuspendProcesses = a.Spec.SuspendProcesses
+	spec.Ignition = a.Spec.Ignition
+	spec.AWSLifecycleHooks = a.Spec.AWSLifecycleHooks
+	spec.DefaultInstanceWarmup = a.Spec.DefaultInstanceWarmup
+	if spec.DefaultInstanceWarmup == nil {
+		spec.DefaultInstanceWarmup = &metav1.Duration{Duration: defaultInstanceWarmup}
+	}
+	// Preferences that v1beta1 took away are gone: there is nothing left that the rest could belong to.
+	if r := spec.RefreshPreferences; r != nil {
+		r.Disable = a.Spec.RefreshPreferences.Disable
+		r.MaxHealthyPercentage = a.Spec.RefreshPreferences.MaxHealthyPercentage
+	}
+	kept := a.Spec.AWSLaunchTemplate
+	template.NonRootVolumes = kept.NonRootVolumes
+	template.InstanceMetadataOptions = kept.InstanceMetadataOptions
+	template.EnclaveOptions = kept.EnclaveOptions
+	template.PrivateDNSName = kept.PrivateDNSName
+	template.CapacityReservationID = kept.CapacityReservationID
+	template.MarketType = kept.MarketType
+	template.CapacityReservationPreference = kept.CapacityReservationPreference
+	to.Status.InfrastructureMachineKind = a.Status.InfrastructureMachineKind
+}
