@@ -1,0 +1,73 @@
+// Package contract finds the version in which a provider's kind is to be read: references of the core types name a group
+// and a kind only, and the labels of the kind's CustomResourceDefinition say which of its versions follow which version
+// of the Cluster API contract.
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	capicontract "sigs.k8s.io/cluster-api/util/contract"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// versions of the contract that are understood, the preferred one first.
+var versions = []string{"v1beta2", "v1beta1"}
+
+// ErrNoKind says that the management cluster has no CustomResourceDefinition for a kind: no object of it can exist.
+var ErrNoKind = errors.New("no CustomResourceDefinition")
+
+// ErrNoVersion says that a CustomResourceDefinition names no version that follows a contract we understand.
+var ErrNoVersion = errors.New("no contract version label")
+
+// GVK is the kind in the newest version that follows the newest contract. The reader should be a cached one: it is asked
+// for the metadata of one CustomResourceDefinition. Errors are ErrNoKind, ErrNoVersion, or the reader's own.
+//
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+func GVK(ctx context.Context, r client.Reader, gk schema.GroupKind) (schema.GroupVersionKind, error) {
+	crd := &metav1.PartialObjectMetadata{}
+	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	name := capicontract.CalculateCRDName(gk.Group, gk.Kind)
+	if err := r.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
+		if apierrors.IsNotFound(err) {
+			return schema.GroupVersionKind{}, fmt.Errorf("kind %s of group %s: %w %s", gk.Kind, gk.Group, ErrNoKind, name)
+		}
+		return schema.GroupVersionKind{}, fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
+	}
+	chosen := newest(crd.GetLabels())
+	if chosen == "" {
+		return schema.GroupVersionKind{}, fmt.Errorf("kind %s of group %s: CustomResourceDefinition %s: %w %s/<%s>",
+			gk.Kind, gk.Group, name, ErrNoVersion, clusterv1.GroupVersion.Group, strings.Join(versions, " or "))
+	}
+	return gk.WithVersion(chosen), nil
+}
+
+// APIVersion is the group and version of GVK, as references of older API versions hold them.
+func APIVersion(ctx context.Context, r client.Reader, gk schema.GroupKind) (string, error) {
+	gvk, err := GVK(ctx, r, gk)
+	if err != nil {
+		return "", err
+	}
+	return gvk.GroupVersion().String(), nil
+}
+
+// newest is the newest version that the labels of a CustomResourceDefinition name for the newest contract, or nothing.
+func newest(labels map[string]string) string {
+	for _, contract := range versions {
+		value := labels[clusterv1.GroupVersion.Group+"/"+contract]
+		if value == "" {
+			continue
+		}
+		return slices.MaxFunc(strings.Split(value, "_"), version.CompareKubeAwareVersionStrings)
+	}
+	return ""
+}

@@ -1,0 +1,67 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ByProviderKeys are the Nodes that have one of the given provider keys, by key. A key without a Node is left out; of
+// several Nodes with one key the youngest counts, for an older one is what a machine left behind that registered again.
+// The Nodes are shared with the cache and must not be changed. One indexed look-up is made per key.
+func ByProviderKeys(ctx context.Context, r client.Reader, keys []string) (map[string]*corev1.Node, error) {
+	found := make(map[string]*corev1.Node, len(keys))
+	for _, key := range keys {
+		if key == "" {
+			continue
+		}
+		list, err := indexed(ctx, r, ProviderKeyField, key)
+		if err != nil {
+			return nil, err
+		}
+		if node := youngest(list); node != nil {
+			found[key] = node
+		}
+	}
+	return found, nil
+}
+
+// ClaimedBy are the Nodes that are annotated to belong to a MachinePool, whether or not their instance is still in its
+// list. The Nodes are shared with the cache and must not be changed.
+func ClaimedBy(ctx context.Context, r client.Reader, pool client.ObjectKey) ([]corev1.Node, error) {
+	return indexed(ctx, r, OwnerField, PoolClaim(pool))
+}
+
+func indexed(ctx context.Context, r client.Reader, field, value string) ([]corev1.Node, error) {
+	list := &corev1.NodeList{}
+	if err := r.List(ctx, list, client.MatchingFields{field: value}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("look up nodes with %s %q: %w", field, value, err)
+	}
+	return list.Items, nil
+}
+
+func youngest(list []corev1.Node) *corev1.Node {
+	var best *corev1.Node
+	for i := range list {
+		n := &list[i]
+		if best == nil || best.CreationTimestamp.Before(&n.CreationTimestamp) ||
+			(best.CreationTimestamp.Equal(&n.CreationTimestamp) && n.Name > best.Name) {
+			best = n
+		}
+	}
+	return best
+}
+
+// Ready says whether a Node's Ready condition is true, and since when the condition is what it is. A Node that reports
+// none is not ready since it was made.
+func Ready(node *corev1.Node) (bool, time.Time) {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+		}
+	}
+	return false, node.CreationTimestamp.Time
+}
