@@ -1,0 +1,100 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// blocked names the pods that a budget keeps from being evicted now, each with its budget, in a stable order. It asks the
+// budgets rather than trying: that costs one list a namespace and disturbs nobody.
+func blocked(ctx context.Context, r client.Reader, pods []*corev1.Pod) ([]string, error) {
+	budgets := map[string][]policyv1.PodDisruptionBudget{}
+	var out []string
+	for _, pod := range pods {
+		if ignoresBudgets(pod) {
+			continue
+		}
+		inNamespace, ok := budgets[pod.Namespace]
+		if !ok {
+			list := &policyv1.PodDisruptionBudgetList{}
+			if err := r.List(ctx, list, client.InNamespace(pod.Namespace)); err != nil {
+				return nil, fmt.Errorf("disruption budgets in namespace %s: %w", pod.Namespace, err)
+			}
+			inNamespace = list.Items
+			budgets[pod.Namespace] = inNamespace
+		}
+		if why := keeps(inNamespace, pod); why != "" {
+			out = append(out, fmt.Sprintf("%s/%s (%s)", pod.Namespace, pod.Name, why))
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// ignoresBudgets is the API server's own rule: such pods serve nobody, or are on their way already.
+func ignoresBudgets(pod *corev1.Pod) bool {
+	switch pod.Status.Phase {
+	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
+		return true
+	}
+	return !pod.DeletionTimestamp.IsZero()
+}
+
+// keeps says which budget keeps the pod, or nothing.
+func keeps(budgets []policyv1.PodDisruptionBudget, pod *corev1.Pod) string {
+	var matching []policyv1.PodDisruptionBudget
+	for _, b := range budgets {
+		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			matching = append(matching, b)
+		}
+	}
+	switch len(matching) {
+	case 0:
+		return ""
+	case 1:
+		if allows(matching[0], pod) {
+			return ""
+		}
+		return "PodDisruptionBudget " + matching[0].Name
+	default:
+		names := make([]string, 0, len(matching))
+		for _, b := range matching {
+			names = append(names, b.Name)
+		}
+		slices.Sort(names)
+		return "more than one PodDisruptionBudget, which eviction refuses: " + strings.Join(names, ", ")
+	}
+}
+
+// allows follows the eviction API: an unready pod may go whatever the count says where the budget's policy has it so.
+func allows(b policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
+	fresh := b.Status.ObservedGeneration >= b.Generation
+	if b.Status.DisruptionsAllowed > 0 && fresh {
+		return true
+	}
+	if podReady(pod) {
+		return false
+	}
+	if p := b.Spec.UnhealthyPodEvictionPolicy; p != nil && *p == policyv1.AlwaysAllow {
+		return true
+	}
+	return b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0
+}
+
+func podReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

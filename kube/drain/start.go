@@ -1,0 +1,135 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// Start begins a Drain or an Undrain step on the nodes of its targets and returns. A target whose node is gone, or whose
+// node's name belongs to another instance by now, needs nothing. All targets are tried; their errors are joined.
+func (w *Workload) Start(ctx context.Context, s pool.Step) error {
+	var one func(context.Context, *corev1.Node) error
+	switch s.Kind {
+	case pool.Drain:
+		one = w.drain
+	case pool.Undrain:
+		one = w.undrain
+	default:
+		return fmt.Errorf("step %s is not about nodes: only %s and %s are", s.Kind, pool.Drain, pool.Undrain)
+	}
+	var failed []error
+	for _, t := range s.Targets {
+		if t.Node == "" {
+			continue
+		}
+		if err := w.with(ctx, t, one); err != nil {
+			failed = append(failed, fmt.Errorf("node %s: %w", t.Node, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// with calls f for the target's node, if that still is the target's.
+func (w *Workload) with(ctx context.Context, t pool.Target, f func(context.Context, *corev1.Node) error) error {
+	node := &corev1.Node{}
+	if err := w.Remote.Get(ctx, client.ObjectKey{Name: t.Node}, node); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !sameInstance(node, t) {
+		return nil
+	}
+	return f(ctx, node)
+}
+
+// drain cordons the node and evicts what may be evicted now. What budgets hold back is no error: the next pass tries
+// again, and says who is in the way.
+func (w *Workload) drain(ctx context.Context, node *corev1.Node) error {
+	if err := w.cordon(ctx, node); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	// The library says at its ordinary level on every pass what is left; the object's conditions say that already.
+	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).V(4))
+	h := w.helper(node)
+	pods, err := h.GetPodsForEviction(ctx, w.Cluster, w.Machine, node.Name)
+	if err != nil {
+		return err
+	}
+	if len(pods.Pods()) == 0 {
+		return nil
+	}
+	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+}
+
+// passing are the beginnings of what the API server and the library say of evictions that can't be done now: budgets,
+// namespaces that are going anyway, and the round's own time limit.
+var passing = []string{"Cannot evict pod", "This pod has more than one PodDisruptionBudget", "eviction timeout"}
+
+// unexpected makes an error of what the API server said about evictions, but for what passes by itself or is told by
+// Find as what blocks the drain.
+func unexpected(failed map[string][]*corev1.Pod) error {
+	var errs []error
+	for _, said := range slices.Sorted(maps.Keys(failed)) {
+		if slices.ContainsFunc(passing, func(p string) bool { return strings.HasPrefix(said, p) }) {
+			continue
+		}
+		pod := failed[said][0]
+		errs = append(errs, fmt.Errorf("evict pod %s/%s (and %d more like it): %s", pod.Namespace, pod.Name, len(failed[said])-1, said))
+	}
+	return errors.Join(errs...)
+}
+
+// cordon closes the node and writes down since when we drain it, in one write. A drain that has begun before keeps its
+// time, so that its timeout can't be pushed away.
+func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
+	before := node.DeepCopy()
+	if node.Annotations == nil {
+		node.Annotations = map[string]string{}
+	}
+	if _, ok := started(node); !ok {
+		node.Annotations[StartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
+		if node.Spec.Unschedulable {
+			node.Annotations[CordonedBeforeAnnotation] = "true"
+		}
+	}
+	node.Spec.Unschedulable = true
+	return w.patch(ctx, before, node)
+}
+
+// undrain takes back what cordon did, and nothing else: a node that others cordoned stays cordoned.
+func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
+	if _, ours := node.Annotations[StartedAnnotation]; !ours {
+		return nil
+	}
+	before := node.DeepCopy()
+	if _, others := node.Annotations[CordonedBeforeAnnotation]; !others {
+		node.Spec.Unschedulable = false
+	}
+	delete(node.Annotations, StartedAnnotation)
+	delete(node.Annotations, CordonedBeforeAnnotation)
+	return client.IgnoreNotFound(w.patch(ctx, before, node))
+}
+
+// patch writes the difference, if there is one, against exactly the node that was read: a cordon that somebody else set
+// in between would otherwise be taken for ours.
+func (w *Workload) patch(ctx context.Context, before, node *corev1.Node) error {
+	if node.Spec.Unschedulable == before.Spec.Unschedulable && maps.Equal(node.Annotations, before.Annotations) {
+		return nil
+	}
+	err := w.Remote.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if apierrors.IsConflict(err) {
+		return fmt.Errorf("changed since it was read, the next pass looks again: %w", err)
+	}
+	return err
+}
