@@ -9,7 +9,7 @@ import (
 
 // AWSMachinePoolSpec is what a pool of EC2 instances kept by an Auto Scaling group should be. Parts that both versions
 // spell alike have their type in v1beta2.
-// +kubebuilder:validation:XValidation:rule="self.minSize <= self.maxSize",fieldPath=".minSize",reason=FieldValueInvalid,message="minSize must not be above maxSize",messageExpression="'minSize is ' + string(self.minSize) + ' and maxSize is ' + string(self.maxSize) + ': minSize must not be above maxSize'"
+// +kubebuilder:validation:XValidation:rule="self.minSize <= self.maxSize",fieldPath=".minSize",reason=FieldValueInvalid,message="minSize must not be above maxSize",messageExpression="'minSize is %d and maxSize is %d: minSize must not be above maxSize'.format([self.minSize, self.maxSize])"
 // +kubebuilder:validation:XValidation:rule="!has(self.mixedInstancesPolicy) || !has(self.awsLaunchTemplate.spotMarketOptions)",fieldPath=".mixedInstancesPolicy",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.spotMarketOptions: set one of the two (spot capacity of a mixed group belongs into mixedInstancesPolicy.instancesDistribution)"
 type AWSMachinePoolSpec struct {
 	// ProviderID is the ARN of the Auto Scaling group. It is written by the controller.
@@ -81,7 +81,7 @@ type AWSMachinePoolSpec struct {
 }
 
 // AWSLaunchTemplate is what instances are launched from.
-// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : ”) == (has(oldSelf.name) ? oldSelf.name : ”)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
+// +kubebuilder:validation:XValidation:rule="has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
 type AWSLaunchTemplate struct {
 	// Name of the launch template in the cloud. Absent, the group's name is taken. It can't be changed later.
 	// +optional

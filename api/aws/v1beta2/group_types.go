@@ -127,7 +127,7 @@ type Overrides struct {
 
 // RefreshPreferences are for rollouts by the cloud's instance refresh.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || has(self.minHealthyPercentage)",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="needs minHealthyPercentage to be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || !has(self.minHealthyPercentage) || self.maxHealthyPercentage - self.minHealthyPercentage <= 100",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="must be at most 100 above minHealthyPercentage",messageExpression="'is ' + string(self.maxHealthyPercentage) + ', must be at most 100 above minHealthyPercentage, which is ' + string(self.minHealthyPercentage)"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || !has(self.minHealthyPercentage) || self.maxHealthyPercentage - self.minHealthyPercentage <= 100",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="must be at most 100 above minHealthyPercentage",messageExpression="'is %d, must be at most 100 above minHealthyPercentage, which is %d'.format([self.maxHealthyPercentage, self.minHealthyPercentage])"
 type RefreshPreferences struct {
 	// Disable keeps a changed launch template from replacing instances that exist.
 	// +optional

@@ -1,12 +1,12 @@
 package v1beta2
 
 // AWSLaunchTemplate is what instances are launched from.
-// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : ”) == (has(oldSelf.name) ? oldSelf.name : ”)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
+// +kubebuilder:validation:XValidation:rule="has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
 // +kubebuilder:validation:XValidation:rule="!has(self.spotMarketOptions) || !has(self.marketType) || self.marketType == 'Spot'",fieldPath=".marketType",reason=FieldValueInvalid,message="must be Spot or absent when spotMarketOptions is set",messageExpression="'is ' + self.marketType + ', must be Spot or absent when spotMarketOptions is set'"
 // +kubebuilder:validation:XValidation:rule="!has(self.marketType) || self.marketType != 'CapacityBlock' || has(self.capacityReservationId)",fieldPath=".marketType",reason=FieldValueInvalid,message="CapacityBlock needs capacityReservationId to be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.marketType) || self.marketType != 'Spot'",fieldPath=".marketType",reason=FieldValueInvalid,message="must not be Spot when capacityReservationId is set: OnDemand, CapacityBlock or absent are allowed"
 // +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.spotMarketOptions)",fieldPath=".spotMarketOptions",reason=FieldValueForbidden,message="can't be set together with capacityReservationId: spot instances use no capacity reservation"
-// +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.capacityReservationPreference) || self.capacityReservationPreference in [”, 'CapacityReservationsOnly']",fieldPath=".capacityReservationPreference",reason=FieldValueInvalid,message="must be CapacityReservationsOnly or absent when capacityReservationId is set",messageExpression="'is ' + self.capacityReservationPreference + ', must be CapacityReservationsOnly or absent when capacityReservationId is set'"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.capacityReservationPreference) || self.capacityReservationPreference in [\"\", 'CapacityReservationsOnly']",fieldPath=".capacityReservationPreference",reason=FieldValueInvalid,message="must be CapacityReservationsOnly or absent when capacityReservationId is set",messageExpression="'is ' + self.capacityReservationPreference + ', must be CapacityReservationsOnly or absent when capacityReservationId is set'"
 type AWSLaunchTemplate struct {
 	// Name of the launch template in the cloud. Absent, the group's name is taken. It can't be changed later.
 	// +optional
@@ -47,7 +47,7 @@ type AWSLaunchTemplate struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
-	// +kubebuilder:validation:XValidation:rule="self.all(v, has(v.deviceName) && v.deviceName != '')",reason=FieldValueRequired,message="every volume needs a deviceName, for example /dev/sdb"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, has(v.deviceName) && size(v.deviceName) > 0)",reason=FieldValueRequired,message="every volume needs a deviceName, for example /dev/sdb"
 	NonRootVolumes []Volume `json:"nonRootVolumes,omitempty"`
 
 	// SSHKeyName is the key pair that instances get: a name, the empty string for none, or absent for the cluster's.

@@ -1,0 +1,162 @@
+package crd_test
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apimachinery/pkg/version"
+	"sigs.k8s.io/yaml"
+
+	"github.com/muster-project/muster/api/crd"
+)
+
+// definitions reads every embedded definition strictly, as an API server with strict field validation would.
+func definitions(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	names, err := fs.Glob(crd.Files, "*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no definitions are embedded: %v, %v", names, err)
+	}
+	all := map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, name := range names {
+		data, err := crd.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(data, definition); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		apiextensionsv1.SetDefaults_CustomResourceDefinition(definition)
+		apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&definition.Spec)
+		all[definition.Spec.Names.Kind] = definition
+	}
+	return all
+}
+
+// TestKinds holds the list of what the local world can serve.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	all := definitions(t)
+	for _, kind := range []string{
+		"AWSMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine", "MachineDeployment",
+		"MachineDrainRule", "MachineHealthCheck", "MachinePool", "MachineSet",
+	} {
+		definition, ok := all[kind]
+		if !ok {
+			t.Errorf("want a definition of %s, found none", kind)
+			continue
+		}
+		if got, want := served(definition), []string{"v1beta1", "v1beta2"}; !slices.Equal(got, want) {
+			t.Errorf("%s: served versions: got %v, want %v", kind, got, want)
+		}
+		if got, want := stored(definition), "v1beta2"; got != want {
+			t.Errorf("%s: stored version: got %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// TestAccepted runs what a real API server checks when a definition is created: structure, names, columns, and the
+// estimated cost of every rule.
+func TestAccepted(t *testing.T) {
+	t.Parallel()
+	for kind, definition := range definitions(t) {
+		var internal apiextensions.CustomResourceDefinition
+		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(definition, &internal, nil); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		// The API server fills this in when it stores the definition.
+		internal.Status.StoredVersions = []string{stored(definition)}
+		for _, err := range apiextensionsvalidation.ValidateCustomResourceDefinition(context.Background(), &internal) {
+			t.Errorf("%s would be refused: %v", kind, err)
+		}
+	}
+}
+
+// TestContract holds that the core controllers find a served version of every kind, whichever contract they want: they
+// take the newest version that the label of the contract names.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for kind, definition := range definitions(t) {
+		if strings.HasPrefix(kind, "Local") {
+			continue // only our own core looks for it
+		}
+		for _, contract := range []string{"v1beta1", "v1beta2"} {
+			label := definition.Labels["cluster.x-k8s.io/"+contract]
+			versions := strings.Split(label, "_")
+			sort.Slice(versions, func(i, j int) bool {
+				return version.CompareKubeAwareVersionStrings(versions[i], versions[j]) < 0
+			})
+			if newest := versions[len(versions)-1]; !slices.Contains(served(definition), newest) {
+				t.Errorf("%s: label of contract %s is %q: want versions that are served, of %v", kind, contract, label, served(definition))
+			}
+		}
+	}
+}
+
+// TestColumns holds what kubectl get shows of every infrastructure kind, the same for all.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	type column struct {
+		Name, Path string
+		Wide       bool
+	}
+	want := []column{
+		{"Cluster", `.metadata.labels['cluster\.x-k8s\.io/cluster-name']`, false},
+		{"Desired", ".status.desiredReplicas", false},
+		{"Current", ".status.replicas", false},
+		{"Ready", ".status.readyReplicas", false},
+		{"Up-to-date", ".status.upToDateReplicas", false},
+		{"State", ".status.state", false},
+		{"Age", ".metadata.creationTimestamp", false},
+		{"Paused", `.status.conditions[?(@.type=="Paused")].status`, true},
+		{"Template", ".status.template", true},
+		{"ProviderID", ".spec.providerID", true},
+		{"Version", ".status.version", true},
+	}
+	for kind, definition := range definitions(t) {
+		if definition.Spec.Group != "infrastructure.cluster.x-k8s.io" {
+			continue
+		}
+		for _, v := range definition.Spec.Versions {
+			var got []column
+			for _, c := range v.AdditionalPrinterColumns {
+				got = append(got, column{c.Name, c.JSONPath, c.Priority > 0})
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s %s: columns (-want +got):\n%s", kind, v.Name, diff)
+			}
+			if v.Subresources == nil || v.Subresources.Status == nil {
+				t.Errorf("%s %s: want a status subresource, found none", kind, v.Name)
+			}
+		}
+	}
+}
+
+func served(definition *apiextensionsv1.CustomResourceDefinition) []string {
+	var names []string
+	for _, v := range definition.Spec.Versions {
+		if v.Served {
+			names = append(names, v.Name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+func stored(definition *apiextensionsv1.CustomResourceDefinition) string {
+	for _, v := range definition.Spec.Versions {
+		if v.Storage {
+			return v.Name
+		}
+	}
+	return ""
+}
