@@ -1,0 +1,107 @@
+package awscluster
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Network is what the account holds in a region.
+type Network struct {
+	// Region, and VPC in it.
+	Region, VPC string
+	Subnets     []Subnet
+	// NodeSecurityGroup is the ID of the group that every node gets.
+	NodeSecurityGroup string
+}
+
+// Subnet is one subnet of the network.
+type Subnet struct {
+	ID, Zone, CIDR string
+	// Public says that it has a route to an internet gateway.
+	Public bool
+}
+
+// Reconciler makes every AWSCluster ready.
+type Reconciler struct {
+	// Client of the management cluster.
+	Client client.Client
+	// Network in a region, which fills in what an object leaves open. The empty region means the account's own.
+	Network func(region string) Network
+}
+
+// SetupWithManager adds the reconciler to a manager.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	err := ctrl.NewControllerManagedBy(mgr).
+		For(newObject()).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(toInfrastructure)).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("set up the controller of AWSClusters: %w", err)
+	}
+	return nil
+}
+
+func newObject() *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(GroupVersionKind)
+	return o
+}
+
+func toInfrastructure(_ context.Context, o client.Object) []reconcile.Request {
+	c, ok := o.(*clusterv1.Cluster)
+	if !ok || c.Spec.InfrastructureRef.Kind != GroupVersionKind.Kind {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.InfrastructureRef.Name}}}
+}
+
+// Reconcile fills in one AWSCluster and says that it is ready.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	found := newObject()
+	if err := r.Client.Get(ctx, req.NamespacedName, found); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	cluster, err := util.GetOwnerCluster(ctx, r.Client, metav1.ObjectMeta{Namespace: found.GetNamespace(), OwnerReferences: found.GetOwnerReferences()})
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("find the Cluster of %s: %w", req, err)
+	}
+	if !found.GetDeletionTimestamp().IsZero() || cluster == nil || annotations.IsPaused(cluster, found) {
+		return ctrl.Result{}, nil
+	}
+	region, _, err := unstructured.NestedString(found.Object, "spec", "region")
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("read spec.region of %s: %w", req, err)
+	}
+	network := r.Network(region)
+	filled := found.DeepCopy()
+	if err := network.fillSpec(filled, cluster); err != nil {
+		return ctrl.Result{}, fmt.Errorf("fill in the spec of %s: %w", req, err)
+	}
+	if !equality.Semantic.DeepEqual(found.Object, filled.Object) {
+		if err := r.Client.Patch(ctx, filled, client.MergeFrom(found)); err != nil {
+			return ctrl.Result{}, fmt.Errorf("fill in the spec of %s: %w", req, err)
+		}
+	}
+	ready := filled.DeepCopy()
+	if err := network.fillStatus(ready); err != nil {
+		return ctrl.Result{}, fmt.Errorf("fill in the status of %s: %w", req, err)
+	}
+	if !equality.Semantic.DeepEqual(filled.Object, ready.Object) {
+		if err := r.Client.Status().Patch(ctx, ready, client.MergeFrom(filled)); err != nil {
+			return ctrl.Result{}, fmt.Errorf("fill in the status of %s: %w", req, err)
+		}
+	}
+	return ctrl.Result{}, nil
+}
