@@ -1,0 +1,147 @@
+package v1beta2
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+func TestClusterViewOf(t *testing.T) {
+	t.Parallel()
+	none, key := "", "default"
+	cases := []struct {
+		name, reason, object string
+		want                 ClusterView
+		err                  string
+	}{
+		{
+			name: "bare", reason: "an object that nobody has filled in yet is no error",
+			object: `{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AWSCluster, metadata: {name: capa, namespace: default}}`,
+			want:   ClusterView{Name: "capa"},
+		},
+		{
+			name: "AWSCluster", reason: "the paths are those of the existing provider, whose further fields do not matter",
+			object: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: AWSCluster
+metadata: {name: capa, namespace: default}
+spec:
+  region: eu-west-1
+  partition: aws
+  sshKeyName: default
+  additionalTags: {team: a}
+  imageLookupFormat: capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*
+  imageLookupOrg: "258751437250"
+  imageLookupBaseOS: ubuntu-24.04
+  bastion: {enabled: true}
+  controlPlaneEndpoint: {host: 127.0.0.1, port: 6443}
+  network:
+    vpc: {id: vpc-1, cidrBlock: 10.0.0.0/16}
+    subnets:
+    - {id: subnet-1, availabilityZone: eu-west-1a, isPublic: true}
+    - {id: capa-subnet-private-b, resourceID: subnet-2, availabilityZone: eu-west-1b, isPublic: false, tags: {a: b}}
+    - {id: capa-subnet-private-c, availabilityZone: eu-west-1c}
+    - {id: subnet-4, availabilityZone: eu-west-1-lhr-1a, zoneType: local-zone, parentZoneName: eu-west-1a}
+    - {id: subnet-5, availabilityZone: eu-west-1a, tags: {sigs.k8s.io/cluster-api-provider-aws/association: secondary}}
+status:
+  ready: true
+  networkStatus:
+    securityGroups:
+      node: {id: sg-node, name: n}
+      lb: {id: sg-lb, name: l}
+      controlplane: {id: sg-cp, name: c}
+`,
+			want: ClusterView{
+				Name: "capa", Region: "eu-west-1", Partition: "aws", VPCID: "vpc-1",
+				Subnets: []SubnetView{
+					{ID: "subnet-1", AvailabilityZone: "eu-west-1a", IsPublic: true},
+					{ID: "subnet-2", AvailabilityZone: "eu-west-1b"},
+					{AvailabilityZone: "eu-west-1c"},
+					{ID: "subnet-4", AvailabilityZone: "eu-west-1-lhr-1a", ZoneType: "local-zone"},
+					{ID: "subnet-5", AvailabilityZone: "eu-west-1a", CNI: true},
+				},
+				NodeSecurityGroups: []string{"sg-node", "sg-lb"},
+				AdditionalTags:     Tags{"team": "a"},
+				SSHKeyName:         &key,
+				ImageLookupFormat:  "capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*",
+				ImageLookupOrg:     "258751437250",
+				ImageLookupBaseOS:  "ubuntu-24.04",
+			},
+		},
+		{
+			name: "no key", reason: "the empty string says none, absence says nothing",
+			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {sshKeyName: ""}}`,
+			want:   ClusterView{Name: "capa", SSHKeyName: &none},
+		},
+		{
+			name: "groups of the specification", reason: "groups that the user brings count before the status has them",
+			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {network: {securityGroupOverrides: {node: sg-1}}}}`,
+			want:   ClusterView{Name: "capa", NodeSecurityGroups: []string{"sg-1"}},
+		},
+		{
+			name: "AWSManagedControlPlane", reason: "with Amazon's control plane nodes get another second group",
+			object: `
+kind: AWSManagedControlPlane
+metadata: {name: eks}
+spec: {region: us-east-1}
+status: {networkStatus: {securityGroups: {node: {id: sg-1}, lb: {id: sg-2}, node-eks-additional: {id: sg-3}}}}
+`,
+			want: ClusterView{Name: "eks", Region: "us-east-1", NodeSecurityGroups: []string{"sg-1", "sg-3"}, EKS: true},
+		},
+		{
+			name: "another type", reason: "guessing would launch machines in the wrong place",
+			object: `{kind: AWSCluster, metadata: {name: capa, namespace: default}, spec: {network: {subnets: {id: subnet-1}}}}`,
+			err:    "reading AWSCluster default/capa",
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(c.object), &object.Object); err != nil {
+				t.Fatal(err)
+			}
+			got, err := ClusterViewOf(object)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Fatalf("%s: got %v, want %s", c.reason, err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", c.reason, err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func TestSuspended(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	cases := []struct {
+		name, reason string
+		set          *SuspendProcessesTypes
+		want         []string
+	}{
+		{name: "nothing", reason: "nothing said, nothing suspended"},
+		{name: "one", reason: "only what is set to true", set: &SuspendProcessesTypes{Processes: &Processes{Launch: &yes, Terminate: &no}}, want: []string{"Launch"}},
+		{name: "all", reason: "every process that the cloud knows, in the cloud's spelling", set: &SuspendProcessesTypes{All: true}, want: []string{
+			"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "HealthCheck", "InstanceRefresh", "Launch", "ReplaceUnhealthy", "ScheduledActions", "Terminate"}},
+		{name: "all but two", reason: "false takes one out of all", set: &SuspendProcessesTypes{All: true, Processes: &Processes{Launch: &no, HealthCheck: &no, Terminate: &yes}}, want: []string{
+			"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "InstanceRefresh", "ReplaceUnhealthy", "ScheduledActions", "Terminate"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, c.set.Suspended()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
