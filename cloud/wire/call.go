@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Call names one request in the cloud's own words.
+type Call struct {
+	// Service and Operation: "autoscaling", "DescribeAutoScalingGroups".
+	Service, Operation string
+	// Account is whatever tells accounts apart; Region is where the call goes.
+	Account, Region string
+}
+
+// String is the form that messages and policies use: "autoscaling:DescribeAutoScalingGroups".
+func (c Call) String() string { return c.Service + ":" + c.Operation }
+
+type callKey struct{}
+
+// With names the request that is sent with the context.
+func With(ctx context.Context, c Call) context.Context { return context.WithValue(ctx, callKey{}, c) }
+
+// Of is the call that the context names; the zero Call when it names none.
+func Of(ctx context.Context) Call {
+	c, _ := ctx.Value(callKey{}).(Call)
+	return c
+}
+
+// Result is how one request ended.
+type Result struct {
+	// Status is the HTTP status of the reply, zero when there was none.
+	Status int
+	// Limited says that the request was not sent, because its budget was empty.
+	Limited bool
+	// Duration until the reply's header had come.
+	Duration time.Duration
+}
+
+// Hook is told about every request once it has ended. It must be safe for concurrent use, quick, and never fail.
+type Hook interface {
+	Done(c Call, r Result)
+}
+
+// Hooks are several hooks as one.
+type Hooks []Hook
+
+// Done tells each of them.
+func (h Hooks) Done(c Call, r Result) {
+	for _, hook := range h {
+		hook.Done(c, r)
+	}
+}
+
+// Exhausted says that a request was not sent, because its budget is used up.
+type Exhausted struct {
+	Call Call
+	// After is how long it takes until the budget has room for one more request.
+	After time.Duration
+}
+
+// Error says which call was held back. It holds no times, so that it reads the same each time.
+func (e *Exhausted) Error() string {
+	return fmt.Sprintf("%s was held back: the rate budget of this account and region is used up", e.Call)
+}

@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	// DefaultTimeout bounds one request with its reply. It is far longer than any healthy call of any cloud takes, and
+	// short enough that a dead network holds no worker.
+	DefaultTimeout = 10 * time.Second
+	// longestRetryAfter bounds what a cloud may ask for, so that a broken header silences nothing for hours.
+	longestRetryAfter = 5 * time.Minute
+)
+
+// Options of a Transport.
+type Options struct {
+	// Base sends the requests. Default: a copy of the standard library's transport.
+	Base http.RoundTripper
+	// Budget is the bucket that a call belongs to. Without it no call has a budget.
+	Budget func(Call) Budget
+	// Hook is told about every request.
+	Hook Hook
+	// Timeout of one request with its reply. Default: DefaultTimeout.
+	Timeout time.Duration
+	// Now is the clock of the budgets. Default: time.Now.
+	Now func() time.Time
+}
+
+// Transport is an http.RoundTripper with budgets, deadlines and counters. It is safe for concurrent use.
+type Transport struct {
+	options Options
+	budgets budgets
+}
+
+// New makes a Transport.
+func New(o Options) *Transport {
+	if o.Base == nil {
+		o.Base = defaultBase()
+	}
+	if o.Budget == nil {
+		o.Budget = func(Call) Budget { return Budget{} }
+	}
+	if o.Hook == nil {
+		o.Hook = Hooks{}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Transport{options: o}
+}
+
+func defaultBase() http.RoundTripper {
+	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
+		return standard.Clone()
+	}
+	return http.DefaultTransport
+}
+
+// CloseIdleConnections closes what the base transport keeps open.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.options.Base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// RoundTrip sends one request, unless its budget is used up: then it fails at once with *Exhausted.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	call := Of(req.Context())
+	budget := t.options.Budget(call)
+	start := t.options.Now()
+	if wait := t.budgets.take(budget, start); wait > 0 {
+		closeBody(req)
+		t.options.Hook.Done(call, Result{Limited: true})
+		return nil, &Exhausted{Call: call, After: wait}
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), t.options.Timeout)
+	reply, err := t.options.Base.RoundTrip(req.WithContext(ctx))
+	now := t.options.Now()
+	if err != nil {
+		cancel()
+		t.options.Hook.Done(call, Result{Duration: now.Sub(start)})
+		return nil, err
+	}
+	reply.Body = &bounded{ReadCloser: reply.Body, done: cancel}
+	t.options.Hook.Done(call, Result{Status: reply.StatusCode, Duration: now.Sub(start)})
+	if refusesForNow(reply.StatusCode) {
+		if after := RetryAfter(reply.Header, now); after > 0 {
+			t.budgets.shut(budget, now.Add(after))
+		}
+	}
+	return reply, nil
+}
+
+func refusesForNow(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
+
+// bounded ends the call's deadline when its reply has been read.
+type bounded struct {
+	io.ReadCloser
+	done context.CancelFunc
+}
+
+func (b *bounded) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
+}
+
+// RetryAfter is how long the reply's header asks to wait, in seconds or as a date; zero when it does not say, and never
+// longer than five minutes.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if value == "" {
+		return 0
+	}
+	var after time.Duration
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		after = time.Duration(seconds) * time.Second
+	} else if date, err := http.ParseTime(value); err == nil {
+		after = date.Sub(now)
+	}
+	return min(max(after, 0), longestRetryAfter)
+}
