@@ -1,0 +1,105 @@
+package aws
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// activitiesRead at once: the newest, which are those that count.
+	activitiesPage = 20
+	// issuesMost keeps a condition readable.
+	issuesMost = 3
+)
+
+// readActivities asks the group why instances do not come, when some are missing and had time to come.
+func (p *pass) readActivities(ctx context.Context, is *asgtypes.AutoScalingGroup) ([]pool.Cause, error) {
+	known := &p.memory.activities
+	if !missing(is) {
+		*known = activitiesRead{}
+		return nil, nil
+	}
+	if p.now.Sub(p.memory.resized) < activityGrace || !known.at.IsZero() && p.now.Sub(known.at) < activityPeriod {
+		return known.issues, nil
+	}
+	found, err := p.c.autoscaling.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
+		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(activitiesPage)),
+	})
+	if err != nil {
+		return nil, refusal(err, p.now)
+	}
+	*known = activitiesRead{issues: issuesOf(found.Activities), at: p.now}
+	return known.issues, nil
+}
+
+// missing says whether the group has fewer members than it should.
+func missing(is *asgtypes.AutoScalingGroup) bool {
+	members := 0
+	for _, i := range is.Instances {
+		if state, member := stateOf(i); member && state != pool.Terminating {
+			members++
+		}
+	}
+	return members < int(deref(is.DesiredCapacity)) && !strings.HasPrefix(deref(is.Status), statusDeleting)
+}
+
+// issuesOf are the failed activities since the last launch that worked, newest first, each message once.
+func issuesOf(activities []asgtypes.Activity) []pool.Cause {
+	activities = slices.Clone(activities)
+	slices.SortStableFunc(activities, func(a, b asgtypes.Activity) int { return deref(b.StartTime).Compare(deref(a.StartTime)) })
+	var issues []pool.Cause
+	for _, a := range activities {
+		switch a.StatusCode {
+		case asgtypes.ScalingActivityStatusCodeSuccessful:
+			if strings.HasPrefix(deref(a.Description), "Launching") {
+				return issues
+			}
+		case asgtypes.ScalingActivityStatusCodeFailed, asgtypes.ScalingActivityStatusCodeCancelled:
+			issue := issueOf(a)
+			if issue.Message != "" && !slices.Contains(issues, issue) && len(issues) < issuesMost {
+				issues = append(issues, issue)
+			}
+		}
+	}
+	return issues
+}
+
+// instanceID is cut from messages: each try has another one.
+var instanceID = regexp.MustCompile(`\bi-[0-9a-f]{8,17}\b`)
+
+// issueOf is a failed activity in the service's own words, with a reason word.
+func issueOf(a asgtypes.Activity) pool.Cause {
+	message := clean(instanceID.ReplaceAllString(deref(a.StatusMessage), "an instance"))
+	return pool.Cause{Reason: activityReason(message), Message: message}
+}
+
+// activityReason sorts the service's words on a launch that failed. It has no codes for them.
+func activityReason(message string) string {
+	lower := strings.ToLower(message)
+	for _, r := range []struct{ words, reason string }{
+		{"insufficient", "Capacity"},
+		{"sufficient", "Capacity"},
+		{"capacity-not-available", "Capacity"},
+		{"limitexceeded", "Capacity"},
+		{"vcpu", "Capacity"},
+		{"quota", "Capacity"},
+		{"spot price", "Capacity"},
+		{"not authorized", "Denied"},
+		{"accessdenied", "Denied"},
+		{"invalid", "Invalid"},
+		{"does not exist", "Invalid"},
+		{"not supported", "Invalid"},
+	} {
+		if strings.Contains(lower, r.words) {
+			return r.reason
+		}
+	}
+	return "LaunchFailed"
+}

@@ -1,0 +1,106 @@
+package aws
+
+import (
+	"slices"
+
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+)
+
+// hooks translates the pool's lifecycle hooks.
+func hooks(list []awsv1.AWSLifecycleHook) []asgtypes.LifecycleHookSpecification {
+	var out []asgtypes.LifecycleHookSpecification
+	for _, h := range list {
+		hook := asgtypes.LifecycleHookSpecification{
+			LifecycleHookName:     value(h.Name),
+			LifecycleTransition:   value(string(h.LifecycleTransition)),
+			NotificationTargetARN: h.NotificationTargetARN,
+			RoleARN:               h.RoleARN,
+			NotificationMetadata:  h.NotificationMetadata,
+		}
+		if h.HeartbeatTimeout != nil {
+			hook.HeartbeatTimeout = value(int32(h.HeartbeatTimeout.Seconds()))
+		}
+		if h.DefaultResult != nil {
+			hook.DefaultResult = value(string(*h.DefaultResult))
+		}
+		out = append(out, hook)
+	}
+	return out
+}
+
+func hookNames(list []asgtypes.LifecycleHookSpecification) []string {
+	var names []string
+	for _, h := range list {
+		names = append(names, deref(h.LifecycleHookName))
+	}
+	return names
+}
+
+// The service's own values for what a hook does not say.
+const (
+	defaultHeartbeat = 3600
+	defaultResult    = string(awsv1.LifecycleHookDefaultResultAbandon)
+)
+
+// hookText is a hook with the service's defaults filled in, for comparison.
+type hookText struct {
+	name, transition, target, role, metadata, result string
+	heartbeat                                        int32
+}
+
+func textOfWanted(h asgtypes.LifecycleHookSpecification) hookText {
+	return hookText{
+		name: deref(h.LifecycleHookName), transition: deref(h.LifecycleTransition), target: deref(h.NotificationTargetARN),
+		role: deref(h.RoleARN), metadata: deref(h.NotificationMetadata),
+		result: or(h.DefaultResult, defaultResult), heartbeat: or(h.HeartbeatTimeout, defaultHeartbeat),
+	}
+}
+
+func textOfExisting(h asgtypes.LifecycleHook) hookText {
+	return hookText{
+		name: deref(h.LifecycleHookName), transition: deref(h.LifecycleTransition), target: deref(h.NotificationTargetARN),
+		role: deref(h.RoleARN), metadata: deref(h.NotificationMetadata),
+		result: or(h.DefaultResult, defaultResult), heartbeat: or(h.HeartbeatTimeout, defaultHeartbeat),
+	}
+}
+
+// or is what p points to, or the given value.
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// hookChanges says which hooks are to be put, and which of ours are to be taken away. Hooks of others (of a termination
+// handler, of other tools) are left alone.
+func (g groupSpec) hookChanges(is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook) (put []asgtypes.LifecycleHookSpecification, remove []string) {
+	for _, want := range g.hooks {
+		if !slices.ContainsFunc(existing, func(h asgtypes.LifecycleHook) bool { return textOfExisting(h) == textOfWanted(want) }) {
+			put = append(put, want)
+		}
+	}
+	names := hookNames(g.hooks)
+	for _, h := range existing {
+		name := deref(h.LifecycleHookName)
+		if marked(tagOf(is, tagOurHooks), name) && !slices.Contains(names, name) {
+			remove = append(remove, name)
+		}
+	}
+	return put, remove
+}
+
+// concernsHooks says whether the group's hooks need to be known: some are wanted, or some of ours may still be there.
+func (g groupSpec) concernsHooks(is *asgtypes.AutoScalingGroup) bool {
+	return len(g.hooks) > 0 || tagOf(is, tagOurHooks) != ""
+}
+
+func (g groupSpec) hooksDrift(is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook) bool {
+	if !g.concernsHooks(is) {
+		return false
+	}
+	put, remove := g.hookChanges(is, existing)
+	return len(put) > 0 || len(remove) > 0 || tagOf(is, tagOurHooks) != g.tags[tagOurHooks]
+}

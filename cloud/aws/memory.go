@@ -1,0 +1,127 @@
+package aws
+
+import (
+	"sync"
+	"time"
+
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// slowPeriod is how long what nobody but us writes as a rule (template versions, lifecycle hooks) is taken as read.
+	slowPeriod = 10 * time.Minute
+	// sameMoment is how old a look at the group may be to be taken for a fresh one right after a write of ours that did
+	// not concern the group.
+	sameMoment = 2 * time.Second
+	// activityGrace is given to a group after we changed its size before it is asked why instances are missing;
+	// activityPeriod is the time between two such questions.
+	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
+	// memoryMost bounds the pools whose last reads are kept.
+	memoryMost = 8192
+)
+
+// memory are the last reads of one pool. Losing it costs a few reads and nothing else.
+type memory struct {
+	// mu is held for a whole pass: passes of one pool do not overlap.
+	mu         sync.Mutex
+	used       time.Time
+	group      groupRead
+	template   templateRead
+	hooks      hooksRead
+	activities activitiesRead
+	// wrote is set by a write that left the group as it was, until the group is read again.
+	wrote bool
+	// resized is when we last asked for more instances.
+	resized time.Time
+}
+
+// groupRead is the group as it was read; nil within means that there was none.
+type groupRead struct {
+	is *asgtypes.AutoScalingGroup
+	at time.Time
+}
+
+// templateRead is the launch template as it was read.
+type templateRead struct {
+	// id is empty when there is no template; ours says that it carries our owner tag.
+	id   string
+	ours bool
+	// versions are newest first; gone are those that something refers to though they do not exist any more.
+	versions []version
+	gone     map[string]bool
+	at       time.Time
+}
+
+// version is one version of the launch template.
+type version struct {
+	number int64
+	pool.Template
+}
+
+type hooksRead struct {
+	list []asgtypes.LifecycleHook
+	at   time.Time
+}
+
+type activitiesRead struct {
+	issues []pool.Cause
+	at     time.Time
+}
+
+// memories are the last reads of all pools.
+type memories struct {
+	mu sync.Mutex
+	by map[string]*memory
+}
+
+// of gives a pool's memory. The key is everything that says which cloud objects are meant.
+func (m *memories) of(key string, now time.Time) *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found, ok := m.by[key]
+	if !ok {
+		m.makeRoom()
+		found = &memory{}
+		m.by[key] = found
+	}
+	found.used = now
+	return found
+}
+
+// makeRoom drops the memory that was not used for longest.
+func (m *memories) makeRoom() {
+	if m.by == nil {
+		m.by = map[string]*memory{}
+	}
+	if len(m.by) < memoryMost {
+		return
+	}
+	oldest := ""
+	for key, candidate := range m.by {
+		if oldest == "" || candidate.used.Before(m.by[oldest].used) {
+			oldest = key
+		}
+	}
+	delete(m.by, oldest)
+}
+
+// groupAsRead says whether the group need not be read again.
+func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
+	age := now.Sub(m.group.at)
+	if m.group.at.IsZero() {
+		return false
+	}
+	return maxAge > 0 && age <= maxAge || m.wrote && age <= sameMoment
+}
+
+// touchedGroup is called before a write to the group: whatever comes of it, the last reads are worth nothing.
+func (m *memory) touchedGroup() {
+	m.group, m.hooks, m.wrote = groupRead{}, hooksRead{}, false
+}
+
+// touchedTemplate is called before a write to the template. A reply that tells the outcome mends it.
+func (m *memory) touchedTemplate() {
+	m.template.at, m.wrote = time.Time{}, true
+}

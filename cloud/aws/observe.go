@@ -1,0 +1,304 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// pass is one call of Observe or Start for one pool.
+type pass struct {
+	driver *Driver
+	c      *clients
+	t      target
+	now    time.Time
+	memory *memory
+}
+
+// wanted is what the specification asks for now.
+type wanted struct {
+	group    groupSpec
+	template pool.Template
+	data     *ec2types.RequestLaunchTemplateData
+	remember map[string]string
+}
+
+// observe reads what is not known any more and puts it into pool's words.
+func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
+	if err := p.readGroup(ctx); err != nil {
+		return pool.Observed{}, err
+	}
+	if err := p.readTemplate(ctx); err != nil {
+		return pool.Observed{}, err
+	}
+	if foreign := p.foreign(); foreign != nil {
+		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered}, nil
+	}
+	out := pool.Observed{Versions: p.versions()}
+	is := p.memory.group.is
+	want, err := p.want(ctx)
+	out.Remember = want.remember
+	if err != nil {
+		if is == nil {
+			return out, err
+		}
+		out.Issues = append(out.Issues, causeOf(err))
+	}
+	out.Wanted = want.template
+	if is == nil {
+		return out, nil
+	}
+	if err := p.readHooks(ctx, want.group, is); err != nil {
+		return pool.Observed{}, err
+	}
+	out.Group = p.group(is, want.group)
+	out.Instances = p.instances(is)
+	issues, err := p.readActivities(ctx, is)
+	if err != nil {
+		return pool.Observed{}, err
+	}
+	out.Issues = append(out.Issues, issues...)
+	return out, nil
+}
+
+// readGroup reads the group with its instances, in one call.
+func (p *pass) readGroup(ctx context.Context) error {
+	if p.memory.groupAsRead(p.now, p.t.MaxAge) {
+		return nil
+	}
+	found, err := p.c.autoscaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
+		AutoScalingGroupNames: []string{p.t.group},
+	})
+	if err != nil {
+		return refusal(err, p.now)
+	}
+	p.memory.group = groupRead{at: p.now}
+	p.memory.wrote = false
+	if len(found.AutoScalingGroups) > 0 {
+		p.memory.group.is = &found.AutoScalingGroups[0]
+	}
+	return nil
+}
+
+// ours says whether the group carries our owner tag.
+func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool { return tagOf(is, tagOwner) == p.t.Owner.ID }
+
+// foreign says which object of the cloud has our name without being ours.
+func (p *pass) foreign() *pool.Cause {
+	if is := p.memory.group.is; is != nil && !p.ours(is) {
+		return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
+			"Auto Scaling group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's group another name by the annotation muster.dev/group-name",
+			p.t.group, tagOwner, quoted(tagOf(is, tagOwner)))}
+	}
+	if known := p.memory.template; known.id != "" && !known.ours {
+		return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
+			"launch template %s (%s) exists and is not this pool's: it has no tag %s of ours. It is left alone. Delete it, or give this pool's template another name in %s",
+			p.t.template, known.id, tagOwner, fieldTemplateName)}
+	}
+	return nil
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return "missing"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is
+// there even so.
+func (p *pass) want(ctx context.Context) (wanted, error) {
+	r := &resolver{driver: p.driver, c: p.c, t: p.t, now: p.now, remember: map[string]string{}}
+	w := wanted{group: groupSpecOf(p.t), remember: r.remember}
+	var failed []error
+	subnets, err := r.subnets(ctx)
+	if err == nil {
+		err = noEnclavesAtTheEdge(p.t, subnets)
+	}
+	if err != nil {
+		failed = append(failed, err)
+	} else {
+		w.group.subnets = subnets
+	}
+	if w.template, w.data, err = p.wantTemplate(ctx, r); err != nil {
+		failed = append(failed, err)
+	}
+	if len(failed) > 0 {
+		keep(w.remember, p.t.Remembered)
+		return w, failed[0]
+	}
+	return w, nil
+}
+
+// keep holds on to what was remembered before: a look-up that failed in front of another one must not make that forget
+// its answer.
+func keep(remember, before map[string]string) {
+	for key, answer := range before {
+		if _, ok := remember[key]; !ok {
+			remember[key] = answer
+		}
+	}
+}
+
+// wantTemplate translates the launch template. Without bootstrap data there is none to ask for.
+func (p *pass) wantTemplate(ctx context.Context, r *resolver) (pool.Template, *ec2types.RequestLaunchTemplateData, error) {
+	architecture, err := r.architecture(ctx)
+	if err != nil {
+		return pool.Template{}, nil, err
+	}
+	image, err := r.image(ctx, architecture)
+	if err != nil {
+		return pool.Template{}, nil, err
+	}
+	groups, err := r.additionalGroups(ctx)
+	if err != nil {
+		return pool.Template{}, nil, err
+	}
+	data, err := launchData(p.t, image, groups)
+	if err != nil {
+		return pool.Template{}, nil, err
+	}
+	if p.t.Bootstrap.Empty() {
+		return pool.Template{}, nil, nil
+	}
+	text, err := userData(p.t.Bootstrap)
+	if err != nil {
+		return pool.Template{}, nil, err
+	}
+	data.UserData = &text
+	content, err := contentHash(data)
+	if err != nil {
+		return pool.Template{}, nil, err
+	}
+	return pool.Template{Content: content, Data: p.t.Bootstrap.Hash()}, data, nil
+}
+
+// causeOf says in an observation what went wrong with a look-up.
+func causeOf(err error) pool.Cause {
+	var e *cloud.Error
+	if errors.As(err, &e) {
+		return pool.Cause{Reason: string(e.Kind), Message: e.Error()}
+	}
+	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
+}
+
+func (p *pass) versions() []pool.Template {
+	var list []pool.Template
+	for _, v := range p.memory.template.versions {
+		list = append(list, v.Template)
+	}
+	return list
+}
+
+// launchedFrom is the template that the group launches from, wherever it says so.
+func launchedFrom(is *asgtypes.AutoScalingGroup) *asgtypes.LaunchTemplateSpecification {
+	if m := is.MixedInstancesPolicy; m != nil && m.LaunchTemplate != nil {
+		return m.LaunchTemplate.LaunchTemplateSpecification
+	}
+	return is.LaunchTemplate
+}
+
+// refOf is the ref of what a group or instance says about its template: "lt-0abc:$Latest" is possible for a group that
+// somebody changed by hand.
+func (p *pass) refOf(s *asgtypes.LaunchTemplateSpecification) string {
+	if s == nil {
+		return ""
+	}
+	id := deref(s.LaunchTemplateId)
+	if id == "" && deref(s.LaunchTemplateName) == p.t.template {
+		id = p.memory.template.id
+	}
+	return ref(cmp.Or(id, deref(s.LaunchTemplateName)), cmp.Or(deref(s.Version), "$Default"))
+}
+
+// statusDeleting is how a group's status begins while it is being deleted.
+const statusDeleting = "Delete in progress"
+
+func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group {
+	g := &pool.Group{
+		ID:       deref(is.AutoScalingGroupARN),
+		Size:     int(deref(is.DesiredCapacity)),
+		Min:      int(deref(is.MinSize)),
+		Max:      int(deref(is.MaxSize)),
+		Template: p.refOf(launchedFrom(is)),
+		Deleting: strings.HasPrefix(deref(is.Status), statusDeleting),
+	}
+	if !g.Deleting {
+		g.Drift = want.drift(is, p.memory.hooks.list)
+	}
+	return g
+}
+
+// instances are the group's members. The cloud says here neither when they were made nor whether they serve; those of
+// older template versions come first, for they are as a rule the older ones.
+func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
+	var list []pool.Instance
+	for _, i := range is.Instances {
+		state, member := stateOf(i)
+		if !member {
+			continue
+		}
+		list = append(list, pool.Instance{
+			ID:         deref(i.InstanceId),
+			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), deref(i.InstanceId)),
+			Zone:       deref(i.AvailabilityZone),
+			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
+			State:      state,
+		})
+	}
+	age := func(i pool.Instance) int64 {
+		for _, v := range p.memory.template.versions {
+			if v.Ref == i.Template.Ref {
+				return v.number
+			}
+		}
+		return 0
+	}
+	slices.SortFunc(list, func(a, b pool.Instance) int { return cmp.Or(cmp.Compare(age(a), age(b)), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// stateOf puts the service's lifecycle states into pool's. Warm instances do not belong to the group's size, and detached
+// ones do not belong to the group.
+func stateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
+	name := string(i.LifecycleState)
+	first, _, _ := strings.Cut(name, ":")
+	switch first {
+	case "Warmed", "Detached", "Terminated":
+		return "", false
+	case "Terminating", "Detaching":
+		return pool.Terminating, true
+	}
+	if strings.EqualFold(deref(i.HealthStatus), "Unhealthy") {
+		return pool.Failed, true
+	}
+	if first == "Pending" {
+		return pool.Pending, true
+	}
+	return pool.Running, true
+}
+
+// readHooks reads the group's lifecycle hooks where that may tell something.
+func (p *pass) readHooks(ctx context.Context, want groupSpec, is *asgtypes.AutoScalingGroup) error {
+	known := &p.memory.hooks
+	if !want.concernsHooks(is) || !known.at.IsZero() && p.now.Sub(known.at) < slowPeriod {
+		return nil
+	}
+	found, err := p.c.autoscaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})
+	if err != nil {
+		return refusal(err, p.now)
+	}
+	*known = hooksRead{list: found.LifecycleHooks, at: p.now}
+	return nil
+}

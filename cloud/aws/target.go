@@ -1,0 +1,50 @@
+package aws
+
+import (
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+)
+
+// Target is what the driver is handed about one pool.
+type Target = cloud.Target[*awsv1.MachinePoolSource]
+
+// target is Target with its parts at hand.
+type target struct {
+	Target
+	pool    *awsv1.AWSMachinePoolSpec
+	cluster awsv1.ClusterView
+	// group and template are the names in the cloud.
+	group, template string
+}
+
+func targetOf(t Target) (target, error) {
+	if t.Spec == nil || t.Spec.Pool == nil {
+		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
+	}
+	if t.Owner.ID == "" {
+		return target{}, cloud.Invalidf("metadata.annotations[muster.dev/owner-id]",
+			"there is no owner ID: nothing can be called ours without one")
+	}
+	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, group: t.Owner.ResourceName()}
+	out.template = out.pool.AWSLaunchTemplate.Name
+	if out.template == "" {
+		out.template = out.group
+	}
+	return out, nil
+}
+
+// tags are what every cloud object of the pool carries.
+func (t target) tags() map[string]string {
+	return ownTags(t.Owner, t.cluster.AdditionalTags, t.pool.AdditionalTags)
+}
+
+// additionalTags are those of the tags that may be taken away again.
+func (t target) additionalTags() []string {
+	names := map[string]bool{}
+	for _, tags := range []awsv1.Tags{t.cluster.AdditionalTags, t.pool.AdditionalTags} {
+		for name := range tags {
+			names[name] = true
+		}
+	}
+	return sortedKeys(names)
+}
