@@ -1,0 +1,76 @@
+package install
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/muster-project/muster/api/crd"
+	"github.com/muster-project/muster/local/awscluster"
+)
+
+// definitions are the generated ones, and those of kinds that others own.
+func definitions() ([]*unstructured.Unstructured, error) {
+	files, err := crd.Files.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("list the definitions: %w", err)
+	}
+	var all []*unstructured.Unstructured
+	for _, f := range files {
+		b, err := crd.Files.ReadFile(f.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read a definition: %w", err)
+		}
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(b, &u.Object); err != nil {
+			return nil, fmt.Errorf("read the definition %s: %w", f.Name(), err)
+		}
+		all = append(all, u)
+	}
+	foreign, err := runtime.DefaultUnstructuredConverter.ToUnstructured(awscluster.CustomResourceDefinition())
+	if err != nil {
+		return nil, fmt.Errorf("read the definition of AWSCluster: %w", err)
+	}
+	return append(all, &unstructured.Unstructured{Object: foreign}), nil
+}
+
+// convert says where a definition's objects are converted between its versions. Versions without a schema of their own
+// have the same fields and need nobody.
+func convert(d *unstructured.Unstructured, webhook *Webhook) error {
+	versions, _, err := unstructured.NestedSlice(d.Object, "spec", "versions")
+	if err != nil || len(versions) < 2 || sameFields(versions) {
+		return err
+	}
+	if webhook == nil {
+		for _, v := range versions {
+			if v, ok := v.(map[string]any); ok && v["storage"] != true {
+				v["served"] = false
+			}
+		}
+		return unstructured.SetNestedSlice(d.Object, versions, "spec", "versions")
+	}
+	return unstructured.SetNestedMap(d.Object, map[string]any{
+		"strategy": "Webhook",
+		"webhook": map[string]any{
+			"conversionReviewVersions": []any{"v1"},
+			"clientConfig":             map[string]any{"url": webhook.URL + "/convert", "caBundle": base64.StdEncoding.EncodeToString(webhook.CA)},
+		},
+	}, "spec", "conversion")
+}
+
+func sameFields(versions []any) bool {
+	for _, v := range versions {
+		v, ok := v.(map[string]any)
+		if !ok {
+			return false
+		}
+		whole, _, err := unstructured.NestedBool(v, "schema", "openAPIV3Schema", "x-kubernetes-preserve-unknown-fields")
+		if err != nil || !whole {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,120 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// fieldOwner of everything that is installed; it is applied again, with force, at every start.
+	fieldOwner = client.FieldOwner("muster-up")
+	// parallel is how many objects are applied at once.
+	parallel = 8
+	// establishedLimit and establishedPause bound and space the looks at definitions that the API server takes up.
+	establishedLimit, establishedPause = time.Minute, 50 * time.Millisecond
+)
+
+// Webhook is where conversion and admission are served.
+type Webhook struct {
+	// URL of the server, without a path.
+	URL string
+	// CA that signed its certificate, PEM.
+	CA []byte
+}
+
+// Definitions installs the definitions of all kinds and returns when the API server serves them. Without a webhook,
+// kinds that have several versions are served in the one that is stored alone.
+func Definitions(ctx context.Context, config *rest.Config, webhook *Webhook) error {
+	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	definitions, err := definitions()
+	if err != nil {
+		return err
+	}
+	for _, d := range definitions {
+		if err := convert(d, webhook); err != nil {
+			return fmt.Errorf("say how %s is converted: %w", d.GetName(), err)
+		}
+	}
+	return each(definitions, func(d *unstructured.Unstructured) error {
+		if err := Apply(ctx, c, d); err != nil {
+			return err
+		}
+		return established(ctx, c, d)
+	})
+}
+
+// Objects installs what comes beside the definitions, such as the configurations of admission webhooks.
+func Objects(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, objects []client.Object) error {
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	return each(objects, func(o client.Object) error {
+		gvk, err := c.GroupVersionKindFor(o)
+		if err != nil {
+			return fmt.Errorf("install %s: %w", o.GetName(), err)
+		}
+		u := &unstructured.Unstructured{}
+		if u.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(o); err != nil {
+			return fmt.Errorf("install %s: %w", o.GetName(), err)
+		}
+		u.SetGroupVersionKind(gvk)
+		return Apply(ctx, c, u)
+	})
+}
+
+// Apply applies one object on the server's side. What was installed before and is unchanged is not written again.
+func Apply(ctx context.Context, c client.Client, o *unstructured.Unstructured) error {
+	delete(o.Object, "status")
+	unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), fieldOwner, client.ForceOwnership); err != nil {
+		return fmt.Errorf("install %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
+}
+
+// each does something with all of them, a few at a time, and returns the first error.
+func each[T any](all []T, do func(T) error) error {
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for _, one := range all {
+		g.Go(func() error { return do(one) })
+	}
+	return g.Wait()
+}
+
+// established returns when the API server serves a definition.
+func established(ctx context.Context, c client.Client, d *unstructured.Unstructured) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, establishedPause, establishedLimit, true, func(ctx context.Context) (bool, error) {
+		found := &unstructured.Unstructured{}
+		found.SetGroupVersionKind(d.GroupVersionKind())
+		if last = c.Get(ctx, client.ObjectKeyFromObject(d), found); last != nil {
+			return false, nil
+		}
+		typed := &apiextensionsv1.CustomResourceDefinition{}
+		if last = runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, typed); last != nil {
+			return false, last
+		}
+		return slices.ContainsFunc(typed.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+			return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+		}), nil
+	})
+	if err != nil {
+		return fmt.Errorf("want %s served within %v: %w (last: %w)", d.GetName(), establishedLimit, err, last)
+	}
+	return nil
+}
