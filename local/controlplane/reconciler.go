@@ -1,0 +1,173 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/patch"
+	"sigs.k8s.io/cluster-api/util/paused"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	localv1 "github.com/muster-project/muster/api/local/v1beta1"
+)
+
+const (
+	// host that the API servers listen on.
+	host = "127.0.0.1"
+	// concurrency is how many API servers may be started at once: each keeps a processor busy for two seconds.
+	concurrency = 4
+)
+
+// wanted is what one API server shall be.
+type wanted struct {
+	// cluster is the name of the Cluster.
+	cluster string
+	// port that the object names; 0 leaves it to us.
+	port             int
+	nodeMonitorGrace time.Duration
+}
+
+// Reconciler makes every LocalControlPlane an API server.
+type Reconciler struct {
+	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
+	Client client.Client
+	// Servers are where the API servers run.
+	Servers *Servers
+	// KubeconfigFile is where to keep an administrator's kubeconfig of a cluster for people; nil keeps none.
+	KubeconfigFile func(cluster types.NamespacedName) string
+}
+
+// SetupWithManager adds the reconciler to a manager.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	err := ctrl.NewControllerManagedBy(mgr).
+		For(&localv1.LocalControlPlane{}).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(toControlPlane)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("set up the controller of local control planes: %w", err)
+	}
+	return nil
+}
+
+func toControlPlane(_ context.Context, o client.Object) []reconcile.Request {
+	c, ok := o.(*clusterv1.Cluster)
+	if !ok || c.Spec.ControlPlaneRef.Kind != "LocalControlPlane" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.ControlPlaneRef.Name}}}
+}
+
+// Reconcile brings one LocalControlPlane and its API server together.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Result, failed error) {
+	lcp := &localv1.LocalControlPlane{}
+	if err := r.Client.Get(ctx, req.NamespacedName, lcp); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	cluster, err := util.GetOwnerCluster(ctx, r.Client, lcp.ObjectMeta)
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("find the Cluster of %s: %w", req, err)
+	}
+	if cluster != nil {
+		isPaused, again, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, lcp)
+		if err == nil && isPaused {
+			err = r.resume(ctx, lcp, cluster)
+		}
+		if err != nil || isPaused || again {
+			return ctrl.Result{}, err
+		}
+	}
+	helper, err := patch.NewHelper(lcp, r.Client)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("prepare to patch %s: %w", req, err)
+	}
+	defer func() {
+		lcp.Status.ObservedGeneration = lcp.Generation
+		err := helper.Patch(ctx, lcp, patch.WithOwnedConditions{Conditions: []string{available, clusterv1.PausedCondition}})
+		// The patch that takes the finalizer away ends the object; nothing of its status is left to write.
+		if !lcp.DeletionTimestamp.IsZero() {
+			err = kerrors.FilterOut(err, apierrors.IsNotFound)
+		}
+		failed = errors.Join(failed, err)
+	}()
+	if !lcp.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, r.remove(ctx, lcp)
+	}
+	if cluster == nil {
+		markUnavailable(lcp, "WaitingForCluster", "waits for a Cluster whose spec.controlPlaneRef names it")
+		return ctrl.Result{}, nil
+	}
+	// Once the finalizer is stored, the API server is started: a deletion in between must find it.
+	if controllerutil.AddFinalizer(lcp, localv1.LocalControlPlaneFinalizer) {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{}, r.ensure(ctx, lcp, cluster)
+}
+
+// resume starts an API server again that served before this process did. Pausing stops changes, not a control plane.
+func (r *Reconciler) resume(ctx context.Context, lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) error {
+	if !lcp.DeletionTimestamp.IsZero() || !controllerutil.ContainsFinalizer(lcp, localv1.LocalControlPlaneFinalizer) {
+		return nil
+	}
+	_, err := r.Servers.start(ctx, client.ObjectKeyFromObject(lcp), wantedOf(lcp, cluster))
+	return err
+}
+
+func wantedOf(lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) wanted {
+	return wanted{
+		cluster: cluster.Name, port: int(lcp.Spec.ControlPlaneEndpoint.Port),
+		nodeMonitorGrace: time.Duration(lcp.Spec.NodeMonitorGracePeriodSeconds) * time.Second,
+	}
+}
+
+// ensure starts the API server and tells where it is.
+func (r *Reconciler) ensure(ctx context.Context, lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) error {
+	endpoint := lcp.Spec.ControlPlaneEndpoint
+	if endpoint.Host != "" && endpoint.Host != host {
+		markUnavailable(lcp, "InvalidEndpoint", fmt.Sprintf("spec.controlPlaneEndpoint.host: want %s, where API servers of the local world listen, or nothing; found %s", host, endpoint.Host))
+		return nil
+	}
+	s, err := r.Servers.start(ctx, client.ObjectKeyFromObject(lcp), wantedOf(lcp, cluster))
+	if err != nil {
+		markUnavailable(lcp, "ServerNotStarted", err.Error())
+		return err
+	}
+	if err := r.keepKubeconfig(lcp.Namespace, cluster.Name, s); err != nil {
+		return err
+	}
+	if err := r.publish(ctx, lcp, cluster.Name, s); err != nil {
+		markUnavailable(lcp, "SecretsNotWritten", err.Error())
+		return err
+	}
+	lcp.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: host, Port: int32(s.Port)}
+	markAvailable(lcp)
+	return nil
+}
+
+// remove stops the API server, removes what it kept, and lets the object go.
+func (r *Reconciler) remove(ctx context.Context, lcp *localv1.LocalControlPlane) error {
+	if !controllerutil.ContainsFinalizer(lcp, localv1.LocalControlPlaneFinalizer) {
+		return nil
+	}
+	if err := r.Servers.remove(ctx, client.ObjectKeyFromObject(lcp)); err != nil {
+		markUnavailable(lcp, "NotRemoved", err.Error())
+		return err
+	}
+	if err := r.dropKubeconfig(lcp); err != nil {
+		return err
+	}
+	controllerutil.RemoveFinalizer(lcp, localv1.LocalControlPlaneFinalizer)
+	return nil
+}

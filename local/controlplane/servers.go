@@ -1,0 +1,195 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/controllers"
+	"github.com/muster-project/muster/local/ports"
+)
+
+// Servers are the API servers of the workload clusters, with their controllers. They all store in one etcd, each below
+// its own prefix, and keep their certificates and ports below one directory, where a restart finds them.
+type Servers struct {
+	dir  string
+	etcd *apiserver.Etcd
+	// ended gets what made an API server end that nobody stopped.
+	ended chan error
+
+	mu      sync.Mutex
+	running map[types.NamespacedName]*server
+}
+
+// server is one of them.
+type server struct {
+	*apiserver.Server
+
+	etcdCA, proxyCA *apiserver.Authority
+	controllers     *controllers.Set
+	stopping        chan struct{}
+}
+
+// NewServers looks after the API servers whose files are below dir.
+func NewServers(dir string, etcd *apiserver.Etcd) *Servers {
+	return &Servers{dir: dir, etcd: etcd, ended: make(chan error, 1), running: map[types.NamespacedName]*server{}}
+}
+
+// Ended delivers why an API server ended that nobody had stopped. The others go on; whoever reads it should start anew.
+func (s *Servers) Ended() <-chan error { return s.ended }
+
+// start starts the API server of key and its controllers, unless it runs, and installs what machines need to join.
+func (s *Servers) start(ctx context.Context, key types.NamespacedName, w wanted) (*server, error) {
+	if running := s.get(key); running != nil {
+		return running, nil
+	}
+	started, err := s.open(ctx, key, w)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.running[key] = started
+	s.mu.Unlock()
+	go s.watch(key, started)
+	return started, nil
+}
+
+// watch tells when a server ends by itself.
+func (s *Servers) watch(key types.NamespacedName, w *server) {
+	<-w.Done()
+	select {
+	case <-w.stopping:
+	default:
+		select {
+		case s.ended <- fmt.Errorf("the API server of %s ended by itself: %w", key, errors.Join(w.Err(), os.ErrClosed)):
+		default:
+		}
+	}
+}
+
+func (s *Servers) get(key types.NamespacedName) *server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[key]
+}
+
+// open starts what belongs to one cluster. A server outlives the pass that starts it, so ctx bounds the start alone.
+func (s *Servers) open(ctx context.Context, key types.NamespacedName, w wanted) (*server, error) {
+	dir := s.place(key)
+	port, err := s.port(dir, w.port)
+	if err != nil {
+		return nil, err
+	}
+	started := &server{stopping: make(chan struct{})}
+	if started.etcdCA, err = apiserver.OpenAuthority(dir, "etcd-ca", "etcd-ca"); err != nil {
+		return nil, err
+	}
+	if started.proxyCA, err = apiserver.OpenAuthority(dir, "front-proxy-ca", "front-proxy-ca"); err != nil {
+		return nil, err
+	}
+	background := context.WithoutCancel(ctx)
+	if started.Server, err = apiserver.Start(background, apiserver.Options{Name: w.cluster, Dir: dir, Port: port, Etcd: s.etcd, Prefix: prefix(key)}); err != nil {
+		return nil, err
+	}
+	if err := prepare(ctx, started.Server, w.cluster); err != nil {
+		started.Stop()
+		return nil, err
+	}
+	ca := started.CA
+	started.controllers, err = controllers.Workload(background, started.Config, controllers.Options{
+		CACertFile: ca.CertFile, CAKeyFile: ca.KeyFile, RootCA: ca.CertPEM, NodeMonitorGrace: w.nodeMonitorGrace,
+	})
+	if err != nil {
+		started.Stop()
+		return nil, fmt.Errorf("start the controllers of %s: %w", key, err)
+	}
+	return started, nil
+}
+
+// place of a cluster's files. Namespaces hold no slash, so no two clusters share one.
+func (s *Servers) place(key types.NamespacedName) string {
+	return filepath.Join(s.dir, key.Namespace, key.Name)
+}
+
+func prefix(key types.NamespacedName) string { return "/clusters/" + key.Namespace + "/" + key.Name }
+
+// port of a server: the one that its object names, else the one that it had, else a new one, which is kept.
+func (s *Servers) port(dir string, wanted int) (int, error) {
+	file := filepath.Join(dir, "port")
+	kept, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, fmt.Errorf("read the port of an API server: %w", err)
+	}
+	port := wanted
+	if port == 0 && len(kept) > 0 {
+		if port, err = strconv.Atoi(strings.TrimSpace(string(kept))); err != nil {
+			return 0, fmt.Errorf("read the port of an API server from %s: %w", file, err)
+		}
+	}
+	if port == 0 {
+		if port, err = ports.Pick(dir, s.taken()); err != nil {
+			return 0, err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, fmt.Errorf("make the directory of an API server: %w", err)
+	}
+	return port, apiserver.WriteFile(file, []byte(strconv.Itoa(port)+"\n"))
+}
+
+// taken are the ports of those that run; a port that another start has chosen but does not yet listen on may slip
+// through, and is then refused when it is listened on, and chosen anew.
+func (s *Servers) taken() map[int]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := map[int]bool{}
+	for _, r := range s.running {
+		taken[r.Port] = true
+	}
+	return taken
+}
+
+// remove stops the API server of key and removes everything that it has kept.
+func (s *Servers) remove(ctx context.Context, key types.NamespacedName) error {
+	if running := s.get(key); running != nil {
+		running.close()
+		s.mu.Lock()
+		delete(s.running, key)
+		s.mu.Unlock()
+	}
+	if err := s.etcd.DeletePrefix(ctx, prefix(key)); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.place(key)); err != nil {
+		return fmt.Errorf("remove the files of the API server of %s: %w", key, err)
+	}
+	// The namespace's directory goes with its last cluster; that it is not empty is no error.
+	_ = os.Remove(filepath.Dir(s.place(key)))
+	return nil
+}
+
+// Close stops all API servers, side by side, and leaves what they have kept.
+func (s *Servers) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all sync.WaitGroup
+	for key, r := range s.running {
+		all.Go(r.close)
+		delete(s.running, key)
+	}
+	all.Wait()
+}
+
+func (w *server) close() {
+	close(w.stopping)
+	w.controllers.Stop()
+	w.Stop()
+}
