@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +16,12 @@ const builtinCluster = "capa"
 
 // builtinVersion is the Kubernetes version of a cluster that is made around pools which want nothing newer.
 const builtinVersion = "v1.25.0"
+
+// The names of the built-in manifests, in messages and in a Record.
+const (
+	builtinClusterFile = "built-in cluster"
+	builtinPoolFile    = "built-in pool"
+)
 
 //go:embed manifests/cluster.yaml
 var clusterManifest string
@@ -47,7 +54,7 @@ func Builtin(a Account) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	pools, err := Parse([]Source{{Name: "built-in pool", Text: poolManifest}}, FromMap(a.Variables()))
+	pools, err := Parse([]Source{{Name: builtinPoolFile, Text: poolManifest}}, FromMap(a.Variables()))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +65,7 @@ func Builtin(a Account) ([]Object, error) {
 func clusterObjects(a Account, namespace, name, kubernetes string) ([]Object, error) {
 	vars := maps.Clone(a.Variables())
 	vars["CLUSTER_NAME"], vars["NAMESPACE"], vars["KUBERNETES_VERSION"] = name, namespace, kubernetes
-	return Parse([]Source{{Name: "built-in cluster", Text: clusterManifest}}, FromMap(vars))
+	return Parse([]Source{{Name: builtinClusterFile, Text: clusterManifest}}, FromMap(vars))
 }
 
 // wantedCluster is a cluster that some object names.
@@ -93,6 +100,29 @@ func AddClusters(a Account, objects []Object, exists func(namespace, name string
 	return append(made, objects...), nil
 }
 
+// Clusters lists the namespace and name of every cluster that objects bring or name, in the order of their first mention.
+func Clusters(objects []Object) [][2]string {
+	var all [][2]string
+	for _, o := range objects {
+		name := o.GetName()
+		if gk := o.GroupVersionKind().GroupKind(); gk.Group != coreGroup {
+			continue
+		} else if gk.Kind != "Cluster" {
+			name = clusterName(o)
+		}
+		if id := [2]string{o.Namespaced(), name}; name != "" && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// clusterName is the cluster that an object belongs to; empty for one that belongs to none.
+func clusterName(o Object) string {
+	name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
+	return name
+}
+
 // wantedClusters lists the clusters that objects name and do not bring, in the order of their first mention.
 func wantedClusters(objects []Object) []*wantedCluster {
 	brought := map[string]bool{}
@@ -104,7 +134,7 @@ func wantedClusters(objects []Object) []*wantedCluster {
 	var order []*wantedCluster
 	wanted := map[string]*wantedCluster{}
 	for _, o := range objects {
-		name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
+		name := clusterName(o)
 		id := o.Namespaced() + "/" + name
 		if o.GroupVersionKind().Group != coreGroup || name == "" || brought[id] {
 			continue

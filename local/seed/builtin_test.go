@@ -2,7 +2,9 @@ package seed
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -111,6 +113,23 @@ spec:
 	}
 }
 
+func TestClustersAreListedOnce(t *testing.T) {
+	text := "kind: MachinePool\nspec: {clusterName: a}\n---\nkind: Cluster\n---\nkind: MachinePool\nspec: {clusterName: a}\n---\nkind: ClusterClass\n"
+	head := 0
+	text = regexp.MustCompile(`(?m)^kind`).ReplaceAllStringFunc(text, func(string) string {
+		head++
+		return fmt.Sprintf("apiVersion: cluster.x-k8s.io/v1beta1\nmetadata: {name: object-%d, namespace: team}\nkind", head)
+	})
+	objects, err := Parse([]Source{{Name: "m.yaml", Text: text + "---\napiVersion: other.example.com/v1\nkind: Cluster\nmetadata: {name: other}\n"}}, FromMap(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][2]string{{"team", "a"}, {"team", "object-2"}}
+	if diff := cmp.Diff(want, Clusters(objects)); diff != "" {
+		t.Errorf("clusters that are named or brought (-want +got):\n%s", diff)
+	}
+}
+
 func TestAddClustersTellsWhatItCouldNotFindOut(t *testing.T) {
 	objects, err := Parse([]Source{{Name: "m.yaml", Text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: p}\nspec: {clusterName: c}\n"}}, FromMap(nil))
 	if err != nil {
@@ -135,6 +154,9 @@ func TestRecordIsFoundAgain(t *testing.T) {
 	if err := first.Add(objects[3]); err != nil {
 		t.Fatal(err)
 	}
+	if first.Foreign() {
+		t.Error("a world with nothing but built-in objects is nobody's own")
+	}
 	second, err := OpenRecord(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +166,9 @@ func TestRecordIsFoundAgain(t *testing.T) {
 	sameInNewVersion.SetNamespace("default")
 	if !second.Has(sameInNewVersion) || second.Has(objects[4]) {
 		t.Errorf("want the pool and nothing else, got %v", second.Objects)
+	}
+	if err := second.Add(Object{Unstructured: objects[4].DeepCopy(), File: "mine.yaml"}); err != nil || !second.Foreign() {
+		t.Errorf("a world that was seeded from a file is somebody's own: got %v, %v", second.Objects, err)
 	}
 	if err := os.WriteFile(first.path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

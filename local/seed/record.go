@@ -42,6 +42,17 @@ func (r *Record) Has(o Object) bool {
 	return ok
 }
 
+// Foreign says whether the world was seeded with anything but the built-in objects: it is then somebody's own world, and
+// the built-in ones have no place in it.
+func (r *Record) Foreign() bool {
+	for _, file := range r.Objects {
+		if file != builtinClusterFile && file != builtinPoolFile {
+			return true
+		}
+	}
+	return false
+}
+
 // Add remembers an object. The file is replaced as a whole, so that a kill at any moment leaves the old or the new one.
 func (r *Record) Add(o Object) error {
 	r.Objects[o.key()] = o.File
