@@ -1,0 +1,3 @@
+// Package upstream runs cluster-api's own reconcilers and admission webhooks for Cluster, Machine, MachineHealthCheck
+// and KubeadmConfig in a manager of ours, so that the local world needs no second binary beside it.
+package upstream

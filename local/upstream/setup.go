@@ -1,0 +1,58 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/cluster-api/bootstrap/kubeadm/reconcilers/kubeadmconfig"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/core/reconcilers/cluster"
+	"sigs.k8s.io/cluster-api/core/reconcilers/machine"
+	"sigs.k8s.io/cluster-api/core/reconcilers/machinehealthcheck"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+)
+
+const (
+	// concurrency of each reconciler.
+	concurrency = 10
+	// remoteGracePeriod is how long a workload cluster may be out of reach before conditions say so, as core has it.
+	remoteGracePeriod = 5 * time.Minute
+)
+
+// Options of the reconcilers.
+type Options struct {
+	// TokenTTL is how long a bootstrap token is valid unless it is renewed; zero means the bootstrap provider's default.
+	TokenTTL time.Duration
+	// WatchFilter limits the objects to those whose label cluster.x-k8s.io/watch-filter has this value; empty takes all.
+	WatchFilter string
+}
+
+// Setup adds the reconcilers to a manager. Its scheme has to know what AddToScheme adds, its cache must hold the data of
+// the clusters' secrets, and the default indexes have to be there. secrets reads those secrets.
+func Setup(ctx context.Context, mgr ctrl.Manager, cc clustercache.ClusterCache, secrets client.Client, o Options) error {
+	if o.TokenTTL == 0 {
+		o.TokenTTL = kubeadmconfig.DefaultTokenTTL
+	}
+	c, api := mgr.GetClient(), mgr.GetAPIReader()
+	options := controller.Options{MaxConcurrentReconciles: concurrency}
+	for _, r := range []struct {
+		kind       string
+		reconciler interface {
+			SetupWithManager(ctx context.Context, mgr ctrl.Manager, options controller.Options) error
+		}
+	}{
+		{"Cluster", &cluster.Reconciler{Client: c, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter, RemoteConnectionGracePeriod: remoteGracePeriod}},
+		{"Machine", &machine.Reconciler{Client: c, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter, RemoteConditionsGracePeriod: remoteGracePeriod}},
+		{"MachineHealthCheck", &machinehealthcheck.Reconciler{Client: c, ClusterCache: cc, WatchFilterValue: o.WatchFilter}},
+		{"KubeadmConfig", &kubeadmconfig.Reconciler{Client: c, SecretCachingClient: secrets, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter, TokenTTL: o.TokenTTL}},
+	} {
+		if err := r.reconciler.SetupWithManager(ctx, mgr, options); err != nil {
+			return fmt.Errorf("set up cluster-api's reconciler of %s: %w", r.kind, err)
+		}
+	}
+	registerWebhooks(mgr)
+	return nil
+}
