@@ -1,0 +1,242 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// base answers requests with a fixed status and header, and remembers what it saw.
+type base struct {
+	status   int
+	header   http.Header
+	err      error
+	sent     int
+	deadline time.Duration
+}
+
+func (b *base) RoundTrip(req *http.Request) (*http.Response, error) {
+	b.sent++
+	if at, ok := req.Context().Deadline(); ok {
+		b.deadline = time.Until(at)
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	return &http.Response{
+		StatusCode: b.status, Header: b.header, Request: req,
+		Body: &body{Reader: strings.NewReader("reply"), ctx: req.Context()},
+	}, nil
+}
+
+// body can be read as long as its request's context lives, as with a real connection.
+type body struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return b.Reader.Read(p)
+}
+
+func (b *body) Close() error { return nil }
+
+type closed struct {
+	io.Reader
+	times int
+}
+
+func (c *closed) Close() error {
+	c.times++
+	return nil
+}
+
+type log struct{ lines []string }
+
+func (l *log) Done(c Call, r Result) {
+	text := c.String()
+	switch {
+	case r.Limited:
+		text += " limited"
+	case r.Status == 0:
+		text += " no reply"
+	default:
+		text += " " + http.StatusText(r.Status)
+	}
+	l.lines = append(l.lines, text)
+}
+
+func request(ctx context.Context, t *testing.T, c Call) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(With(ctx, c), http.MethodPost, "http://cloud.example/", strings.NewReader("ask"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}
+
+// send sends one request and says how it ended.
+func send(ctx context.Context, t *testing.T, transport *Transport, c Call) error {
+	t.Helper()
+	reply, err := transport.RoundTrip(request(ctx, t, c))
+	if err != nil {
+		return err
+	}
+	if text, err := io.ReadAll(reply.Body); err != nil || string(text) != "reply" {
+		t.Errorf("want the whole reply, got %q, %v", text, err)
+	}
+	return reply.Body.Close()
+}
+
+func TestBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := &base{status: http.StatusOK}
+		seen := &log{}
+		transport := New(Options{Base: answers, Hook: seen, Budget: func(c Call) Budget {
+			return Budget{Key: c.Service + c.Account, Burst: 2, PerSecond: 0.5}
+		}})
+		read := Call{Service: "s", Operation: "Read", Account: "a"}
+		for range 2 {
+			if err := send(t.Context(), t, transport, read); err != nil {
+				t.Fatalf("want the burst to be sent, got %v", err)
+			}
+		}
+		start := time.Now()
+		err := send(t.Context(), t, transport, read)
+		var held *Exhausted
+		if !errors.As(err, &held) || held.After != 2*time.Second {
+			t.Fatalf("want the third to be held back for 2s, got %v", err)
+		}
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("want no waiting for a budget, got %s", waited)
+		}
+		other := Call{Service: "s", Operation: "Read", Account: "b"}
+		if err := send(t.Context(), t, transport, other); err != nil {
+			t.Errorf("want another account's budget to be its own, got %v", err)
+		}
+		time.Sleep(held.After)
+		if err := send(t.Context(), t, transport, read); err != nil {
+			t.Errorf("want a call to be sent once the time that was named has passed, got %v", err)
+		}
+		want := []string{"s:Read OK", "s:Read OK", "s:Read limited", "s:Read OK", "s:Read OK"}
+		if diff := cmp.Diff(want, seen.lines); diff != "" {
+			t.Errorf("what the hook was told (-want +got):\n%s", diff)
+		}
+		if answers.sent != 4 {
+			t.Errorf("want 4 requests on the wire, got %d", answers.sent)
+		}
+	})
+}
+
+func TestRetryAfterShutsTheBucket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := &base{status: http.StatusServiceUnavailable, header: http.Header{"Retry-After": {"30"}}}
+		transport := New(Options{Base: answers, Budget: func(Call) Budget { return Budget{Key: "k", Burst: 100, PerSecond: 100} }})
+		if err := send(t.Context(), t, transport, Call{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		var held *Exhausted
+		if err := send(t.Context(), t, transport, Call{}); !errors.As(err, &held) || held.After != 20*time.Second {
+			t.Fatalf("want the next call to be held back for the 20s that are left, got %v", err)
+		}
+		time.Sleep(20 * time.Second)
+		if err := send(t.Context(), t, transport, Call{}); err != nil {
+			t.Errorf("want a call to be sent after that, got %v", err)
+		}
+	})
+}
+
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := &base{status: http.StatusOK}
+		transport := New(Options{Base: answers})
+		reply, err := transport.RoundTrip(request(t.Context(), t, Call{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answers.deadline != DefaultTimeout {
+			t.Errorf("want a deadline of %s for every call, got %s", DefaultTimeout, answers.deadline)
+		}
+		time.Sleep(DefaultTimeout)
+		if _, err := io.ReadAll(reply.Body); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("want the deadline to bound the reading of the reply too, got %v", err)
+		}
+		_ = reply.Body.Close()
+	})
+}
+
+func TestHeldBackClosesTheBody(t *testing.T) {
+	transport := New(Options{Base: &base{status: http.StatusOK}, Budget: func(Call) Budget { return Budget{Key: "k", Burst: 1, PerSecond: 0.001} }})
+	if err := send(t.Context(), t, transport, Call{}); err != nil {
+		t.Fatal(err)
+	}
+	req := request(t.Context(), t, Call{})
+	body := &closed{Reader: req.Body}
+	req.Body = body
+	if _, err := transport.RoundTrip(req); err == nil {
+		t.Fatal("want the second call to be held back, got a reply")
+	}
+	if body.times != 1 {
+		t.Errorf("want the request's body closed once, got %d times", body.times)
+	}
+}
+
+func TestNoReply(t *testing.T) {
+	seen := &log{}
+	broken := errors.New("connection reset")
+	transport := New(Options{Base: &base{err: broken}, Hook: seen})
+	if err := send(t.Context(), t, transport, Call{Service: "s", Operation: "Write"}); !errors.Is(err, broken) {
+		t.Errorf("want the network's own error, got %v", err)
+	}
+	if diff := cmp.Diff([]string{"s:Write no reply"}, seen.lines); diff != "" {
+		t.Errorf("what the hook was told (-want +got):\n%s", diff)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, c := range []struct {
+		reason, value string
+		want          time.Duration
+	}{
+		{"no header says nothing", "", 0},
+		{"seconds", "7", 7 * time.Second},
+		{"a date is the time until then", now.Add(90 * time.Second).Format(http.TimeFormat), 90 * time.Second},
+		{"a date in the past is now", now.Add(-time.Hour).Format(http.TimeFormat), 0},
+		{"nonsense says nothing", "soon", 0},
+		{"a negative number is nonsense", "-5", 0},
+		{"hours are bounded, so that a broken header silences nothing", "86400", 5 * time.Minute},
+	} {
+		h := http.Header{}
+		if c.value != "" {
+			h.Set("Retry-After", c.value)
+		}
+		if got := RetryAfter(h, now); got != c.want {
+			t.Errorf("%s: want %s, got %s", c.reason, c.want, got)
+		}
+	}
+}
+
+func TestRecorder(t *testing.T) {
+	var text strings.Builder
+	r := Hooks{NewRecorder(&text)}
+	call := Call{Service: "ec2", Operation: "DescribeImages", Account: "a", Region: "eu-west-1"}
+	r.Done(call, Result{Status: 200})
+	r.Done(call, Result{})
+	r.Done(call, Result{Limited: true})
+	want := "ec2:DescribeImages a eu-west-1 200\nec2:DescribeImages a eu-west-1 no-reply\nec2:DescribeImages a eu-west-1 held-back\n"
+	if diff := cmp.Diff(want, text.String()); diff != "" {
+		t.Errorf("recorded lines (-want +got):\n%s", diff)
+	}
+}
