@@ -1,0 +1,117 @@
+package machinepool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/kube/machinepool/status"
+)
+
+// pass is the state of one reconciliation. It holds what the steps hand on to each other and nothing that outlives it.
+type pass struct {
+	now time.Time
+	// pool is changed by the steps in memory; before is what was read.
+	pool, before *clusterv1.MachinePool
+	// cluster is nil when the Cluster that the pool names does not exist.
+	cluster *clusterv1.Cluster
+	facts   status.Facts
+	// bootstrap and infra are the referenced objects.
+	bootstrap, infra reference
+	// machines says that the infrastructure keeps a Machine object for each instance, which then look after the Nodes.
+	machines bool
+	events   []happened
+}
+
+// happened is something to tell once it has been written down.
+type happened struct {
+	kind, reason, message string
+}
+
+func (p *pass) tell(kind, reason, format string, args ...any) {
+	p.events = append(p.events, happened{kind: kind, reason: reason, message: fmt.Sprintf(format, args...)})
+}
+
+func (p *pass) deleting() bool { return !p.pool.DeletionTimestamp.IsZero() }
+
+func (p *pass) clusterKey() client.ObjectKey {
+	return client.ObjectKey{Namespace: p.pool.Namespace, Name: p.pool.Spec.ClusterName}
+}
+
+// newPass reads the pool's Cluster and what is known before any step.
+func (r *Reconciler) newPass(ctx context.Context, pool *clusterv1.MachinePool) (*pass, error) {
+	p := &pass{now: r.now(), pool: pool, before: pool.DeepCopy()}
+	cluster := &clusterv1.Cluster{}
+	switch err := r.Client.Get(ctx, p.clusterKey(), cluster); {
+	case err == nil:
+		p.cluster = cluster
+	case !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("read Cluster %s: %w", p.clusterKey(), err)
+	}
+	init := pool.Status.Initialization
+	p.facts = status.Facts{
+		Cluster:   p.clusterKey().String(),
+		NoCluster: p.cluster == nil,
+		Paused:    pausedBecause(p.cluster, pool),
+		Desired:   pool.Spec.Replicas,
+		External:  annotations.ReplicasManagedByExternalAutoscaler(pool),
+		Bootstrap: status.Source{Once: init.BootstrapDataSecretCreated != nil && *init.BootstrapDataSecretCreated},
+		Infrastructure: status.Source{
+			Kind: pool.Spec.Template.Spec.InfrastructureRef.Kind, Name: pool.Spec.Template.Spec.InfrastructureRef.Name,
+			Once: init.InfrastructureProvisioned != nil && *init.InfrastructureProvisioned,
+		},
+	}
+	if p.deleting() {
+		p.facts.Deletion = &status.Cause{}
+	}
+	return p, nil
+}
+
+// pausedBecause says why the pool is paused, in the words that the ecosystem uses; nothing when it is not.
+func pausedBecause(cluster *clusterv1.Cluster, pool *clusterv1.MachinePool) string {
+	var why []string
+	if cluster != nil && cluster.Spec.Paused != nil && *cluster.Spec.Paused {
+		why = append(why, "Cluster spec.paused is set to true")
+	}
+	if annotations.HasPaused(pool) {
+		why = append(why, "MachinePool has the cluster.x-k8s.io/paused annotation")
+	}
+	return strings.Join(why, ", ")
+}
+
+// step is one part of a pass.
+type step func(ctx context.Context, p *pass) result
+
+// steps of a pass, in order. A paused pool is only told about; a pool without its Cluster can only be deleted.
+func (r *Reconciler) steps(p *pass) []step {
+	switch {
+	case p.facts.Paused != "":
+		return nil
+	case p.deleting() && !controllerutil.ContainsFinalizer(p.pool, clusterv1.MachinePoolFinalizer):
+		return nil
+	case p.deleting():
+		return []step{r.readBootstrap, r.readInfrastructure, r.followNodes, r.remove}
+	case p.cluster == nil:
+		return []step{r.claim}
+	default:
+		return []step{r.claim, r.followBootstrap, r.followInfrastructure, r.followNodes}
+	}
+}
+
+func (p *pass) run(ctx context.Context, steps []step) result {
+	all := goOn()
+	for _, do := range steps {
+		all = all.join(do(ctx, p))
+		if all.stop {
+			break
+		}
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package machinepool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/util/labels"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/machinepool/status"
+)
+
+// Reconciler reconciles MachinePools.
+//
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools;machinepools/status;machinepools/finalizers,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;clusters/status,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io;bootstrap.cluster.x-k8s.io,resources=*,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+type Reconciler struct {
+	// Client of the management cluster. It should read unstructured objects from a cache as well.
+	Client client.Client
+	// ClusterCache connects to the workload clusters; it needs the indexes of kube/nodes.
+	ClusterCache clustercache.ClusterCache
+	// WatchFilterValue is the value of the label cluster.x-k8s.io/watch-filter that a pool must have to be reconciled;
+	// empty reconciles all.
+	WatchFilterValue string
+	// Recorder of events; SetupWithManager sets it when it is nil.
+	Recorder events.EventRecorder
+	// Now is the clock; nil is the real one.
+	Now func() time.Time
+
+	// nodeEvents is what the Nodes of workload clusters wake.
+	nodeEvents clustercache.SourceWatcher[ctrl.Request]
+	// track makes sure that changes of objects of one kind wake their pools; nil tracks nothing.
+	track func(ctx context.Context, o client.Object) error
+}
+
+// Reconcile runs one pass over one pool and writes its outcome once, at the end.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	pool := &clusterv1.MachinePool{}
+	if err := r.Client.Get(ctx, req.NamespacedName, pool); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if r.WatchFilterValue != "" && !labels.HasWatchLabel(pool, r.WatchFilterValue) {
+		return ctrl.Result{}, nil
+	}
+	p, err := r.newPass(ctx, pool)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	outcome := p.run(ctx, r.steps(p))
+	status.Apply(p.pool, &p.facts)
+	p.compare()
+	if err := r.write(ctx, p); err != nil {
+		outcome = outcome.join(failed(err))
+	}
+	return settle(outcome)
+}
+
+// afterConflict is when to look again after somebody else was faster: by then the cache has seen what they wrote.
+const afterConflict = time.Second
+
+// settle tells the conflicts of optimistic writes, which are no news to anybody, from errors.
+func settle(outcome result) (ctrl.Result, error) {
+	if outcome.err != nil && onlyConflicts(outcome.err) {
+		return ctrl.Result{RequeueAfter: afterConflict}, nil
+	}
+	return outcome.ctrl()
+}
+
+func onlyConflicts(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			if !onlyConflicts(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return apierrors.IsConflict(err)
+}
+
+// errNotSetUp says which field of a Reconciler is missing.
+var errNotSetUp = errors.New("machinepool.Reconciler is incomplete")
+
+func (r *Reconciler) complete() error {
+	switch {
+	case r.Client == nil:
+		return fmt.Errorf("%w: set Client", errNotSetUp)
+	case r.ClusterCache == nil:
+		return fmt.Errorf("%w: set ClusterCache", errNotSetUp)
+	}
+	return nil
+}
+
+func (r *Reconciler) now() time.Time {
+	if r.Now != nil {
+		return r.Now()
+	}
+	return time.Now()
+}

@@ -1,0 +1,147 @@
+package machinepool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	v1beta1conditions "sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/kube/machinepool/contract"
+	"github.com/muster-project/muster/kube/machinepool/status"
+)
+
+// afterNoKind is when to look again for a kind that is not installed: nothing wakes a pool when it is.
+const afterNoKind = 30 * time.Second
+
+// reference is an object of a provider that a pool refers to.
+type reference struct {
+	// object is nil when it does not exist.
+	object *unstructured.Unstructured
+	// noKind says that its kind is not installed, so that it can't exist.
+	noKind bool
+}
+
+// read reads what a pool refers to, and sees to it that its changes wake the pool, also its creation.
+func (r *Reconciler) read(ctx context.Context, p *pass, ref clusterv1.ContractVersionedObjectReference, s *status.Source) (reference, result) {
+	s.Kind, s.Name = ref.Kind, ref.Name
+	gvk, err := contract.GVK(ctx, r.Client, ref.GroupKind())
+	if err != nil {
+		s.Problem = err.Error()
+		if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
+			s.ProblemReason = status.KindNotInstalledReason
+			return reference{noKind: errors.Is(err, contract.ErrNoKind)}, again(afterNoKind)
+		}
+		return reference{}, failed(err)
+	}
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(gvk)
+	if r.track != nil {
+		if err := r.track(ctx, o); err != nil {
+			s.Problem = err.Error()
+			return reference{}, failed(err)
+		}
+	}
+	err = r.Client.Get(ctx, client.ObjectKey{Namespace: p.pool.Namespace, Name: ref.Name}, o)
+	switch {
+	case apierrors.IsNotFound(err):
+		return reference{}, goOn()
+	case err != nil:
+		err = fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
+		s.Problem = err.Error()
+		return reference{}, failed(err)
+	}
+	s.Found = true
+	return reference{object: o}, goOn()
+}
+
+// takeOver makes the pool the controller of an object that it refers to, and labels the object with the cluster's name.
+func (r *Reconciler) takeOver(ctx context.Context, p *pass, o *unstructured.Unstructured, s *status.Source) result {
+	before := o.DeepCopy()
+	if err := controllerutil.SetControllerReference(p.pool, o, r.Client.Scheme()); err != nil {
+		s.Problem, s.ProblemReason = err.Error(), status.OwnedByAnotherReason
+		if owner := metav1.GetControllerOf(o); owner != nil {
+			s.Problem = fmt.Sprintf("%s belongs to %s %s; refer to one of this pool's own", s, owner.Kind, owner.Name)
+		}
+		return goOn()
+	}
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[clusterv1.ClusterNameLabel] = p.pool.Spec.ClusterName
+	o.SetLabels(labels)
+	if equality.Semantic.DeepEqual(before.Object, o.Object) {
+		return goOn()
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, o, patch); err != nil {
+		err = fmt.Errorf("take over %s: %w", s, err)
+		if !apierrors.IsConflict(err) {
+			s.Problem = err.Error()
+		}
+		return failed(err)
+	}
+	return goOn()
+}
+
+// foreign says that an object has a controller that is not the pool.
+func (p *pass) foreign(o *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOf(o)
+	return owner != nil && owner.UID != p.pool.UID
+}
+
+// report reads what every provider's object says of itself: its Ready condition, in whichever form, and a terminal
+// failure of the older contract.
+func (p *pass) report(o *unstructured.Unstructured, s *status.Source) {
+	ready, err := conditions.UnstructuredGet(o, clusterv1.ReadyCondition)
+	if err != nil {
+		s.Problem = fmt.Sprintf("%s reports an invalid condition: %v", s, err)
+		return
+	}
+	s.Ready = ready
+	if older := v1beta1conditions.Get(v1beta1conditions.UnstructuredGetter(o), clusterv1.ReadyV1Beta1Condition); older != nil {
+		s.Severity = older.Severity
+	}
+	reason, message := text(o, "status", "failureReason"), text(o, "status", "failureMessage")
+	if reason == "" && message == "" {
+		return
+	}
+	if reason == "" {
+		reason = "Unknown"
+	}
+	p.facts.Failure = &status.Cause{Reason: reason, Message: fmt.Sprintf("%s reports a failure: %s", s, message)}
+}
+
+// done says whether an object reports what the contract asks for: the older contract's status.ready, or the newer one's
+// field of status.initialization.
+func done(o *unstructured.Unstructured, field string) bool {
+	ready, _, _ := unstructured.NestedBool(o.Object, "status", "ready")
+	initialized, _, _ := unstructured.NestedBool(o.Object, "status", "initialization", field)
+	return ready || initialized
+}
+
+// text is a string field of an object, empty when it is missing or no string.
+func text(o *unstructured.Unstructured, path ...string) string {
+	value, _, _ := unstructured.NestedString(o.Object, path...)
+	return value
+}
+
+// number is an integer field of an object, nil when it is missing or no integer.
+func number(o *unstructured.Unstructured, path ...string) *int32 {
+	value, found, err := unstructured.NestedInt64(o.Object, path...)
+	if !found || err != nil {
+		return nil
+	}
+	n := int32(value)
+	return &n
+}

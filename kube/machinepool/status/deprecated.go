@@ -1,0 +1,95 @@
+package status
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	capierrors "sigs.k8s.io/cluster-api/api/deprecated/errors"
+	v1beta1conditions "sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
+)
+
+// deprecated keeps the block right that clients of the older API read: its conditions say the same as the newer ones.
+func deprecated(pool *clusterv1.MachinePool, f *Facts) {
+	if f.NoCluster {
+		v1beta1conditions.MarkFalse(pool, clusterv1.ReadyV1Beta1Condition, ClusterDoesNotExistReason, clusterv1.ConditionSeverityError, "%s", f.noCluster())
+		return
+	}
+	v1beta1conditions.Set(pool, older(clusterv1.BootstrapReadyV1Beta1Condition, bootstrapConfigReady(f), f.Bootstrap.Severity))
+	v1beta1conditions.Set(pool, older(clusterv1.InfrastructureReadyV1Beta1Condition, infrastructureReady(f), f.Infrastructure.Severity))
+	v1beta1conditions.Set(pool, replicasReady(f))
+	v1beta1conditions.SetSummary(pool, v1beta1conditions.WithConditions(clusterv1.BootstrapReadyV1Beta1Condition,
+		clusterv1.InfrastructureReadyV1Beta1Condition, clusterv1.ReplicasReadyV1Beta1Condition))
+	olderCounters(pool, f)
+	failure(pool, f)
+}
+
+// older turns a condition into the older kind, which has a severity and no reason when it is true.
+func older(t clusterv1.ConditionType, c metav1.Condition, severity clusterv1.ConditionSeverity) *clusterv1.Condition {
+	switch c.Status {
+	case metav1.ConditionTrue:
+		return v1beta1conditions.TrueCondition(t)
+	case metav1.ConditionFalse:
+		if severity == "" {
+			severity = severityOf(c.Reason)
+		}
+		return v1beta1conditions.FalseCondition(t, c.Reason, severity, "%s", c.Message)
+	default:
+		return v1beta1conditions.UnknownCondition(t, c.Reason, "%s", c.Message)
+	}
+}
+
+// severityOf is what a reason of ours weighs: what only a person can put right is an error.
+func severityOf(reason string) clusterv1.ConditionSeverity {
+	switch reason {
+	case clusterv1.ObjectDeletedReason, VersionNotSupportedReason, KindNotInstalledReason, OwnedByAnotherReason:
+		return clusterv1.ConditionSeverityError
+	case clusterv1.ObjectDoesNotExistReason:
+		return clusterv1.ConditionSeverityWarning
+	default:
+		return clusterv1.ConditionSeverityInfo
+	}
+}
+
+func replicasReady(f *Facts) *clusterv1.Condition {
+	const t = clusterv1.ReplicasReadyV1Beta1Condition
+	want := max(f.target(), f.replicas())
+	switch {
+	case f.Nodes == nil:
+		return v1beta1conditions.UnknownCondition(t, clusterv1.ConnectionDownReason, "%s", f.NodesUnknown)
+	case f.Nodes.Ready < want:
+		text := fmt.Sprintf("%d of %d replicas are ready", f.Nodes.Ready, want)
+		if issues := f.issues(); issues != "" {
+			text += ": " + issues
+		}
+		return v1beta1conditions.FalseCondition(t, clusterv1.WaitingForReplicasReadyV1Beta1Reason, clusterv1.ConditionSeverityInfo, "%s", text)
+	default:
+		return v1beta1conditions.TrueCondition(t)
+	}
+}
+
+// olderCounters have no way to say unknown, so they keep what was known last.
+func olderCounters(pool *clusterv1.MachinePool, f *Facts) {
+	if f.Nodes == nil {
+		return
+	}
+	d := pool.Status.Deprecated.V1Beta1
+	d.ReadyReplicas, d.AvailableReplicas = f.Nodes.Ready, f.Nodes.Available
+	d.UnavailableReplicas = max(0, max(f.target(), f.replicas())-f.Nodes.Available)
+}
+
+// failure shows a terminal failure for as long as there is one: it goes when the provider takes it back.
+func failure(pool *clusterv1.MachinePool, f *Facts) {
+	d := pool.Status.Deprecated.V1Beta1
+	switch {
+	case f.Failure != nil:
+		reason := capierrors.MachinePoolStatusFailure(f.Failure.Reason)
+		d.FailureReason, d.FailureMessage = &reason, &f.Failure.Message
+	case f.Infrastructure.Problem == "" && f.Infrastructure.Once && !f.Infrastructure.Found && f.Deletion == nil:
+		reason := capierrors.InvalidConfigurationMachinePoolError
+		message := fmt.Sprintf("%s has been deleted while the MachinePool still exists", f.Infrastructure)
+		d.FailureReason, d.FailureMessage = &reason, &message
+	default:
+		d.FailureReason, d.FailureMessage = nil, nil
+	}
+}

@@ -1,0 +1,15 @@
+package status
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// infrastructureReady mirrors the infrastructure object's Ready condition.
+func infrastructureReady(f *Facts) metav1.Condition {
+	const t = clusterv1.InfrastructureReadyCondition
+	if f.NoCluster {
+		return waitsForCluster(t, f)
+	}
+	return mirror(t, f.Infrastructure, f.Deletion != nil, "is not provisioned")
+}

@@ -1,0 +1,23 @@
+package status
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// scalingDown is true when the pool has more replicas than desired.
+func scalingDown(f *Facts) metav1.Condition {
+	c := metav1.Condition{Type: clusterv1.ScalingDownCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotScalingDownReason}
+	switch {
+	case f.NoCluster && f.Deletion == nil:
+		return waitsForCluster(c.Type, f)
+	case f.Deletion == nil && f.Desired == nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, clusterv1.WaitingForReplicasSetReason, "spec.replicas is not set"
+	case f.replicas() > f.target():
+		c.Status, c.Reason = metav1.ConditionTrue, clusterv1.ScalingDownReason
+		c.Message = fmt.Sprintf("Scaling down from %d to %d replicas", f.replicas(), f.target())
+	}
+	return c
+}

@@ -1,0 +1,127 @@
+package machinepool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// write writes what the pass has changed, and nothing when it changed nothing; then it tells what happened. Both patches
+// fail when somebody else has changed the pool since it was read, so that no pass undoes what it has not seen.
+func (r *Reconciler) write(ctx context.Context, p *pass) error {
+	if err := r.writeObject(ctx, p); err != nil {
+		return err
+	}
+	if !p.gone() && !equality.Semantic.DeepEqual(p.before.Status, p.pool.Status) {
+		before := p.pool.DeepCopy()
+		before.Status = p.before.Status
+		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+		if err := r.Client.Status().Patch(ctx, p.pool.DeepCopy(), patch); err != nil {
+			return fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err)
+		}
+	}
+	r.announce(p)
+	return nil
+}
+
+// writeObject writes metadata and spec when they differ from what was last read or written.
+func (r *Reconciler) writeObject(ctx context.Context, p *pass) error {
+	wanted := p.pool.DeepCopy()
+	wanted.Status = p.before.Status
+	if equality.Semantic.DeepEqual(p.before, wanted) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(p.before.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, wanted, patch); err != nil {
+		if p.gone() && apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("write MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err)
+	}
+	// The reply holds the stored status, which this pass may have made newer in memory.
+	status := p.pool.Status
+	*p.pool = *wanted
+	p.pool.Status = status
+	p.before = wanted.DeepCopy()
+	return nil
+}
+
+// gone says that the pass has let go of a pool that is being deleted: it may not exist any more.
+func (p *pass) gone() bool {
+	return p.deleting() && !controllerutil.ContainsFinalizer(p.pool, clusterv1.MachinePoolFinalizer)
+}
+
+// Reasons of events.
+const (
+	eventNodes       = "SuccessfulSetNodeRefs"
+	eventBootstrap   = "BootstrapDataReady"
+	eventProvisioned = "InfrastructureProvisioned"
+	eventRefused     = "BootstrapRefused"
+	eventNodeDeleted = "SuccessfulDeleteNode"
+	eventNodesLeft   = "NodesLeft"
+)
+
+// compare finds what has happened by looking at the status before and after the pass.
+func (p *pass) compare() {
+	was, is := p.before.Status, p.pool.Status
+	if turned(was.Initialization.BootstrapDataSecretCreated, is.Initialization.BootstrapDataSecretCreated) {
+		p.tell(corev1.EventTypeNormal, eventBootstrap, "Bootstrap data is ready")
+	}
+	if turned(was.Initialization.InfrastructureProvisioned, is.Initialization.InfrastructureProvisioned) {
+		p.tell(corev1.EventTypeNormal, eventProvisioned, "%s is provisioned", p.facts.Infrastructure)
+	}
+	if refusal := p.facts.Refusal; refusal != nil && reasonOf(was, clusterv1.BootstrapConfigReadyCondition) != refusal.Reason {
+		p.tell(corev1.EventTypeWarning, eventRefused, "%s", refusal.Message)
+	}
+	joined, left := without(is.NodeRefs, was.NodeRefs), without(was.NodeRefs, is.NodeRefs)
+	if len(joined) > 0 || len(left) > 0 {
+		p.tell(corev1.EventTypeNormal, eventNodes, "%d nodes: %s", len(is.NodeRefs), moved(joined, left))
+	}
+}
+
+func turned(was, is *bool) bool { return is != nil && *is && (was == nil || !*was) }
+
+func reasonOf(s clusterv1.MachinePoolStatus, conditionType string) string {
+	for _, c := range s.Conditions {
+		if c.Type == conditionType {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// without are the names of the references in a that are not in b.
+func without(a, b []corev1.ObjectReference) []string {
+	have := make(map[string]bool, len(b))
+	for i := range b {
+		have[b[i].Name+string(b[i].UID)] = true
+	}
+	var names []string
+	for i := range a {
+		if !have[a[i].Name+string(a[i].UID)] {
+			names = append(names, a[i].Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// announce records the events of the pass. Pools that are gone still get theirs: events outlive what they tell of.
+func (r *Reconciler) announce(p *pass) {
+	if r.Recorder == nil {
+		return
+	}
+	for _, e := range p.events {
+		r.Recorder.Eventf(p.pool, nil, e.kind, e.reason, action, "%s", e.message)
+	}
+}
+
+// action is what the controller was about when something happened, as the events API wants to know.
+const action = "Reconcile"
