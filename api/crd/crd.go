@@ -7,5 +7,5 @@ import "embed"
 
 // Files are the definitions, one YAML document a file, in no folder.
 //
-//go:embed *.yaml
+//go:embed *_*.yaml
 var Files embed.FS

@@ -32,8 +32,9 @@ type admission struct {
 	rules      *cel.Validator
 }
 
-func admissionOf(t *testing.T, kind, version string) admission {
+func admissionOf(t *testing.T, version string) admission {
 	t.Helper()
+	const kind = v1beta2.AWSMachinePoolKind
 	definition, ok := definitions(t)[kind]
 	if !ok {
 		t.Fatalf("there is no definition of %s", kind)
@@ -282,7 +283,7 @@ subnets: [{id: subnet-0abc}]`},
 			refused: []string{"spec.awsLaunchTemplate.name", "my pool"}},
 	}
 	for _, version := range []string{"v1beta1", "v1beta2"} {
-		a := admissionOf(t, "AWSMachinePool", version)
+		a := admissionOf(t, version)
 		for _, c := range cases {
 			if c.only != "" && c.only != version {
 				continue
@@ -315,7 +316,7 @@ func TestChanges(t *testing.T) {
 			refused: []string{"spec.minSize", "minSize is 3"}},
 	}
 	for _, version := range []string{"v1beta1", "v1beta2"} {
-		a := admissionOf(t, "AWSMachinePool", version)
+		a := admissionOf(t, version)
 		for _, c := range cases {
 			t.Run(version+"/"+c.name, func(t *testing.T) {
 				t.Parallel()
@@ -328,7 +329,7 @@ func TestChanges(t *testing.T) {
 // TestDefaults holds what an API server fills in.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	a := admissionOf(t, "AWSMachinePool", "v1beta2")
+	a := admissionOf(t, "v1beta2")
 	o := object(t, poolText("v1beta2", "awsLaunchTemplate: {instanceMetadataOptions: {}}\nignition: {}\nmixedInstancesPolicy: {instancesDistribution: {}}"))
 	compare(t, "defaults satisfy the rules", a.admit(o, nil), nil)
 	got, err := json.Marshal(o["spec"])
@@ -372,14 +373,29 @@ status:
 `
 	for _, version := range []string{"v1beta1", "v1beta2"} {
 		o := object(t, poolText(version, minimal)+status)
-		compare(t, version+" takes the whole status", admissionOf(t, "AWSMachinePool", version).admit(o, nil), nil)
+		compare(t, version+" takes the whole status", admissionOf(t, version).admit(o, nil), nil)
+	}
+}
+
+// TestOlderConditions holds that conditions of another provider, which had no reason while they were true, do not keep
+// ours from being written: our writer sends them back with an empty reason.
+func TestOlderConditions(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"v1beta1", "v1beta2"} {
+		o := object(t, poolText(version, minimal)+`
+status:
+  conditions:
+  - {type: ASGReady, status: 'True', reason: '', message: '', lastTransitionTime: '2026-01-01T00:00:00Z'}
+  - {type: LaunchTemplateReady, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}
+`)
+		compare(t, version+" takes conditions without a reason", admissionOf(t, version).admit(o, nil), nil)
 	}
 }
 
 // TestSpellingsOfSubnets follows a manifest of v1beta1 through admission, decoding and conversion to what is stored.
 func TestSpellingsOfSubnets(t *testing.T) {
 	t.Parallel()
-	older, newer := admissionOf(t, "AWSMachinePool", "v1beta1"), admissionOf(t, "AWSMachinePool", "v1beta2")
+	older, newer := admissionOf(t, "v1beta1"), admissionOf(t, "v1beta2")
 	cases := []struct {
 		name, reason, subnets string
 		stored                string

@@ -42,7 +42,8 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	AvailabilityZones []string `json:"availabilityZones,omitempty"`
 
-	// AvailabilityZoneSubnetType says which subnets of the zones are used: public, private (as if absent) or all.
+	// AvailabilityZoneSubnetType says which subnets of the zones are used: public, private or all. Absent, the private
+	// ones are, and where a zone has none, all.
 	// +optional
 	AvailabilityZoneSubnetType *AZSubnetType `json:"availabilityZoneSubnetType,omitempty"`
 

@@ -10,16 +10,46 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
-// anything names the list items that are taken in more than one JSON type, as CRD name, version and path of the list.
-// Such items can have no structural schema: they are checked where they are decoded.
-var anything = map[string]map[string][]string{
-	"awsmachinepools.infrastructure.cluster.x-k8s.io": {"v1beta1": {"spec", "subnets"}},
+// pools are the definitions of infrastructure kinds, by name.
+const pools = "awsmachinepools.infrastructure.cluster.x-k8s.io"
+
+// adjustment changes the schema at one path of one version.
+type adjustment struct {
+	definition, version string
+	path                []string
+	change              func(*apiextensionsv1.JSONSchemaProps)
+}
+
+var adjustments = []adjustment{
+	{pools, "v1beta1", []string{"spec", "subnets"}, takeAnyItems},
+	{pools, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
+	{pools, "v1beta2", []string{"status", "conditions"}, takeOlderConditions},
+}
+
+// takeAnyItems takes the schema off the items of a list that are taken in more than one JSON type. They are checked where
+// they are decoded.
+func takeAnyItems(list *apiextensionsv1.JSONSchemaProps) {
+	yes := true
+	list.Items = &apiextensionsv1.JSONSchemaPropsOrArray{
+		Schema: &apiextensionsv1.JSONSchemaProps{XPreserveUnknownFields: &yes},
+	}
+}
+
+// takeOlderConditions lets conditions be without a reason, as those in the older form are that other providers wrote: an
+// object that carries one must not refuse every status that is written to it.
+func takeOlderConditions(list *apiextensionsv1.JSONSchemaProps) {
+	item := list.Items.Schema
+	item.Required = slices.DeleteFunc(item.Required, func(name string) bool { return name == "reason" || name == "message" })
+	reason := item.Properties["reason"]
+	reason.MinLength, reason.Pattern = nil, ""
+	item.Properties["reason"] = reason
 }
 
 func main() {
@@ -65,7 +95,7 @@ func convert(from, to string, labels map[string]string) error {
 	for key, value := range labels {
 		definition.Labels[key] = value
 	}
-	if err := open(&definition); err != nil {
+	if err := adjust(&definition); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	out, err := encode(&definition)
@@ -75,18 +105,18 @@ func convert(from, to string, labels map[string]string) error {
 	return os.WriteFile(to, out, 0o644) //#nosec G306 -- a source file
 }
 
-// open takes the schema off list items that are taken in more than one JSON type.
-func open(definition *apiextensionsv1.CustomResourceDefinition) error {
-	for version, path := range anything[definition.Name] {
-		schema, err := find(definition, version, path)
+// adjust says in the schema what no marker can say.
+func adjust(definition *apiextensionsv1.CustomResourceDefinition) error {
+	for _, a := range adjustments {
+		if a.definition != definition.Name {
+			continue
+		}
+		schema, err := find(definition, a.version, a.path)
 		if err != nil {
 			return err
 		}
-		yes := true
-		schema.Items = &apiextensionsv1.JSONSchemaPropsOrArray{
-			Schema: &apiextensionsv1.JSONSchemaProps{XPreserveUnknownFields: &yes},
-		}
-		if err := replace(definition, version, path, *schema); err != nil {
+		a.change(schema)
+		if err := replace(definition, a.version, a.path, *schema); err != nil {
 			return err
 		}
 	}
