@@ -52,6 +52,11 @@ func parseImage(text string) (image, error) {
 	}, nil
 }
 
+func isImage(text string) bool {
+	_, err := parseImage(text)
+	return err == nil
+}
+
 func imageOf(i ec2types.Image) image {
 	found := image{id: deref(i.ImageId), architecture: string(i.Architecture), rootDevice: deref(i.RootDeviceName)}
 	for _, m := range i.BlockDeviceMappings {
@@ -93,7 +98,10 @@ func (r *resolver) image(ctx context.Context, architecture string) (image, error
 	if (r.t.cluster.EKS || spec.AMI.EKSOptimizedLookupType != nil) && q.Format == "" && q.Org == "" && q.BaseOS == "" {
 		return r.eksImage(ctx, q)
 	}
-	text, err := r.once(ctx, "image", q, func(ctx context.Context) (string, error) { return r.newestImage(ctx, q) })
+	text, err := r.once(ctx, question{
+		kind: "image", inputs: q, good: isImage,
+		ask: func(ctx context.Context) (string, error) { return r.newestImage(ctx, q) },
+	})
 	if err != nil {
 		return image{}, err
 	}
@@ -102,7 +110,7 @@ func (r *resolver) image(ctx context.Context, architecture string) (image, error
 
 // namedImage makes sure that the image that the pool names exists and fits the instance type.
 func (r *resolver) namedImage(ctx context.Context, id, architecture string) (image, error) {
-	text, err := r.once(ctx, "image", id, func(ctx context.Context) (string, error) {
+	text, err := r.once(ctx, question{kind: "image", inputs: id, good: isImage, ask: func(ctx context.Context) (string, error) {
 		found, err := r.c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}})
 		if err != nil {
 			return "", inField(refusal(err, r.now), fieldImage)
@@ -111,7 +119,7 @@ func (r *resolver) namedImage(ctx context.Context, id, architecture string) (ima
 			return "", cloud.Invalidf(fieldImage, "no image %s in region %s", id, r.c.region)
 		}
 		return imageOf(found.Images[0]).text(), nil
-	})
+	}})
 	if err != nil {
 		return image{}, err
 	}
@@ -189,7 +197,7 @@ func (r *resolver) eksImage(ctx context.Context, q imageQuery) (image, error) {
 		q.EKS = *family
 	}
 	name := eksParameter(q.EKS, minor, q.Architecture)
-	id, err := r.once(ctx, "eksImage", q, func(ctx context.Context) (string, error) {
+	id, err := r.once(ctx, question{kind: "eksImage", inputs: q, good: something, ask: func(ctx context.Context) (string, error) {
 		found, err := r.c.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
 		if err != nil {
 			return "", inField(refusal(err, r.now), fieldTemplate+".ami.eksLookupType")
@@ -198,7 +206,7 @@ func (r *resolver) eksImage(ctx context.Context, q imageQuery) (image, error) {
 			return "", cloud.Invalidf(fieldTemplate+".ami.eksLookupType", "EKS publishes no image under %s", name)
 		}
 		return *found.Parameter.Value, nil
-	})
+	}})
 	if err != nil {
 		return image{}, err
 	}

@@ -40,15 +40,15 @@ func (r *resolver) architecture(ctx context.Context) (string, error) {
 		names = append(names, t.name)
 	}
 	names = unique(names)
-	text, err := r.once(ctx, "instanceTypes", names, func(ctx context.Context) (string, error) { return r.describeTypes(ctx, names, types) })
+	text, err := r.once(ctx, question{
+		kind: "instanceTypes", inputs: names,
+		good: func(answer string) bool { return len(parseTypes(answer)) == len(names) },
+		ask:  func(ctx context.Context) (string, error) { return r.describeTypes(ctx, names, types) },
+	})
 	if err != nil {
 		return "", err
 	}
-	of := map[string]string{}
-	for _, pair := range strings.Fields(text) {
-		name, architecture, _ := strings.Cut(pair, "=")
-		of[name] = architecture
-	}
+	of := parseTypes(text)
 	for _, t := range types[1:] {
 		if of[t.name] != of[types[0].name] {
 			return "", cloud.Invalidf(t.field, "instance type %s is %s and %s is %s: one group has one image, for one architecture",
@@ -56,6 +56,17 @@ func (r *resolver) architecture(ctx context.Context) (string, error) {
 		}
 	}
 	return of[types[0].name], nil
+}
+
+// parseTypes reads remembered types with their architectures: "m5.large=x86_64 t3.small=x86_64".
+func parseTypes(text string) map[string]string {
+	of := map[string]string{}
+	for _, pair := range strings.Fields(text) {
+		if name, architecture, ok := strings.Cut(pair, "="); ok {
+			of[name] = architecture
+		}
+	}
+	return of
 }
 
 // describeTypes asks for the architecture of each type, in the form in which it is remembered.

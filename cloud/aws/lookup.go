@@ -53,20 +53,29 @@ type resolver struct {
 	remember map[string]string
 }
 
+// question is one look-up.
+type question struct {
+	// kind names it, for people; inputs are everything that the answer depends on.
+	kind   string
+	inputs any
+	// good says whether a remembered answer can be read; one that cannot (somebody edited it) is asked again.
+	good func(answer string) bool
+	ask  func(context.Context) (string, error)
+}
+
 // once gives the answer to a question. It is asked only when neither the object remembers it nor somebody else has asked
-// the same just now. The inputs are everything that the answer depends on.
-func (r *resolver) once(ctx context.Context, kind string, inputs any, ask func(context.Context) (string, error)) (string, error) {
-	text, err := json.Marshal([]any{r.c.region, inputs})
+// the same just now.
+func (r *resolver) once(ctx context.Context, q question) (string, error) {
+	text, err := json.Marshal([]any{r.c.region, q.inputs})
 	if err != nil {
-		return "", fmt.Errorf("encode the inputs of the %s look-up: %w", kind, err)
+		return "", fmt.Errorf("encode the inputs of the %s look-up: %w", q.kind, err)
 	}
-	key := kind + "-" + digest(text, dataLength)
+	key := q.kind + "-" + digest(text, dataLength)
 	answer, ok := r.t.Remembered[key]
-	if !ok {
+	if !ok || !q.good(answer) {
 		shared := r.driver.options.Account + "/" + key
-		answer, ok = r.driver.lookups.get(shared, r.now)
-		if !ok {
-			if answer, err = ask(ctx); err != nil {
+		if answer, ok = r.driver.lookups.get(shared, r.now); !ok {
+			if answer, err = q.ask(ctx); err != nil {
 				return "", err
 			}
 			r.driver.lookups.put(shared, answer, r.now)
@@ -75,3 +84,6 @@ func (r *resolver) once(ctx context.Context, kind string, inputs any, ask func(c
 	r.remember[key] = answer
 	return answer, nil
 }
+
+// something is an answer of which no more is known than that it must not be empty.
+func something(answer string) bool { return answer != "" }

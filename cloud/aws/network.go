@@ -167,7 +167,7 @@ func (r *resolver) references(ctx context.Context, kind, field string, items []a
 }
 
 func (r *resolver) exists(ctx context.Context, kind, field, id string, find finder) error {
-	_, err := r.once(ctx, kind, id, func(ctx context.Context) (string, error) {
+	_, err := r.once(ctx, question{kind: kind, inputs: id, good: something, ask: func(ctx context.Context) (string, error) {
 		found, err := find(ctx, []string{id}, nil)
 		if err != nil {
 			return "", inField(err, field)
@@ -176,7 +176,7 @@ func (r *resolver) exists(ctx context.Context, kind, field, id string, find find
 			return "", cloud.Invalidf(field, "%s can't be used for machines: it is kept for pods", id)
 		}
 		return id, nil
-	})
+	}})
 	return err
 }
 
@@ -189,7 +189,7 @@ func (r *resolver) filtered(ctx context.Context, kind, field string, items []aws
 	for _, item := range items {
 		by[item.Name] = item.Values
 	}
-	text, err := r.once(ctx, kind, by, func(ctx context.Context) (string, error) {
+	text, err := r.once(ctx, question{kind: kind, inputs: by, good: something, ask: func(ctx context.Context) (string, error) {
 		found, err := find(ctx, nil, filters(by))
 		if err != nil {
 			return "", inField(err, field)
@@ -198,7 +198,7 @@ func (r *resolver) filtered(ctx context.Context, kind, field string, items []aws
 			return "", cloud.Invalidf(field, "nothing in region %s matches these filters", r.c.region)
 		}
 		return strings.Join(unique(found), ","), nil
-	})
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,205 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/pool"
+)
+
+// groupFor is the group as the cloud would show it, had it been made from the specification.
+func groupFor(g groupSpec, size int32) (*asgtypes.AutoScalingGroup, []asgtypes.LifecycleHook) {
+	is := &asgtypes.AutoScalingGroup{
+		MinSize: &g.min, MaxSize: &g.max, DesiredCapacity: &size, DefaultCooldown: &g.cooldown, DefaultInstanceWarmup: &g.warmup,
+		CapacityRebalance: &g.rebalance, VPCZoneIdentifier: value("subnet-b, subnet-a"), MixedInstancesPolicy: g.mixed,
+	}
+	for key, text := range g.tags {
+		is.Tags = append(is.Tags, asgtypes.TagDescription{Key: &key, Value: value(text), PropagateAtLaunch: value(!bookkeeping(key))})
+	}
+	for _, name := range g.suspended {
+		is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: value(name)})
+	}
+	var existing []asgtypes.LifecycleHook
+	for _, h := range g.hooks {
+		existing = append(existing, asgtypes.LifecycleHook{
+			LifecycleHookName: h.LifecycleHookName, LifecycleTransition: h.LifecycleTransition,
+			HeartbeatTimeout: value(or(h.HeartbeatTimeout, 3600)), DefaultResult: value(or(h.DefaultResult, "ABANDON")),
+			NotificationTargetARN: h.NotificationTargetARN, RoleARN: h.RoleARN, NotificationMetadata: h.NotificationMetadata,
+		})
+	}
+	return is, existing
+}
+
+func specWith(change func(*awsv1.AWSMachinePoolSpec)) groupSpec {
+	t := targetWith(awsv1.AWSLaunchTemplate{InstanceType: "m5.large"})
+	t.pool.MinSize, t.pool.MaxSize = 1, 10
+	t.pool.AWSLifecycleHooks = []awsv1.AWSLifecycleHook{{Name: "ours", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating}}
+	t.pool.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: value(true)}}
+	change(t.pool)
+	g := groupSpecOf(t)
+	g.subnets = []string{"subnet-a", "subnet-b"}
+	return g
+}
+
+func same(*awsv1.AWSMachinePoolSpec) {}
+
+func TestDrift(t *testing.T) {
+	type spec = awsv1.AWSMachinePoolSpec
+	for _, c := range []struct {
+		reason string
+		before func(*spec)
+		after  func(*spec)
+		want   []string
+	}{
+		{"a group that is as asked for has none, whatever the order of its subnets", same, same, nil},
+		{"sizes", same, func(s *spec) { s.MinSize, s.MaxSize = 0, 12 }, []string{"minSize", "maxSize"}},
+		{"a maximum below the size waits, for the cloud would choose and kill at once", same, func(s *spec) { s.MaxSize = 2 }, nil},
+		{"pauses", same, func(s *spec) {
+			s.DefaultCoolDown, s.DefaultInstanceWarmup = &metav1.Duration{Duration: time.Minute}, &metav1.Duration{}
+		}, []string{"defaultCoolDown", "defaultInstanceWarmup"}},
+		{"rebalance", same, func(s *spec) { s.CapacityRebalance = true }, []string{"capacityRebalance"}},
+		{"a policy is added", same, func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, []string{"mixedInstancesPolicy"}},
+		{"a policy is taken away", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, same, []string{"mixedInstancesPolicy"}},
+		{"a policy's default said outright is no change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{InstancesDistribution: &awsv1.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: value(int64(100))}}
+		}, nil},
+		{"a policy's types change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m6i.large"}}}
+		}, []string{"mixedInstancesPolicy"}},
+		{"a tag is added", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "a", "more": "x"} }, []string{"additionalTags"}},
+		{"a tag changes", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "b"} }, []string{"additionalTags"}},
+		{"a tag of ours is taken away", same, func(s *spec) { s.AdditionalTags = nil }, []string{"additionalTags"}},
+		{"a hook is added", same, func(s *spec) {
+			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more", LifecycleTransition: awsv1.LifecycleTransitionInstanceLaunching})
+		}, []string{"lifecycleHooks"}},
+		{"a hook changes", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Minute} }, []string{"lifecycleHooks"}},
+		{"a hook's default said outright is no change", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Hour} }, nil},
+		{"a hook is taken away", same, func(s *spec) { s.AWSLifecycleHooks = nil }, []string{"lifecycleHooks"}},
+		{"a process more", same, func(s *spec) { s.SuspendProcesses.Processes.Launch = value(true) }, []string{"suspendProcesses"}},
+		{"a process less", same, func(s *spec) { s.SuspendProcesses = nil }, []string{"suspendProcesses"}},
+	} {
+		is, existing := groupFor(specWith(c.before), 3)
+		if diff := cmp.Diff(c.want, specWith(c.after).drift(is, existing)); diff != "" {
+			t.Errorf("%s: drift (-want +got):\n%s", c.reason, diff)
+		}
+	}
+}
+
+func TestWhatOthersDidIsLeftAlone(t *testing.T) {
+	g := specWith(same)
+	is, existing := groupFor(g, 3)
+	is.Tags = append(is.Tags, asgtypes.TagDescription{Key: value("k8s.io/cluster-autoscaler/enabled"), Value: value("true")})
+	is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: value("Launch")})
+	existing = append(existing, asgtypes.LifecycleHook{LifecycleHookName: value("termination-handler")})
+	if got := g.drift(is, existing); got != nil {
+		t.Errorf("want no drift by tags, hooks and processes of others, got %v", got)
+	}
+	none := specWith(func(s *awsv1.AWSMachinePoolSpec) {
+		s.AdditionalTags, s.AWSLifecycleHooks, s.SuspendProcesses = nil, nil, nil
+	})
+	if got := none.surplusTags(is); !slices.Equal(got, []string{"muster.dev/managed-tags", "team"}) {
+		t.Errorf("want only our own tags to go, got %v", got)
+	}
+	if _, remove := none.hookChanges(is, existing); !slices.Equal(remove, []string{"ours"}) {
+		t.Errorf("want only our own hook to go, got %v", remove)
+	}
+	if _, resume := none.processes(is); !slices.Equal(resume, []string{"AZRebalance"}) {
+		t.Errorf("want only our own process to be resumed, got %v", resume)
+	}
+}
+
+func TestMarks(t *testing.T) {
+	var names []string
+	for i := range 60 {
+		names = append(names, fmt.Sprintf("name-%02d", i))
+	}
+	text := marks(names)
+	if len(text) > 256 {
+		t.Fatalf("want marks to fit into a tag's 256 characters, got %d", len(text))
+	}
+	for i, name := range names {
+		if got, want := marked(text, name), i < markRoom; got != want {
+			t.Errorf("name %d: want marked %t, got %t", i, want, got)
+		}
+	}
+	if marked(text, "other") || marked("", "name-00") {
+		t.Error("want what was not marked not to be found")
+	}
+	if marks([]string{"b", "a"}) != marks([]string{"a", "b"}) {
+		t.Error("want the same marks in whatever order")
+	}
+	if marks(nil) != "" {
+		t.Error("want no mark for nothing")
+	}
+}
+
+func TestStateOf(t *testing.T) {
+	for _, c := range []struct {
+		reason, state, health string
+		want                  pool.InstanceState
+		member                bool
+	}{
+		{"on its way", "Pending", "Healthy", pool.Pending, true},
+		{"held by a hook at launch", "Pending:Wait", "Healthy", pool.Pending, true},
+		{"serving", "InService", "Healthy", pool.Running, true},
+		{"found to be broken", "InService", "Unhealthy", pool.Failed, true},
+		{"broken and on its way out is on its way out", "Terminating", "Unhealthy", pool.Terminating, true},
+		{"held by a hook at the end", "Terminating:Wait", "Healthy", pool.Terminating, true},
+		{"set aside by hand, still a machine of the pool", "Standby", "Healthy", pool.Running, true},
+		{"on its way out of the group", "Detaching", "Healthy", pool.Terminating, true},
+		{"no member any more", "Detached", "Healthy", "", false},
+		{"kept warm, beside the group's size", "Warmed:Stopped", "Healthy", "", false},
+	} {
+		got, member := stateOf(asgtypes.Instance{LifecycleState: asgtypes.LifecycleState(c.state), HealthStatus: value(c.health)})
+		if got != c.want || member != c.member {
+			t.Errorf("%s (%s, %s): want %q %t, got %q %t", c.reason, c.state, c.health, c.want, c.member, got, member)
+		}
+	}
+}
+
+func TestIssues(t *testing.T) {
+	at := func(minute int) *time.Time { return value(time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC)) }
+	failed := func(minute int, message string) asgtypes.Activity {
+		return asgtypes.Activity{StartTime: at(minute), StatusCode: asgtypes.ScalingActivityStatusCodeFailed, Description: value("Launching a new EC2 instance."), StatusMessage: &message}
+	}
+	noRoom := "Could not launch On-Demand Instances. InsufficientInstanceCapacity - We currently do not have sufficient m5.large capacity in the Availability Zone you requested (eu-west-1a). Launching EC2 instance failed."
+	for _, c := range []struct {
+		reason string
+		given  []asgtypes.Activity
+		want   []pool.Cause
+	}{
+		{"nothing happened", nil, nil},
+		{"the same refusal again and again is one issue", []asgtypes.Activity{failed(1, noRoom), failed(2, noRoom)}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
+		{"what came before a launch that worked is over", []asgtypes.Activity{
+			failed(1, noRoom),
+			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: value("Launching a new EC2 instance: i-0123456789abcdef0")},
+		}, nil},
+		{"a termination that worked says nothing about launches", []asgtypes.Activity{
+			failed(1, noRoom),
+			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: value("Terminating EC2 instance: i-0123456789abcdef0")},
+		}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
+		{"instance IDs differ each time", []asgtypes.Activity{
+			failed(1, "Instance i-0123456789abcdef0 failed to launch."), failed(2, "Instance i-0fedcba9876543210 failed to launch."),
+		}, []pool.Cause{{Reason: "LaunchFailed", Message: "Instance an instance failed to launch."}}},
+		{"a quota, and a permission", []asgtypes.Activity{
+			failed(2, "You have requested more vCPU capacity than your current vCPU limit of 32 allows"), failed(1, "You are not authorized to use launch template: lt-1"),
+		}, []pool.Cause{
+			{Reason: "Capacity", Message: "You have requested more vCPU capacity than your current vCPU limit of 32 allows"},
+			{Reason: "Denied", Message: "You are not authorized to use launch template: lt-1"},
+		}},
+		{"a condition stays readable", []asgtypes.Activity{failed(1, "a"), failed(2, "b"), failed(3, "c"), failed(4, "d")}, []pool.Cause{
+			{Reason: "LaunchFailed", Message: "d"}, {Reason: "LaunchFailed", Message: "c"}, {Reason: "LaunchFailed", Message: "b"},
+		}},
+	} {
+		if diff := cmp.Diff(c.want, issuesOf(c.given)); diff != "" {
+			t.Errorf("%s: issues (-want +got):\n%s", c.reason, diff)
+		}
+	}
+}
