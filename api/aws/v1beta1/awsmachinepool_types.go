@@ -206,7 +206,7 @@ type AWSMachinePool struct {
 
 	// Status is what is known about the pool.
 	// +optional
-	Status AWSMachinePoolStatus `json:"status,omitempty"`
+	Status AWSMachinePoolStatus `json:"status,omitzero"`
 }
 
 // AWSMachinePoolList is a list of AWSMachinePool.
