@@ -18,7 +18,7 @@ import (
 
 const (
 	// rounds of random objects a direction; every optional field is set in half of them.
-	rounds = 2000
+	rounds = 1000
 	// seed of the random objects: a failure is the same in every run.
 	seed = 20260101
 )
