@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	v1beta1conditions "sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
@@ -29,6 +30,8 @@ type reference struct {
 	object *unstructured.Unstructured
 	// noKind says that its kind is not installed, so that it can't exist.
 	noKind bool
+	// foreign says that it has another controller: it is neither followed nor deleted.
+	foreign bool
 }
 
 // read reads what a pool refers to, and sees to it that its changes wake the pool, also its creation.
@@ -61,18 +64,26 @@ func (r *Reconciler) read(ctx context.Context, p *pass, ref clusterv1.ContractVe
 		return reference{}, failed(err)
 	}
 	s.Found = true
+	if owner := metav1.GetControllerOf(o); owner != nil && !p.is(owner) {
+		s.Problem, s.ProblemReason = fmt.Sprintf("%s belongs to %s %s; refer to one of this pool's own", s, owner.Kind, owner.Name), status.OwnedByAnotherReason
+		return reference{foreign: true}, goOn()
+	}
 	return reference{object: o}, goOn()
+}
+
+// is says whether an owner is the pool. The UID does not count: it is another one after a restore from a backup.
+func (p *pass) is(owner *metav1.OwnerReference) bool {
+	gv, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && gv.Group == clusterv1.GroupVersion.Group && owner.Kind == "MachinePool" && owner.Name == p.pool.Name
 }
 
 // takeOver makes the pool the controller of an object that it refers to, and labels the object with the cluster's name.
 func (r *Reconciler) takeOver(ctx context.Context, p *pass, o *unstructured.Unstructured, s *status.Source) result {
 	before := o.DeepCopy()
 	if err := controllerutil.SetControllerReference(p.pool, o, r.Client.Scheme()); err != nil {
-		s.Problem, s.ProblemReason = err.Error(), status.OwnedByAnotherReason
-		if owner := metav1.GetControllerOf(o); owner != nil {
-			s.Problem = fmt.Sprintf("%s belongs to %s %s; refer to one of this pool's own", s, owner.Kind, owner.Name)
-		}
-		return goOn()
+		err = fmt.Errorf("take over %s: %w", s, err)
+		s.Problem = err.Error()
+		return failed(err)
 	}
 	labels := o.GetLabels()
 	if labels == nil {
@@ -92,12 +103,6 @@ func (r *Reconciler) takeOver(ctx context.Context, p *pass, o *unstructured.Unst
 		return failed(err)
 	}
 	return goOn()
-}
-
-// foreign says that an object has a controller that is not the pool.
-func (p *pass) foreign(o *unstructured.Unstructured) bool {
-	owner := metav1.GetControllerOf(o)
-	return owner != nil && owner.UID != p.pool.UID
 }
 
 // report reads what every provider's object says of itself: its Ready condition, in whichever form, and a terminal

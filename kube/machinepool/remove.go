@@ -30,8 +30,8 @@ const afterDeletion = 30 * time.Second
 
 // remove deletes what the pool refers to, waits until it is gone, removes the Nodes, and lets go of the pool.
 func (r *Reconciler) remove(ctx context.Context, p *pass) result {
-	infra := r.removeReference(ctx, p, p.infra, &p.facts.Infrastructure)
-	bootstrap := r.removeReference(ctx, p, p.bootstrap, &p.facts.Bootstrap)
+	infra := r.removeReference(ctx, p.infra, &p.facts.Infrastructure)
+	bootstrap := r.removeReference(ctx, p.bootstrap, &p.facts.Bootstrap)
 	switch outcome := infra.result.join(bootstrap.result); {
 	case infra.left:
 		p.facts.Deletion = &status.Cause{Reason: waitingForDeletionReason, Message: infra.message}
@@ -57,12 +57,12 @@ type removal struct {
 
 // removeReference deletes an object unless it is being deleted already. An object whose kind is not installed any more
 // can't exist; one that belongs to another controller is that one's to delete.
-func (r *Reconciler) removeReference(ctx context.Context, p *pass, ref reference, s *status.Source) removal {
+func (r *Reconciler) removeReference(ctx context.Context, ref reference, s *status.Source) removal {
 	o := ref.object
 	switch {
-	case o == nil && s.Problem != "" && !ref.noKind:
+	case o == nil && s.Problem != "" && !ref.noKind && !ref.foreign:
 		return removal{left: true, message: s.Problem}
-	case o == nil || p.foreign(o):
+	case o == nil:
 		return removal{}
 	case o.GetDeletionTimestamp().IsZero():
 		uid := o.GetUID()

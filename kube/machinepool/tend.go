@@ -35,7 +35,7 @@ func (r *Reconciler) tend(ctx context.Context, p *pass, workload client.Client, 
 	outcome, writes := goOn(), 0
 	for _, key := range nodes.Keys(p.pool.Spec.ProviderIDList) {
 		node := found[key]
-		if node == nil || !node.DeletionTimestamp.IsZero() || tended(node, marks) {
+		if node == nil || !node.DeletionTimestamp.IsZero() || tended(node, marks) || r.anothers(ctx, p, node) {
 			continue
 		}
 		if writes++; writes > nodeWrites {
@@ -46,6 +46,21 @@ func (r *Reconciler) tend(ctx context.Context, p *pass, workload client.Client, 
 		}
 	}
 	return outcome
+}
+
+// anothers says that a Node belongs to another pool that lists its instance too. Whoever was first keeps it: two pools
+// that both claimed it would write against each other for ever.
+func (r *Reconciler) anothers(ctx context.Context, p *pass, node *corev1.Node) bool {
+	owner, claimed := nodes.OwnerOf(node)
+	if !claimed || owner == client.ObjectKeyFromObject(p.pool) {
+		return false
+	}
+	other := &clusterv1.MachinePool{}
+	if err := r.Client.Get(ctx, owner, other); err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	return other.Spec.ClusterName == p.pool.Spec.ClusterName &&
+		slices.Contains(nodes.Keys(other.Spec.ProviderIDList), cloud.ProviderKey(node.Spec.ProviderID))
 }
 
 func tended(node *corev1.Node, marks map[string]string) bool {

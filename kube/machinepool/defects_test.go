@@ -1,0 +1,321 @@
+package machinepool
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The tests of this file are named for the defects that were found in machine pool controllers of the field.
+
+const (
+	id1 = "aws:///zone-a/i-1"
+	id2 = "aws:///zone-a/i-2"
+	id3 = "aws:///zone-a/i-3"
+)
+
+// running is a world with a pool of two that has settled with both nodes Ready.
+func running(t *testing.T, options ...option) *world {
+	t.Helper()
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)}, options...)
+	w.node("n1", id1, true)
+	w.node("n2", id2, true)
+	w.settled()
+	want(t, "phase", w.pool().Status.Phase, "Running")
+	w.events()
+	return w
+}
+
+func TestDefectA_FailuresOfProvidersAreShownAndTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedField(o, "CreateError", "status", "failureReason")
+		_ = unstructured.SetNestedField(o, "no subnet", "status", "failureMessage")
+	})
+	w.settled()
+	d := w.pool().Status.Deprecated.V1Beta1
+	if d.FailureReason == nil || *d.FailureReason != "CreateError" || d.FailureMessage == nil || !strings.Contains(*d.FailureMessage, "no subnet") {
+		t.Errorf("failure: want CreateError with the provider's words, got %v %v", d.FailureReason, d.FailureMessage)
+	}
+	w.changeInfra(func(o map[string]any) {
+		unstructured.RemoveNestedField(o, "status", "failureReason")
+		unstructured.RemoveNestedField(o, "status", "failureMessage")
+	})
+	w.settled()
+	if d := w.pool().Status.Deprecated.V1Beta1; d.FailureReason != nil || d.FailureMessage != nil {
+		t.Errorf("failure that was taken back: want none, got %v %v", d.FailureReason, d.FailureMessage)
+	}
+}
+
+func TestDefectB_EitherContractProvisions(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]map[string]any{
+		"newer contract": {"initialization": map[string]any{"provisioned": true}, "replicas": int64(1)},
+		"older contract": {"ready": true, "replicas": int64(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			infra := object(infraGVK, "infra", map[string]any{"providerIDList": []any{id1}}, status)
+			w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), infra})
+			w.node("n1", id1, true)
+			w.settled()
+			want(t, "phase", w.pool().Status.Phase, "Running")
+			wantAll(t, "provider IDs", w.pool().Spec.ProviderIDList, []string{id1})
+		})
+	}
+}
+
+func TestDefectC_NodesGoWithThePool(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.node("other", "aws:///zone-a/i-9", true)
+	w.delete()
+	w.settled()
+	want(t, "phase", w.pool().Status.Phase, "Deleting")
+	wantAll(t, "nodes while the infrastructure is there", w.nodeNames(), []string{"n1", "n2", "other"})
+	w.finish(infraGVK, "infra")
+	w.finish(configGVK, "boot")
+	w.pass()
+	if w.pool() != nil {
+		t.Errorf("pool: want it gone, got %v", w.message(clusterv1.DeletingCondition))
+	}
+	wantAll(t, "nodes after the pool", w.nodeNames(), []string{"other"})
+}
+
+func TestDefectE_CountsAreOfNodesNotOfInstances(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(3), aConfig(), anInfra(id1, id2, id3)})
+	w.changeInfra(func(o map[string]any) { _ = unstructured.SetNestedField(o, int64(1), "status", "upToDateReplicas") })
+	w.settled()
+	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 1})
+	want(t, "MachinesUpToDate", w.condition(clusterv1.MachinesUpToDateCondition), "False NotUpToDate")
+	want(t, "MachinesReady", w.condition(clusterv1.MachinesReadyCondition), "False NotReady")
+	want(t, "message", w.message(clusterv1.MachinesReadyCondition), "no node yet for "+id1+", "+id2+", "+id3)
+}
+
+func TestDefectE_UpToDateIsUnknownWhenNobodySays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
+	w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "status", "upToDateReplicas") })
+	w.node("n1", id1, true)
+	w.settled()
+	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 1, -1})
+	want(t, "MachinesUpToDate", w.condition(clusterv1.MachinesUpToDateCondition), "Unknown UpToDateUnknown")
+}
+
+func TestDefectF_ReferencesNameOnlyNodesOfInstancesThatAreListed(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedStringSlice(o, []string{"aws:///zone-a/i-7", "aws:///zone-a/i-8"}, "spec", "providerIDList")
+	})
+	w.settled()
+	wantAll(t, "references", w.refs(), []string{})
+	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
+	// The instances are gone, so their kubelets fall silent: only then are their Nodes removed.
+	wantAll(t, "nodes that are Ready still", w.nodeNames(), []string{"n1", "n2"})
+	for _, n := range []string{"n1", "n2"} {
+		w.changeNode(n, func(n *corev1.Node) { setReady(n, false, w.clock) })
+	}
+	w.settled()
+	wantAll(t, "nodes that fell silent", w.nodeNames(), []string{})
+}
+
+func TestDefectH_APoolOfALostClusterIsLetGo(t *testing.T) {
+	t.Parallel()
+	none, ten := int32(0), int32(10)
+	for name, tc := range map[string]struct {
+		reason  string
+		timeout *int32
+		early   time.Duration
+		late    time.Duration
+	}{
+		"no limit":    {"a pool without limit waits for a cluster that may come back, but not for ever", &none, 5 * time.Minute, 11 * time.Minute},
+		"limit":       {"the limit counts from when the infrastructure was gone", &ten, 5 * time.Second, 11 * time.Second},
+		"unset limit": {"the default is the webhook's", nil, 5 * time.Second, 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds = tc.timeout })
+			w.delete()
+			w.settled()
+			disconnected(w)
+			// The cloud takes its time: none of it counts.
+			w.clock = w.clock.Add(time.Hour)
+			w.settled()
+			w.finish(infraGVK, "infra")
+			w.finish(configGVK, "boot")
+			w.settled()
+			w.clock = w.clock.Add(tc.early)
+			res := w.settled()
+			if w.pool() == nil {
+				t.Fatalf("%s: the pool went too early", tc.reason)
+			}
+			if res.RequeueAfter == 0 {
+				t.Errorf("%s: want a time to look again, got none", tc.reason)
+			}
+			want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True DeletingNode")
+			want(t, "message", w.message(clusterv1.DeletingCondition), "Nodes are left to be removed: The connection to Cluster c1 is down")
+			w.events()
+			w.clock = w.clock.Add(tc.late)
+			w.pass()
+			if w.pool() != nil {
+				t.Errorf("%s: want the pool gone, got %s", tc.reason, w.message(clusterv1.DeletingCondition))
+			}
+			wantAll(t, "events", w.events(), []string{"Warning NodesLeft Nodes are left in Cluster c1: The connection to Cluster c1 is down"})
+		})
+	}
+}
+
+func TestDefectI_SizesOfAnotherAreFollowed(t *testing.T) {
+	t.Parallel()
+	pool := aPool(3)
+	pool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "external-autoscaler"}
+	ids := []string{id1, id2, id3, "aws:///zone-a/i-4", "aws:///zone-a/i-5"}
+	w := newWorld(t, []client.Object{aCluster(), pool, aConfig(), anInfra(ids...)})
+	for _, id := range ids {
+		w.node("node-"+id[len(id)-1:], id, true)
+	}
+	w.settled()
+	want(t, "phase with five of three", w.pool().Status.Phase, "Scaling")
+	want(t, "ready, available, up to date", w.counts(), [3]int32{5, 5, 5})
+	five := int32(5)
+	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Replicas = &five })
+	w.settled()
+	want(t, "phase with five of five", w.pool().Status.Phase, "Running")
+}
+
+func TestDefectJ_NodesThatFallSilentAreSeen(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	for _, n := range []string{"n1", "n2"} {
+		w.changeNode(n, func(n *corev1.Node) { setReady(n, false, w.clock) })
+	}
+	w.settled()
+	want(t, "phase", w.pool().Status.Phase, "Provisioned")
+	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
+	want(t, "Available", w.condition(clusterv1.AvailableCondition), "False NotAvailable")
+	want(t, "message", w.message(clusterv1.AvailableCondition), "0 of 2 replicas are available: not Ready: n1 (KubeletNotReady), n2 (KubeletNotReady)")
+	want(t, "Ready of the older kind", w.older(clusterv1.ReadyV1Beta1Condition), "False")
+	wantAll(t, "references", w.refs(), []string{"n1", "n2"})
+}
+
+func TestDefectK_AvailabilityComesWithTime(t *testing.T) {
+	t.Parallel()
+	pool, minute := aPool(1), int32(60)
+	pool.Spec.Template.Spec.MinReadySeconds = &minute
+	w := newWorld(t, []client.Object{aCluster(), pool, aConfig(), anInfra(id1)})
+	w.node("n1", id1, true)
+	w.clock = w.clock.Add(20 * time.Second)
+	res := w.settled()
+	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 0, 1})
+	want(t, "next look", res.RequeueAfter, 40*time.Second)
+	want(t, "Available", w.message(clusterv1.AvailableCondition), "0 of 1 replicas are available: Ready for less than minReadySeconds: n1")
+	w.clock = w.clock.Add(res.RequeueAfter)
+	res = w.settled()
+	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 1, 1})
+	want(t, "next look", res.RequeueAfter, 0)
+	want(t, "Available", w.condition(clusterv1.AvailableCondition), "True Available")
+}
+
+func TestDefectL_NodesAreRepaired(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
+	n := w.node("n1", id1, true)
+	w.changeNode("n1", func(n *corev1.Node) {
+		n.Spec.Taints = []corev1.Taint{clusterv1.NodeUninitializedTaint, {Key: "mine", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	marked := map[string]string{
+		"cluster.x-k8s.io/cluster-name": "c1", "cluster.x-k8s.io/cluster-namespace": "default",
+		"cluster.x-k8s.io/owner-kind": "MachinePool", "cluster.x-k8s.io/owner-name": "pool",
+	}
+	check := func(when string) {
+		t.Helper()
+		w.settled()
+		if err := w.wl.Get(t.Context(), client.ObjectKeyFromObject(n), n); err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range marked {
+			want(t, when+": "+k, n.Annotations[k], v)
+		}
+		if len(n.Spec.Taints) != 1 || n.Spec.Taints[0].Key != "mine" {
+			t.Errorf("%s: taints: want the user's alone, got %v", when, n.Spec.Taints)
+		}
+	}
+	check("when it joins")
+	w.changeNode("n1", func(n *corev1.Node) { n.Annotations = nil })
+	check("when somebody took them away")
+}
+
+func TestDefectM_AProvisionedPoolStaysProvisioned(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedField(o, false, "status", "ready")
+		_ = unstructured.SetNestedField(o, false, "status", "initialization", "provisioned")
+	})
+	w.settled()
+	want(t, "phase", w.pool().Status.Phase, "Running")
+	want(t, "provisioned", *w.pool().Status.Initialization.InfrastructureProvisioned, true)
+	want(t, "Available", w.condition(clusterv1.AvailableCondition), "True Available")
+	want(t, "Ready of the older kind", w.older(clusterv1.ReadyV1Beta1Condition), "True")
+	want(t, "what is said about it", w.message(clusterv1.InfrastructureReadyCondition), "TestMachinePool infra was ready, and now reports that it is not provisioned")
+}
+
+func TestDefectP_APausedDeletionSaysSo(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	yes, no := true, false
+	change(w, w.mgmt, clusterKey, &clusterv1.Cluster{}, func(c *clusterv1.Cluster) { c.Spec.Paused = &yes })
+	w.settled()
+	want(t, "Paused", w.condition(clusterv1.PausedCondition), "True Paused")
+	want(t, "Paused", w.message(clusterv1.PausedCondition), "Cluster spec.paused is set to true")
+	w.delete()
+	w.settled()
+	want(t, "phase", w.pool().Status.Phase, "Deleting")
+	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True Paused")
+	want(t, "Deleting", w.message(clusterv1.DeletingCondition), "Deletion waits while the pool is paused: Cluster spec.paused is set to true")
+	if o := w.get(infraGVK, "infra"); !o.GetDeletionTimestamp().IsZero() {
+		t.Error("infrastructure: want it left alone while paused, got it being deleted")
+	}
+	change(w, w.mgmt, clusterKey, &clusterv1.Cluster{}, func(c *clusterv1.Cluster) { c.Spec.Paused = &no })
+	w.settled()
+	want(t, "Paused", w.condition(clusterv1.PausedCondition), "False NotPaused")
+	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
+}
+
+func TestDefectQ_AnInstanceThatIsListedTwiceCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(3), aConfig(), anInfra(id1, "aws:////i-1", id2)})
+	w.changeInfra(func(o map[string]any) { _ = unstructured.SetNestedField(o, int64(3), "status", "replicas") })
+	w.node("n1", id1, true)
+	w.node("n2", id2, true)
+	w.settled()
+	wantAll(t, "provider IDs", w.pool().Spec.ProviderIDList, []string{id1, id2})
+	want(t, "ready, available, up to date", w.counts(), [3]int32{2, 2, 3})
+	want(t, "phase", w.pool().Status.Phase, "Provisioned")
+}
+
+func TestDefectR_NodesThatWereRemovedAreNotCounted(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	if err := w.wl.DeleteAllOf(t.Context(), &corev1.Node{}); err != nil {
+		t.Fatal(err)
+	}
+	w.settled()
+	wantAll(t, "references", w.refs(), []string{})
+	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
+	want(t, "phase", w.pool().Status.Phase, "Provisioned")
+	wantAll(t, "events", w.events(), []string{"Normal SuccessfulSetNodeRefs 0 nodes: n1, n2 left"})
+	w.node("n1", id1, true)
+	w.node("n2", id2, true)
+	w.settled()
+	want(t, "phase", w.pool().Status.Phase, "Running")
+}
