@@ -1,0 +1,410 @@
+package aws
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/query"
+	"github.com/muster-project/muster/sim/aws/sigv4"
+)
+
+// The services, as the scope of a signature names them.
+const (
+	serviceEC2         = "ec2"
+	serviceAutoScaling = "autoscaling"
+	serviceSSM         = "ssm"
+	serviceSTS         = "sts"
+)
+
+// versions and namespaces are what the query protocols are published under.
+var (
+	apiVersions   = map[string]string{serviceEC2: "2016-11-15", serviceAutoScaling: "2011-01-01", serviceSTS: "2011-06-15"}
+	xmlNamespaces = map[string]string{
+		serviceEC2:         "http://ec2.amazonaws.com/doc/2016-11-15/",
+		serviceAutoScaling: "http://autoscaling.amazonaws.com/doc/2011-01-01/",
+		serviceSTS:         "https://sts.amazonaws.com/doc/2011-06-15/",
+	}
+)
+
+// bodyLimit bounds a request. The largest that AWS takes here is a launch template with 16 KiB of user data.
+const bodyLimit = 1 << 20
+
+// exchange is one request and its answer.
+type exchange struct {
+	server   *Server
+	request  *http.Request
+	body     []byte
+	began    time.Time
+	seq      int64
+	identity sigv4.Identity
+	account  string
+	service  string
+	action   string
+	params   url.Values
+	resource string
+	mutating bool
+	fault    string
+}
+
+// ServeHTTP answers a request of an AWS client, or of the simulator's owner below sim.AdminPath.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, sim.AdminPath) {
+		s.admin.ServeHTTP(w, r)
+		return
+	}
+	x := &exchange{server: s, request: r, began: time.Now(), seq: s.calls.Next()}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
+	if err != nil {
+		http.Error(w, "request too large or broken", http.StatusRequestEntityTooLarge)
+		return
+	}
+	x.body = body
+	out, drop, err := x.answer()
+	code := ""
+	switch {
+	case drop:
+		sim.Drop(w)
+		code = "ConnectionDropped"
+	case err != nil:
+		e := toAPI(x.service, err)
+		code = e.Code
+		x.writeError(w, e)
+	default:
+		x.write(w, out)
+	}
+	s.calls.Add(sim.Call{
+		Seq: x.seq, Service: x.service, Action: x.action, Resource: x.resource, Mutating: x.mutating, Code: code, Fault: x.fault,
+		At: x.began, Took: time.Since(x.began),
+	})
+}
+
+// answer does what was asked, with the faults in force. drop is set when the client shall see no answer.
+func (x *exchange) answer() (out any, drop bool, err error) {
+	op, err := x.read()
+	if err != nil {
+		return nil, false, err
+	}
+	faults := x.server.faults.ForRequest(sim.Request{Service: x.service, Action: x.action, Resource: x.resource, Mutating: x.mutating})
+	if out, drop, err := x.before(faults); drop || err != nil {
+		return out, drop, err
+	}
+	if err := x.throttle(op); err != nil {
+		return nil, false, err
+	}
+	out, err = x.perform(op, faults)
+	return x.after(faults, out, err)
+}
+
+// read finds out who asks for what. It checks the signature first, as AWS does.
+func (x *exchange) read() (operation, error) {
+	claimed, _ := sigv4.Parse(x.request)
+	x.service = claimed.Service
+	x.params, x.action = url.Values{}, "?"
+	if x.service == "" {
+		x.service = guessService(x.request)
+	}
+	identity, err := sigv4.Verify(x.request, x.body, x.began, x.secret)
+	if err != nil {
+		return operation{}, err
+	}
+	x.identity = identity
+	if _, ok := regions[identity.Region]; !ok {
+		return operation{}, refuse("SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
+	}
+	if x.service == serviceSSM {
+		_, x.action, _ = strings.Cut(x.request.Header.Get("X-Amz-Target"), ".")
+	} else if err := x.readQuery(); err != nil {
+		return operation{}, err
+	}
+	op, ok := operations[x.service][x.action]
+	if !ok {
+		return operation{}, unknownAction(x.service, x.action, x.params.Get("Version"))
+	}
+	x.mutating = op.mutating
+	x.resource = x.subject()
+	return op, nil
+}
+
+// guessService names the service of a request without a signature by its form, so that it is refused in the right words.
+func guessService(r *http.Request) string {
+	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSSM") {
+		return serviceSSM
+	}
+	return serviceEC2
+}
+
+func (x *exchange) readQuery() error {
+	form := string(x.body)
+	if x.request.Method == http.MethodGet {
+		form = x.request.URL.RawQuery
+	}
+	params, err := url.ParseQuery(form)
+	if err != nil {
+		return refuse("MalformedQueryString", "The query string contains a syntax error")
+	}
+	x.params, x.action = params, params.Get("Action")
+	if x.action == "" {
+		x.action = "?"
+		return refuse("MissingAction", "The request is missing an action or a required parameter")
+	}
+	if v := params.Get("Version"); v != apiVersions[x.service] {
+		return unknownAction(x.service, x.action, v)
+	}
+	return nil
+}
+
+func unknownAction(service, action, version string) *apiError {
+	switch service {
+	case serviceEC2:
+		return refuse("InvalidAction", "The action %s is not valid for this web service.", action)
+	case serviceSSM:
+		return refuse("UnknownOperationException", "")
+	default:
+		return refuse("InvalidAction", "Could not find operation %s for version %s", action, version)
+	}
+}
+
+// secret finds the secret of the key that signed, be it an account's or a session's.
+func (x *exchange) secret(i sigv4.Identity) (string, bool) {
+	if a, ok := x.server.accounts[i.AccessKeyID]; ok && i.SessionToken == "" {
+		x.account = a.ID
+		return a.SecretAccessKey, true
+	}
+	if s, ok := x.server.session(i.AccessKeyID); ok && s.token == i.SessionToken && x.began.Before(s.expires) {
+		x.account = s.account
+		return s.secret, true
+	}
+	return "", false
+}
+
+// subjects are the parameters that name what a request is about, the most telling first.
+var subjects = []string{
+	"AutoScalingGroupName", "LaunchTemplateName", "LaunchTemplateId", "InstanceId", "InstanceId.1", "InstanceIds.member.1",
+	"AutoScalingGroupNames.member.1", "LaunchTemplateName.1", "LaunchTemplateId.1", "Tags.member.1.ResourceId", "ResourceId.1",
+}
+
+func (x *exchange) subject() string {
+	for _, name := range subjects {
+		if v := x.params.Get(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// decode reads the parameters into a shape.
+func (x *exchange) decode(into any) error {
+	if x.service != serviceSSM {
+		return query.Decode(x.params, into, x.service == serviceEC2, "Action", "Version")
+	}
+	if err := json.Unmarshal(x.body, into); err != nil {
+		return refuse("SerializationException", "")
+	}
+	return nil
+}
+
+// perform runs the operation on what the account has, or had where a fault makes the read a stale one.
+func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
+	s := x.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, &apiError{Code: "ServiceUnavailable", Message: "The service is shutting down.", Status: http.StatusServiceUnavailable}
+	}
+	r, err := s.realm(x.account, x.identity.Region)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	if err := s.settle(now, false); err != nil {
+		return nil, err
+	}
+	r.now = now
+	if x.params.Get("DryRun") == "true" {
+		return nil, x.rehearse(op, r)
+	}
+	if !op.mutating {
+		if at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == sim.Stale }); at >= 0 {
+			if r, err = s.asOf(r, now.Add(-time.Duration(faults[at].Delay)), faults[at].Writes); err != nil {
+				return nil, err
+			}
+		}
+		return op.run(r, x)
+	}
+	out, err := op.run(r, x)
+	if err := s.settle(now, true); err != nil {
+		return nil, err
+	}
+	return out, err
+}
+
+// rehearse runs the operation on a copy: with DryRun a success is told as an error.
+func (x *exchange) rehearse(op operation, r *realm) error {
+	trial, err := x.server.asOf(r, r.now, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := op.run(trial, x); err != nil {
+		return err
+	}
+	return &apiError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.", Status: http.StatusPreconditionFailed}
+}
+
+// before plays the faults that come before the effect.
+func (x *exchange) before(faults []sim.Fault) (any, bool, error) {
+	for _, f := range faults {
+		x.note(f)
+		switch f.Kind {
+		case sim.Throttle:
+			return nil, false, x.throttled()
+		case sim.ErrorBefore:
+			return nil, false, x.played(f)
+		case sim.DropBefore:
+			return nil, true, nil
+		case sim.Delay:
+			if err := x.wait(time.Duration(f.Delay)); err != nil {
+				return nil, true, nil
+			}
+		}
+	}
+	return nil, false, nil
+}
+
+// after plays the faults that come after the effect.
+func (x *exchange) after(faults []sim.Fault, out any, err error) (any, bool, error) {
+	for _, f := range faults {
+		switch f.Kind {
+		case sim.ErrorAfter:
+			return nil, false, x.played(f)
+		case sim.DropAfter:
+			return nil, true, nil
+		}
+	}
+	return out, false, err
+}
+
+func (x *exchange) note(f sim.Fault) {
+	name := f.Name
+	if name == "" {
+		name = string(f.Kind)
+	}
+	if x.fault != "" {
+		name = x.fault + "," + name
+	}
+	x.fault = name
+}
+
+// played is a fault's error, by default the service's own for an internal failure.
+func (x *exchange) played(f sim.Fault) *apiError {
+	e := toAPI(x.service, errors.New("played"))
+	if f.Code != "" {
+		e = refuse(f.Code, "%s", f.Message)
+	}
+	if f.Message != "" {
+		e.Message = f.Message
+	}
+	if f.Status != 0 {
+		e.Status = f.Status
+	}
+	return e
+}
+
+func (x *exchange) wait(d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-x.request.Context().Done():
+		return x.request.Context().Err()
+	}
+}
+
+func (x *exchange) requestID() string { return x.server.seed.UUID("request", x.seq) }
+
+// write sends a success in the service's protocol.
+func (x *exchange) write(w http.ResponseWriter, out any) {
+	var body []byte
+	var err error
+	kind := "text/xml;charset=UTF-8"
+	if x.service == serviceSSM {
+		kind = "application/x-amz-json-1.1"
+		body, err = json.Marshal(out)
+	} else {
+		body, err = x.xml(out)
+	}
+	if err != nil {
+		x.writeError(w, toAPI(x.service, fmt.Errorf("encode the answer: %w", err)))
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Amzn-Requestid", x.requestID())
+	_, _ = w.Write(body) // the client went away
+}
+
+// xml wraps a shape as the query protocols do: EC2 flat with its own request ID, the others in a result.
+func (x *exchange) xml(out any) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	root := x.action + "Response"
+	if x.service == serviceEC2 {
+		inner, err := marshal("x", out)
+		if err != nil {
+			return nil, err
+		}
+		inner = strings.TrimSuffix(strings.TrimPrefix(inner, "<x>"), "</x>")
+		fmt.Fprintf(&b, `<%s xmlns=%q><requestId>%s</requestId>%s</%s>`, root, xmlNamespaces[x.service], x.requestID(), inner, root)
+		return b.Bytes(), nil
+	}
+	result, err := marshal(x.action+"Result", out)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(&b, `<%s xmlns=%q>%s<ResponseMetadata><RequestId>%s</RequestId></ResponseMetadata></%s>`,
+		root, xmlNamespaces[x.service], result, x.requestID(), root)
+	return b.Bytes(), nil
+}
+
+func marshal(name string, v any) (string, error) {
+	var b bytes.Buffer
+	e := xml.NewEncoder(&b)
+	err := e.EncodeElement(v, xml.StartElement{Name: xml.Name{Local: name}})
+	return b.String(), err
+}
+
+// writeError sends a refusal in the service's protocol.
+func (x *exchange) writeError(w http.ResponseWriter, e *apiError) {
+	var message bytes.Buffer
+	_ = xml.EscapeText(&message, []byte(e.Message)) // a buffer takes everything
+	kind, sender := "text/xml;charset=UTF-8", "Sender"
+	if e.Status >= http.StatusInternalServerError {
+		sender = "Receiver"
+	}
+	var body string
+	switch x.service {
+	case serviceSSM:
+		kind = "application/x-amz-json-1.1"
+		b, _ := json.Marshal(map[string]string{"__type": e.Code, "message": e.Message}) // strings always encode
+		body = string(b)
+	case serviceEC2:
+		body = fmt.Sprintf(`%s<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID>%s</RequestID></Response>`,
+			xml.Header, e.Code, message.String(), x.requestID())
+	default:
+		body = fmt.Sprintf(`<ErrorResponse xmlns=%q><Error><Type>%s</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>%s</RequestId></ErrorResponse>`,
+			xmlNamespaces[x.service], sender, e.Code, message.String(), x.requestID())
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Amzn-Requestid", x.requestID())
+	w.WriteHeader(e.Status)
+	_, _ = io.WriteString(w, body) // the client went away
+}

@@ -1,0 +1,232 @@
+package aws
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Calls is the log of all requests.
+func (s *Server) Calls() *sim.Calls { return &s.calls }
+
+// Faults are the rules in force.
+func (s *Server) Faults() *sim.Faults { return s.faults }
+
+// SetSpeed changes how much faster than life things go that start from now on.
+func (s *Server) SetSpeed(factor float64) { s.speed.Set(factor) }
+
+// Group is what the simulator holds of an Auto Scaling group.
+type Group struct {
+	Name, ARN         string
+	Min, Max, Desired int
+	// Template is its launch template's ID, Version as the group names it.
+	Template, Version string
+	Subnets           []string
+	Tags              map[string]string
+	Suspended         []string
+	Deleting          bool
+	Members           []Member
+}
+
+// Member is an instance's place in a group.
+type Member struct {
+	Instance, Zone, Type, State, Health string
+	// Version is the number of the template's version that it was launched from.
+	Version   string
+	Protected bool
+}
+
+// Template is what the simulator holds of a launch template.
+type Template struct {
+	ID, Name string
+	Default  int64
+	Tags     map[string]string
+	// Versions are those that exist, by number, with their descriptions.
+	Versions map[int64]string
+}
+
+// Instance is what the simulator holds of an instance.
+type Instance struct {
+	ID, State, Type, Zone, Subnet, Image, Address, Hostname string
+	Spot                                                    bool
+	Launched                                                time.Time
+	Tags                                                    map[string]string
+}
+
+// State is all that an account holds in a region.
+type State struct {
+	Account, Region string
+	Groups          []Group
+	Templates       []Template
+	Instances       []Instance
+}
+
+// State is what the account holds in the region at this time.
+func (s *Server) State(account, region string) State {
+	out := State{Account: account, Region: region, Groups: []Group{}, Templates: []Template{}, Instances: []Instance{}}
+	// An error to write shows with the next request; what is held is shown all the same.
+	_ = s.by(account, region, func(r *realm) error {
+		for _, g := range r.groups.All() {
+			out.Groups = append(out.Groups, r.inspectGroup(g))
+		}
+		for _, t := range r.templates.All() {
+			versions := map[int64]string{}
+			for _, v := range r.versions.Under(t.ID + "/") {
+				versions[v.Number] = v.Description
+			}
+			out.Templates = append(out.Templates, Template{ID: t.ID, Name: t.Name, Default: t.Default, Tags: t.Tags, Versions: versions})
+		}
+		for _, i := range r.byLaunch() {
+			out.Instances = append(out.Instances, Instance{
+				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address, Hostname: r.hostname(i),
+				Spot: i.Spot, Launched: i.Launch, Tags: i.Tags,
+			})
+		}
+		return nil
+	})
+	return out
+}
+
+func (r *realm) inspectGroup(g *group) Group {
+	spec := templateSpec(&g.Spec)
+	out := Group{
+		Name: g.name(), ARN: str(g.Spec.AutoScalingGroupARN), Min: int(*g.Spec.MinSize), Max: int(*g.Spec.MaxSize), Desired: int(*g.Spec.DesiredCapacity),
+		Template: str(spec.LaunchTemplateId), Version: str(spec.Version), Subnets: subnetIDs(&g.Spec), Tags: map[string]string{}, Deleting: g.Deleting,
+	}
+	for k, t := range g.Tags {
+		out.Tags[k] = t.Value
+	}
+	for p := range g.Suspended {
+		out.Suspended = append(out.Suspended, p)
+	}
+	slices.Sort(out.Suspended)
+	for _, m := range r.membersOf(g) {
+		out.Members = append(out.Members, Member{
+			Instance: m.Instance, Zone: m.Zone, Type: m.Type, State: m.State, Health: m.Health, Version: str(m.Template.Version), Protected: m.Protected,
+		})
+	}
+	return out
+}
+
+// Living are the instances that have not been terminated.
+func (s State) Living() []Instance {
+	return slices.DeleteFunc(slices.Clone(s.Instances), func(i Instance) bool {
+		return i.State == stateTerminated || i.State == stateShuttingDown
+	})
+}
+
+// by runs something on a realm as if by hand: no request, no signature, no fault, no limit.
+func (s *Server) by(account, region string, f func(*realm) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := regions[region]; !ok || s.closed {
+		return fmt.Errorf("region %q is not known, or the simulator is closed", region)
+	}
+	r, err := s.realm(account, region)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if err := s.settle(now, false); err != nil {
+		return err
+	}
+	r.now = now
+	if err := f(r); err != nil {
+		return err
+	}
+	return s.settle(now, true)
+}
+
+// home runs something by hand on the default account at home.
+func (s *Server) home(f func(*realm) error) error { return s.by(AccountID, Region, f) }
+
+// Terminate ends an instance of the default account as somebody would in the console.
+func (s *Server) Terminate(id string) error {
+	return s.onInstance(id, func(r *realm, i *instance) { r.stop(i, byUserCode, byUser) })
+}
+
+// Fail ends an instance as failing hardware would.
+func (s *Server) Fail(id string) error {
+	return s.onInstance(id, func(r *realm, i *instance) { r.stop(i, byFaultCode, byFault) })
+}
+
+// Impair lets an instance fail its status checks from now on.
+func (s *Server) Impair(id string) error {
+	return s.onInstance(id, func(r *realm, i *instance) { i.ImpairedAt = r.now })
+}
+
+// Interrupt takes a spot instance away after its notice of two minutes of life; one that is on demand is refused.
+func (s *Server) Interrupt(id string) error {
+	return s.home(func(r *realm) error {
+		i := r.instances.Get(id)
+		if i == nil || !i.Spot || !i.alive() {
+			return fmt.Errorf("instance %s is not a living spot instance", id)
+		}
+		i.NoticeAt, i.TakenAt = r.now, r.now.Add(r.life(lifeNotice))
+		r.instances.Touch(id)
+		return nil
+	})
+}
+
+func (s *Server) onInstance(id string, f func(*realm, *instance)) error {
+	return s.home(func(r *realm) error {
+		i := r.instances.Get(id)
+		if i == nil || !i.alive() {
+			return fmt.Errorf("instance %s does not exist or has ended", id)
+		}
+		f(r, i)
+		r.instances.Touch(id)
+		return nil
+	})
+}
+
+// DropTemplate deletes a launch template of the default account behind the back of whoever uses it.
+func (s *Server) DropTemplate(name string) error {
+	return s.home(func(r *realm) error {
+		t := r.templateNamed(name)
+		if t == nil {
+			return fmt.Errorf("launch template %s does not exist", name)
+		}
+		for key := range r.versions.Under(t.ID + "/") {
+			r.versions.Delete(key)
+		}
+		r.templates.Delete(t.ID)
+		return nil
+	})
+}
+
+// AddImage publishes an image to the default account's region.
+func (s *Server) AddImage(i Image) error {
+	return s.home(func(r *realm) error {
+		r.images.Put(i.ID, &i)
+		return nil
+	})
+}
+
+// RemoveSubnet takes a subnet of the default account away; its instances stay.
+func (s *Server) RemoveSubnet(id string) error {
+	return s.home(func(r *realm) error {
+		if r.subnets.Get(id) == nil {
+			return fmt.Errorf("subnet %s does not exist", id)
+		}
+		r.subnets.Delete(id)
+		return nil
+	})
+}
+
+// AddKeyPair adds a key pair to the default account.
+func (s *Server) AddKeyPair(name string) error {
+	return s.home(func(r *realm) error {
+		r.keyPairs.Put(name, &keyPair{ID: r.newID("key"), Name: name, Created: r.now, Fingerprint: fingerprint(name)})
+		return nil
+	})
+}
+
+// adminHandler is what the owner sees over HTTP.
+func (s *Server) adminHandler() http.Handler {
+	a := &sim.Admin{Calls: &s.calls, Faults: s.faults, Speed: &s.speed, State: func() any { return s.State(AccountID, Region) }}
+	return a.Handler()
+}

@@ -1,0 +1,138 @@
+package aws
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Limits are the throttling buckets by name. A service's action has the bucket "<service>:<action>" where there is one of that
+// name, and otherwise that of its class: "ec2:read", "ec2:list" (unfiltered and unpaged), "ec2:write", "autoscaling", "ssm",
+// "sts". "ec2:resource:<action>" is charged by the number of instances. A name that is missing is not limited.
+type Limits map[string]sim.Rate
+
+// DocumentedLimits are the buckets that AWS documents for EC2, and for the others, whose sizes are not published, sizes that are
+// assumed: Auto Scaling one bucket for all its actions.
+func DocumentedLimits() Limits {
+	return Limits{
+		"ec2:read":                        {Size: 100, Refill: 20},
+		"ec2:list":                        {Size: 50, Refill: 10},
+		"ec2:write":                       {Size: 50, Refill: 5},
+		"ec2:CreateLaunchTemplateVersion": {Size: 100, Refill: 5},
+		"ec2:ModifyLaunchTemplate":        {Size: 100, Refill: 5},
+		"ec2:CreateTags":                  {Size: 100, Refill: 10},
+		"ec2:DeleteTags":                  {Size: 100, Refill: 10},
+		"ec2:RunInstances":                {Size: 5, Refill: 2},
+		"ec2:TerminateInstances":          {Size: 100, Refill: 5},
+		"ec2:resource:RunInstances":       {Size: 1000, Refill: 2},
+		"ec2:resource:TerminateInstances": {Size: 1000, Refill: 20},
+		"autoscaling":                     {Size: 100, Refill: 10},
+		"ssm":                             {Size: 40, Refill: 40},
+		"sts":                             {Size: 100, Refill: 50},
+	}
+}
+
+// SetLimit changes one bucket; a rate of size zero takes the limit away.
+func (s *Server) SetLimit(name string, rate sim.Rate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limits = maps.Clone(s.limits)
+	if s.limits == nil {
+		s.limits = Limits{}
+	}
+	s.limits[name] = rate
+}
+
+func (s *Server) limit(name string) (sim.Rate, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.limits[name]
+	return r, ok
+}
+
+// throttle takes the request's tokens, or refuses it.
+func (x *exchange) throttle(op operation) error {
+	name := x.service + ":" + x.action
+	rate, ok := x.server.limit(name)
+	if !ok {
+		class := x.class(op)
+		rate, _ = x.server.limit(class)
+		if x.service != serviceEC2 {
+			name = class // one bucket for the whole service
+		}
+	}
+	scope := x.account + "/" + x.identity.Region + "/"
+	if !x.server.buckets.Take(scope+name, rate, 1, x.began) {
+		return x.throttled()
+	}
+	if rate, ok := x.server.limit(x.service + ":resource:" + x.action); ok {
+		if !x.server.buckets.Take(scope+"resource:"+x.action, rate, float64(x.instancesAsked()), x.began) {
+			return x.throttled()
+		}
+	}
+	return nil
+}
+
+func (x *exchange) class(op operation) string {
+	switch {
+	case x.service != serviceEC2:
+		return x.service
+	case op.mutating:
+		return "ec2:write"
+	case op.list && x.unbounded():
+		return "ec2:list"
+	default:
+		return "ec2:read"
+	}
+}
+
+// unbounded is a list without filter, page or IDs.
+func (x *exchange) unbounded() bool {
+	for name := range x.params {
+		if name == "MaxResults" || strings.HasPrefix(name, "Filter.") || strings.Contains(name, "Id.") {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *exchange) instancesAsked() int {
+	n := 0
+	for name := range x.params {
+		if strings.HasPrefix(name, "InstanceId.") {
+			n++
+		}
+	}
+	if v := x.params.Get("MaxCount"); v != "" && n == 0 {
+		n = atoi(v)
+	}
+	return max(1, n)
+}
+
+// throttled is the refusal for too many requests.
+func (x *exchange) throttled() *apiError {
+	switch x.service {
+	case serviceEC2:
+		return &apiError{Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: http.StatusServiceUnavailable}
+	case serviceSSM:
+		return refuse("ThrottlingException", "Rate exceeded")
+	default:
+		return refuse("Throttling", "Rate exceeded")
+	}
+}
+
+// session is a set of temporary credentials.
+type session struct {
+	account, secret, token, arn string
+	expires                     time.Time
+}
+
+func (s *Server) session(accessKey string) (session, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.sessions[accessKey]
+	return v, ok
+}

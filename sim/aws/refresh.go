@@ -1,0 +1,435 @@
+package aws
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
+)
+
+// How long a refresh waits in life.
+const (
+	// lifeRefreshStuck is how long a refresh may go without progress before it fails.
+	lifeRefreshStuck = time.Hour
+	// lifeCheckpoint is the pause at a checkpoint unless told otherwise.
+	lifeCheckpoint = time.Hour
+)
+
+// Statuses of an instance refresh that has not ended.
+const (
+	refreshPending    = "Pending"
+	refreshInProgress = "InProgress"
+	refreshCancelling = "Cancelling"
+	refreshReverting  = "RollbackInProgress"
+	refreshBaking     = "Baking"
+)
+
+// refreshing is the refresh that is under way in a group, nil for none.
+func (r *realm) refreshing(g *group) *refresh {
+	if g.Refreshing == "" {
+		return nil
+	}
+	return r.refreshes.Get(g.Refreshing)
+}
+
+func (r *realm) startInstanceRefresh(in *autoscaling.StartInstanceRefreshInput) (*autoscaling.StartInstanceRefreshOutput, error) {
+	g, err := r.findGroup(in.AutoScalingGroupName)
+	if err != nil {
+		return nil, err
+	}
+	if r.refreshing(g) != nil {
+		return nil, refuse("InstanceRefreshInProgress", "An Instance Refresh is already in progress and blocks the execution of this Instance Refresh.")
+	}
+	if in.Strategy != "" && in.Strategy != "Rolling" {
+		return nil, invalid("The strategy %s is not supported. Supported strategies: [Rolling].", in.Strategy)
+	}
+	preferences := r.preferences(g, in.Preferences)
+	if err := checkPreferences(preferences, in.DesiredConfiguration); err != nil {
+		return nil, err
+	}
+	if err := r.checkDesired(g, in.DesiredConfiguration); err != nil {
+		return nil, err
+	}
+	n := r.number()
+	rf := &refresh{Group: g.name(), Number: n, Progressed: r.now, InstanceRefresh: autoscaling.InstanceRefresh{
+		AutoScalingGroupName: ptr(g.name()), InstanceRefreshId: ptr(r.server.seed.UUID("refresh", g.name(), n)), StartTime: stamp(r.now),
+		Status: refreshPending, Strategy: "Rolling", Preferences: preferences, DesiredConfiguration: in.DesiredConfiguration,
+	}}
+	if err := reshape(autoscaling.DesiredConfiguration{LaunchTemplate: g.Spec.LaunchTemplate, MixedInstancesPolicy: g.Spec.MixedInstancesPolicy}, &rf.Before); err != nil {
+		return nil, err
+	}
+	key := refreshKey(g.name(), n)
+	r.refreshes.Put(key, rf)
+	g.Refreshing = key
+	r.groups.Touch(g.name())
+	rf.Total = len(r.stale(g, rf))
+	r.showProgress(g, rf)
+	return &autoscaling.StartInstanceRefreshOutput{InstanceRefreshId: rf.InstanceRefreshId}, nil
+}
+
+// preferences completes what was asked for with AWS's defaults.
+func (r *realm) preferences(g *group, given *autoscaling.RefreshPreferences) *autoscaling.RefreshPreferences {
+	policy := val(g.Spec.InstanceMaintenancePolicy)
+	out := autoscaling.RefreshPreferences{
+		MinHealthyPercentage: ptr(cmp.Or(val(policy.MinHealthyPercentage), 90)), MaxHealthyPercentage: ptr(cmp.Or(val(policy.MaxHealthyPercentage), 100)),
+		InstanceWarmup: ptr(cmp.Or(val(g.Spec.DefaultInstanceWarmup), val(g.Spec.HealthCheckGracePeriod))), SkipMatching: ptr(false),
+		AutoRollback: ptr(false), ScaleInProtectedInstances: "Wait", StandbyInstances: "Wait", BakeTime: ptr(int32(0)),
+	}
+	if given != nil {
+		overlay(&out, given)
+	}
+	if len(out.CheckpointPercentages) > 0 && out.CheckpointDelay == nil {
+		out.CheckpointDelay = ptr(int32(lifeCheckpoint / time.Second))
+	}
+	return &out
+}
+
+func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.DesiredConfiguration) error {
+	low, high := val(p.MinHealthyPercentage), val(p.MaxHealthyPercentage)
+	switch {
+	case low < 0 || low > 100:
+		return invalid("MinHealthyPercentage must be between 0 and 100.")
+	case high < 100 || high > 200:
+		return invalid("MaxHealthyPercentage must be between 100 and 200.")
+	case high-low > 100:
+		return invalid("The difference between MinHealthyPercentage and MaxHealthyPercentage cannot be greater than 100.")
+	case !slices.IsSorted(p.CheckpointPercentages) || slices.ContainsFunc(p.CheckpointPercentages, func(n int32) bool { return n < 1 || n > 100 }):
+		return invalid("CheckpointPercentages must be ascending and between 1 and 100.")
+	case val(p.AutoRollback) && desired == nil:
+		return invalid("You must specify a desired configuration to use auto rollback.")
+	case !slices.Contains([]string{"Refresh", "Ignore", "Wait"}, p.ScaleInProtectedInstances):
+		return invalid("Invalid ScaleInProtectedInstances: %s", p.ScaleInProtectedInstances)
+	case !slices.Contains([]string{"Terminate", "Ignore", "Wait"}, p.StandbyInstances):
+		return invalid("Invalid StandbyInstances: %s", p.StandbyInstances)
+	}
+	return nil
+}
+
+// checkDesired wants a configuration that could be the group's own.
+func (r *realm) checkDesired(g *group, d *autoscaling.DesiredConfiguration) error {
+	if d == nil {
+		return nil
+	}
+	trial := *g
+	trial.Refreshing = ""
+	trial.Spec.LaunchTemplate, trial.Spec.MixedInstancesPolicy = d.LaunchTemplate, d.MixedInstancesPolicy
+	return r.checkGroupTemplate(&trial)
+}
+
+// stale are the members that a refresh has still to replace.
+func (r *realm) stale(g *group, rf *refresh) []*member {
+	var out []*member
+	for _, m := range r.membersOf(g) {
+		if m.leaving() || m.Refresh == g.Refreshing && !rf.Reverting {
+			continue
+		}
+		if rf.Reverting && r.matching(g, m) || val(rf.Preferences.SkipMatching) && r.matching(g, m) {
+			continue
+		}
+		if m.Protected && rf.Preferences.ScaleInProtectedInstances == "Ignore" || m.State == memberStandby && rf.Preferences.StandbyInstances == "Ignore" {
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// matching reports a member that is as the group would launch it now.
+func (r *realm) matching(g *group, m *member) bool {
+	c := r.configuration(g)
+	spec := c.LaunchTemplate
+	if c.MixedInstancesPolicy != nil {
+		spec = c.MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification
+	}
+	t, err := r.findTemplate(spec.LaunchTemplateId, nil)
+	if err != nil {
+		return false
+	}
+	v, err := r.versionOf(t, str(spec.Version))
+	return err == nil && str(m.Template.LaunchTemplateId) == t.ID && str(m.Template.Version) == itoa(v.Number)
+}
+
+// warmup is how long a new member is not counted on.
+func (r *realm) warmup(g *group) time.Duration {
+	if rf := r.refreshing(g); rf != nil {
+		return r.life(seconds(rf.Preferences.InstanceWarmup))
+	}
+	return r.life(seconds(g.Spec.DefaultInstanceWarmup))
+}
+
+// tickRefresh takes the group's refresh one step on and returns when it has something to do next.
+func (r *realm) tickRefresh(g *group) time.Time {
+	rf := r.refreshing(g)
+	if rf == nil || g.suspended("InstanceRefresh") {
+		return time.Time{}
+	}
+	r.refreshes.Touch(g.Refreshing)
+	if rf.Status == refreshPending {
+		rf.Status = refreshInProgress
+	}
+	if rf.Status == refreshCancelling {
+		return r.tickCancelling(g, rf)
+	}
+	if r.now.Before(rf.Until) {
+		return rf.Until
+	}
+	left := r.stale(g, rf)
+	if len(left) == 0 {
+		return r.finishRefresh(g, rf)
+	}
+	if next := r.checkpoint(rf); !next.IsZero() {
+		return next
+	}
+	next := r.replace(g, rf, left)
+	r.showProgress(g, rf)
+	if end := rf.Progressed.Add(r.life(lifeRefreshStuck)); r.now.Before(end) {
+		return earliest(next, end)
+	}
+	return r.failRefresh(g, rf, "The refresh has not been able to replace an instance for an hour.")
+}
+
+// replace takes out as many stale members as the bounds of health allow.
+func (r *realm) replace(g *group, rf *refresh, left []*member) time.Time {
+	desired := int(*g.Spec.DesiredCapacity)
+	floor := (desired*int(val(rf.Preferences.MinHealthyPercentage)) + 99) / 100
+	surge := desired * (int(val(rf.Preferences.MaxHealthyPercentage)) - 100) / 100
+	ready, moving, next := r.census(g)
+	for _, m := range left {
+		if m.AtRisk != "" || r.spared(rf, m) {
+			continue
+		}
+		switch {
+		case surge > 0 && moving < surge:
+			m.AtRisk = "an instance was taken out of service in response to an instance refresh"
+			r.members.Touch(memberKey(g.name(), m.Instance))
+		case surge > 0:
+			return next
+		case m.State == memberInService && ready-1 < floor && (moving > 0 || ready < desired):
+			return next
+		default:
+			g.Cause = ""
+			r.dismiss(g, m, "", "an instance was taken out of service in response to an instance refresh")
+			ready--
+		}
+		moving++
+		rf.Progressed = r.now
+		r.wake(g)
+	}
+	return next
+}
+
+// spared reports a member that the refresh must wait with.
+func (r *realm) spared(rf *refresh, m *member) bool {
+	return m.Protected && rf.Preferences.ScaleInProtectedInstances == "Wait" || m.State == memberStandby && rf.Preferences.StandbyInstances == "Wait" ||
+		m.State == memberPending || m.State == memberPendingWait
+}
+
+// census counts the members that serve and are warm, those that come or go, and says when the next one will be warm.
+func (r *realm) census(g *group) (ready, moving int, next time.Time) {
+	for _, m := range r.membersOf(g) {
+		warm := m.InServiceAt.Add(r.warmup(g))
+		switch {
+		case m.State == memberStandby:
+		case m.State != memberInService || m.AtRisk != "":
+			moving++
+		case m.Refresh == g.Refreshing && r.now.Before(warm):
+			moving++
+			next = earliest(next, warm)
+		default:
+			ready++
+		}
+	}
+	return ready, moving, next
+}
+
+// checkpoint pauses the refresh when it has come to the next of its percentages.
+func (r *realm) checkpoint(rf *refresh) time.Time {
+	at := rf.Preferences.CheckpointPercentages
+	if rf.CheckpointAt >= len(at) || val(rf.PercentageComplete) < at[rf.CheckpointAt] || rf.Reverting {
+		return time.Time{}
+	}
+	rf.CheckpointAt++
+	rf.Until = r.now.Add(r.life(seconds(rf.Preferences.CheckpointDelay)))
+	rf.Progressed = rf.Until
+	return rf.Until
+}
+
+// finishRefresh ends a refresh once all that are new are warm and the bake time is over.
+func (r *realm) finishRefresh(g *group, rf *refresh) time.Time {
+	_, moving, next := r.census(g)
+	r.showProgress(g, rf)
+	if moving > 0 {
+		return next
+	}
+	if bake := seconds(rf.Preferences.BakeTime); bake > 0 && rf.Status == refreshInProgress {
+		rf.Status, rf.Until = refreshBaking, r.now.Add(r.life(bake))
+		return rf.Until
+	}
+	status := "Successful"
+	if rf.Reverting {
+		status = "RollbackSuccessful"
+	} else if d := rf.DesiredConfiguration; d != nil {
+		g.Spec.LaunchTemplate, g.Spec.MixedInstancesPolicy = d.LaunchTemplate, d.MixedInstancesPolicy
+	}
+	r.endRefresh(g, rf, status, "")
+	return time.Time{}
+}
+
+// endRefresh closes a refresh.
+func (r *realm) endRefresh(g *group, rf *refresh, status, reason string) {
+	r.showProgress(g, rf)
+	rf.Status, rf.StatusReason, rf.EndTime = status, opt(reason), stamp(r.now)
+	r.refreshes.Touch(g.Refreshing)
+	for _, m := range r.membersOf(g) {
+		if m.AtRisk != "" && status != "Successful" {
+			m.AtRisk = ""
+			r.members.Touch(memberKey(g.name(), m.Instance))
+		}
+	}
+	g.Refreshing = ""
+	r.wake(g)
+	r.groups.Touch(g.name())
+}
+
+// failRefresh ends a refresh that is stuck, or turns it back where that was asked for.
+func (r *realm) failRefresh(g *group, rf *refresh, reason string) time.Time {
+	if val(rf.Preferences.AutoRollback) && !rf.Reverting {
+		r.revert(g, rf, reason)
+		return r.now.Add(r.life(lifeEvaluate))
+	}
+	status := "Failed"
+	if rf.Reverting {
+		status = "RollbackFailed"
+	}
+	r.endRefresh(g, rf, status, reason)
+	return time.Time{}
+}
+
+// revert turns a refresh back to the configuration from before.
+func (r *realm) revert(g *group, rf *refresh, reason string) {
+	rf.RollbackDetails = &autoscaling.RollbackDetails{
+		RollbackReason: ptr(reason), RollbackStartTime: stamp(r.now), PercentageCompleteOnRollback: rf.PercentageComplete,
+		InstancesToUpdateOnRollback: rf.InstancesToUpdate,
+	}
+	rf.Reverting, rf.Status, rf.Until, rf.Progressed = true, refreshReverting, time.Time{}, r.now
+	for _, m := range r.membersOf(g) {
+		if m.AtRisk != "" {
+			m.AtRisk = ""
+			r.members.Touch(memberKey(g.name(), m.Instance))
+		}
+	}
+	rf.Total = len(r.stale(g, rf))
+	r.showProgress(g, rf)
+}
+
+// tickCancelling ends a refresh that was cancelled once nothing moves any more.
+func (r *realm) tickCancelling(g *group, rf *refresh) time.Time {
+	_, moving, next := r.census(g)
+	if moving > 0 {
+		return next
+	}
+	r.endRefresh(g, rf, "Cancelled", "Cancelled due to user request.")
+	return time.Time{}
+}
+
+// showProgress writes how far a refresh has come.
+func (r *realm) showProgress(g *group, rf *refresh) {
+	left := len(r.stale(g, rf))
+	_, moving, _ := r.census(g)
+	rf.Total = max(rf.Total, left)
+	done := max(0, rf.Total-max(left, min(moving, rf.Total)))
+	whole := 100
+	if rf.Total > 0 {
+		whole = 100 * done / rf.Total
+	}
+	rf.InstancesToUpdate, rf.PercentageComplete = ptr(int32(left)), ptr(int32(whole))
+	rf.ProgressDetails = &autoscaling.InstanceRefreshProgressDetails{LivePoolProgress: &autoscaling.InstanceRefreshLivePoolProgress{
+		InstancesToUpdate: rf.InstancesToUpdate, PercentageComplete: rf.PercentageComplete,
+	}}
+	rf.StatusReason = nil
+	if left > 0 && rf.Status == refreshInProgress {
+		rf.StatusReason = ptr("Waiting for instances to warm up or to be replaced.")
+	}
+}
+
+func (r *realm) cancelInstanceRefresh(in *autoscaling.CancelInstanceRefreshInput) (*autoscaling.CancelInstanceRefreshOutput, error) {
+	g, rf, err := r.activeRefresh(in.AutoScalingGroupName)
+	if err != nil {
+		return nil, err
+	}
+	rf.Status = refreshCancelling
+	for _, m := range r.membersOf(g) {
+		if m.AtRisk != "" {
+			m.AtRisk = ""
+			r.members.Touch(memberKey(g.name(), m.Instance))
+		}
+	}
+	r.refreshes.Touch(g.Refreshing)
+	id := rf.InstanceRefreshId
+	if in.WaitForTransitioningInstances != nil && !*in.WaitForTransitioningInstances {
+		r.endRefresh(g, rf, "Cancelled", "Cancelled due to user request.")
+	}
+	return &autoscaling.CancelInstanceRefreshOutput{InstanceRefreshId: id}, nil
+}
+
+// activeRefresh is the refresh of a group that has not ended.
+func (r *realm) activeRefresh(name *string) (*group, *refresh, error) {
+	g, err := r.findGroup(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	rf := r.refreshing(g)
+	if rf == nil {
+		return nil, nil, refuse("ActiveInstanceRefreshNotFound", "No in progress or pending Instance Refresh found for Auto Scaling group %s", g.name())
+	}
+	return g, rf, nil
+}
+
+func (r *realm) rollbackInstanceRefresh(in *autoscaling.RollbackInstanceRefreshInput) (*autoscaling.RollbackInstanceRefreshOutput, error) {
+	g, rf, err := r.activeRefresh(in.AutoScalingGroupName)
+	if err != nil {
+		return nil, err
+	}
+	floating := func(s *autoscaling.LaunchTemplateSpecification) bool {
+		return s != nil && strings.HasPrefix(str(s.Version), "$")
+	}
+	switch {
+	case rf.DesiredConfiguration == nil:
+		return nil, refuse("IrreversibleInstanceRefresh", "The instance refresh has no desired configuration and cannot be rolled back.")
+	case floating(rf.Before.LaunchTemplate):
+		return nil, refuse("IrreversibleInstanceRefresh", "The group's launch template version %s cannot be rolled back to.", str(rf.Before.LaunchTemplate.Version))
+	case rf.Reverting:
+		return nil, refuse("InstanceRefreshInProgress", "The instance refresh is already being rolled back.")
+	}
+	r.revert(g, rf, "Rollback initiated by user.")
+	r.refreshes.Touch(g.Refreshing)
+	return &autoscaling.RollbackInstanceRefreshOutput{InstanceRefreshId: rf.InstanceRefreshId}, nil
+}
+
+func (r *realm) describeInstanceRefreshes(in *autoscaling.DescribeInstanceRefreshesInput) (*autoscaling.DescribeInstanceRefreshesOutput, error) {
+	size, err := records(in.MaxRecords, 50, 100)
+	if err != nil {
+		return nil, err
+	}
+	g, err := r.findGroup(in.AutoScalingGroupName)
+	if err != nil {
+		return nil, err
+	}
+	found := slices.Collect(values(r.refreshes.Under(g.name() + ":")))
+	if len(in.InstanceRefreshIds) > 0 {
+		found = slices.DeleteFunc(found, func(f *refresh) bool { return !slices.Contains(in.InstanceRefreshIds, str(f.InstanceRefreshId)) })
+	}
+	key := func(f *refresh) string { return versionKey("", 1<<52-f.Number) }
+	slices.SortFunc(found, func(a, b *refresh) int { return strings.Compare(key(a), key(b)) })
+	page, next, err := paged(found, key, in.NextToken, size)
+	if err != nil {
+		return nil, err
+	}
+	out := &autoscaling.DescribeInstanceRefreshesOutput{NextToken: next}
+	for _, f := range page {
+		out.InstanceRefreshes = append(out.InstanceRefreshes, f.InstanceRefresh)
+	}
+	return out, nil
+}

@@ -1,0 +1,204 @@
+package aws
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Options say what a simulated AWS is made of; the zero value is a default account in memory.
+type Options struct {
+	// Dir is where the state is kept and found again; empty keeps it in memory alone.
+	Dir string
+	// Accounts that exist; none means DefaultAccount.
+	Accounts []Account
+	// Guests run what is inside machines; nil leaves them empty.
+	Guests sim.Guests
+	// Speed is how much faster than life machines come and go; 0 means sim.DefaultSpeed.
+	Speed float64
+	// Seed is where IDs, jitter and chances come from.
+	Seed uint64
+	// Limits are the throttling buckets; nil means DocumentedLimits, an empty one no throttling.
+	Limits Limits
+}
+
+// Server is a simulated AWS. It is an http.Handler for all its services and regions at once.
+type Server struct {
+	accounts map[string]Account // by access key
+	guests   sim.Guests
+	seed     sim.Seed
+	speed    sim.Speed
+	calls    sim.Calls
+	faults   *sim.Faults
+	buckets  sim.Buckets
+	admin    http.Handler
+	alarm    *sim.Alarm
+
+	mu       sync.Mutex
+	limits   Limits
+	store    *sim.Store
+	realms   map[string]*realm
+	sessions map[string]session // by access key
+	unsaved  map[string]json.RawMessage
+	closed   bool
+}
+
+// New makes a simulated AWS and powers on again what ran when the directory was last used.
+func New(o Options) (*Server, error) {
+	store, err := sim.OpenStore(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Accounts) == 0 {
+		o.Accounts = []Account{DefaultAccount()}
+	}
+	s := &Server{
+		accounts: map[string]Account{}, guests: o.Guests, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)),
+		limits: DocumentedLimits(), store: store, realms: map[string]*realm{}, sessions: map[string]session{},
+	}
+	if o.Limits != nil {
+		s.limits = o.Limits
+	}
+	for _, a := range o.Accounts {
+		s.accounts[a.AccessKeyID] = a
+	}
+	s.speed.Set(o.Speed)
+	s.admin = s.adminHandler()
+	s.alarm = sim.NewAlarm(s.ring)
+	if err := s.restore(); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return s, nil
+}
+
+// restore opens the realms that the store knows and powers on the machines that ran.
+func (s *Server) restore() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := map[string]bool{}
+	for key := range s.store.Docs() {
+		parts := strings.SplitN(key, "/", 3)
+		if len(parts) == 3 {
+			seen[parts[0]+"/"+parts[1]] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		account, region, _ := strings.Cut(key, "/")
+		r, err := s.realm(account, region)
+		if err != nil {
+			return err
+		}
+		r.forgetBlobs()
+		for id, i := range r.instances.All() {
+			if i.State == stateRunning {
+				r.powerOn = append(r.powerOn, id)
+			}
+		}
+	}
+	return s.commit(time.Now(), false)
+}
+
+// Close stops time. Requests are refused afterwards; machines go on until their Guests are closed.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.alarm.Close()
+	return s.store.Close()
+}
+
+// realm is what the account has in the region, made with its network when it is asked for the first time. s.mu is held.
+func (s *Server) realm(account, region string) (*realm, error) {
+	key := account + "/" + region
+	if r, ok := s.realms[key]; ok {
+		return r, nil
+	}
+	r := newRealm(s, account, region)
+	if err := r.load(s.store.Docs()); err != nil {
+		return nil, err
+	}
+	r.now = time.Now()
+	if r.vpcs.Len() == 0 {
+		r.seed(s.networkOf(account, region))
+	}
+	s.realms[key] = r
+	return r, nil
+}
+
+// networkOf is the network that an account finds in a region: its own at home, a like one elsewhere.
+func (s *Server) networkOf(account, region string) Network {
+	for _, a := range s.accounts {
+		if a.ID == account && a.Region == region && a.Network.VPCID != "" {
+			return a.Network
+		}
+	}
+	return networkIn(account, region)
+}
+
+// ring lets pass what is due.
+func (s *Server) ring() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	// A failed write is tried again with the next request, whose caller is told.
+	_ = s.settle(time.Now(), false)
+}
+
+// settle brings every realm to the present, writes what has changed, powers machines, and sets the alarm. s.mu is held.
+func (s *Server) settle(now time.Time, call bool) error {
+	var next time.Time
+	for _, key := range slices.Sorted(maps.Keys(s.realms)) {
+		next = earliest(next, s.realms[key].tick(now))
+	}
+	s.alarm.Set(next)
+	return s.commit(now, call)
+}
+
+// commit writes what has changed and then powers machines on and off: in this order, so that a machine never runs that no state
+// knows of. s.mu is held.
+func (s *Server) commit(now time.Time, call bool) error {
+	if s.unsaved == nil {
+		s.unsaved = map[string]json.RawMessage{}
+	}
+	for _, r := range s.realms {
+		if err := r.flush(s.unsaved); err != nil {
+			return err
+		}
+	}
+	if err := s.store.Commit(now, call, s.unsaved); err != nil {
+		return err
+	}
+	s.unsaved = nil
+	for _, key := range slices.Sorted(maps.Keys(s.realms)) {
+		s.realms[key].power()
+	}
+	return nil
+}
+
+// earliest is the earlier of two times; the zero time stands for never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// asOf is the realm as it was: for reads that are stale. It must not be written to.
+func (s *Server) asOf(r *realm, at time.Time, calls int) (*realm, error) {
+	old := newRealm(s, r.account, r.region)
+	if err := old.load(s.store.DocsBefore(at, calls)); err != nil {
+		return nil, fmt.Errorf("load an older state: %w", err)
+	}
+	old.now = r.now
+	return old, nil
+}

@@ -1,0 +1,78 @@
+// Command gen writes the request and response shapes of the simulated AWS.
+//
+// It reads the serializers and deserializers of the SDK in the module cache, takes from them the name that every field has on
+// the wire, and writes plain structs with those names as tags. The simulator thus speaks exactly what the SDK speaks without
+// importing it.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// service is one SDK module with the operations that are wanted from it.
+type service struct {
+	name       string
+	operations []string
+}
+
+var services = []service{
+	{"ec2", []string{
+		"CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions",
+		"ModifyLaunchTemplate", "DeleteLaunchTemplate", "DeleteLaunchTemplateVersions", "RunInstances", "DescribeInstances",
+		"DescribeInstanceStatus", "TerminateInstances", "GetConsoleOutput", "DescribeImages", "DescribeInstanceTypes",
+		"DescribeInstanceTypeOfferings", "DescribeSubnets", "DescribeSecurityGroups", "DescribeKeyPairs",
+		"DescribeAvailabilityZones", "DescribeVpcs", "DescribeRegions", "CreateTags", "DeleteTags", "DescribeTags",
+	}},
+	{"autoscaling", []string{
+		"CreateAutoScalingGroup", "UpdateAutoScalingGroup", "DeleteAutoScalingGroup", "DescribeAutoScalingGroups",
+		"DescribeAutoScalingInstances", "SetDesiredCapacity", "TerminateInstanceInAutoScalingGroup", "AttachInstances",
+		"DetachInstances", "CreateOrUpdateTags", "DeleteTags", "DescribeTags", "PutLifecycleHook", "DescribeLifecycleHooks",
+		"DeleteLifecycleHook", "CompleteLifecycleAction", "RecordLifecycleActionHeartbeat", "SuspendProcesses",
+		"ResumeProcesses", "DescribeScalingActivities", "StartInstanceRefresh", "DescribeInstanceRefreshes",
+		"CancelInstanceRefresh", "RollbackInstanceRefresh", "SetInstanceProtection", "SetInstanceHealth", "EnterStandby",
+		"ExitStandby", "DescribeAccountLimits", "DescribeLifecycleHookTypes", "DescribeScalingProcessTypes",
+		"DescribeTerminationPolicyTypes",
+	}},
+	{"sts", []string{"GetCallerIdentity", "AssumeRole"}},
+}
+
+func main() {
+	for _, s := range services {
+		if err := generate(s); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func generate(s service) error {
+	dir, version, err := moduleDir("github.com/aws/aws-sdk-go-v2/service/" + s.name)
+	if err != nil {
+		return err
+	}
+	m, err := readModel(dir)
+	if err != nil {
+		return err
+	}
+	out, err := m.write(s, version)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.name, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.name, "shapes.gen.go"), out, 0o644)
+}
+
+func moduleDir(path string) (dir, version string, err error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}} {{.Version}}", path).Output()
+	if err != nil {
+		return "", "", fmt.Errorf("find the module %s: %w", path, err)
+	}
+	dir, version, _ = strings.Cut(strings.TrimSpace(string(out)), " ")
+	return dir, version, nil
+}

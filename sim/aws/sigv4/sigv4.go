@@ -1,0 +1,166 @@
+// Package sigv4 verifies the signatures that AWS's clients put on their requests, as published under "Signature Version 4".
+package sigv4
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	algorithm  = "AWS4-HMAC-SHA256"
+	timeFormat = "20060102T150405Z"
+	// maxSkew is how far a request's clock may be from the service's.
+	maxSkew = 15 * time.Minute
+)
+
+// What can be wrong with a signature. Services spell these in their own error codes.
+var (
+	ErrMissing   = errors.New("request is missing its authentication token")
+	ErrMalformed = errors.New("authorization header is malformed")
+	ErrUnknown   = errors.New("access key is not known")
+	ErrMismatch  = errors.New("the request signature we calculated does not match the signature you provided")
+	ErrExpired   = errors.New("signature expired")
+)
+
+// Identity is who signed, and for what.
+type Identity struct {
+	AccessKeyID, SessionToken string
+	Region, Service           string
+}
+
+type header struct {
+	Identity
+	date      string
+	signed    []string
+	signature string
+}
+
+// Parse reads who claims to have signed a request, and for which region and service, without checking it.
+func Parse(r *http.Request) (Identity, error) {
+	h, err := parse(r)
+	return h.Identity, err
+}
+
+// Verify checks the signature of a request with this body at this time. secret gives the secret of an access key, and false
+// for one that is not known or does not go with the session token.
+func Verify(r *http.Request, body []byte, now time.Time, secret func(Identity) (string, bool)) (Identity, error) {
+	h, err := parse(r)
+	if err != nil {
+		return h.Identity, err
+	}
+	key, ok := secret(h.Identity)
+	if !ok {
+		return h.Identity, ErrUnknown
+	}
+	at, err := time.Parse(timeFormat, r.Header.Get("X-Amz-Date"))
+	if err != nil || at.Format("20060102") != h.date {
+		return h.Identity, fmt.Errorf("%w: X-Amz-Date and the credential's date are wanted alike", ErrMalformed)
+	}
+	if at.Before(now.Add(-maxSkew)) || at.After(now.Add(maxSkew)) {
+		return h.Identity, fmt.Errorf("%w: %s is not within 15 minutes of %s", ErrExpired, at.Format(timeFormat), now.UTC().Format(timeFormat))
+	}
+	scope := strings.Join([]string{h.date, h.Region, h.Service, "aws4_request"}, "/")
+	canonical := sha256.Sum256([]byte(canonicalRequest(r, body, h.signed)))
+	toSign := strings.Join([]string{algorithm, at.Format(timeFormat), scope, hex.EncodeToString(canonical[:])}, "\n")
+	want := hex.EncodeToString(mac(signingKey(key, h), toSign))
+	if subtle.ConstantTimeCompare([]byte(want), []byte(h.signature)) != 1 {
+		return h.Identity, ErrMismatch
+	}
+	return h.Identity, nil
+}
+
+func parse(r *http.Request) (header, error) {
+	v := r.Header.Get("Authorization")
+	if v == "" {
+		return header{}, ErrMissing
+	}
+	rest, ok := strings.CutPrefix(v, algorithm+" ")
+	if !ok {
+		return header{}, fmt.Errorf("%w: %s is wanted", ErrMalformed, algorithm)
+	}
+	parts := map[string]string{}
+	for p := range strings.SplitSeq(rest, ",") {
+		k, val, _ := strings.Cut(strings.TrimSpace(p), "=")
+		parts[k] = val
+	}
+	scope := strings.Split(parts["Credential"], "/")
+	if len(scope) != 5 || scope[4] != "aws4_request" || parts["SignedHeaders"] == "" || parts["Signature"] == "" {
+		return header{}, fmt.Errorf("%w: Credential, SignedHeaders and Signature are wanted", ErrMalformed)
+	}
+	h := header{date: scope[1], signed: strings.Split(parts["SignedHeaders"], ";"), signature: parts["Signature"]}
+	h.Identity = Identity{AccessKeyID: scope[0], Region: scope[2], Service: scope[3], SessionToken: r.Header.Get("X-Amz-Security-Token")}
+	if !slices.Contains(h.signed, "host") {
+		return h, fmt.Errorf("%w: host must be a signed header", ErrMalformed)
+	}
+	return h, nil
+}
+
+func canonicalRequest(r *http.Request, body []byte, signed []string) string {
+	var b strings.Builder
+	path := (&url.URL{Path: r.URL.EscapedPath()}).EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	b.WriteString(r.Method + "\n" + path + "\n" + canonicalQuery(r.URL.Query()) + "\n")
+	for _, name := range signed {
+		b.WriteString(name + ":" + headerValue(r, name) + "\n")
+	}
+	sum := sha256.Sum256(body)
+	b.WriteString("\n" + strings.Join(signed, ";") + "\n" + hex.EncodeToString(sum[:]))
+	return b.String()
+}
+
+func headerValue(r *http.Request, name string) string {
+	switch name {
+	case "host":
+		if r.Host != "" {
+			return r.Host
+		}
+		return r.URL.Host
+	case "content-length":
+		return strconv.FormatInt(r.ContentLength, 10)
+	}
+	values := r.Header.Values(name)
+	trimmed := make([]string, len(values))
+	for i, v := range values {
+		trimmed[i] = strings.Join(strings.Fields(v), " ")
+	}
+	return strings.Join(trimmed, ",")
+}
+
+func canonicalQuery(q url.Values) string {
+	var pairs []string
+	for k, values := range q {
+		for _, v := range values {
+			pairs = append(pairs, escape(k)+"="+escape(v))
+		}
+	}
+	slices.Sort(pairs)
+	return strings.Join(pairs, "&")
+}
+
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+
+func signingKey(secret string, h header) []byte {
+	key := []byte("AWS4" + secret)
+	for _, part := range []string{h.date, h.Region, h.Service, "aws4_request"} {
+		key = mac(key, part)
+	}
+	return key
+}
+
+func mac(key []byte, s string) []byte {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(s))
+	return m.Sum(nil)
+}

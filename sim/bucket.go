@@ -1,0 +1,47 @@
+package sim
+
+import (
+	"sync"
+	"time"
+)
+
+// Rate is a token bucket's size and how many tokens come back each second.
+type Rate struct {
+	Size   float64 `json:"size"`
+	Refill float64 `json:"refill"`
+}
+
+// Buckets are token buckets by name, each made full at its first use.
+type Buckets struct {
+	mu   sync.Mutex
+	held map[string]*bucket
+}
+
+type bucket struct {
+	tokens float64
+	at     time.Time
+}
+
+// Take takes n tokens from the bucket of that name and reports whether there were as many. A rate of size zero never refuses.
+func (b *Buckets) Take(name string, r Rate, n float64, now time.Time) bool {
+	if r.Size <= 0 {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held == nil {
+		b.held = map[string]*bucket{}
+	}
+	k, ok := b.held[name]
+	if !ok {
+		k = &bucket{tokens: r.Size, at: now}
+		b.held[name] = k
+	}
+	k.tokens = min(r.Size, k.tokens+r.Refill*now.Sub(k.at).Seconds())
+	k.at = now
+	if k.tokens < n {
+		return false
+	}
+	k.tokens -= n
+	return true
+}

@@ -1,0 +1,242 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Kind is what a fault does.
+type Kind string
+
+// Faults of requests.
+const (
+	// Throttle refuses the request as if its rate were exceeded.
+	Throttle Kind = "throttle"
+	// ErrorBefore answers with an error and does nothing; ErrorAfter does what was asked and answers with an error all the same.
+	ErrorBefore Kind = "error-before"
+	ErrorAfter  Kind = "error-after"
+	// DropBefore closes the connection without doing anything; DropAfter does what was asked and then closes it.
+	DropBefore Kind = "drop-before"
+	DropAfter  Kind = "drop-after"
+	// Delay answers late, by Delay.
+	Delay Kind = "delay"
+	// Stale lets a read serve the state as it was Delay ago, or before the last Writes writes.
+	Stale Kind = "stale"
+)
+
+// Faults of machines, played when one is launched.
+const (
+	// NoCapacity refuses a launch where Limit machines that match are there already.
+	NoCapacity Kind = "no-capacity"
+	// NeverBoots powers the machine on for the cloud's eyes alone: nothing ever happens inside.
+	NeverBoots Kind = "never-boots"
+	// Impaired lets the machine run and fail its status checks from Delay after its launch.
+	Impaired Kind = "impaired"
+	// Dies stops the machine for good at Delay after its launch.
+	Dies Kind = "dies"
+	// SpotInterruption takes a spot machine away: announced at Delay after its launch, gone two minutes of life later.
+	SpotInterruption Kind = "spot-interruption"
+)
+
+var requestKinds = []Kind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAfter, Delay, Stale}
+
+var machineKinds = []Kind{NoCapacity, NeverBoots, Impaired, Dies, SpotInterruption}
+
+// Fault is one rule: what it matches, how often, and what it then does. Empty matches everything.
+type Fault struct {
+	// Name is shown in the call log.
+	Name string `json:"name,omitempty"`
+	Kind Kind   `json:"kind"`
+	// Service and Action of a request; Action may be a pattern (Describe*). Resource is the name or ID that it is about.
+	Service  string `json:"service,omitempty"`
+	Action   string `json:"action,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	// Zone, Type and Group of a machine that is launched.
+	Zone  string `json:"zone,omitempty"`
+	Type  string `json:"type,omitempty"`
+	Group string `json:"group,omitempty"`
+	// Skip passes over that many matches first; Times bounds how often it is played, 0 being without end.
+	Skip  int `json:"skip,omitempty"`
+	Times int `json:"times,omitempty"`
+	// Probability plays it by chance, drawn from the seed; 0 means always.
+	Probability float64 `json:"probability,omitempty"`
+	// Code, Message and Status of an error; empty means the service's own for an internal failure.
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+	Status  int    `json:"status,omitempty"`
+	// Delay of Delay, Stale and the machines' faults, in the clock of the simulator.
+	Delay Duration `json:"delay,omitempty"`
+	// Writes of Stale: how many writes the read has not seen yet.
+	Writes int `json:"writes,omitempty"`
+	// Limit of NoCapacity: how many machines that match may exist.
+	Limit int `json:"limit,omitempty"`
+}
+
+// Duration is written as in "1m30s".
+type Duration time.Duration
+
+// MarshalText writes the duration as Go does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what Go writes; anything else is an error.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("a duration such as 1m30s is wanted: %w", err)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Validate says what is wrong with the rule.
+func (f Fault) Validate() error {
+	if !slices.Contains(requestKinds, f.Kind) && !slices.Contains(machineKinds, f.Kind) {
+		return fmt.Errorf("kind %q is none of %v, %v", f.Kind, requestKinds, machineKinds)
+	}
+	if f.Probability < 0 || f.Probability > 1 {
+		return fmt.Errorf("probability %v is not within 0..1", f.Probability)
+	}
+	if _, err := path.Match(f.Action, ""); err != nil {
+		return fmt.Errorf("action pattern %q: %w", f.Action, err)
+	}
+	return nil
+}
+
+// Request is what faults of requests are matched against.
+type Request struct {
+	Service, Action, Resource string
+	Mutating                  bool
+}
+
+// Launch is what faults of machines are matched against.
+type Launch struct {
+	Zone, Type, Group string
+	// Existing counts the machines that a rule matches, for NoCapacity.
+	Existing func(Fault) int
+}
+
+// Faults is the set of rules in force.
+type Faults struct {
+	mu    sync.Mutex
+	seed  Seed
+	rules []*rule
+	draws int
+}
+
+type rule struct {
+	Fault
+	matched, played int
+}
+
+// NewFaults makes an empty set whose chances are drawn from the seed.
+func NewFaults(seed Seed) *Faults { return &Faults{seed: seed} }
+
+// Add puts rules in force, behind those that are. An invalid one is refused with all others of the call.
+func (f *Faults) Add(faults ...Fault) error {
+	for i, x := range faults {
+		if err := x.Validate(); err != nil {
+			return fmt.Errorf("fault %d: %w", i, err)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range faults {
+		f.rules = append(f.rules, &rule{Fault: x})
+	}
+	return nil
+}
+
+// Clear takes all rules out of force.
+func (f *Faults) Clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rules = nil
+}
+
+// List is the rules in force, with how often each was played.
+func (f *Faults) List() []PlayedFault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := make([]PlayedFault, 0, len(f.rules))
+	for _, r := range f.rules {
+		out = append(out, PlayedFault{r.Fault, r.played})
+	}
+	return out
+}
+
+// PlayedFault is a rule and how often it was played.
+type PlayedFault struct {
+	Fault
+	Played int `json:"played"`
+}
+
+// ForRequest are the faults to play on a request, at most one of each kind.
+func (f *Faults) ForRequest(r Request) []Fault {
+	return f.play(func(x Fault) bool {
+		if !slices.Contains(requestKinds, x.Kind) || x.Kind == Stale && r.Mutating {
+			return false
+		}
+		return matches(x.Service, r.Service) && matches(x.Action, r.Action) && matches(x.Resource, r.Resource)
+	})
+}
+
+// ForLaunch are the faults to play on a machine that is being launched, at most one of each kind.
+func (f *Faults) ForLaunch(l Launch) []Fault {
+	return f.play(func(x Fault) bool {
+		if !slices.Contains(machineKinds, x.Kind) {
+			return false
+		}
+		if x.Kind == NoCapacity && l.Existing != nil && l.Existing(x) < x.Limit {
+			return false
+		}
+		return matches(x.Zone, l.Zone) && matches(x.Type, l.Type) && matches(x.Group, l.Group)
+	})
+}
+
+func (f *Faults) play(match func(Fault) bool) []Fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []Fault
+	for _, r := range f.rules {
+		if !match(r.Fault) || slices.ContainsFunc(out, func(o Fault) bool { return o.Kind == r.Kind }) {
+			continue
+		}
+		r.matched++
+		if r.matched <= r.Skip || r.Times > 0 && r.played >= r.Times {
+			continue
+		}
+		f.draws++
+		if r.Probability > 0 && f.seed.Chance("fault", f.draws) >= r.Probability {
+			continue
+		}
+		r.played++
+		out = append(out, r.Fault)
+	}
+	return out
+}
+
+// matches compares a rule's word, which may be a pattern, with a request's.
+func matches(pattern, value string) bool {
+	if pattern == "" || pattern == value {
+		return true
+	}
+	ok, err := path.Match(pattern, value)
+	return err == nil && ok
+}
+
+// ParseFaults reads one rule or a list of rules.
+func ParseFaults(b []byte) ([]Fault, error) {
+	var list []Fault
+	if err := json.Unmarshal(b, &list); err == nil {
+		return list, nil
+	}
+	var one Fault
+	if err := json.Unmarshal(b, &one); err != nil {
+		return nil, fmt.Errorf("a fault or a list of faults is wanted: %w", err)
+	}
+	return []Fault{one}, nil
+}
