@@ -1,0 +1,228 @@
+package nodes
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim/nodes/cloudinit"
+	"github.com/muster-project/muster/sim/nodes/kubeadm"
+	"github.com/muster-project/muster/sim/nodes/kubelet"
+)
+
+// boot is a machine's first boot. It is false when the machine does not become a node; the console says why.
+func (g *guest) boot() (joined, bool) {
+	if !g.until(kernelAt) {
+		return joined{}, false
+	}
+	g.print(kernel, "Linux version 6.8.0-1021-simulated (%s) #23-Ubuntu SMP", unameArch(g.arch()))
+	g.print(kernel, "DMI: simulated %s %s/%s", g.Cloud, g.Type, g.ID)
+	if !g.until(localAt) {
+		return joined{}, false
+	}
+	g.print(initd, "Cloud-init v. 24.4 running 'init-local': %s in %s, address %s, hostname %s", g.ID, g.Zone, g.Address, g.Hostname)
+	if !g.until(configAt) {
+		return joined{}, false
+	}
+	config, ok := g.readUserData()
+	if !ok {
+		return joined{}, false
+	}
+	f := files{}
+	g.runAll("bootcmd", config.BootCommands, nil)
+	g.writeFiles(config.Files, f)
+	if !g.until(commandsAt) {
+		return joined{}, false
+	}
+	g.print(scripts, "Cloud-init v. 24.4 running 'modules:final'")
+	var j *joined
+	g.runAll("runcmd", config.Commands, func(c *kubeadm.Command) bool {
+		got, ok := g.join(c, config, f)
+		if ok {
+			j = got
+		}
+		return ok
+	})
+	g.print(scripts, "Cloud-init v. 24.4 finished. Datasource %s", strings.ToUpper(g.Cloud))
+	if j == nil {
+		g.print(systemd, "%s login: (the machine runs and has not joined a cluster)", g.hostname(config))
+		return joined{}, false
+	}
+	return *j, true
+}
+
+// readUserData parses the user data and prints what is in it.
+func (g *guest) readUserData() (*cloudinit.Config, bool) {
+	facts := cloudinit.Instance{ID: g.ID, Type: g.Type, Hostname: g.Hostname, Address: g.Address, Cloud: g.Cloud, Region: g.Region, Zone: g.Zone, Arch: unameArch(g.arch())}
+	g.print(initd, "Cloud-init v. 24.4 running 'init': user data of %d bytes", len(g.UserData))
+	c, err := cloudinit.Parse(g.UserData, facts.Metadata())
+	if err != nil {
+		g.print(initd, "WARNING: %v", err)
+		g.print(systemd, "%s login: (the machine runs and has not joined a cluster)", g.Hostname)
+		return nil, false
+	}
+	for _, n := range c.Notes {
+		g.print(initd, "%s", n)
+	}
+	for _, w := range c.Warnings {
+		g.print(initd, "WARNING: %s", w)
+	}
+	return c, true
+}
+
+// files are what cloud-init has written, by path. They live as long as the boot.
+type files map[string][]byte
+
+func (f files) read(path string) ([]byte, bool) {
+	b, ok := f[path]
+	return b, ok
+}
+
+func (g *guest) writeFiles(entries []cloudinit.File, f files) {
+	for _, e := range entries {
+		if e.Append {
+			f[e.Path] = append(append([]byte(nil), f[e.Path]...), e.Content...)
+		} else {
+			f[e.Path] = e.Content
+		}
+		g.print(initd, "write_files: %s (%d bytes, %s, %s)", e.Path, len(f[e.Path]), e.Permissions, e.Owner)
+	}
+}
+
+// runAll notes commands on the console. A call of kubeadm is given to kubeadm, which tells whether it worked.
+func (g *guest) runAll(module string, lines []string, kubeadmRun func(*kubeadm.Command) bool) {
+	for _, line := range lines {
+		if g.ctx.Err() != nil {
+			return
+		}
+		g.print(scripts, "%s: + %s", module, line)
+		c := kubeadm.FindCommand(line)
+		if c == nil || kubeadmRun == nil {
+			continue
+		}
+		if !kubeadmRun(c) {
+			g.print(scripts, "%s: exit status 1", module)
+		}
+	}
+}
+
+// join carries out one call of kubeadm.
+func (g *guest) join(c *kubeadm.Command, config *cloudinit.Config, f files) (*joined, bool) {
+	if !g.until(kubeadmAt) {
+		return nil, false
+	}
+	spec, err := c.Join(f.read)
+	if err != nil {
+		return nil, g.failed("", err)
+	}
+	node, err := g.registration(spec, config)
+	if err != nil {
+		return nil, g.failed("", err)
+	}
+	m := kubeadm.Machine{Print: func(format string, args ...any) { g.print(scripts, ""+format, args...) }, Read: f.read, Dial: g.fleet.options.Dial}
+	m.Print("[preflight] Running pre-flight checks")
+	access, err := kubeadm.Discover(g.ctx, spec, m)
+	if err != nil {
+		return nil, g.failed("phase preflight: ", err)
+	}
+	m.Print("[preflight] Reading configuration from the \"kubeadm-config\" ConfigMap in namespace \"kube-system\"...")
+	if err := kubeadm.Preflight(g.ctx, access, node.Name, spec.APITimeout, m); err != nil {
+		return nil, g.failed("phase preflight: ", err)
+	}
+	m.Print("[kubelet-start] Starting the kubelet\n[kubelet-start] Waiting for the kubelet to perform the TLS Bootstrap")
+	own, err := kubeadm.Bootstrap(g.ctx, access, node.Name, spec.BootstrapTimeout, m)
+	if err != nil {
+		return nil, g.failed("phase kubelet-start: ", err)
+	}
+	j := &joined{Server: own.Server, CA: own.CA, Insecure: own.Insecure, Cert: own.Cert, Key: own.Key, Node: node}
+	if err := g.keep.join(*j); err != nil {
+		g.print(kubeletd, "WARNING: the node's certificate is not kept: %v", err)
+	}
+	m.Print("\nThis node has joined the cluster:\n* Certificate signing request was sent to apiserver and a response was received.\n* The Kubelet was informed of the new secure connection details.\n")
+	return j, true
+}
+
+// failed prints an error as kubeadm does.
+func (g *guest) failed(phase string, err error) bool {
+	if phase != "" {
+		phase = "error execution " + phase
+	}
+	g.print(scripts, "%s%v\nTo see the stack trace of this error execute with --v=5 or higher", phase, err)
+	return false
+}
+
+// nodeName is a name that an API server takes.
+var nodeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// maxNodeName is the API server's bound on names.
+const maxNodeName = 253
+
+// registration is how the machine's Node will look.
+func (g *guest) registration(spec *kubeadm.Join, config *cloudinit.Config) (kubelet.Registration, error) {
+	host := g.hostname(config)
+	r := kubelet.Registration{
+		Name: strings.ToLower(strings.TrimSpace(spec.NodeName)), ProviderID: g.ProviderID, Zone: g.Zone, Region: g.Region, Type: g.Type, Hostname: host, Address: g.Address,
+		Arch: g.arch(), Version: g.KubeletVersion, CPUs: g.CPUs, MemoryMiB: g.MemoryMiB, CRISocket: spec.CRISocket, Taints: spec.Taints,
+	}
+	if r.Name == "" {
+		r.Name = strings.ToLower(host)
+	}
+	if r.CRISocket == "" {
+		r.CRISocket = "unix:///var/run/containerd/containerd.sock"
+	}
+	if err := r.SetFlags(spec.KubeletArgs); err != nil {
+		return r, err
+	}
+	if len(r.Name) > maxNodeName || !nodeName.MatchString(r.Name) {
+		return r, &invalidName{r.Name}
+	}
+	if p := spec.KubeletArgs["cloud-provider"]; p != "" && p != "external" {
+		g.print(kubeletd, "--cloud-provider=%s: played by the simulated machine; kubelets since v1.29 know only external", p)
+	}
+	return r, nil
+}
+
+type invalidName struct{ name string }
+
+// Error is worded as kubeadm's validation words it.
+func (e *invalidName) Error() string {
+	return "nodeRegistration.name: Invalid value: \"" + e.name + "\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+}
+
+func (g *guest) hostname(config *cloudinit.Config) string {
+	if config.Hostname != "" {
+		return config.Hostname
+	}
+	return g.Hostname
+}
+
+// graviton finds AWS's instance types with Arm processors: a letter g among the attributes behind the generation, and a1.
+var graviton = regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`)
+
+// arch is the machine's architecture as Go names it.
+func (g *guest) arch() string {
+	if g.Cloud == "aws" && graviton.MatchString(g.Type) {
+		return "arm64"
+	}
+	return "amd64"
+}
+
+// unameArch is an architecture as Linux names it.
+func unameArch(goarch string) string {
+	if goarch == "arm64" {
+		return "aarch64"
+	}
+	return "x86_64"
+}
+
+// certificateIsValid tells whether a kept certificate can still be used; a machine whose certificate ran out has to join again.
+func certificateIsValid(cert []byte, now time.Time) bool {
+	block, _ := pem.Decode(cert)
+	if block == nil {
+		return false
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	return err == nil && now.Before(c.NotAfter)
+}

@@ -1,0 +1,21 @@
+// Package nodes is what happens inside simulated machines: they boot from the user data that their cloud was given, join their
+// cluster with kubeadm's own protocol, and keep a Node alive.
+//
+// A machine goes through these stages. Each takes the time that it takes in life, divided by the fleet's speed; waiting for a real
+// server is never sped up.
+//
+//  1. Firmware and kernel.
+//  2. cloud-init: the user data is unpacked and rendered, files are written, commands are noted on the console (package cloudinit). Only
+//     `kubeadm join` is carried out. What is no cloud-init is named on the console, and the machine runs without joining.
+//  3. kubeadm: discovery, preflight and TLS bootstrap against the real API server (package kubeadm). A failure is printed as kubeadm
+//     words it, and is final after kubeadm's own timeouts: the machine runs on and never joins.
+//  4. The kubelet: Node, lease, status and pods with the node's own certificate (package kubelet).
+//
+// Choices: the cloud's controller manager is played at registration, so that a Node has its provider ID, zone, region and
+// instance type from the start, whatever `cloud-provider` says; a value that the machine's kubelet would no longer know is
+// named on the console and passed over. Containers of a Job go on until they are deleted. The machine's architecture is told from
+// its instance type.
+//
+// A fleet with a folder keeps each joined machine's key and certificate in it (mode 0600), so that a process that was killed finds its
+// machines again without a bootstrap token. What a machine prints never holds a token's secret.
+package nodes

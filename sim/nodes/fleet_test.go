@@ -1,0 +1,482 @@
+package nodes_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/blang/semver/v4"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	upstream "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/cloudinit"
+	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/nodes"
+	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+)
+
+// limit is how long a test waits for what must happen; only a failure takes that long.
+const limit = 30 * time.Second
+
+func server(t *testing.T, o fakeapi.Options) *fakeapi.Server {
+	t.Helper()
+	s, err := fakeapi.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// fleet is a fast one whose machines end with the test.
+func fleet(t *testing.T, o nodes.Options) *nodes.Fleet {
+	t.Helper()
+	if o.Speed == 0 {
+		o.Speed = 500
+	}
+	f := nodes.New(o)
+	t.Cleanup(f.Close)
+	return f
+}
+
+func deadline(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// joinConfig is a pool's, as the seeds have it.
+func joinConfig(s *fakeapi.Server) *bootstrapv1.JoinConfiguration {
+	return &bootstrapv1.JoinConfiguration{
+		NodeRegistration: bootstrapv1.NodeRegistrationOptions{
+			Name: "{{ ds.meta_data.local_hostname }}", KubeletExtraArgs: []bootstrapv1.Arg{{Name: "cloud-provider", Value: ptr.To("aws")}, {Name: "node-labels", Value: ptr.To("team=blue")}},
+			Taints: ptr.To([]corev1.Taint{{Key: "node.cluster.x-k8s.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}}),
+		},
+		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: fakeapi.Token, APIServerEndpoint: s.Endpoint(), CACertHashes: []string{s.Pin()}}},
+		Timeouts:  bootstrapv1.Timeouts{DiscoverySeconds: ptr.To[int32](1), TLSBootstrapSeconds: ptr.To[int32](1), KubernetesAPICallSeconds: ptr.To[int32](1)},
+	}
+}
+
+// userData renders a join configuration as the bootstrap provider does for a Kubernetes version.
+func userData(t *testing.T, j *bootstrapv1.JoinConfiguration, version string, change func(*upstream.NodeInput)) []byte {
+	t.Helper()
+	v := semver.MustParse(version)
+	config, err := kubeadmtypes.MarshalJoinConfigurationForVersion(j, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &upstream.NodeInput{JoinConfiguration: config}
+	in.KubernetesVersion = v
+	if change != nil {
+		change(in)
+	}
+	data, err := upstream.NewNode(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func machine(id string, data []byte) sim.Machine {
+	return sim.Machine{
+		Cloud: "aws", Region: "eu-west-1", Zone: "eu-west-1a", ID: id, ProviderID: "aws:///eu-west-1a/" + id, Hostname: "ip-10-0-1-23.eu-west-1.compute.internal", Address: "10.0.1.23",
+		Type: "m5.large", CPUs: 2, MemoryMiB: 8192, KubeletVersion: "v1.25.0", UserData: data, Launched: time.Now(),
+	}
+}
+
+const hostname = "ip-10-0-1-23.eu-west-1.compute.internal"
+
+func ready(o apiruntime.Object) bool {
+	n, ok := o.(*corev1.Node)
+	if !ok || n == nil {
+		return false
+	}
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func exists(o apiruntime.Object) bool { return o != nil }
+
+func TestMachineJoins(t *testing.T) {
+	t.Parallel()
+	zipped := func(b []byte) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		_, _ = z.Write(b)
+		_ = z.Close()
+		return out.Bytes()
+	}
+	cases := map[string]struct {
+		reason string
+		data   func(t *testing.T, s *fakeapi.Server) []byte
+		name   string
+	}{
+		"v1beta3": {"kubelet arguments are a mapping up to Kubernetes 1.30", func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.25.0", nil) }, hostname},
+		"v1beta4": {"and a list since 1.31", func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, hostname},
+		"gzip":    {"clouds limit user data, so it is zipped", func(t *testing.T, s *fakeapi.Server) []byte { return zipped(userData(t, joinConfig(s), "1.25.0", nil)) }, hostname},
+		"default name": {"without a name the hostname counts", func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.NodeRegistration.Name = ""
+			return userData(t, j, "1.25.0", nil)
+		}, hostname},
+		"no pin": {"a configuration may do without a pin when it says so", func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.Discovery.BootstrapToken.CACertHashes, j.Discovery.BootstrapToken.UnsafeSkipCAVerification = nil, ptr.To(true)
+			return userData(t, j, "1.25.0", nil)
+		}, hostname},
+		"file discovery": {"a kubeconfig in the user data replaces discovery by token", func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.Discovery = bootstrapv1.Discovery{File: bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"}, TLSBootstrapToken: fakeapi.Token}
+			kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters:\n- name: c\n  cluster:\n    server: https://%s\n    certificate-authority: /etc/ca.crt\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\ncurrent-context: c\nusers:\n- name: u\n  user: {token: %s}\n", s.Endpoint(), fakeapi.Token)
+			return userData(t, j, "1.25.0", func(in *upstream.NodeInput) {
+				in.AdditionalFiles = []bootstrapv1.File{{Path: "/etc/kubernetes/discovery.conf", Content: kubeconfig, Permissions: "0600"}, {Path: "/etc/ca.crt", Content: string(s.CA())}}
+			})
+		}, hostname},
+		"command line": {"hand-made user data calls kubeadm with flags", func(_ *testing.T, s *fakeapi.Server) []byte {
+			return fmt.Appendf(nil, "#cloud-config\nruncmd:\n- [kubeadm, join, %q, --token, %s, --discovery-token-ca-cert-hash, %q, --node-name, by-hand]\n", s.Endpoint(), fakeapi.Token, s.Pin())
+		}, "by-hand"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+			f.PowerOn(machine("i-1", c.data(t, s)))
+			if !s.Await(deadline(t), "nodes", "", c.name, ready) {
+				t.Fatalf("%s: want a Ready node %s, found none; console:\n%s", c.reason, c.name, f.Console("i-1"))
+			}
+			if console := string(f.Console("i-1")); strings.Contains(console, "0123456789abcdef") {
+				t.Errorf("the token's secret is on the console:\n%s", console)
+			}
+		})
+	}
+}
+
+func TestNodeIsWhatTheCloudAndTheTemplateSay(t *testing.T) {
+	t.Parallel()
+	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
+	var node *corev1.Node
+	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool {
+		if ready(o) {
+			node = o.DeepCopyObject().(*corev1.Node)
+		}
+		return node != nil
+	}) {
+		t.Fatalf("no Ready node; console:\n%s", f.Console("i-1"))
+	}
+	for _, c := range []struct{ what, want, got string }{
+		{"provider ID", "aws:///eu-west-1a/i-1", node.Spec.ProviderID},
+		{"zone", "eu-west-1a", node.Labels["topology.kubernetes.io/zone"]},
+		{"region", "eu-west-1", node.Labels["topology.kubernetes.io/region"]},
+		{"old zone label", "eu-west-1a", node.Labels["failure-domain.beta.kubernetes.io/zone"]},
+		{"instance type", "m5.large", node.Labels["node.kubernetes.io/instance-type"]},
+		{"label of the template", "blue", node.Labels["team"]},
+		{"hostname", hostname, node.Labels["kubernetes.io/hostname"]},
+		{"architecture", "amd64", node.Labels["kubernetes.io/arch"]},
+		{"kubelet version", "v1.25.0", node.Status.NodeInfo.KubeletVersion},
+		{"cpu", "2", node.Status.Capacity.Cpu().String()},
+		{"memory", "8Gi", node.Status.Capacity.Memory().String()},
+		{"pods", "110", node.Status.Allocatable.Pods().String()},
+		{"address", "10.0.1.23", node.Status.Addresses[0].Address},
+		{"taints", "node.cluster.x-k8s.io/uninitialized=:NoSchedule", fmt.Sprintf("%s=%s:%s", node.Spec.Taints[0].Key, node.Spec.Taints[0].Value, node.Spec.Taints[0].Effect)},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: want %q, got %q", c.what, c.want, c.got)
+		}
+	}
+	if !s.Await(deadline(t), "leases", "kube-node-lease", hostname, func(o apiruntime.Object) bool {
+		l, ok := o.(*coordinationv1.Lease)
+		return ok && l != nil && len(l.OwnerReferences) == 1 && l.OwnerReferences[0].UID == node.UID && ptr.Deref(l.Spec.LeaseDurationSeconds, 0) == 40
+	}) {
+		t.Error("want a lease of 40 s that the node owns, found none")
+	}
+	for _, call := range s.Calls() {
+		if strings.HasPrefix(call, "system:bootstrap:abcdef ") && strings.HasSuffix(call, " pods") {
+			t.Errorf("the bootstrap token was used for %q: only the node's own certificate may be", call)
+		}
+	}
+}
+
+func TestMachineThatCannotJoinSaysWhy(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		sign   fakeapi.Verdict
+		refuse func(user, verb, path string) int
+		data   func(t *testing.T, s *fakeapi.Server) []byte
+		want   string
+	}{
+		"unknown token": {reason: "its id is not in cluster-info", data: func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.Discovery.BootstrapToken.Token = "zzzzzz.0123456789abcdef"
+			return userData(t, j, "1.33.0", nil)
+		}, want: `could not find a JWS signature in the cluster-info ConfigMap for token ID "zzzzzz"`},
+		"wrong secret": {reason: "the signature does not verify, which no retry mends", data: func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.Discovery.BootstrapToken.Token = "abcdef.ffffffffffffffff"
+			return userData(t, j, "1.33.0", nil)
+		}, want: "failed to verify JWS signature"},
+		"expired token": {reason: "the token cleaner has removed it", data: func(t *testing.T, s *fakeapi.Server) []byte {
+			if err := s.ExpireToken(fakeapi.Token); err != nil {
+				t.Fatal(err)
+			}
+			return userData(t, joinConfig(s), "1.33.0", nil)
+		}, want: "or it has expired"},
+		"token expires between discovery and bootstrap": {reason: "the API server knows it no more", refuse: func(user, _, path string) int {
+			if strings.Contains(path, "certificatesigningrequests") && strings.HasPrefix(user, "system:bootstrap:") {
+				return 401
+			}
+			return 0
+		}, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "failed while waiting for TLS bootstrap: timed out: cannot create certificate signing request"},
+		"wrong pin": {reason: "another cluster's CA", data: func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.Discovery.BootstrapToken.CACertHashes = []string{"sha256:" + strings.Repeat("ab", 32)}
+			return userData(t, j, "1.33.0", nil)
+		}, want: "are pinned"},
+		"server away": {reason: "nothing listens there", data: func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.Discovery.BootstrapToken.APIServerEndpoint = "127.0.0.1:1"
+			return userData(t, j, "1.33.0", nil)
+		}, want: "connection refused"},
+		"denied":    {reason: "an approver refuses", sign: fakeapi.Deny, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request is denied, reason: NotWanted"},
+		"failed":    {reason: "the signer fails", sign: fakeapi.Fail, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request failed"},
+		"no answer": {reason: "no approver runs", sign: fakeapi.Silence, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "was neither approved and issued nor denied"},
+		"no kubeadm-config": {reason: "the cluster was not made by kubeadm", refuse: func(_, _, path string) int {
+			if strings.HasSuffix(path, "/kubeadm-config") {
+				return 500
+			}
+			return 0
+		}, data: func(t *testing.T, s *fakeapi.Server) []byte {
+			return userData(t, joinConfig(s), "1.33.0", nil)
+		}, want: "unable to fetch the kubeadm-config ConfigMap"},
+		"name in use": {reason: "kubeadm protects a living node", data: func(t *testing.T, s *fakeapi.Server) []byte {
+			s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
+			return userData(t, joinConfig(s), "1.33.0", nil)
+		}, want: "already exists in the cluster"},
+		"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *fakeapi.Server) []byte { return []byte("hello\n") }, want: "unhandled non-multipart"},
+		"ignition":       {reason: "the other format that the bootstrap provider writes", data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "unhandled non-multipart"},
+		"empty":          {reason: "a template without user data", data: func(*testing.T, *fakeapi.Server) []byte { return nil }, want: "user data is empty"},
+		"unknown variable": {reason: "the node name cannot be one", data: func(t *testing.T, s *fakeapi.Server) []byte {
+			j := joinConfig(s)
+			j.NodeRegistration.Name = "{{ ds.meta_data.nickname }}"
+			return userData(t, j, "1.33.0", nil)
+		}, want: "could not render jinja template variables in the user data: ds.meta_data.nickname"},
+		"control plane": {reason: "a pool has workers only", data: func(*testing.T, *fakeapi.Server) []byte {
+			return []byte("#cloud-config\nruncmd: [kubeadm init --config /run/kubeadm/kubeadm.yaml]\n")
+		}, want: "kubeadm init: a simulated machine can only join as a worker"},
+		"no file": {reason: "the command names a file that nothing wrote", data: func(*testing.T, *fakeapi.Server) []byte {
+			return []byte("#cloud-config\nruncmd: [kubeadm join --config /nowhere]\n")
+		}, want: `unable to read config from "/nowhere"`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := server(t, fakeapi.Options{Sign: func(string) fakeapi.Verdict { return c.sign }})
+			if c.refuse != nil {
+				s.Refuse(c.refuse)
+			}
+			f := fleet(t, nodes.Options{})
+			f.PowerOn(machine("i-1", c.data(t, s)))
+			console := awaitConsole(t, f, "i-1", "has not joined a cluster")
+			if !strings.Contains(console, c.want) {
+				t.Errorf("%s: want %q on the console, got:\n%s", c.reason, c.want, console)
+			}
+			if strings.Contains(console, "0123456789abcdef") || strings.Contains(console, "ffffffffffffffff") {
+				t.Errorf("the token's secret is on the console:\n%s", console)
+			}
+		})
+	}
+}
+
+// awaitConsole waits until a machine has printed something. The console has no watch, as in a cloud, so it is read again and again.
+func awaitConsole(t *testing.T, f *nodes.Fleet, id, want string) string {
+	t.Helper()
+	ctx := deadline(t)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if c := string(f.Console(id)); strings.Contains(c, want) {
+			return c
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("want %q on the console of %s, got:\n%s", want, id, f.Console(id))
+		case <-tick.C:
+		}
+	}
+}
+
+func TestMachineComesBackWithoutItsToken(t *testing.T) {
+	t.Parallel()
+	s, dir := server(t, fakeapi.Options{}), t.TempDir()
+	m := machine("i-1", userData(t, joinConfig(s), "1.25.0", nil))
+	first := nodes.New(nodes.Options{Speed: 500, Dir: dir})
+	first.PowerOn(m)
+	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
+		t.Fatalf("no Ready node; console:\n%s", first.Console("i-1"))
+	}
+	first.Close()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: want mode 0600, got %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ExpireToken(fakeapi.Token); err != nil {
+		t.Fatal(err)
+	}
+	unknown := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID, Taints: []corev1.Taint{{Key: "mine", Effect: "NoSchedule"}}},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}}
+	s.PutNode(&unknown)
+
+	second := fleet(t, nodes.Options{Dir: dir})
+	second.PowerOn(m)
+	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool {
+		return ready(o) && o.(*corev1.Node).Spec.Taints[0].Key == "mine"
+	}) {
+		t.Fatalf("want the node Ready again, its taints as others left them; console:\n%s", second.Console("i-1"))
+	}
+	if c := string(second.Console("i-1")); !strings.Contains(c, "This node has joined the cluster") || !strings.Contains(c, "continues as node") {
+		t.Errorf("want the console of both lives, got:\n%s", c)
+	}
+	second.PowerOff("i-1")
+	if _, err := os.Stat(filepath.Join(dir, "i-1")); !os.IsNotExist(err) {
+		t.Errorf("want the files of a machine that was powered off removed, got %v", err)
+	}
+	if !s.Await(deadline(t), "nodes", "", hostname, exists) {
+		t.Error("want the Node to stay when its machine is powered off")
+	}
+	if len(second.Console("i-1")) == 0 {
+		t.Error("want the console readable after power-off")
+	}
+}
+
+func TestHeartbeatStopsAndGoesOn(t *testing.T) {
+	t.Parallel()
+	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
+	f.PowerOn(machine("i-1", nil)) // A machine that runs goes on: the second power-on changes nothing.
+	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
+		t.Fatalf("no Ready node; console:\n%s", f.Console("i-1"))
+	}
+	f.Hang("i-1")
+	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"}, Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-1"},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}})
+	f.Resume("i-1")
+	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
+		t.Fatalf("want the node Ready after Resume; console:\n%s", f.Console("i-1"))
+	}
+	f.Hang("nobody")
+	f.PowerOff("nobody")
+	if got := f.Console("nobody"); len(got) != 0 {
+		t.Errorf("console of an unknown machine: want nothing, got %q", got)
+	}
+}
+
+func TestNodeOfAnotherMachineIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "old"}, Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-old"}})
+	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
+	awaitConsole(t, f, "i-1", "belongs to aws:///eu-west-1a/i-old")
+	s.DeleteNode(hostname)
+	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool {
+		return ready(o) && o.(*corev1.Node).Spec.ProviderID == "aws:///eu-west-1a/i-1"
+	}) {
+		t.Fatalf("want the machine's own node once the old one is gone; console:\n%s", f.Console("i-1"))
+	}
+}
+
+func TestPods(t *testing.T) {
+	t.Parallel()
+	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
+	pod := func(name string) *corev1.Pod {
+		return &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("p-" + name)},
+			Spec: corev1.PodSpec{NodeName: hostname, Containers: []corev1.Container{{Name: "c", Image: "x"}}}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	}
+	running := func(o apiruntime.Object) bool {
+		p, ok := o.(*corev1.Pod)
+		return ok && p != nil && p.Status.Phase == corev1.PodRunning && p.Status.PodIP != "" && p.Status.StartTime != nil && p.Status.ContainerStatuses[0].Ready &&
+			slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
+	}
+	gone := func(o apiruntime.Object) bool { return o == nil }
+	s.PutPod(pod("early")) // It was bound before the machine was there.
+	if !s.Await(deadline(t), "pods", "default", "early", running) {
+		t.Fatalf("want the pod Running; console:\n%s", f.Console("i-1"))
+	}
+	other := pod("other")
+	other.Spec.NodeName = "another-node"
+	s.PutPod(other)
+	s.PutPod(pod("late"))
+	if !s.Await(deadline(t), "pods", "default", "late", running) {
+		t.Fatal("want a pod that is bound later Running")
+	}
+	terminating := pod("late")
+	terminating.Status.Phase = corev1.PodRunning
+	terminating.DeletionTimestamp, terminating.DeletionGracePeriodSeconds = ptr.To(metav1.NewTime(time.Now().Add(30*time.Second))), ptr.To[int64](30)
+	s.PutPod(terminating)
+	if !s.Await(deadline(t), "pods", "default", "late", gone) {
+		t.Fatal("want a terminating pod deleted")
+	}
+	now, cancel := context.WithCancel(t.Context())
+	cancel() // An ended context looks once and does not wait.
+	if s.Await(now, "pods", "default", "other", running) {
+		t.Error("a pod of another node was run")
+	}
+}
+
+func TestCloseLeavesNothingRunning(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s, err := fakeapi.Start(fakeapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := nodes.New(nodes.Options{Speed: 500})
+	const count = 5
+	for i := range count {
+		m := machine(fmt.Sprintf("i-%d", i), userData(t, joinConfig(s), "1.25.0", nil))
+		m.Hostname = fmt.Sprintf("host-%d", i)
+		f.PowerOn(m)
+	}
+	for i := range count {
+		if !s.Await(deadline(t), "nodes", "", fmt.Sprintf("host-%d", i), ready) {
+			t.Fatalf("machine %d is not Ready; console:\n%s", i, f.Console(fmt.Sprintf("i-%d", i)))
+		}
+	}
+	f.Close()
+	f.PowerOn(machine("i-late", nil)) // After Close nothing starts.
+	s.Close()
+	ctx := deadline(t)
+	for runtime.NumGoroutine() > before+1 && ctx.Err() == nil {
+		runtime.Gosched()
+	}
+	if got := runtime.NumGoroutine(); got > before+1 {
+		b := make([]byte, 1<<20)
+		t.Errorf("goroutines: want at most %d after Close, got %d:\n%s", before+1, got, b[:runtime.Stack(b, true)])
+	}
+}

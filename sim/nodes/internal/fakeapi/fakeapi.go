@@ -1,0 +1,174 @@
+// Package fakeapi is an API server as far as a joining machine sees it, for the tests of simulated machines: TLS with a CA of its own,
+// bootstrap tokens and client certificates, cluster-info, certificate signing, nodes, leases and pods with watches.
+//
+// It keeps objects in memory and knows no admission, no defaults and no roles beyond what its rules name; the real API server has its
+// own tests elsewhere.
+package fakeapi
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/cluster-bootstrap/token/jws"
+
+	"github.com/muster-project/muster/sim/nodes/kubeadm"
+)
+
+// Token is the bootstrap token that the server takes from the start.
+const Token = "abcdef.0123456789abcdef"
+
+// Options of a server.
+type Options struct {
+	// Sign decides over certificate requests; nil approves and signs all.
+	Sign func(name string) Verdict
+}
+
+// Verdict over a certificate request.
+type Verdict int
+
+// The verdicts: issue a certificate, deny it, fail it, or never answer.
+const (
+	Issue Verdict = iota
+	Deny
+	Fail
+	Silence
+)
+
+// Server is one that runs.
+type Server struct {
+	http *httptest.Server
+	ca   *authority
+	sign func(string) Verdict
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	closed  bool
+	version int
+	objects map[string]object
+	log     []event
+	tokens  map[string]bool
+	users   []string
+	refuse  func(user, verb, path string) int
+}
+
+// Start runs a server that holds what kubeadm's phases upload. Close ends it.
+func Start(o Options) (*Server, error) {
+	ca, err := newAuthority()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{ca: ca, sign: o.Sign, objects: map[string]object{}, tokens: map[string]bool{}}
+	if s.sign == nil {
+		s.sign = func(string) Verdict { return Issue }
+	}
+	s.changed = sync.NewCond(&s.mu)
+	serving, err := ca.serving()
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(ca.cert)
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.TLS = &tls.Config{Certificates: []tls.Certificate{serving}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: pool}
+	s.http.EnableHTTP2 = true
+	s.http.StartTLS()
+	if err := s.AddToken(Token); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"kubeadm-config", "kubelet-config"} {
+		s.put("/api/v1/namespaces/kube-system/configmaps", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name}})
+	}
+	return s, nil
+}
+
+// Close ends the server and all watches.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// Endpoint is host:port, Pin the hash of the CA's key, CA the CA in PEM.
+func (s *Server) Endpoint() string { return strings.TrimPrefix(s.http.URL, "https://") }
+
+// Pin is the CA's hash in the form of caCertHashes.
+func (s *Server) Pin() string { return kubeadm.Pin(s.ca.cert) }
+
+// CA is the CA's certificate in PEM.
+func (s *Server) CA() []byte { return s.ca.pem }
+
+// Refuse has requests answered with the HTTP status that rule gives; 0 lets them through. Users are named as in Kubernetes,
+// system:anonymous among them.
+func (s *Server) Refuse(rule func(user, verb, path string) int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = rule
+}
+
+// AddToken has a bootstrap token taken and cluster-info signed with it.
+func (s *Server) AddToken(token string) error {
+	s.mu.Lock()
+	s.tokens[token] = true
+	s.mu.Unlock()
+	return s.publish()
+}
+
+// ExpireToken is what the token cleaner and the bootstrap signer do with a token whose time is over.
+func (s *Server) ExpireToken(token string) error {
+	s.mu.Lock()
+	delete(s.tokens, token)
+	s.mu.Unlock()
+	return s.publish()
+}
+
+// publish writes cluster-info with a signature for each token.
+func (s *Server) publish() error {
+	kubeconfig, err := clientcmd.Write(clientcmdapi.Config{Clusters: map[string]*clientcmdapi.Cluster{"": {Server: s.http.URL, CertificateAuthorityData: s.ca.pem}}})
+	if err != nil {
+		return err
+	}
+	data := map[string]string{"kubeconfig": string(kubeconfig)}
+	s.mu.Lock()
+	tokens := s.tokens
+	for t := range tokens {
+		id, secret, _ := strings.Cut(t, ".")
+		if data["jws-kubeconfig-"+id], err = jws.ComputeDetachedSignature(string(kubeconfig), id, secret); err != nil {
+			break
+		}
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("signature of cluster-info: %w", err)
+	}
+	s.put("/api/v1/namespaces/kube-public/configmaps", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-public", Name: "cluster-info"}, Data: data})
+	return nil
+}
+
+// user tells who asks, as the API server's authenticators do; empty for a credential that is not good.
+func (s *Server) user(r *http.Request) string {
+	if len(r.TLS.PeerCertificates) > 0 {
+		return r.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		return "system:anonymous"
+	}
+	token := strings.TrimPrefix(header, "Bearer ")
+	if !s.tokens[token] {
+		return ""
+	}
+	id, _, _ := strings.Cut(token, ".")
+	return "system:bootstrap:" + id
+}

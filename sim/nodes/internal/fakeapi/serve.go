@@ -1,0 +1,150 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// maxBody bounds a request.
+const maxBody = 1 << 20
+
+// request is one call, taken apart.
+type request struct {
+	user, verb string
+	// collection is the path of the resource, name and sub what follows it.
+	collection, name, sub string
+	selector              map[string]string
+}
+
+// resources that the server has.
+var resources = map[string]bool{"configmaps": true, "nodes": true, "leases": true, "pods": true, "certificatesigningrequests": true}
+
+// parse takes the path apart: everything up to the resource is the collection.
+func parse(r *http.Request) (request, bool) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	for i, p := range parts {
+		if !resources[p] {
+			continue
+		}
+		q := request{verb: strings.ToLower(r.Method), collection: "/" + strings.Join(parts[:i+1], "/"), selector: map[string]string{}}
+		if len(parts) > i+1 {
+			q.name = parts[i+1]
+		}
+		if len(parts) > i+2 {
+			q.sub = parts[i+2]
+		}
+		for term := range strings.SplitSeq(r.URL.Query().Get("fieldSelector"), ",") {
+			if key, value, ok := strings.Cut(term, "="); ok {
+				q.selector[key] = value
+			}
+		}
+		if r.URL.Query().Get("watch") != "" {
+			q.verb = "watch"
+		}
+		return q, true
+	}
+	return request{}, false
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	q, ok := parse(r)
+	if !ok {
+		fail(w, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", "no such resource", 0, true))
+		return
+	}
+	s.mu.Lock()
+	q.user = s.user(r)
+	refuse := s.refuse
+	s.users = append(s.users, q.user+" "+q.verb+" "+path.Base(q.collection))
+	s.mu.Unlock()
+	if status := denied(q, refuse, r.URL.Path); status != 0 {
+		fail(w, apierrors.NewGenericServerResponse(status, q.verb, schema.GroupResource{Resource: path.Base(q.collection)}, q.name, "refused", 0, true))
+		return
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	if q.verb == "watch" {
+		s.watch(w, r, q)
+		return
+	}
+	out, err := s.handle(q, body)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	answer(w, http.StatusOK, out)
+}
+
+// anonymousMay is what kubeadm lets everybody read.
+const anonymousMay = "/api/v1/namespaces/kube-public/configmaps/cluster-info"
+
+// denied is the status that a call is refused with, or 0.
+func denied(q request, refuse func(user, verb, path string) int, url string) int {
+	switch {
+	case q.user == "":
+		return http.StatusUnauthorized
+	case q.user == "system:anonymous" && url != anonymousMay:
+		return http.StatusForbidden
+	case refuse != nil:
+		return refuse(q.user, q.verb, url)
+	}
+	return 0
+}
+
+func (s *Server) handle(q request, body []byte) (runtime.Object, error) {
+	switch {
+	case q.verb == "get" && q.name == "":
+		return s.list(q)
+	case q.verb == "get":
+		return s.get(q)
+	case q.verb == "post":
+		return s.create(q, body)
+	case q.verb == "put":
+		return s.update(q, body)
+	case q.verb == "patch":
+		return s.patch(q, body)
+	case q.verb == "delete":
+		return s.delete(q, body)
+	}
+	return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: path.Base(q.collection)}, q.verb)
+}
+
+func fail(w http.ResponseWriter, err error) {
+	status := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: http.StatusInternalServerError, Message: err.Error()}
+	if s, ok := err.(apierrors.APIStatus); ok {
+		*status = s.Status()
+		status.APIVersion, status.Kind = "v1", "Status"
+	}
+	answer(w, int(status.Code), status)
+}
+
+// answer writes an object as JSON, which every client of Kubernetes reads.
+func answer(w http.ResponseWriter, code int, o runtime.Object) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	b, err := encode(o)
+	if err != nil {
+		b = []byte(err.Error())
+	}
+	_, _ = w.Write(b) // A client that has gone away needs no answer.
+}
+
+// encode writes an object as JSON with its kind.
+func encode(o runtime.Object) ([]byte, error) {
+	if kinds, _, err := scheme.Scheme.ObjectKinds(o); err == nil && len(kinds) > 0 {
+		o.GetObjectKind().SetGroupVersionKind(kinds[0])
+	}
+	return json.Marshal(o)
+}

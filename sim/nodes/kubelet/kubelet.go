@@ -1,0 +1,97 @@
+// Package kubelet is what of a kubelet other components can see: it registers a Node, renews its lease, reports its status and runs the
+// pods that are bound to it, with the node's own credentials.
+//
+// The cloud's controller manager is played too, at registration: the Node comes with provider ID, zone, region and instance type at
+// once and never carries the taint that waits for them. Containers are not run; they start, are ready and go on until they are asked
+// to stop, also those of a Job.
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/muster-project/muster/sim/nodes/apiclient"
+)
+
+// Times as a kubelet has them. They are not sped up: the API server's other components judge a node by them.
+const (
+	leaseDuration  = 40 * time.Second
+	renewInterval  = leaseDuration / 4
+	statusInterval = 5 * time.Minute
+	callTimeout    = 10 * time.Second
+	retryFirst     = 200 * time.Millisecond
+	// retryMost is the kubelet's longest wait between tries of a registration and of a lease.
+	retryMost = 7 * time.Second
+)
+
+// Life spans: how long things take on a real machine. They are given to Options.Life.
+const (
+	readyDelay = 8 * time.Second
+	startDelay = 3 * time.Second
+)
+
+// Options are what a kubelet needs of its machine.
+type Options struct {
+	// Access is how it reaches the API server: with the certificate of its node.
+	Access apiclient.Access
+	// Dial opens connections; nil means the network.
+	Dial apiclient.DialFunc
+	// Node is how it registers.
+	Node Registration
+	// Life turns a span of a real machine's life into one of this world.
+	Life func(time.Duration) time.Duration
+	// Print writes a line to the console.
+	Print func(format string, args ...any)
+}
+
+// kubelet is one that runs.
+type kubelet struct {
+	Options
+	api *apiclient.Client
+	// booted is when it started, for the life-like wait until it is Ready.
+	booted time.Time
+}
+
+// Run is the life of a kubelet. It returns when ctx ends, and leaves nothing running; the Node stays as it is, as when a machine is
+// cut off.
+func Run(ctx context.Context, o Options) error {
+	api, err := apiclient.Open(o.Access, o.Dial)
+	if err != nil {
+		return fmt.Errorf("kubelet of %s: %w", o.Node.Name, err)
+	}
+	defer api.Close()
+	k := &kubelet{Options: o, api: api, booted: time.Now()}
+	if !k.register(ctx) {
+		return nil
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { (&pods{kubelet: k}).run(ctx) })
+	wg.Go(func() { (&lease{kubelet: k}).run(ctx) })
+	k.reportStatus(ctx)
+	return nil
+}
+
+// call bounds one request.
+func call(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, callTimeout)
+}
+
+// once prints an error when it differs from the one before, so that a console does not fill up with one outage.
+type once struct{ said string }
+
+func (o *once) print(k *kubelet, format string, err error) {
+	s := ""
+	if err != nil {
+		s = fmt.Sprintf(format, err)
+	}
+	if s != "" && s != o.said {
+		k.Print("%s", s)
+	}
+	if s == "" && o.said != "" {
+		k.Print("connection to the API server is back")
+	}
+	o.said = s
+}
