@@ -2,7 +2,6 @@ package v1beta1
 
 import (
 	"encoding/json"
-	"math/rand"
 	"strings"
 	"testing"
 	"time"
@@ -211,11 +210,10 @@ func TestAnnotation(t *testing.T) {
 
 // FuzzSubnets holds that whatever stands in a list of subnets is either taken and read back alike, or refused by name.
 func FuzzSubnets(f *testing.F) {
-	random := rand.New(rand.NewSource(seed)) //#nosec G404 -- seeds of a fuzz target
 	for _, text := range []string{`["subnet-1"]`, `[{"id":"subnet-1"}]`, `[{"filters":[{"name":"n","values":["v"]}]}]`, `[1]`, `[{"filters":[]}]`, `[null]`, `null`, `{}`, `"a"`, `[[]]`} {
 		f.Add([]byte(text))
 		spoilt := []byte(text)
-		random.Read(spoilt[len(spoilt)/2:][:1])
+		spoilt[len(spoilt)/2] ^= 1
 		f.Add(spoilt)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

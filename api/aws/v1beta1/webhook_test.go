@@ -54,32 +54,17 @@ func TestWebhook(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			review := apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{
-				UID:               "1",
-				DesiredAPIVersion: "infrastructure.cluster.x-k8s.io/" + c.to,
-				Objects:           []runtime.RawExtension{{Raw: []byte(c.object)}},
-			}}
-			body, err := json.Marshal(review)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request := httptest.NewRequest(http.MethodPost, "/convert", bytes.NewReader(body))
-			recorder := httptest.NewRecorder()
-			handler.ServeHTTP(recorder, request)
-			var answer apiextensionsv1.ConversionReview
-			if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil {
-				t.Fatalf("%v in %s", err, recorder.Body)
-			}
+			answer := review(t, handler, c.to, c.object)
 			if c.refused != "" {
-				if !strings.Contains(answer.Response.Result.Message, c.refused) {
-					t.Fatalf("%s: got %q, want %q", c.reason, answer.Response.Result.Message, c.refused)
+				if !strings.Contains(answer.Result.Message, c.refused) {
+					t.Fatalf("%s: got %q, want %q", c.reason, answer.Result.Message, c.refused)
 				}
 				return
 			}
-			if len(answer.Response.ConvertedObjects) != 1 {
-				t.Fatalf("%s: got %s, want one object", c.reason, recorder.Body)
+			if len(answer.ConvertedObjects) != 1 {
+				t.Fatalf("%s: got %s, want one object", c.reason, answer.Result.Message)
 			}
-			got := string(answer.Response.ConvertedObjects[0].Raw)
+			got := string(answer.ConvertedObjects[0].Raw)
 			if !strings.Contains(got, c.want) {
 				t.Errorf("%s:\n got %s\nwant it to contain %s", c.reason, got, c.want)
 			}
@@ -89,4 +74,24 @@ func TestWebhook(t *testing.T) {
 			}
 		})
 	}
+}
+
+// review asks the handler to convert one object and gives its answer.
+func review(t *testing.T, handler http.Handler, to, object string) *apiextensionsv1.ConversionResponse {
+	t.Helper()
+	body, err := json.Marshal(apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{
+		UID:               "1",
+		DesiredAPIVersion: "infrastructure.cluster.x-k8s.io/" + to,
+		Objects:           []runtime.RawExtension{{Raw: []byte(object)}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/convert", bytes.NewReader(body)))
+	var answer apiextensionsv1.ConversionReview
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.Response == nil {
+		t.Fatalf("%v in %s", err, recorder.Body)
+	}
+	return answer.Response
 }

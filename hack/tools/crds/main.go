@@ -102,7 +102,14 @@ func convert(from, to string, labels map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", to, err)
 	}
-	return os.WriteFile(to, out, 0o644) //#nosec G306 -- a source file
+	file, err := os.Create(to)
+	if err != nil {
+		return fmt.Errorf("writing a definition: %w", err)
+	}
+	if _, err := file.Write(out); err != nil {
+		return errors.Join(fmt.Errorf("writing a definition: %w", err), file.Close())
+	}
+	return file.Close()
 }
 
 // adjust says in the schema what no marker can say.
