@@ -43,3 +43,11 @@ bin/crds -from "$out/upstream" -to api/crd \
   echo "resources:"
   for file in api/crd/infrastructure.*.yaml; do echo "- $(basename "$file")"; done
 } >api/crd/kustomization.yaml
+
+# The rules that the controllers need and the admission webhooks that they serve, from the markers beside the code.
+if [ -d config/rbac ]; then
+  bin/controller-gen rbac:roleName=muster-manager paths=./kube/... paths=./manager/... output:rbac:dir=config/rbac
+fi
+if [ -d config/webhook ]; then
+  bin/controller-gen webhook paths=./kube/... output:webhook:dir=config/webhook
+fi
