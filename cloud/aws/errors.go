@@ -210,6 +210,15 @@ func absent(err error) bool {
 	return false
 }
 
+// vanished makes a conflict of a step on something that is gone: somebody was quicker, and the next look will show it.
+func vanished(err error) error {
+	var e *cloud.Error
+	if absent(err) && errors.As(err, &e) {
+		e.Kind, e.Field = cloud.Conflict, ""
+	}
+	return err
+}
+
 // codeOf is the code of the *cloud.Error within err.
 func codeOf(err error) string {
 	var e *cloud.Error

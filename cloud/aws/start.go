@@ -70,6 +70,9 @@ func (p *pass) putTemplate(ctx context.Context, s pool.Step) error {
 	if want.data == nil {
 		return cloud.Invalidf(fieldBootstrap, "there is no bootstrap data to make a launch template with")
 	}
+	if p.madeSince(s.Base, want.template) {
+		return nil
+	}
 	words := describe(want.template, want.data)
 	token := clientToken(p.t.Owner.ID, want.template, p.predecessor(s))
 	id := p.memory.template.id
@@ -87,6 +90,19 @@ func (p *pass) putTemplate(ctx context.Context, s pool.Step) error {
 		p.learned(id, versionOf(*made.LaunchTemplateVersion), p.now)
 	}
 	return nil
+}
+
+// madeSince says whether a version of the wanted content and data has been made after the given one.
+func (p *pass) madeSince(base string, want pool.Template) bool {
+	for _, v := range p.memory.template.versions {
+		if v.Ref == base {
+			return false
+		}
+		if v.Same(want) && v.Data == want.Data {
+			return true
+		}
+	}
+	return false
 }
 
 // predecessor is what was there before: the newest version, or, when the template was deleted under a group, what that
