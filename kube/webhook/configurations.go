@@ -1,0 +1,44 @@
+package webhook
+
+import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The names of the objects that Configurations returns.
+const (
+	MutatingConfiguration   = "muster-mutating-webhook-configuration"
+	ValidatingConfiguration = "muster-validating-webhook-configuration"
+)
+
+// Configurations tell an API server to ask the webhooks. at says how it reaches a path. Conversion is told in the
+// CustomResourceDefinitions instead: it is served at ConvertPath.
+//
+// +kubebuilder:webhook:verbs=create;update,path=/mutate-cluster-x-k8s-io-v1beta2-machinepool,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=default.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+// +kubebuilder:webhook:verbs=create;update,path=/validate-cluster-x-k8s-io-v1beta2-machinepool,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=validation.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+func Configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
+	fail, equivalent, none := admissionregistrationv1.Fail, admissionregistrationv1.Equivalent, admissionregistrationv1.SideEffectClassNone
+	rules := []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+		Rule: admissionregistrationv1.Rule{APIGroups: []string{clusterv1.GroupVersion.Group},
+			APIVersions: []string{clusterv1.GroupVersion.Version}, Resources: []string{"machinepools"}},
+	}}
+	return []client.Object{
+		&admissionregistrationv1.MutatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: MutatingConfiguration},
+			Webhooks: []admissionregistrationv1.MutatingWebhook{{
+				Name: "default.machinepool.cluster.x-k8s.io", ClientConfig: at(DefaultMachinePoolPath), Rules: rules,
+				FailurePolicy: &fail, MatchPolicy: &equivalent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			}},
+		},
+		&admissionregistrationv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: ValidatingConfiguration},
+			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+				Name: "validation.machinepool.cluster.x-k8s.io", ClientConfig: at(ValidateMachinePoolPath), Rules: rules,
+				FailurePolicy: &fail, MatchPolicy: &equivalent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			}},
+		},
+	}
+}

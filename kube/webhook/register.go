@@ -1,0 +1,42 @@
+package webhook
+
+import (
+	"fmt"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+)
+
+// The paths that are served; those of admission are the ecosystem's.
+const (
+	ConvertPath             = "/convert"
+	DefaultMachinePoolPath  = "/mutate-cluster-x-k8s-io-v1beta2-machinepool"
+	ValidateMachinePoolPath = "/validate-cluster-x-k8s-io-v1beta2-machinepool"
+)
+
+// Options of the webhooks.
+type Options struct {
+	// Reader finds the CustomResourceDefinitions that conversions look up; nil is the manager's client.
+	Reader client.Reader
+}
+
+// Register serves the webhooks on the manager's webhook server. The manager's scheme must know every version of every
+// kind that is converted. Converters that somebody else has registered with the manager are left alone: ours are a set
+// of their own, and the path of conversion must still be free.
+func Register(mgr ctrl.Manager, o Options) error {
+	if o.Reader == nil {
+		o.Reader = mgr.GetClient()
+	}
+	scheme, server := mgr.GetScheme(), mgr.GetWebhookServer()
+	registry := conversion.NewRegistry()
+	if err := addConverters(scheme, registry); err != nil {
+		return fmt.Errorf("serve conversion: %w", err)
+	}
+	server.Register(ConvertPath, withReader(o.Reader, conversion.NewWebhookHandler(scheme, registry)))
+	server.Register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme, &poolDefaulter{decoder: admission.NewDecoder(scheme)}))
+	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme, poolValidator{}))
+	return nil
+}
