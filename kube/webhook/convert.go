@@ -39,8 +39,8 @@ func converters() map[schema.GroupKind]func(*runtime.Scheme) (conversion.Convert
 
 func addConverters(scheme *runtime.Scheme, registry conversion.Registry) error {
 	lookUpVersions()
-	for gk, make := range converters() {
-		converter, err := make(scheme)
+	for gk, build := range converters() {
+		converter, err := build(scheme)
 		if err != nil {
 			return fmt.Errorf("convert %s: %w", gk, err)
 		}

@@ -1,0 +1,262 @@
+package webhook
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+func validPool() *clusterv1.MachinePool {
+	replicas := int32(2)
+	return &clusterv1.MachinePool{
+		TypeMeta:   metav1.TypeMeta{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pool"},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "c1", Replicas: &replicas, Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+			ClusterName: "c1", Version: "v1.36.0",
+			Bootstrap:         clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{APIGroup: "bootstrap.cluster.x-k8s.io", Kind: "KubeadmConfig", Name: "pool"}},
+			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSMachinePool", Name: "pool"},
+		}}},
+	}
+}
+
+func autoscaled(pool *clusterv1.MachinePool, least, most string) {
+	pool.Annotations = map[string]string{clusterv1.AutoscalerMinSizeAnnotation: least, clusterv1.AutoscalerMaxSizeAnnotation: most}
+}
+
+func TestDefaultReplicas(t *testing.T) {
+	t.Parallel()
+	n := func(i int32) *int32 { return &i }
+	const isNew = int32(-1)
+	for name, tc := range map[string]struct {
+		reason      string
+		replicas    *int32
+		annotations []string
+		old         int32
+		want        int32
+		refused     string
+	}{
+		"set":            {reason: "a number that is set is kept", replicas: n(7), annotations: []string{"2", "5"}, old: isNew, want: 7},
+		"zero":           {reason: "zero is a number that is set", replicas: n(0), old: isNew, want: 0},
+		"nothing":        {reason: "one machine, as ever", old: isNew, want: 1},
+		"new":            {reason: "an autoscaler takes a new pool over at its lower bound", annotations: []string{"2", "5"}, old: isNew, want: 2},
+		"old below":      {reason: "an existing pool is brought up to the lower bound", annotations: []string{"2", "5"}, old: 1, want: 2},
+		"old above":      {reason: "an existing pool is brought down to the upper bound", annotations: []string{"2", "5"}, old: 9, want: 5},
+		"old within":     {reason: "an existing pool within the bounds keeps its size", annotations: []string{"2", "5"}, old: 4, want: 4},
+		"one annotation": {reason: "annotations count as a pair alone", annotations: []string{"2"}, old: isNew, want: 1},
+		"no number":      {reason: "a bound that is no number can't be defaulted to", annotations: []string{"two", "5"}, old: isNew, refused: `node-group-min-size]: want a whole number, found "two"`},
+		"too large":      {reason: "a bound beyond the field's type would wrap around", annotations: []string{"2", "9999999999"}, old: isNew, refused: `node-group-max-size]: want a whole number, found "9999999999"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := validPool()
+			pool.Spec.Replicas = tc.replicas
+			pool.Annotations = map[string]string{}
+			for i, v := range tc.annotations {
+				pool.Annotations[[]string{clusterv1.AutoscalerMinSizeAnnotation, clusterv1.AutoscalerMaxSizeAnnotation}[i]] = v
+			}
+			var old *clusterv1.MachinePool
+			if tc.old != isNew {
+				old = validPool()
+				old.Spec.Replicas = &tc.old
+			}
+			err := setDefaults(old, pool)
+			switch {
+			case tc.refused != "":
+				if err == nil || !strings.Contains(err.Error(), tc.refused) {
+					t.Errorf("%s: want refusal %q, got %v", tc.reason, tc.refused, err)
+				}
+			case err != nil:
+				t.Errorf("%s: want %d, got %v", tc.reason, tc.want, err)
+			case *pool.Spec.Replicas != tc.want:
+				t.Errorf("%s: want %d, got %d", tc.reason, tc.want, *pool.Spec.Replicas)
+			}
+		})
+	}
+}
+
+// TestDefaultThroughTheHandler sends requests as an API server does, dry runs as well.
+func TestDefaultThroughTheHandler(t *testing.T) {
+	t.Parallel()
+	scheme := testScheme(t)
+	handler := admission.WithDefaulter[*clusterv1.MachinePool](scheme, &poolDefaulter{decoder: admission.NewDecoder(scheme)})
+	pool := validPool()
+	pool.Spec.Replicas, pool.Spec.Template.Spec.Version = nil, "1.36.0"
+	autoscaled(pool, "3", "5")
+	raw, err := json.Marshal(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dry := true
+	for name, req := range map[string]admissionv1.AdmissionRequest{
+		"create": {Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: raw}, DryRun: &dry},
+		"update": {Operation: admissionv1.Update, Object: runtime.RawExtension{Raw: raw}, OldObject: runtime.RawExtension{Raw: raw}},
+	} {
+		response := handler.Handle(t.Context(), admission.Request{AdmissionRequest: req})
+		if !response.Allowed {
+			t.Fatalf("%s: want it allowed, got %v", name, response.Result)
+		}
+		patches := map[string]any{}
+		for _, p := range response.Patches {
+			patches[p.Path] = p.Value
+		}
+		text, _ := json.Marshal(patches)
+		for _, want := range []string{`"/spec/replicas":3`, `"v1.36.0"`, `"nodeDeletionTimeoutSeconds":10`, `"cluster.x-k8s.io/cluster-name":"c1"`} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: want %s among the defaults, got %s", name, want, text)
+			}
+		}
+	}
+}
+
+func TestValidateCreate(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		change  func(p *clusterv1.MachinePool)
+		refused []string
+	}{
+		"valid": {reason: "a pool like the seeds'", change: func(*clusterv1.MachinePool) {}},
+		"negative replicas": {reason: "no schema rule says so", refused: []string{"spec.replicas: Invalid value: -1: must be zero or more"},
+			change: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = -1 }},
+		"zero replicas": {reason: "scale to zero", change: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 0 }},
+		"no bootstrap": {reason: "machines that could never join", refused: []string{"spec.template.spec.bootstrap: Required value: set configRef, or dataSecretName"},
+			change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{} }},
+		"empty data secret": {reason: "managed pools need no bootstrap data", change: func(p *clusterv1.MachinePool) {
+			none := ""
+			p.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: &none}
+		}},
+		"two clusters": {reason: "one of the two names would be ignored", refused: []string{`spec.template.spec.clusterName: Invalid value: "c2": must be that of spec.clusterName, "c1"`},
+			change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.ClusterName = "c2" }},
+		"no version number": {reason: "a word is no version", refused: []string{`spec.template.spec.version: Invalid value: "vlatest": must be a semantic version`},
+			change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "vlatest" }},
+		"no v": {reason: "the default adds it, so a version without it slipped past the default", refused: []string{"must be a semantic version with a leading v"},
+			change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "1.36.0" }},
+		"vendor version": {reason: "versions of vendors are semantic versions too", change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.29.1-eks-abc+1" }},
+		"old version":    {reason: "whether a version can be served is for the bootstrap provider to say", change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.16.8" }},
+		"taints": {reason: "what is taken and not done is worse than what is refused", refused: []string{"spec.template.spec.taints: Forbidden: taints of machine pools are not implemented"},
+			change: func(p *clusterv1.MachinePool) {
+				p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "a", Effect: "NoSchedule"}}
+			}},
+		"labels": {reason: "labels that no object could carry", refused: []string{"spec.template.metadata.labels: Invalid value"},
+			change: func(p *clusterv1.MachinePool) {
+				p.Spec.Template.Labels = map[string]string{"a b": "c"}
+			}},
+		"bounds the wrong way": {reason: "an autoscaler would ignore the pool without a word", refused: []string{"node-group-min-size]: Invalid value: 5: must be zero or more, and not above"},
+			change: func(p *clusterv1.MachinePool) { autoscaled(p, "5", "2") }},
+		"bounds that are no numbers": {reason: "the same", refused: []string{`node-group-max-size]: want a whole number, found "many"`},
+			change: func(p *clusterv1.MachinePool) { autoscaled(p, "5", "many") }},
+		"all at once": {reason: "every fault is told, not one at a time", refused: []string{"spec.replicas", "spec.template.spec.version", "spec.template.spec.bootstrap"},
+			change: func(p *clusterv1.MachinePool) {
+				*p.Spec.Replicas, p.Spec.Template.Spec.Version, p.Spec.Template.Spec.Bootstrap = -1, "x", clusterv1.Bootstrap{}
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := validPool()
+			tc.change(pool)
+			_, err := poolValidator{}.ValidateCreate(t.Context(), pool)
+			wantRefusal(t, tc.reason, err, tc.refused)
+		})
+	}
+}
+
+func wantRefusal(t *testing.T, reason string, err error, refused []string) {
+	t.Helper()
+	if len(refused) == 0 && err != nil {
+		t.Errorf("%s: want it allowed, got %v", reason, err)
+	}
+	for _, r := range refused {
+		if err == nil || !strings.Contains(err.Error(), r) {
+			t.Errorf("%s: want refusal %q, got %v", reason, r, err)
+		}
+	}
+}
+
+func TestValidateUpdate(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason     string
+		old, after func(p *clusterv1.MachinePool)
+		refused    []string
+	}{
+		"cluster": {reason: "machines belong to one cluster", refused: []string{`spec.clusterName: Forbidden: is immutable: it is "c1"`},
+			after: func(p *clusterv1.MachinePool) { p.Spec.ClusterName, p.Spec.Template.Spec.ClusterName = "c2", "c2" }},
+		"infrastructure kind": {reason: "machines would be left behind", refused: []string{"spec.template.spec.infrastructureRef: Forbidden: is immutable: it is AWSMachinePool pool"},
+			after: func(p *clusterv1.MachinePool) {
+				p.Spec.Template.Spec.InfrastructureRef.Kind = "AWSManagedMachinePool"
+			}},
+		"infrastructure name": {reason: "machines would be left behind", refused: []string{"spec.template.spec.infrastructureRef"},
+			after: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.InfrastructureRef.Name = "other" }},
+		"bootstrap name": {reason: "another configuration is how machines are rolled",
+			after: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" }},
+		"fault from before": {reason: "a pool with an old fault can still be scaled",
+			old: func(p *clusterv1.MachinePool) {
+				p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "a", Effect: "NoSchedule"}}
+			},
+			after: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 5 }},
+		"new fault beside one from before": {reason: "an old fault is no licence", refused: []string{"spec.replicas"},
+			old: func(p *clusterv1.MachinePool) {
+				p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "a", Effect: "NoSchedule"}}
+			},
+			after: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = -5 }},
+		"being deleted": {reason: "finalizers must come off whatever the pool looks like",
+			old:   func(p *clusterv1.MachinePool) { p.DeletionTimestamp = &metav1.Time{} },
+			after: func(p *clusterv1.MachinePool) { *p.Spec.Replicas, p.DeletionTimestamp.Time = -1, metav1.Now().Time }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := validPool()
+			if tc.old != nil {
+				tc.old(old)
+			}
+			pool := old.DeepCopy()
+			tc.after(pool)
+			_, err := poolValidator{}.ValidateUpdate(t.Context(), old, pool)
+			wantRefusal(t, tc.reason, err, tc.refused)
+		})
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	pool := validPool()
+	autoscaled(pool, "3", "5")
+	got, err := poolValidator{}.ValidateCreate(t.Context(), pool)
+	if err != nil || len(got) != 1 || got[0] != "spec.replicas: 2 is outside of the autoscaler's 3 to 5, so that it will not touch the pool" {
+		t.Errorf("want a warning, got %v, %v", got, err)
+	}
+	if got, _ := (poolValidator{}).ValidateUpdate(t.Context(), pool, pool); len(got) != 0 {
+		t.Errorf("update of something else: want no second warning, got %v", got)
+	}
+	*pool.Spec.Replicas = 4
+	if got, _ := (poolValidator{}).ValidateCreate(t.Context(), pool); len(got) != 0 {
+		t.Errorf("within the bounds: want no warning, got %v", got)
+	}
+	if got, err := (poolValidator{}).ValidateDelete(t.Context(), pool); len(got) != 0 || err != nil {
+		t.Errorf("deletion: want it to pass, got %v, %v", got, err)
+	}
+}
+
+func TestConfigurations(t *testing.T) {
+	t.Parallel()
+	paths := map[string]bool{}
+	objects := Configurations(func(path string) admissionregistrationv1.WebhookClientConfig {
+		paths[path] = true
+		return admissionregistrationv1.WebhookClientConfig{URL: &path}
+	})
+	if len(objects) != 2 || objects[0].GetName() != MutatingConfiguration || objects[1].GetName() != ValidatingConfiguration {
+		t.Errorf("want both configurations by name, got %v", objects)
+	}
+	for _, path := range []string{DefaultMachinePoolPath, ValidateMachinePoolPath} {
+		if !paths[path] {
+			t.Errorf("want %s to be asked, got %v", path, paths)
+		}
+	}
+}
