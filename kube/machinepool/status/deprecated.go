@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	capierrors "sigs.k8s.io/cluster-api/api/deprecated/errors"
@@ -15,13 +16,38 @@ func deprecated(pool *clusterv1.MachinePool, f *Facts) {
 		v1beta1conditions.MarkFalse(pool, clusterv1.ReadyV1Beta1Condition, ClusterDoesNotExistReason, clusterv1.ConditionSeverityError, "%s", f.noCluster())
 		return
 	}
-	v1beta1conditions.Set(pool, older(clusterv1.BootstrapReadyV1Beta1Condition, bootstrapConfigReady(f), f.Bootstrap.Severity))
-	v1beta1conditions.Set(pool, older(clusterv1.InfrastructureReadyV1Beta1Condition, infrastructureReady(f), f.Infrastructure.Severity))
-	v1beta1conditions.Set(pool, replicasReady(f))
-	v1beta1conditions.SetSummary(pool, v1beta1conditions.WithConditions(clusterv1.BootstrapReadyV1Beta1Condition,
-		clusterv1.InfrastructureReadyV1Beta1Condition, clusterv1.ReplicasReadyV1Beta1Condition))
+	parts := []*clusterv1.Condition{
+		older(clusterv1.BootstrapReadyV1Beta1Condition, bootstrapConfigReady(f), f.Bootstrap.Severity),
+		older(clusterv1.InfrastructureReadyV1Beta1Condition, infrastructureReady(f), f.Infrastructure.Severity),
+		replicasReady(f),
+	}
+	for _, c := range parts {
+		v1beta1conditions.Set(pool, c)
+	}
+	summary(pool, parts)
 	olderCounters(pool, f)
 	failure(pool, f)
+}
+
+// summary is ready when all parts are. cluster-api's own would leave out what is unknown, and so call a pool ready of
+// which nothing is known.
+func summary(pool *clusterv1.MachinePool, parts []*clusterv1.Condition) {
+	var unknown *clusterv1.Condition
+	for _, c := range parts {
+		switch c.Status {
+		case corev1.ConditionFalse:
+			v1beta1conditions.SetSummary(pool, v1beta1conditions.WithConditions(clusterv1.BootstrapReadyV1Beta1Condition,
+				clusterv1.InfrastructureReadyV1Beta1Condition, clusterv1.ReplicasReadyV1Beta1Condition))
+			return
+		case corev1.ConditionUnknown:
+			unknown = c
+		}
+	}
+	if unknown != nil {
+		v1beta1conditions.MarkUnknown(pool, clusterv1.ReadyV1Beta1Condition, unknown.Reason, "%s", unknown.Message)
+		return
+	}
+	v1beta1conditions.MarkTrue(pool, clusterv1.ReadyV1Beta1Condition)
 }
 
 // older turns a condition into the older kind, which has a severity and no reason when it is true.

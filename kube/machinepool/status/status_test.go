@@ -1,0 +1,323 @@
+package status
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+func num(n int32) *int32 { return &n }
+
+// well are the facts of a pool of three in which nothing is to be done.
+func well() *Facts {
+	return &Facts{
+		Cluster: "default/c1", Desired: num(3), Replicas: num(3), UpToDate: num(3), Instances: 3,
+		Bootstrap:      Source{Kind: "KubeadmConfig", Name: "boot", Found: true, Done: true, Once: true},
+		Infrastructure: Source{Kind: "AWSMachinePool", Name: "infra", Found: true, Done: true, Once: true},
+		Nodes: &Nodes{Ready: 3, Available: 3, Refs: []corev1.ObjectReference{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+			Versions: []clusterv1.StatusVersion{{Version: "v1.36.0", Replicas: 3}}},
+	}
+}
+
+func away(f *Facts) { f.Nodes, f.NodesUnknown = nil, "The connection to Cluster c1 is down" }
+
+func noCluster(f *Facts) { f.NoCluster = true }
+
+func ready(status metav1.ConditionStatus, reason, message string) *metav1.Condition {
+	return &metav1.Condition{Type: "Ready", Status: status, Reason: reason, Message: message}
+}
+
+// row is one row of a condition's table: what is different from a pool where all is well, and what the condition says.
+type row struct {
+	reason string
+	change func(f *Facts)
+	want   string
+}
+
+func check(t *testing.T, rule func(*Facts) metav1.Condition, conditionType string, rows map[string]row) {
+	t.Helper()
+	for name, r := range rows {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := well()
+			if r.change != nil {
+				r.change(f)
+			}
+			c := rule(f)
+			got := fmt.Sprintf("%s %s", c.Status, c.Reason)
+			if c.Message != "" {
+				got += ": " + c.Message
+			}
+			if got != r.want {
+				t.Errorf("%s:\nwant %s\ngot  %s", r.reason, r.want, got)
+			}
+			if c.Type != conditionType {
+				t.Errorf("type: want %s, got %s", conditionType, c.Type)
+			}
+		})
+	}
+}
+
+func TestAvailable(t *testing.T) {
+	t.Parallel()
+	check(t, available, "Available", map[string]row{
+		"well":       {"as many as desired", nil, "True Available"},
+		"more":       {"more than desired is enough", func(f *Facts) { f.Desired = num(1) }, "True Available"},
+		"none":       {"a pool of none has all it wants", func(f *Facts) { f.Desired, f.Nodes = num(0), &Nodes{} }, "True Available"},
+		"no cluster": {"a name that is wrong is said first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"no number":  {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
+		"no group":   {"nothing can be available before", func(f *Facts) { f.Infrastructure.Once = false }, "False NotAvailable: AWSMachinePool infra is not provisioned"},
+		"away":       {"what can't be asked is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"hiccup": {"the provider's own trouble is told elsewhere; the machines serve", func(f *Facts) {
+			f.Infrastructure.Done, f.Infrastructure.Ready = false, ready(metav1.ConditionFalse, "Throttled", "")
+		}, "True Available"},
+		"fewer": {"every kind of shortfall has its words", func(f *Facts) {
+			f.Replicas, f.Desired = num(4), num(5)
+			f.Nodes = &Nodes{Ready: 2, Available: 1, Missing: []string{"aws:///a/i-4"}, NotReady: []string{"c (KubeletNotReady)"}, Settling: []string{"b"}}
+		}, "False NotAvailable: 1 of 5 replicas are available: AWSMachinePool infra has 4 instances; no node yet for aws:///a/i-4; " +
+			"not Ready: c (KubeletNotReady); Ready for less than minReadySeconds: b"},
+	})
+}
+
+func TestBootstrapConfigReady(t *testing.T) {
+	t.Parallel()
+	check(t, bootstrapConfigReady, "BootstrapConfigReady", map[string]row{
+		"silent":     {"an object without conditions that has done its part", nil, "True Ready"},
+		"mirror":     {"the object's own words", func(f *Facts) { f.Bootstrap.Ready = ready("False", "Failed", "no token") }, "False Failed: no token"},
+		"older true": {"older conditions have no reason when they are true", func(f *Facts) { f.Bootstrap.Ready = ready("True", "", "") }, "True Ready"},
+		"older false": {"an empty reason is not taken by the API", func(f *Facts) { f.Bootstrap.Ready = ready("False", "NoReasonReported", "x") },
+			"False NotReady: x"},
+		"waiting": {"an object without conditions that has not", func(f *Facts) { f.Bootstrap.Done, f.Bootstrap.Once = false, false },
+			"False NotReady: KubeadmConfig boot has not created its data secret"},
+		"missing":  {"applied later, or misspelt", func(f *Facts) { f.Bootstrap.Found, f.Bootstrap.Once = false, false }, "False ObjectDoesNotExist: KubeadmConfig boot does not exist"},
+		"vanished": {"it was there once", func(f *Facts) { f.Bootstrap.Found = false }, "False ObjectDeleted: KubeadmConfig boot has been deleted while the MachinePool still exists"},
+		"gone": {"in a deletion that is as it should be", func(f *Facts) { f.Bootstrap.Found, f.Deletion = false, &Cause{} },
+			"False ObjectDeleted: KubeadmConfig boot has been deleted"},
+		"provided": {"the user's own data", func(f *Facts) { f.Bootstrap = Source{Done: true, Once: true} }, "True DataSecretProvided"},
+		"refused": {"a refusal is said before anything that the object says of itself", func(f *Facts) {
+			f.Bootstrap.Ready, f.Refusal = ready("True", "Ready", ""), &Cause{"VersionNotSupported", "too old"}
+		}, "False VersionNotSupported: too old"},
+		"problem":    {"reading failed", func(f *Facts) { f.Bootstrap.Problem = "no answer" }, "Unknown InternalError: no answer"},
+		"mistake":    {"a problem for a person", func(f *Facts) { f.Bootstrap.Problem, f.Bootstrap.ProblemReason = "x's", OwnedByAnotherReason }, "False OwnedByAnother: x's"},
+		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+	})
+}
+
+func TestInfrastructureReady(t *testing.T) {
+	t.Parallel()
+	check(t, infrastructureReady, "InfrastructureReady", map[string]row{
+		"silent": {"an object without conditions that has done its part", nil, "True Ready"},
+		"mirror": {"the object's own words", func(f *Facts) { f.Infrastructure.Ready = ready("Unknown", "Throttled", "asked too often") }, "Unknown Throttled: asked too often"},
+		"hiccup": {"a provider may not take back what it has provisioned", func(f *Facts) { f.Infrastructure.Done = false },
+			"True Ready: AWSMachinePool infra was ready, and now reports that it is not provisioned"},
+		"vanished":   {"it was there once", func(f *Facts) { f.Infrastructure.Found = false }, "False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
+		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+	})
+}
+
+func TestMachinesReady(t *testing.T) {
+	t.Parallel()
+	check(t, machinesReady, "MachinesReady", map[string]row{
+		"well": {"every machine has a Ready node", nil, "True Ready"},
+		"none": {"no machines, no trouble", func(f *Facts) { f.Replicas, f.Instances, f.Nodes = num(0), 0, &Nodes{} }, "True NoReplicas"},
+		"unlisted": {"machines that nobody names can't be looked for", func(f *Facts) { f.Instances, f.Nodes = 0, &Nodes{} },
+			"Unknown ReadyUnknown: AWSMachinePool infra reports 3 replicas, but no provider IDs"},
+		"away":   {"what can't be asked is unknown", away, "Unknown ReadyUnknown: The connection to Cluster c1 is down"},
+		"scaled": {"machines that are still to come are not these", func(f *Facts) { f.Desired = num(9) }, "True Ready"},
+		"many": {"messages are for people", func(f *Facts) { f.Nodes.NotReady = []string{"a", "b", "c", "d", "e"} },
+			"False NotReady: not Ready: a, b, c and 2 more"},
+		"kept": {"a node that left the pool and lives is no fault of the machines", func(f *Facts) { f.Nodes.Kept = []string{"z"} },
+			"True Ready: left the pool, but still Ready: z"},
+		"kept and sick": {"both are told", func(f *Facts) { f.Nodes.Kept, f.Nodes.NotReady = []string{"z"}, []string{"a"} },
+			"False NotReady: not Ready: a; left the pool, but still Ready: z"},
+		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+	})
+}
+
+func TestMachinesUpToDate(t *testing.T) {
+	t.Parallel()
+	check(t, machinesUpToDate, "MachinesUpToDate", map[string]row{
+		"well":       {"all", nil, "True UpToDate"},
+		"some":       {"how far a rollout is", func(f *Facts) { f.UpToDate = num(1) }, "False NotUpToDate: 1 of 3 machines are up to date"},
+		"none":       {"no machines, none old", func(f *Facts) { f.Replicas, f.Instances, f.UpToDate = num(0), 0, nil }, "True NoReplicas"},
+		"unsaid":     {"nobody else can know", func(f *Facts) { f.UpToDate = nil }, "Unknown UpToDateUnknown: AWSMachinePool infra reports no status.upToDateReplicas"},
+		"away":       {"the cloud says it, not the cluster", away, "True UpToDate"},
+		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+	})
+}
+
+func TestScalingUp(t *testing.T) {
+	t.Parallel()
+	check(t, scalingUp, "ScalingUp", map[string]row{
+		"well":           {"nothing is missing", nil, "False NotScalingUp"},
+		"missing":        {"the API defines it by what is available", func(f *Facts) { f.Desired = num(5) }, "True ScalingUp: 3 of 5 replicas are available: AWSMachinePool infra has 3 instances"},
+		"too many":       {"the other way", func(f *Facts) { f.Desired = num(1) }, "False NotScalingUp"},
+		"away":           {"enough machines, but of unknown health", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"away and few":   {"too few machines whatever their health", func(f *Facts) { away(f); f.Desired = num(5) }, "True ScalingUp: 0 of 5 replicas are available: AWSMachinePool infra has 3 instances; The connection to Cluster c1 is down"},
+		"going":          {"a pool that is deleted wants none", func(f *Facts) { f.Desired, f.Deletion = num(5), &Cause{} }, "False NotScalingUp"},
+		"no number":      {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
+		"no cluster":     {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"going for good": {"deletion does not need a cluster", func(f *Facts) { noCluster(f); f.Deletion = &Cause{} }, "False NotScalingUp"},
+	})
+}
+
+func TestScalingDown(t *testing.T) {
+	t.Parallel()
+	check(t, scalingDown, "ScalingDown", map[string]row{
+		"well":       {"nothing is to go", nil, "False NotScalingDown"},
+		"too many":   {"how many of how many", func(f *Facts) { f.Desired = num(1) }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
+		"uncounted":  {"a provider that counts nothing lists its machines", func(f *Facts) { f.Desired, f.Replicas = num(1), nil }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
+		"going":      {"a pool that is deleted wants none", func(f *Facts) { f.Deletion = &Cause{} }, "True ScalingDown: Scaling down from 3 to 0 replicas"},
+		"no number":  {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
+		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+	})
+}
+
+func TestRemediatingDeletingPaused(t *testing.T) {
+	t.Parallel()
+	check(t, remediating, "Remediating", map[string]row{"well": {"pools without Machines have none to remediate", nil, "False NotRemediating"}})
+	check(t, deleting, "Deleting", map[string]row{
+		"well":   {"not asked for", nil, "False NotDeleting"},
+		"begun":  {"before any step has spoken", func(f *Facts) { f.Deletion = &Cause{} }, "True Deleting"},
+		"waits":  {"the step's own words", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "two left"} }, "True DeletingNode: two left"},
+		"paused": {"a pause holds deletion too", func(f *Facts) { f.Deletion, f.Paused = &Cause{}, "because" }, "True Paused: Deletion waits while the pool is paused: because"},
+	})
+	check(t, paused, "Paused", map[string]row{
+		"well":   {"not asked for", nil, "False NotPaused"},
+		"paused": {"why", func(f *Facts) { f.Paused = "because" }, "True Paused: because"},
+	})
+}
+
+func TestPhase(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		change func(f *Facts)
+		before bool
+		want   clusterv1.MachinePoolPhase
+	}{
+		"running":        {"all Ready", func(*Facts) {}, true, "Running"},
+		"none":           {"a pool of none runs", func(f *Facts) { f.Desired, f.Replicas, f.Instances, f.Nodes = num(0), num(0), 0, &Nodes{} }, false, "Running"},
+		"new":            {"neither half is done", func(f *Facts) { f.Bootstrap.Once, f.Infrastructure.Once = false, false }, false, "Pending"},
+		"bootstrapped":   {"one half is done", func(f *Facts) { f.Infrastructure.Once = false }, false, "Provisioning"},
+		"provisioned":    {"machines are there, no node yet", func(f *Facts) { f.Nodes = &Nodes{Missing: []string{"1", "2", "3"}} }, false, "Provisioned"},
+		"joining":        {"some have joined", func(f *Facts) { f.Nodes = &Nodes{Ready: 1, Missing: []string{"2", "3"}} }, true, "ScalingUp"},
+		"sick":           {"a sick node is no scaling", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, NotReady: []string{"c"}} }, true, "Provisioned"},
+		"settling":       {"Ready is enough for the phase", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Settling: []string{"c"}} }, true, "Running"},
+		"up":             {"machines are missing", func(f *Facts) { f.Desired = num(5) }, true, "ScalingUp"},
+		"down":           {"machines are too many", func(f *Facts) { f.Desired = num(1) }, true, "ScalingDown"},
+		"up by others":   {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(5), true }, true, "Scaling"},
+		"down by others": {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(1), true }, true, "Scaling"},
+		"away":           {"nodes that were there can't be asked", away, true, "Unknown"},
+		"not yet":        {"no node was ever seen", away, false, "Provisioned"},
+		"deleting":       {"before all else", func(f *Facts) { f.Deletion = &Cause{} }, true, "Deleting"},
+		"no cluster":     {"not begun", func(f *Facts) { noCluster(f); f.Infrastructure.Once = false }, false, "Pending"},
+		"lost cluster":   {"begun, and nobody can tell how it is", noCluster, true, "Unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := well()
+			tc.change(f)
+			if got := phase(f, tc.before); got != tc.want {
+				t.Errorf("%s: want %s, got %s", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestOlderConditions(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change                          func(f *Facts)
+		bootstrap, infra, replicas, sum string
+	}{
+		"well": {func(*Facts) {}, "True", "True", "True", "True"},
+		"refused": {func(f *Facts) { f.Refusal = &Cause{VersionNotSupportedReason, "too old"} },
+			"False Error VersionNotSupported: too old", "True", "True", "False Error VersionNotSupported: too old"},
+		"severity of the provider": {func(f *Facts) {
+			f.Infrastructure.Ready, f.Infrastructure.Severity = ready("False", "Broken", "no"), clusterv1.ConditionSeverityWarning
+		}, "True", "False Warning Broken: no", "True", "False Warning Broken: no"},
+		"few": {func(f *Facts) { f.Desired = num(5) }, "True", "True", "False Info WaitingForReplicasReady: 3 of 5 replicas are ready",
+			"False Info WaitingForReplicasReady: 3 of 5 replicas are ready"},
+		"away": {away, "True", "True", "Unknown ConnectionDown: The connection to Cluster c1 is down", "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"missing": {func(f *Facts) { f.Bootstrap.Found, f.Bootstrap.Once = false, false },
+			"False Warning ObjectDoesNotExist: KubeadmConfig boot does not exist", "True", "True", "False Warning ObjectDoesNotExist: KubeadmConfig boot does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, pool := well(), &clusterv1.MachinePool{}
+			tc.change(f)
+			Apply(pool, f)
+			got := map[clusterv1.ConditionType]string{}
+			for _, c := range pool.GetV1Beta1Conditions() {
+				s := string(c.Status)
+				if c.Severity != "" {
+					s += " " + string(c.Severity)
+				}
+				if c.Reason != "" {
+					s += " " + c.Reason + ": " + c.Message
+				}
+				got[c.Type] = s
+			}
+			want := map[clusterv1.ConditionType]string{"BootstrapReady": tc.bootstrap, "InfrastructureReady": tc.infra, "ReplicasReady": tc.replicas, "Ready": tc.sum}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("want - got +:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTwoPassesOverTheSameFactsAreEqual holds that nothing in a status depends on when it was made.
+func TestTwoPassesOverTheSameFactsAreEqual(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(f *Facts){
+		"well": func(*Facts) {}, "away": away, "no cluster": noCluster, "deleting": func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "x"} },
+		"sick": func(f *Facts) { f.Nodes = &Nodes{Ready: 2, NotReady: []string{"c"}} }, "paused": func(f *Facts) { f.Paused = "x" },
+		"failed": func(f *Facts) { f.Failure = &Cause{"A", "b"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, pool := well(), &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Generation: 7}}
+			change(f)
+			Apply(pool, f)
+			for i := range pool.Status.Conditions {
+				if pool.Status.Conditions[i].ObservedGeneration != 7 {
+					t.Errorf("%s: want the generation that was looked at, got %d", pool.Status.Conditions[i].Type, pool.Status.Conditions[i].ObservedGeneration)
+				}
+				// As if the first pass had been long ago: an equal second one must not touch the times.
+				pool.Status.Conditions[i].LastTransitionTime = metav1.NewTime(time.Unix(100, 0))
+			}
+			older := pool.GetV1Beta1Conditions()
+			for i := range older {
+				older[i].LastTransitionTime = metav1.NewTime(time.Unix(100, 0))
+			}
+			first := pool.DeepCopy()
+			g := well()
+			change(g)
+			Apply(pool, g)
+			if diff := cmp.Diff(first, pool); diff != "" {
+				t.Errorf("first pass - second pass +:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCountersStayWhereNothingWasRead(t *testing.T) {
+	t.Parallel()
+	pool := &clusterv1.MachinePool{}
+	Apply(pool, well())
+	f := well()
+	f.Infrastructure.Found, f.Infrastructure.Problem, f.Replicas, f.UpToDate, f.Instances = false, "no answer", nil, nil, 3
+	Apply(pool, f)
+	if r := pool.Status.Replicas; r == nil || *r != 3 {
+		t.Errorf("replicas of an infrastructure that did not answer: want the last known 3, got %v", r)
+	}
+	if d := pool.Status.Deprecated.V1Beta1; d.FailureReason != nil {
+		t.Errorf("failure: an infrastructure that did not answer is not known to be deleted, got %v", *d.FailureReason)
+	}
+}
