@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -237,11 +238,32 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		_, err := p.c.autoscaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(true),
 		})
-		if err = refusal(err, p.now); err != nil && !absent(err) {
-			return fmt.Errorf("remove instance %s: %w", target.ID, err)
+		if err = refusal(err, p.now); err == nil || absent(err) {
+			continue
+		}
+		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {
+			return fmt.Errorf("remove instance %s: %w", target.ID, cmp.Or(readErr, err))
 		}
 	}
 	return nil
+}
+
+// going says whether a removal was refused only because the instance is on its way out already.
+func (p *pass) going(ctx context.Context, id string, refused error) (bool, error) {
+	if cloud.KindOf(refused) != cloud.Conflict {
+		return false, nil
+	}
+	defer p.memory.touchedGroup()
+	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
+		return err == nil, err
+	}
+	for _, i := range p.memory.group.is.Instances {
+		if deref(i.InstanceId) == id {
+			state, member := stateOf(i)
+			return !member || state == pool.Terminating, nil
+		}
+	}
+	return true, nil
 }
 
 // pruneTemplates deletes versions. One that is gone already is no error.

@@ -360,16 +360,23 @@ func TestUserData(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.packed {
-			r, err := gzip.NewReader(bytes.NewReader(sent))
-			if err != nil {
-				t.Fatalf("%s: want gzip: %v", c.reason, err)
-			}
-			if sent, err = io.ReadAll(r); err != nil {
-				t.Fatal(err)
-			}
+			sent = unpack(t, sent)
 		}
 		if string(sent) != c.data {
 			t.Errorf("%s: want the data back, got %d bytes", c.reason, len(sent))
 		}
 	}
+}
+
+func unpack(t *testing.T, packed []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatalf("want gzip: %v", err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatalf("want whole gzip: %v", err)
+	}
+	return data
 }

@@ -41,18 +41,24 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 			return refusal(err, p.now)
 		}
 	}
-	for _, repair := range []struct {
+	return p.repair(ctx, s.Fields, is, existing, want.group)
+}
+
+// repair puts right what has calls of its own.
+func (p *pass) repair(ctx context.Context, fields []string, is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook, want groupSpec) error {
+	for _, one := range []struct {
 		field string
 		do    func() error
 	}{
-		{driftTags, func() error { return p.updateTags(ctx, is, want.group) }},
-		{driftHooks, func() error { return p.updateHooks(ctx, is, existing, want.group) }},
-		{driftProcesses, func() error { return p.updateProcesses(ctx, is, want.group) }},
+		{driftTags, func() error { return p.updateTags(ctx, is, want) }},
+		{driftHooks, func() error { return p.updateHooks(ctx, is, existing, want) }},
+		{driftProcesses, func() error { return p.updateProcesses(ctx, is, want) }},
 	} {
-		if slices.Contains(s.Fields, repair.field) {
-			if err := repair.do(); err != nil {
-				return err
-			}
+		if !slices.Contains(fields, one.field) {
+			continue
+		}
+		if err := one.do(); err != nil {
+			return err
 		}
 	}
 	return nil

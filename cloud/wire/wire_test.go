@@ -168,7 +168,7 @@ func TestDeadline(t *testing.T) {
 		if answers.deadline != DefaultTimeout {
 			t.Errorf("want a deadline of %s for every call, got %s", DefaultTimeout, answers.deadline)
 		}
-		time.Sleep(DefaultTimeout)
+		time.Sleep(DefaultTimeout + time.Second)
 		if _, err := io.ReadAll(reply.Body); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("want the deadline to bound the reading of the reply too, got %v", err)
 		}

@@ -1,0 +1,135 @@
+package aws_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/muster-project/muster/pool"
+)
+
+func TestWhatOthersPutOnTheGroupStays(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(with(aTarget(), reshape), 2)
+		name := target.Owner.ResourceName()
+		w.meddle(name)
+		plain := aTarget()
+		plain.Spec.Pool.AdditionalTags = nil
+		for range 4 {
+			if o := w.observe(plain); len(o.Group.Drift) > 0 {
+				w.start(plain, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+			}
+		}
+		if o := w.observe(plain); o.Group.Drift != nil {
+			t.Errorf("want no drift any more, got %v", o.Group.Drift)
+		}
+		want := leftovers{tags: []string{"theirs"}, hooks: []string{"theirs"}, suspended: []string{"AlarmNotification"}}
+		if diff := cmp.Diff(want, w.leftovers(name), cmp.AllowUnexported(leftovers{})); diff != "" {
+			t.Errorf("what is left on the group beside its fixed tags (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// meddle puts a hook, a tag and a suspension on the group, as other tools do.
+func (w *world) meddle(group string) {
+	w.t.Helper()
+	_, err := w.byHand.PutLifecycleHook(w.t.Context(), &autoscaling.PutLifecycleHookInput{
+		AutoScalingGroupName: &group, LifecycleHookName: awssdk.String("theirs"), LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"),
+	})
+	if err == nil {
+		_, err = w.byHand.SuspendProcesses(w.t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &group, ScalingProcesses: []string{"AlarmNotification"}})
+	}
+	if err == nil {
+		_, err = w.byHand.CreateOrUpdateTags(w.t.Context(), &autoscaling.CreateOrUpdateTagsInput{Tags: []asgtypes.Tag{{
+			ResourceId: &group, ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("theirs"), Value: awssdk.String("x"), PropagateAtLaunch: awssdk.Bool(false),
+		}}})
+	}
+	if err != nil {
+		w.t.Fatalf("meddle with group %s: %v", group, err)
+	}
+	settle()
+}
+
+// leftovers are what a group has beside its fixed tags.
+type leftovers struct{ tags, hooks, suspended []string }
+
+func (w *world) leftovers(group string) leftovers {
+	w.t.Helper()
+	found, err := w.byHand.DescribeAutoScalingGroups(w.t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{group}})
+	if err != nil || len(found.AutoScalingGroups) != 1 {
+		w.t.Fatalf("describe group %s: %v", group, err)
+	}
+	hooks, err := w.byHand.DescribeLifecycleHooks(w.t.Context(), &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &group})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	fixed := []string{"Name", "muster.dev/owner", "muster.dev/cluster", "muster.dev/namespace", "muster.dev/pool"}
+	var left leftovers
+	for _, tag := range found.AutoScalingGroups[0].Tags {
+		if key := *tag.Key; !slices.Contains(fixed, key) && !strings.Contains(key, "k8s.io/") && !strings.HasPrefix(key, "kubernetes.io/") {
+			left.tags = append(left.tags, key)
+		}
+	}
+	for _, process := range found.AutoScalingGroups[0].SuspendedProcesses {
+		left.suspended = append(left.suspended, *process.ProcessName)
+	}
+	for _, hook := range hooks.LifecycleHooks {
+		left.hooks = append(left.hooks, *hook.LifecycleHookName)
+	}
+	return left
+}
+
+func TestTemplateDeletedByHand(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 1)
+		id, _, _ := strings.Cut(o.Latest().Ref, ":")
+		if _, err := w.ec2.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		o = w.observe(target)
+		if len(o.Versions) != 0 || o.Group == nil {
+			t.Fatalf("want the group without versions, got %+v", o)
+		}
+		if got := w.operations(func() { w.observe(target) }); !slices.Equal(got, []string{"DescribeAutoScalingGroups"}) {
+			t.Errorf("want versions that are known to be gone not to be asked for in every pass, got %v", got)
+		}
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		o = w.observe(target)
+		if newID, _, _ := strings.Cut(o.Latest().Ref, ":"); newID == id || newID == "" {
+			t.Fatalf("want another template in its place, got %q after %q", newID, id)
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+		if o = w.observe(target); o.Group.Template != o.Latest().Ref {
+			t.Errorf("want the group to launch from %s, got %s", o.Latest().Ref, o.Group.Template)
+		}
+	})
+}
+
+func TestGroupThatFollowsAnAlias(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 1)
+		id, _, _ := strings.Cut(o.Latest().Ref, ":")
+		_, err := w.byHand.UpdateAutoScalingGroup(t.Context(), &autoscaling.UpdateAutoScalingGroupInput{
+			AutoScalingGroupName: awssdk.String(target.Owner.ResourceName()),
+			LaunchTemplate:       &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: awssdk.String("$Latest")},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = w.observe(target)
+		if want := id + ":$Latest"; o.Group.Template != want {
+			t.Errorf("want the alias shown as %s, which is no version, got %s", want, o.Group.Template)
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+		if o = w.observe(target); o.Group.Template != o.Latest().Ref {
+			t.Errorf("want the group put back to %s, got %s", o.Latest().Ref, o.Group.Template)
+		}
+	})
+}
