@@ -21,26 +21,13 @@ const (
 
 func (r *realm) createGroup(in *autoscaling.CreateAutoScalingGroupInput) (*autoscaling.CreateAutoScalingGroupOutput, error) {
 	name := str(in.AutoScalingGroupName)
-	if name == "" || len(name) > maxGroupName || strings.Contains(name, ":") {
-		return nil, invalid("1 validation error detected: Value '%s' at 'autoScalingGroupName' failed to satisfy constraint: Member must have length between 1 and %d and no colon", name, maxGroupName)
-	}
-	if old := r.groups.Get(name); old != nil {
-		if old.Deleting {
-			return nil, refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists and is pending delete", name)
-		}
-		return nil, refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists", name)
-	}
-	if r.groups.Len() >= maxGroups {
-		return nil, refuse("LimitExceeded", "You have already reached your quota of %d Auto Scaling groups for this account", maxGroups)
-	}
-	if str(in.LaunchConfigurationName) != "" || str(in.InstanceId) != "" {
-		return nil, invalid("Launch configurations are not supported. Use a launch template.")
+	if err := r.checkNewGroup(in, name); err != nil {
+		return nil, err
 	}
 	g := &group{
 		Spec: newGroupSpec(name), Tags: map[string]groupTag{}, Hooks: map[string]autoscaling.LifecycleHook{}, Suspended: map[string]string{},
 	}
 	overlay(&g.Spec, in)
-	g.Spec.AutoScalingGroupARN = ptr("arn:aws:autoscaling:" + r.region + ":" + r.account + ":autoScalingGroup:" + r.server.seed.UUID(name, r.number()) + ":autoScalingGroupName/" + name)
 	g.Spec.CreatedTime = stamp(r.now)
 	if in.DesiredCapacity == nil {
 		g.Spec.DesiredCapacity = ptr(val(in.MinSize))
@@ -58,9 +45,29 @@ func (r *realm) createGroup(in *autoscaling.CreateAutoScalingGroupInput) (*autos
 			return nil, err
 		}
 	}
+	g.Spec.AutoScalingGroupARN = ptr("arn:aws:autoscaling:" + r.region + ":" + r.account + ":autoScalingGroup:" +
+		r.server.seed.UUID(name, r.number()) + ":autoScalingGroupName/" + name)
 	r.because(g, "a user request created an AutoScalingGroup changing the desired capacity from 0 to "+itoa(*g.Spec.DesiredCapacity))
 	r.groups.Put(name, g)
 	return &autoscaling.CreateAutoScalingGroupOutput{}, nil
+}
+
+// checkNewGroup refuses a name that is not one or is taken, and what is not simulated.
+func (r *realm) checkNewGroup(in *autoscaling.CreateAutoScalingGroupInput, name string) error {
+	old := r.groups.Get(name)
+	switch {
+	case name == "" || len(name) > maxGroupName || strings.Contains(name, ":"):
+		return invalid("1 validation error detected: Value '%s' at 'autoScalingGroupName' failed to satisfy constraint: Member must have length between 1 and %d and no colon", name, maxGroupName)
+	case old != nil && old.Deleting:
+		return refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists and is pending delete", name)
+	case old != nil:
+		return refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists", name)
+	case r.groups.Len() >= maxGroups:
+		return refuse("LimitExceeded", "You have already reached your quota of %d Auto Scaling groups for this account", maxGroups)
+	case str(in.LaunchConfigurationName) != "" || str(in.InstanceId) != "":
+		return invalid("Launch configurations are not supported. Use a launch template.")
+	}
+	return nil
 }
 
 // newGroupSpec is a group with AWS's defaults.
@@ -85,7 +92,7 @@ func (r *realm) findGroup(name *string) (*group, error) {
 		return nil, invalid("AutoScalingGroup name not found - AutoScalingGroup '%s' not found", str(name))
 	}
 	if g.Deleting {
-		return nil, invalid("AutoScalingGroup name not found - AutoScalingGroup '%s' is pending delete", str(name))
+		return nil, invalid("The AutoScaling group may not be modified while it is pending delete")
 	}
 	return g, nil
 }
@@ -256,20 +263,7 @@ func (r *realm) updateGroup(in *autoscaling.UpdateAutoScalingGroupInput) (*autos
 	if err := copySpec(&g.Spec, &old.Spec); err != nil {
 		return nil, err
 	}
-	if in.VPCZoneIdentifier != nil && in.AvailabilityZones == nil {
-		g.Spec.AvailabilityZones = nil
-	}
-	overlay(&g.Spec, in)
-	switch {
-	case in.LaunchTemplate != nil && in.MixedInstancesPolicy == nil:
-		g.Spec.MixedInstancesPolicy = nil
-	case in.MixedInstancesPolicy != nil && in.LaunchTemplate == nil:
-		g.Spec.LaunchTemplate = nil
-	}
-	if in.DesiredCapacity == nil && g.Spec.MinSize != nil && g.Spec.MaxSize != nil {
-		// Bounds alone move the desired capacity between them.
-		g.Spec.DesiredCapacity = ptr(max(*g.Spec.MinSize, min(*g.Spec.MaxSize, *g.Spec.DesiredCapacity)))
-	}
+	change(&g.Spec, in)
 	if err := r.checkGroup(&g); err != nil {
 		return nil, err
 	}
@@ -281,6 +275,24 @@ func (r *realm) updateGroup(in *autoscaling.UpdateAutoScalingGroupInput) (*autos
 	}
 	r.lookSoon(old)
 	return &autoscaling.UpdateAutoScalingGroupOutput{}, nil
+}
+
+// change applies what an update says. One source of launches takes the place of the other, subnets that of zones, and bounds
+// alone move the desired capacity between them.
+func change(spec *autoscaling.AutoScalingGroup, in *autoscaling.UpdateAutoScalingGroupInput) {
+	if in.VPCZoneIdentifier != nil && in.AvailabilityZones == nil {
+		spec.AvailabilityZones = nil
+	}
+	overlay(spec, in)
+	switch {
+	case in.LaunchTemplate != nil && in.MixedInstancesPolicy == nil:
+		spec.MixedInstancesPolicy = nil
+	case in.MixedInstancesPolicy != nil && in.LaunchTemplate == nil:
+		spec.LaunchTemplate = nil
+	}
+	if in.DesiredCapacity == nil {
+		spec.DesiredCapacity = ptr(max(*spec.MinSize, min(*spec.MaxSize, *spec.DesiredCapacity)))
+	}
 }
 
 // lookSoon lets the group look soon, whatever has changed of it.

@@ -32,6 +32,9 @@ func (r *realm) terminateInGroup(in *autoscaling.TerminateInstanceInAutoScalingG
 	lower := *in.ShouldDecrementDesiredCapacity
 	fewer := 0
 	for _, m := range members {
+		if m.leaving() {
+			return nil, refuse("ScalingActivityInProgress", "Activity %s is in progress.", str(r.activities.Get(m.Activity).ActivityId))
+		}
 		if m.serving() && m.AtRisk == "" {
 			fewer += m.weight()
 		}
@@ -72,9 +75,6 @@ func (r *realm) managedAll(groupName *string, ids []string) (*group, []*member, 
 
 // terminateMember lets go one member for a user, with or without another taking its place.
 func (r *realm) terminateMember(g *group, m *member, lower bool) *activity {
-	if m.leaving() {
-		return r.activities.Get(m.Activity)
-	}
 	have := *g.Spec.DesiredCapacity
 	why := "instance " + m.Instance + " was taken out of service in response to a user request"
 	g.Cause = ""
@@ -163,8 +163,8 @@ func (r *realm) lower(g *group, members []*member, decrement bool) error {
 		}
 	}
 	if n < *g.Spec.MinSize {
-		return invalid("AutoScalingGroup %s has min-size=%d, max-size=%d, and desired-size=%d. To change to desired-size=%d is not possible: adjust min-size first.",
-			g.name(), *g.Spec.MinSize, *g.Spec.MaxSize, *g.Spec.DesiredCapacity, n)
+		return invalid("AutoScalingGroup %s has min-size=%d, max-size=%d, and desired-size=%d. To take out %d instances, please update the AutoScalingGroup sizes appropriately.",
+			g.name(), *g.Spec.MinSize, *g.Spec.MaxSize, *g.Spec.DesiredCapacity, len(members))
 	}
 	g.Spec.DesiredCapacity = ptr(n)
 	r.groups.Touch(g.name())

@@ -242,10 +242,9 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-func must[T any](t *testing.T, v T, err error) T {
+func ok(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("want no error, got %v", err)
 	}
-	return v
 }

@@ -40,7 +40,7 @@ func TestGroupLifecycle(t *testing.T) {
 		}
 
 		_, err := w.as.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String("workers"), DesiredCapacity: awssdk.Int32(4)})
-		must(t, 0, err)
+		ok(t, err)
 		after(10 * time.Second)
 		w.wantServing("workers", 4)
 
@@ -48,7 +48,7 @@ func TestGroupLifecycle(t *testing.T) {
 		term, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 			InstanceId: &victim, ShouldDecrementDesiredCapacity: awssdk.Bool(true),
 		})
-		must(t, term, err)
+		ok(t, err)
 		if !strings.Contains(*term.Activity.Cause, "shrinking the capacity from 4 to 3") {
 			t.Errorf("want the cause to tell of 4 to 3, got %q", *term.Activity.Cause)
 		}
@@ -63,7 +63,7 @@ func TestGroupLifecycle(t *testing.T) {
 		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String("workers")})
 		wantCode(t, err, "ResourceInUse")
 		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String("workers"), ForceDelete: awssdk.Bool(true)})
-		must(t, 0, err)
+		ok(t, err)
 		if s := awssdk.ToString(w.read("workers").Status); s != "Delete in progress" {
 			t.Errorf("want the status of a deletion, got %q", s)
 		}
@@ -72,7 +72,7 @@ func TestGroupLifecycle(t *testing.T) {
 			t.Errorf("want the group gone")
 		}
 		_, err = w.ec2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})
-		must(t, 0, err)
+		ok(t, err)
 		if s := w.server.State(aws.AccountID, aws.Region); len(s.Living())+len(s.Groups)+len(s.Templates) != 0 || w.guests.count() != 0 {
 			t.Errorf("want nothing left, got %+v and %d machines", s, w.guests.count())
 		}

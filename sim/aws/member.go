@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -84,28 +85,32 @@ func (r *realm) tickHealth(g *group, m *member, i *instance) time.Time {
 	if g.Deleting {
 		return time.Time{}
 	}
-	var next time.Time
-	reason := "a user health-check"
-	if failed, why, at := r.failed(g, m, i); failed && !g.suspended("HealthCheck") {
-		reason = why
-		if m.Health != unhealthy {
-			m.Health = unhealthy
-			r.members.Touch(memberKey(g.name(), m.Instance))
-		}
-	} else {
-		next = at
+	failed, why, next := r.failed(g, m, i)
+	if failed && m.Health != unhealthy && !g.suspended("HealthCheck") {
+		m.Health = unhealthy
+		r.members.Touch(memberKey(g.name(), m.Instance))
+	}
+	if !failed {
+		why = "a user health-check"
 	}
 	if m.Health == unhealthy && m.State != memberStandby && !g.suspended("ReplaceUnhealthy") && !g.suspended("Terminate") {
 		g.Cause = ""
-		r.dismiss(g, m, "", "an instance was taken out of service in response to "+reason)
+		r.dismiss(g, m, "", "an instance was taken out of service in response to "+why)
 		r.wake(g)
+		return next
 	}
-	if i != nil && due(i.NoticeAt, r.now) && val(g.Spec.CapacityRebalance) && m.AtRisk == "" && m.State == memberInService {
-		m.AtRisk = "an instance was taken out of service in response to an EC2 instance rebalance recommendation"
-		r.members.Touch(memberKey(g.name(), m.Instance))
-		r.wake(g)
-	}
+	r.rebalance(g, m, i)
 	return earliest(next, r.tickAge(g, m))
+}
+
+// rebalance replaces a spot instance that was told it will be taken away, where the group is asked to.
+func (r *realm) rebalance(g *group, m *member, i *instance) {
+	if i == nil || !due(i.NoticeAt, r.now) || !val(g.Spec.CapacityRebalance) || m.AtRisk != "" || m.State != memberInService {
+		return
+	}
+	m.AtRisk = "an instance was taken out of service in response to an EC2 instance rebalance recommendation"
+	r.members.Touch(memberKey(g.name(), m.Instance))
+	r.wake(g)
 }
 
 // failed is what the health check of EC2 says, and when a failure that is within its grace will count.
@@ -251,12 +256,8 @@ func (g *group) putHook(in *autoscaling.PutLifecycleHookInput) error {
 	h := g.Hooks[name]
 	overlay(&h, in)
 	h.AutoScalingGroupName = ptr(g.name())
-	if h.HeartbeatTimeout == nil {
-		h.HeartbeatTimeout = ptr(int32(defaultHeartbeat / time.Second))
-	}
-	if h.DefaultResult == nil {
-		h.DefaultResult = ptr("ABANDON")
-	}
+	h.HeartbeatTimeout = ptr(cmp.Or(val(h.HeartbeatTimeout), int32(defaultHeartbeat/time.Second)))
+	h.DefaultResult = ptr(cmp.Or(str(h.DefaultResult), "ABANDON"))
 	switch {
 	case name == "" || len(name) > 255:
 		return invalid("1 validation error detected: Value '%s' at 'lifecycleHookName' failed to satisfy constraint: Member must have length between 1 and 255", name)
@@ -266,7 +267,7 @@ func (g *group) putHook(in *autoscaling.PutLifecycleHookInput) error {
 		return invalid("Invalid default result: %s. Allowed values are CONTINUE and ABANDON.", *h.DefaultResult)
 	case *h.HeartbeatTimeout < 30 || *h.HeartbeatTimeout > 7200:
 		return invalid("Heartbeat timeout must be between 30 and 7200 seconds: %d", *h.HeartbeatTimeout)
-	case (h.NotificationTargetARN != nil && *h.NotificationTargetARN != "") != (h.RoleARN != nil && *h.RoleARN != ""):
+	case (str(h.NotificationTargetARN) == "") != (str(h.RoleARN) == ""):
 		return invalid("A notification target and a role that may publish to it must be given together.")
 	}
 	h.GlobalTimeout = ptr(int32(min(globalWaits*seconds(h.HeartbeatTimeout), globalLimit) / time.Second))

@@ -12,34 +12,10 @@ import (
 const imageTime = "2006-01-02T15:04:05.000Z"
 
 func (r *realm) describeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOutput, error) {
-	candidates := slices.Concat(slices.Collect(values(r.images.All())), r.published.images)
-	if len(in.ImageIds) > 0 {
-		candidates = nil
-		for _, id := range in.ImageIds {
-			if !strings.HasPrefix(id, "ami-") {
-				return nil, refuse("InvalidAMIID.Malformed", `Invalid id: "%s" (expecting "ami-...")`, id)
-			}
-			i := r.image(id)
-			if i == nil {
-				return nil, refuse("InvalidAMIID.NotFound", "The image id '[%s]' does not exist", id)
-			}
-			candidates = append(candidates, i)
-		}
+	found, err := r.imagesAsked(in)
+	if err != nil {
+		return nil, err
 	}
-	var found []*Image
-	for _, i := range candidates {
-		if !r.ownedBy(i, in.Owners) || i.Deprecated && !val(in.IncludeDeprecated) && i.OwnerID != r.account && len(in.ImageIds) == 0 {
-			continue
-		}
-		ok, err := matchFilters(in.Filters, imageAttributes(i), nil)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found = append(found, i)
-		}
-	}
-	slices.SortFunc(found, func(a, b *Image) int { return strings.Compare(a.ID, b.ID) })
 	size, err := pageSize(in.MaxResults, 1, 1000, 0, nil)
 	if err != nil {
 		return nil, err
@@ -51,6 +27,49 @@ func (r *realm) describeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImages
 	out := &ec2.DescribeImagesOutput{NextToken: next}
 	for _, i := range page {
 		out.Images = append(out.Images, showImage(i))
+	}
+	return out, nil
+}
+
+// imagesAsked are the images that a call is about, in the order of their IDs.
+func (r *realm) imagesAsked(in *ec2.DescribeImagesInput) ([]*Image, error) {
+	candidates, err := r.imagesByID(in.ImageIds)
+	if err != nil {
+		return nil, err
+	}
+	var found []*Image
+	for _, i := range candidates {
+		hidden := i.Deprecated && !val(in.IncludeDeprecated) && i.OwnerID != r.account && len(in.ImageIds) == 0
+		if hidden || !r.ownedBy(i, in.Owners) {
+			continue
+		}
+		ok, err := matchFilters(in.Filters, imageAttributes(i), nil)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			found = append(found, i)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Image) int { return strings.Compare(a.ID, b.ID) })
+	return found, nil
+}
+
+// imagesByID are the images of those IDs, which must exist, or all.
+func (r *realm) imagesByID(ids []string) ([]*Image, error) {
+	if len(ids) == 0 {
+		return slices.Concat(slices.Collect(values(r.images.All())), r.published.images), nil
+	}
+	var out []*Image
+	for _, id := range ids {
+		if !strings.HasPrefix(id, "ami-") {
+			return nil, refuse("InvalidAMIID.Malformed", `Invalid id: "%s" (expecting "ami-...")`, id)
+		}
+		i := r.image(id)
+		if i == nil {
+			return nil, refuse("InvalidAMIID.NotFound", "The image id '[%s]' does not exist", id)
+		}
+		out = append(out, i)
 	}
 	return out, nil
 }

@@ -125,13 +125,8 @@ func (r *realm) checkTemplateData(d *ec2.RequestLaunchTemplateData, description 
 	if err := checkUserData(str(d.UserData)); err != nil {
 		return nil, err
 	}
-	if id := str(d.ImageId); id != "" && !strings.HasPrefix(id, "ami-") && !strings.HasPrefix(id, "resolve:ssm:") {
-		return nil, refuse("InvalidAMIID.Malformed", `Invalid id: "%s" (expecting "ami-...")`, id)
-	}
-	for _, id := range d.SecurityGroupIds {
-		if !strings.HasPrefix(id, "sg-") {
-			return nil, refuse("InvalidGroupId.Malformed", `Invalid id: "%s" (expecting "sg-...")`, id)
-		}
+	if err := checkIDs(d); err != nil {
+		return nil, err
 	}
 	for _, s := range d.TagSpecifications {
 		if err := checkTags(s.Tags); err != nil {
@@ -148,26 +143,43 @@ func (r *realm) checkTemplateData(d *ec2.RequestLaunchTemplateData, description 
 	return out, reshape(d, out)
 }
 
+// checkIDs refuses what cannot be an ID at all.
+func checkIDs(d *ec2.RequestLaunchTemplateData) error {
+	if id := str(d.ImageId); id != "" && !strings.HasPrefix(id, "ami-") && !strings.HasPrefix(id, "resolve:ssm:") {
+		return refuse("InvalidAMIID.Malformed", `Invalid id: "%s" (expecting "ami-...")`, id)
+	}
+	for _, id := range d.SecurityGroupIds {
+		if !strings.HasPrefix(id, "sg-") {
+			return refuse("InvalidGroupId.Malformed", `Invalid id: "%s" (expecting "sg-...")`, id)
+		}
+	}
+	return nil
+}
+
 // ebsTypes are the kinds of volume.
 var ebsTypes = []string{"standard", "io1", "io2", "gp2", "gp3", "st1", "sc1"}
 
 func checkDevices(devices []ec2.LaunchTemplateBlockDeviceMappingRequest) error {
 	for _, d := range devices {
-		if d.Ebs == nil {
-			continue
+		if err := checkVolume(val(d.Ebs)); err != nil {
+			return err
 		}
-		kind := d.Ebs.VolumeType
-		provisioned := kind == "io1" || kind == "io2"
-		switch {
-		case kind != "" && !slices.Contains(ebsTypes, kind):
-			return refuse("InvalidParameterValue", "Value (%s) for parameter volumeType is invalid. Allowed values are %s.", kind, strings.Join(ebsTypes, ", "))
-		case provisioned && d.Ebs.Iops == nil:
-			return refuse("MissingParameter", "The parameter iops must be specified for %s volumes.", kind)
-		case d.Ebs.Iops != nil && !provisioned && kind != "gp3":
-			return refuse("InvalidParameterCombination", "The parameter iops is not supported for %s volumes.", kind)
-		case d.Ebs.Throughput != nil && kind != "gp3":
-			return refuse("InvalidParameterCombination", "The parameter throughput is not supported for %s volumes.", kind)
-		}
+	}
+	return nil
+}
+
+func checkVolume(v ec2.LaunchTemplateEbsBlockDeviceRequest) error {
+	kind := v.VolumeType
+	provisioned := kind == "io1" || kind == "io2"
+	switch {
+	case kind != "" && !slices.Contains(ebsTypes, kind):
+		return refuse("InvalidParameterValue", "Value (%s) for parameter volumeType is invalid. Allowed values are %s.", kind, strings.Join(ebsTypes, ", "))
+	case provisioned && v.Iops == nil:
+		return refuse("MissingParameter", "The parameter iops must be specified for %s volumes.", kind)
+	case v.Iops != nil && !provisioned && kind != "gp3":
+		return refuse("InvalidParameterCombination", "The parameter iops is not supported for %s volumes.", kind)
+	case v.Throughput != nil && kind != "gp3":
+		return refuse("InvalidParameterCombination", "The parameter throughput is not supported for %s volumes.", kind)
 	}
 	return nil
 }

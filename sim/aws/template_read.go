@@ -103,43 +103,53 @@ func versionOrder(v *version) string { return versionKey(v.Template, maxVersions
 
 // versionsAsked are the versions of one template, or $Latest and $Default of all templates of the account.
 func (r *realm) versionsAsked(in *ec2.DescribeLaunchTemplateVersionsInput) ([]*version, error) {
-	var out []*version
 	if str(in.LaunchTemplateId) == "" && str(in.LaunchTemplateName) == "" {
-		if len(in.Versions) == 0 || slices.ContainsFunc(in.Versions, func(v string) bool { return v != "$Latest" && v != "$Default" }) {
-			return nil, refuse("MissingParameter", "When not specifying a launch template, only $Latest and $Default are valid versions.")
-		}
-		for _, t := range r.templates.All() {
-			for _, which := range in.Versions {
-				v, err := r.versionOf(t, which)
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, v)
-			}
-		}
-		return sortVersions(out), nil
+		return r.versionsOfAll(in.Versions)
 	}
 	t, err := r.findTemplate(in.LaunchTemplateId, in.LaunchTemplateName)
 	if err != nil {
 		return nil, err
 	}
-	if len(in.Versions) > 0 && (in.MinVersion != nil || in.MaxVersion != nil) {
-		return nil, refuse("InvalidParameterCombination", "You cannot specify both versions and a range of versions.")
+	if len(in.Versions) > 0 {
+		if in.MinVersion != nil || in.MaxVersion != nil {
+			return nil, refuse("InvalidParameterCombination", "You cannot specify both versions and a range of versions.")
+		}
+		return r.versionsNamed(t, in.Versions)
 	}
-	for _, which := range in.Versions {
-		v, err := r.versionOf(t, which)
+	var out []*version
+	low, high := rangeOf(in.MinVersion, in.MaxVersion)
+	for _, v := range r.versions.Under(t.ID + "/") {
+		if v.Number >= low && v.Number <= high {
+			out = append(out, v)
+		}
+	}
+	return sortVersions(out), nil
+}
+
+// versionsOfAll are $Latest, $Default or both of every template.
+func (r *realm) versionsOfAll(which []string) ([]*version, error) {
+	if len(which) == 0 || slices.ContainsFunc(which, func(v string) bool { return v != "$Latest" && v != "$Default" }) {
+		return nil, refuse("MissingParameter", "When not specifying a launch template, only $Latest and $Default are valid versions.")
+	}
+	var out []*version
+	for _, t := range r.templates.All() {
+		some, err := r.versionsNamed(t, which)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	return sortVersions(out), nil
+}
+
+func (r *realm) versionsNamed(t *template, which []string) ([]*version, error) {
+	var out []*version
+	for _, w := range which {
+		v, err := r.versionOf(t, w)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, v)
-	}
-	if len(in.Versions) == 0 {
-		low, high := rangeOf(in.MinVersion, in.MaxVersion)
-		for _, v := range r.versions.Under(t.ID + "/") {
-			if v.Number >= low && v.Number <= high {
-				out = append(out, v)
-			}
-		}
 	}
 	return sortVersions(out), nil
 }

@@ -145,29 +145,32 @@ func (m *model) readRequest(fn *ast.FuncDecl) {
 		if !ok {
 			continue
 		}
-		var key, list, target string
-		flat := false
-		each(cond, func(c *ast.CallExpr) {
-			switch f := c.Fun.(type) {
-			case *ast.SelectorExpr:
-				if f.Sel.Name == "Key" || f.Sel.Name == "FlatKey" {
-					key, flat = literal(c.Args[0]), f.Sel.Name == "FlatKey"
-				}
-			case *ast.Ident:
-				if item, ok := m.items[f.Name]; ok {
-					list = item
-				}
-			}
-		})
-		target = member(cond.Cond, "v")
-		if key == "" || target == "" {
-			continue
+		key, target := m.requestKey(cond), member(cond.Cond, "v")
+		if key != "" && target != "" {
+			put(m.request, shape, target, key)
 		}
-		if list != "" && !flat {
-			key += "," + list
-		}
-		put(m.request, shape, target, key)
 	}
+}
+
+// requestKey is the name under which the statement writes a field, "" where it writes none.
+func (m *model) requestKey(s ast.Stmt) string {
+	key, list, flat := "", "", false
+	each(s, func(c *ast.CallExpr) {
+		switch f := c.Fun.(type) {
+		case *ast.SelectorExpr:
+			if f.Sel.Name == "Key" || f.Sel.Name == "FlatKey" {
+				key, flat = literal(c.Args[0]), f.Sel.Name == "FlatKey"
+			}
+		case *ast.Ident:
+			if item, ok := m.items[f.Name]; ok {
+				list = item
+			}
+		}
+	})
+	if key != "" && list != "" && !flat {
+		key += "," + list
+	}
+	return key
 }
 
 // readResponse notes the names under which a deserializer finds the fields of its shape.
