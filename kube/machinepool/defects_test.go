@@ -20,9 +20,9 @@ const (
 )
 
 // running is a world with a pool of two that has settled with both nodes Ready.
-func running(t *testing.T, options ...option) *world {
+func running(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)}, options...)
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
 	w.node("n1", id1, true)
 	w.node("n2", id2, true)
 	w.settled()

@@ -404,7 +404,7 @@ func TestAPoolWithMachinesLeavesNodesToThem(t *testing.T) {
 
 func TestManyNodesAreWrittenAFewAtATime(t *testing.T) {
 	t.Parallel()
-	const count = nodeWrites*2 + 10
+	const count = nodeWrites + 5
 	var ids []string
 	for i := range count {
 		ids = append(ids, fmt.Sprintf("aws:///zone-a/i-%03d", i))
@@ -428,6 +428,6 @@ func TestManyNodesAreWrittenAFewAtATime(t *testing.T) {
 		}
 		want(t, "next look", res.RequeueAfter, soon)
 	}
-	want(t, "writes of the passes", fmt.Sprint(passes), fmt.Sprint([]int{nodeWrites, nodeWrites, 10}))
+	want(t, "writes of the passes", fmt.Sprint(passes), fmt.Sprint([]int{nodeWrites, 5}))
 	want(t, "ready", w.counts()[0], int32(count))
 }

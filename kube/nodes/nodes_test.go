@@ -39,9 +39,9 @@ func node(name, id string, age time.Duration) *corev1.Node {
 	}
 }
 
-func owned(n *corev1.Node, namespace, cluster, kind, name string) *corev1.Node {
+func owned(n *corev1.Node, namespace, kind, name string) *corev1.Node {
 	n.Annotations = map[string]string{
-		clusterv1.ClusterNamespaceAnnotation: namespace, clusterv1.ClusterNameAnnotation: cluster,
+		clusterv1.ClusterNamespaceAnnotation: namespace, clusterv1.ClusterNameAnnotation: "c1",
 		clusterv1.OwnerKindAnnotation: kind, clusterv1.OwnerNameAnnotation: name,
 	}
 	return n
@@ -76,9 +76,9 @@ func TestByProviderKeys(t *testing.T) {
 func TestClaimedBy(t *testing.T) {
 	t.Parallel()
 	c := builder(t).WithObjects(
-		owned(node("mine", "aws:///i-1", 0), "ns", "c1", "MachinePool", "pool"),
-		owned(node("another namespace's", "aws:///i-2", 0), "other", "c1", "MachinePool", "pool"),
-		owned(node("a machine's", "aws:///i-3", 0), "ns", "c1", "MachineSet", "pool"),
+		owned(node("mine", "aws:///i-1", 0), "ns", "MachinePool", "pool"),
+		owned(node("another namespace's", "aws:///i-2", 0), "other", "MachinePool", "pool"),
+		owned(node("a machine's", "aws:///i-3", 0), "ns", "MachineSet", "pool"),
 		node("nobody's", "aws:///i-4", 0),
 	).Build()
 	got, err := ClaimedBy(t.Context(), c, client.ObjectKey{Namespace: "ns", Name: "pool"})
@@ -110,15 +110,15 @@ func TestMapper(t *testing.T) {
 	}{
 		"by instance": {"clusters may hold equal provider IDs: only the own cluster's pool is woken", "c1", node("n", "aws:////i-1", 0), []string{"ns/one"}},
 		"by claim": {"a node whose instance has left the list still wakes the pool that claimed it", "c1",
-			owned(node("n", "aws:///i-9", 0), "ns", "c1", "MachinePool", "empty"), []string{"ns/empty"}},
+			owned(node("n", "aws:///i-9", 0), "ns", "MachinePool", "empty"), []string{"ns/empty"}},
 		"by both": {"a pool that is found twice is woken once", "c1",
-			owned(node("n", "aws:///i-1", 0), "ns", "c1", "MachinePool", "one"), []string{"ns/one"}},
+			owned(node("n", "aws:///i-1", 0), "ns", "MachinePool", "one"), []string{"ns/one"}},
 		"claim and instance differ": {"both pools want to know of a node that both may think theirs", "c1",
-			owned(node("n", "aws:///i-1", 0), "ns", "c1", "MachinePool", "empty"), []string{"ns/one", "ns/empty"}},
+			owned(node("n", "aws:///i-1", 0), "ns", "MachinePool", "empty"), []string{"ns/one", "ns/empty"}},
 		"claim of another cluster": {"annotations are anybody's to write, so they reach the own cluster's pools alone", "c1",
-			owned(node("n", "aws:///i-9", 0), "ns", "c1", "MachinePool", "two"), nil},
+			owned(node("n", "aws:///i-9", 0), "ns", "MachinePool", "two"), nil},
 		"claim of another namespace": {"the same goes for namespaces", "c1",
-			owned(node("n", "aws:///i-9", 0), "other", "c1", "MachinePool", "one"), nil},
+			owned(node("n", "aws:///i-9", 0), "other", "MachinePool", "one"), nil},
 		"no instance": {"a control plane node concerns no pool", "c1", node("n", "", 0), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestMapper(t *testing.T) {
 func TestChanged(t *testing.T) {
 	t.Parallel()
 	base := func() *corev1.Node {
-		n := owned(node("n", "aws:///i-1", 0), "ns", "c1", "MachinePool", "one")
+		n := owned(node("n", "aws:///i-1", 0), "ns", "MachinePool", "one")
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		n.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
 		return n
