@@ -11,7 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
 
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
+	simaws "github.com/muster-project/muster/sim/aws"
 )
 
 func TestWhatOthersPutOnTheGroupStays(t *testing.T) {
@@ -130,6 +133,54 @@ func TestGroupThatFollowsAnAlias(t *testing.T) {
 		w.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
 		if o = w.observe(target); o.Group.Template != o.Latest().Ref {
 			t.Errorf("want the group put back to %s, got %s", o.Latest().Ref, o.Group.Template)
+		}
+	})
+}
+
+func TestForeignTemplate(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 1)
+		id, _, _ := strings.Cut(o.Latest().Ref, ":")
+		if _, err := w.ec2.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.ec2.CreateLaunchTemplate(t.Context(), foreignTemplate(target.Owner.ResourceName(), "ami-0123456789abcdef0")); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		o = w.observe(target)
+		if o.Foreign != nil || o.Group == nil || len(o.Versions) != 0 || len(o.Issues) == 0 || o.Issues[0].Reason != "ForeignTemplate" {
+			t.Fatalf("want our group, none of the foreign versions, and an issue, got %+v", o)
+		}
+		for _, s := range []pool.Step{{Kind: pool.PutTemplate}, {Kind: pool.DeleteTemplates}} {
+			if err := w.driver.Start(t.Context(), target, s); err == nil || cloud.KindOf(err) != cloud.Conflict {
+				t.Errorf("%s: want the foreign template left alone, got %v", s.Kind, err)
+			}
+		}
+		w.start(target, pool.Step{Kind: pool.DeleteGroup})
+		settle()
+		if o = w.observe(target); o.Group != nil || o.Foreign == nil || o.Foreign.Reason != "ForeignTemplate" {
+			t.Errorf("want the foreign template alone to be left, got %+v", o)
+		}
+	})
+}
+
+func TestDeletionGoesOnWithoutTheCluster(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 1)
+		target.Spec = &awsv1.MachinePoolSource{Pool: target.Spec.Pool, Cluster: awsv1.ClusterView{Region: simaws.Region}}
+		if o := w.observe(target); o.Group == nil || o.Wanted.Content != "" && len(o.Issues) == 0 {
+			t.Errorf("want the group seen and the missing network among the issues, got %+v", o)
+		}
+		w.start(target, pool.Step{Kind: pool.DeleteGroup})
+		settle()
+		if o := w.observe(target); o.Group != nil || len(o.Versions) == 0 {
+			t.Errorf("want the template seen once the group is gone, got %+v", o)
+		}
+		w.start(target, pool.Step{Kind: pool.DeleteTemplates})
+		o, err := w.driver.Observe(t.Context(), target)
+		if cloud.KindOf(err) != cloud.Invalid || o.Group != nil || len(o.Versions) != 0 {
+			t.Errorf("want nothing left beside the error on the specification, got %+v, %v", o, err)
 		}
 	})
 }

@@ -46,11 +46,14 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered}, nil
 	}
 	out := pool.Observed{Versions: p.versions()}
+	if template := p.foreignTemplate(); template != nil {
+		out.Issues = append(out.Issues, *template)
+	}
 	is := p.memory.group.is
 	want, err := p.want(ctx)
 	out.Remember = want.remember
 	if err != nil {
-		if is == nil {
+		if is == nil && len(out.Versions) == 0 {
 			return out, err
 		}
 		out.Issues = append(out.Issues, causeOf(err))
@@ -94,19 +97,35 @@ func (p *pass) readGroup(ctx context.Context) error {
 // ours says whether the group carries our owner tag.
 func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool { return tagOf(is, tagOwner) == p.t.Owner.ID }
 
-// foreign says which object of the cloud has our name without being ours.
+// foreignGroup says that a group has our name without being ours.
+func (p *pass) foreignGroup() *pool.Cause {
+	is := p.memory.group.is
+	if is == nil || p.ours(is) {
+		return nil
+	}
+	return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
+		"Auto Scaling group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's group another name by the annotation muster.dev/group-name",
+		p.t.group, tagOwner, quoted(tagOf(is, tagOwner)))}
+}
+
+// foreignTemplate says that a launch template has our name without being ours.
+func (p *pass) foreignTemplate() *pool.Cause {
+	known := p.memory.template
+	if known.id == "" || known.ours {
+		return nil
+	}
+	return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
+		"launch template %s (%s) exists and is not this pool's: it has no tag %s of ours. It is left alone. Delete it, or give this pool's template another name in %s",
+		p.t.template, known.id, tagOwner, fieldTemplateName)}
+}
+
+// foreign says what keeps the pool from being made, or from being looked after. Once the group exists, a template that is
+// not ours is an issue and no more, so that the group can still be sized and deleted.
 func (p *pass) foreign() *pool.Cause {
-	if is := p.memory.group.is; is != nil && !p.ours(is) {
-		return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
-			"Auto Scaling group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's group another name by the annotation muster.dev/group-name",
-			p.t.group, tagOwner, quoted(tagOf(is, tagOwner)))}
+	if group := p.foreignGroup(); group != nil || p.memory.group.is != nil {
+		return group
 	}
-	if known := p.memory.template; known.id != "" && !known.ours {
-		return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
-			"launch template %s (%s) exists and is not this pool's: it has no tag %s of ours. It is left alone. Delete it, or give this pool's template another name in %s",
-			p.t.template, known.id, tagOwner, fieldTemplateName)}
-	}
-	return nil
+	return p.foreignTemplate()
 }
 
 func quoted(text string) string {

@@ -41,7 +41,8 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	}
 }
 
-// known makes sure that the group and the template have been read before something depends on whose they are.
+// known makes sure that the group and the template have been read before something depends on them, and that the group is
+// not somebody else's.
 func (p *pass) known(ctx context.Context) error {
 	if p.memory.group.at.IsZero() {
 		if err := p.readGroup(ctx); err != nil {
@@ -53,15 +54,27 @@ func (p *pass) known(ctx context.Context) error {
 			return err
 		}
 	}
-	if foreign := p.foreign(); foreign != nil {
-		return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
+	return notOurs(p.foreignGroup())
+}
+
+// knownTemplate is known, and makes sure that the template is not somebody else's either.
+func (p *pass) knownTemplate(ctx context.Context) error {
+	if err := p.known(ctx); err != nil {
+		return err
 	}
-	return nil
+	return notOurs(p.foreignTemplate())
+}
+
+func notOurs(foreign *pool.Cause) error {
+	if foreign == nil {
+		return nil
+	}
+	return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
 }
 
 // putTemplate makes the template with its first version, or a new version of it.
 func (p *pass) putTemplate(ctx context.Context, s pool.Step) error {
-	if err := p.known(ctx); err != nil {
+	if err := p.knownTemplate(ctx); err != nil {
 		return err
 	}
 	want, err := p.want(ctx)
@@ -150,6 +163,9 @@ func (p *pass) ourTemplateAfterAll(ctx context.Context, refused error) error {
 
 // createGroup makes the group.
 func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
+	if err := p.known(ctx); err != nil {
+		return err
+	}
 	want, err := p.want(ctx)
 	if err != nil {
 		return err
@@ -220,6 +236,9 @@ func specification(name string) (*asgtypes.LaunchTemplateSpecification, error) {
 
 // resize asks for more instances, now and not after the cooldown.
 func (p *pass) resize(ctx context.Context, s pool.Step) error {
+	if err := p.known(ctx); err != nil {
+		return err
+	}
 	p.memory.touchedGroup()
 	p.memory.resized = p.now
 	_, err := p.c.autoscaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
@@ -232,6 +251,9 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	if len(s.Targets) > removeBatch {
 		return fmt.Errorf("asked to remove %d instances at once: at most %d", len(s.Targets), removeBatch)
+	}
+	if err := p.known(ctx); err != nil {
+		return err
 	}
 	p.memory.touchedGroup()
 	for _, target := range s.Targets {
@@ -268,7 +290,7 @@ func (p *pass) going(ctx context.Context, id string, refused error) (bool, error
 
 // pruneTemplates deletes versions. One that is gone already is no error.
 func (p *pass) pruneTemplates(ctx context.Context, s pool.Step) error {
-	if err := p.known(ctx); err != nil {
+	if err := p.knownTemplate(ctx); err != nil {
 		return err
 	}
 	id := p.memory.template.id
@@ -338,7 +360,7 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 
 // deleteTemplates deletes the template with all its versions, if it is ours.
 func (p *pass) deleteTemplates(ctx context.Context) error {
-	if err := p.known(ctx); err != nil {
+	if err := p.knownTemplate(ctx); err != nil {
 		return err
 	}
 	id := p.memory.template.id
