@@ -28,6 +28,9 @@ const (
 	readyLimit = 2 * time.Minute
 	// readyPause between two looks at /readyz.
 	readyPause = 20 * time.Millisecond
+	// shutdownLimit bounds how long a server that is told to end waits for its clients. Its own limit, that of a request,
+	// would be a minute: clients that watch, and do not yet know that their server is going, hold it that long.
+	shutdownLimit = 2 * time.Second
 	// adminQPS and adminBurst of the administrator's client: throttling it would only slow the local world down.
 	adminQPS, adminBurst = 1000, 2000
 )
@@ -127,6 +130,7 @@ func (s *Server) run(ctx context.Context, o Options, listener net.Listener) erro
 	if err != nil {
 		return err
 	}
+	chain.GenericAPIServer.ShutdownTimeout = shutdownLimit
 	prepared, err := chain.PrepareRun()
 	if err != nil {
 		return err
