@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/annotations"
@@ -94,6 +95,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			return ctrl.Result{}, fmt.Errorf("fill in the spec of %s: %w", req, err)
 		}
 	}
+	if awaitsControlPlane(cluster) {
+		return ctrl.Result{}, nil
+	}
 	ready := filled.DeepCopy()
 	if err := network.fillStatus(ready); err != nil {
 		return ctrl.Result{}, fmt.Errorf("fill in the status of %s: %w", req, err)
@@ -104,4 +108,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 	}
 	return ctrl.Result{}, nil
+}
+
+// awaitsControlPlane holds a network back whose cluster's control plane is still to come. Core connects to a cluster as
+// soon as its network is ready, and tries again only half a minute after it found no kubeconfig. The control plane of
+// the local world needs no network, so it may come first.
+func awaitsControlPlane(c *clusterv1.Cluster) bool {
+	return c.Spec.ControlPlaneRef.IsDefined() && !ptr.Deref(c.Status.Initialization.ControlPlaneInitialized, false)
 }

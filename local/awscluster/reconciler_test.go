@@ -33,9 +33,11 @@ func TestReconcile(t *testing.T) {
 			"networkStatus":  map[string]any{"securityGroups": map[string]any{"node": map[string]any{"id": "sg-1", "name": "node"}}}}
 	}
 	endpoint := clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 20001}
+	plane := clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "LocalControlPlane", Name: "c"}
 	for _, tc := range []struct {
 		reason               string
 		cluster              clusterv1.ClusterSpec
+		initialized          bool
 		spec                 map[string]any
 		orphan               bool
 		wantSpec, wantStatus map[string]any
@@ -50,6 +52,11 @@ func TestReconcile(t *testing.T) {
 		{reason: "the endpoint is copied once the cluster has one", cluster: clusterv1.ClusterSpec{ControlPlaneEndpoint: endpoint}, spec: map[string]any{},
 			wantSpec: map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets},
 				"controlPlaneEndpoint": map[string]any{"host": "127.0.0.1", "port": int64(20001)}},
+			wantStatus: status("eu-west-1a")},
+		{reason: "a network is ready no sooner than the control plane", cluster: clusterv1.ClusterSpec{ControlPlaneRef: plane}, spec: map[string]any{},
+			wantSpec: map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets}}},
+		{reason: "and ready with it", cluster: clusterv1.ClusterSpec{ControlPlaneRef: plane}, initialized: true, spec: map[string]any{},
+			wantSpec:   map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets}},
 			wantStatus: status("eu-west-1a")},
 		{reason: "nobody touches a paused cluster", cluster: clusterv1.ClusterSpec{Paused: new(true)}, spec: map[string]any{}, wantSpec: map[string]any{}},
 		{reason: "one that no Cluster names waits for it", orphan: true, spec: map[string]any{}, wantSpec: map[string]any{}},
@@ -67,7 +74,8 @@ func TestReconcile(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(o).
-				WithObjects(o, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: tc.cluster}).Build()
+				WithObjects(o, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: tc.cluster, Status: clusterv1.ClusterStatus{
+					Initialization: clusterv1.ClusterInitializationStatus{ControlPlaneInitialized: &tc.initialized}}}).Build()
 			r := &Reconciler{Client: c, Network: account}
 			got := pass(t, r, c)
 			spec, _, _ := unstructured.NestedMap(got.Object, "spec")
