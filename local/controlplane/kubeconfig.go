@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
-	"github.com/muster-project/muster/local/apiserver"
 )
 
 // keepKubeconfig writes the file that people use, unless it serves already.
@@ -18,14 +16,7 @@ func (r *Reconciler) keepKubeconfig(namespace, cluster string, s *server) error 
 	if r.KubeconfigFile == nil {
 		return nil
 	}
-	file := r.KubeconfigFile(types.NamespacedName{Namespace: namespace, Name: cluster})
-	if kept, err := os.ReadFile(file); err == nil && leadsTo(kept, s.Server) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("make the directory of kubeconfigs: %w", err)
-	}
-	return apiserver.WriteFile(file, s.Kubeconfig)
+	return s.KeepKubeconfig(r.KubeconfigFile(types.NamespacedName{Namespace: namespace, Name: cluster}))
 }
 
 // dropKubeconfig removes the file of a cluster whose API server is gone.

@@ -111,6 +111,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	}
 	// Once the finalizer is stored, the API server is started: a deletion in between must find it.
 	if controllerutil.AddFinalizer(lcp, localv1.LocalControlPlaneFinalizer) {
+		markUnavailable(lcp, "Starting", "the API server is being started")
 		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{}, r.ensure(ctx, lcp, cluster)

@@ -96,8 +96,9 @@ func (w *testWorld) untilAvailable(t *testing.T, lcp *localv1.LocalControlPlane)
 		if err := w.client.Get(ctx, client.ObjectKeyFromObject(lcp), lcp); err != nil {
 			return err
 		}
-		if !conditions.IsTrue(lcp, available) {
-			return fmt.Errorf("%+v", lcp.Status.Conditions)
+		// The condition is written first, then the rest of the object, the status last.
+		if !conditions.IsTrue(lcp, available) || lcp.Status.Version != lcp.Spec.Version {
+			return fmt.Errorf("%+v", lcp.Status)
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -10,13 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
-	"github.com/muster-project/muster/local/apiserver"
 )
 
 // secrets are what others need to reach the cluster and to let machines join it, as kubeadm's control plane keeps them.
@@ -85,10 +82,5 @@ func fits(found, want *corev1.Secret, purpose secret.Purpose, s *server) bool {
 	if purpose != secret.Kubeconfig {
 		return equality.Semantic.DeepEqual(found.Data, want.Data)
 	}
-	return leadsTo(found.Data[secret.KubeconfigDataName], s.Server)
-}
-
-func leadsTo(kubeconfig []byte, s *apiserver.Server) bool {
-	c, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
-	return err == nil && c.Host == s.URL && bytes.Equal(c.CAData, s.CA.CertPEM)
+	return s.Serves(found.Data[secret.KubeconfigDataName])
 }
