@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/cluster-api/core/reconcilers/cluster"
 	"sigs.k8s.io/cluster-api/core/reconcilers/machine"
 	"sigs.k8s.io/cluster-api/core/reconcilers/machinehealthcheck"
+	"sigs.k8s.io/cluster-api/feature"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -21,6 +22,15 @@ const (
 	// remoteGracePeriod is how long a workload cluster may be out of reach before conditions say so, as core has it.
 	remoteGracePeriod = 5 * time.Minute
 )
+
+// Hurry makes the reconcilers act on every change at once; by themselves they look at an object once a second at most.
+// It changes the whole process and is to be called before a manager is made.
+func Hurry() error {
+	if err := feature.MutableGates.Set(string(feature.ReconcilerRateLimiting) + "=false"); err != nil {
+		return fmt.Errorf("let cluster-api's reconcilers hurry: %w", err)
+	}
+	return nil
+}
 
 // Options of the reconcilers.
 type Options struct {
