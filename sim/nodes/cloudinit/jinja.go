@@ -78,7 +78,7 @@ func fill(s string, data Metadata) (out string, missing []string, err error) {
 		}
 		b.WriteString(s[:i])
 		open, end := s[i:i+2], closing[s[i:i+2]]
-		inner, rest, found := strings.Cut(s[i+2:], end)
+		inner, rest, found := cutTag(s[i+2:], open)
 		if !found {
 			return "", nil, fmt.Errorf("%s is not closed by %s", open, end)
 		}
@@ -102,6 +102,21 @@ func fill(s string, data Metadata) (out string, missing []string, err error) {
 			s = rest
 		}
 	}
+}
+
+// inExpression is an expression up to its end, strings within it whole, for they may hold braces.
+var inExpression = regexp.MustCompile(`^(?:'[^']*'|"[^"]*"|[^'"])*?}}`)
+
+// cutTag gives what a tag holds and what comes behind it.
+func cutTag(s, open string) (inner, rest string, found bool) {
+	if open != "{{" {
+		return strings.Cut(s, closing[open])
+	}
+	m := inExpression.FindString(s)
+	if m == "" {
+		return "", "", false
+	}
+	return m[:len(m)-len("}}")], s[len(m):], true
 }
 
 var closing = map[string]string{"{{": "}}", "{%": "%}", "{#": "#}"}

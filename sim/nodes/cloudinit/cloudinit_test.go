@@ -1,0 +1,249 @@
+package cloudinit_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	upstream "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/cloudinit"
+
+	"github.com/muster-project/muster/sim/nodes/cloudinit"
+)
+
+var facts = cloudinit.Instance{
+	ID: "i-0abc", Type: "m5.large", Hostname: "ip-10-0-1-23.eu-west-1.compute.internal", Address: "10.0.1.23",
+	Cloud: "aws", Region: "eu-west-1", Zone: "eu-west-1a", Arch: "x86_64",
+}
+
+func zipped(t testing.TB, s string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(s)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func b64(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
+// TestBootstrapProvidersOutput takes what the bootstrap provider itself renders, with everything that it can put in.
+func TestBootstrapProvidersOutput(t *testing.T) {
+	t.Parallel()
+	in := &upstream.NodeInput{JoinConfiguration: "apiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: '{{ ds.meta_data.local_hostname }}'\n"}
+	in.BootCommands = []string{"echo boot"}
+	in.PreKubeadmCommands = []string{`echo "$(date)" before`, "hostname"}
+	in.PostKubeadmCommands = []string{"echo after"}
+	in.AdditionalFiles = []bootstrapv1.File{
+		{Path: "/etc/plain", Content: "a: 1\nb: {{ v1.region }}\n", Permissions: "0600", Owner: "root:adm"},
+		{Path: "/etc/coded", Content: b64([]byte("coded")), Encoding: bootstrapv1.Base64},
+		{Path: "/etc/zipped", Content: b64(zipped(t, "zipped")), Encoding: bootstrapv1.GzipBase64},
+		{Path: "/etc/plain", Content: "more", Append: ptr.To(true)},
+	}
+	in.Users = []bootstrapv1.User{{Name: "ops", SSHAuthorizedKeys: []string{"ssh-ed25519 AAAA"}}}
+	in.NTP = &bootstrapv1.NTP{Enabled: ptr.To(true), Servers: []string{"ntp.example.com"}}
+	in.Mounts = []bootstrapv1.MountPoints{{"LABEL=data", "/data"}}
+	data, err := upstream.NewNode(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cloudinit.Parse(data, facts.Metadata())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type file struct{ Path, Content, Permissions, Owner string }
+	var files []file
+	for _, f := range c.Files {
+		files = append(files, file{f.Path, strings.TrimSpace(string(f.Content)), f.Permissions, f.Owner})
+	}
+	want := []file{
+		{"/etc/plain", "a: 1\nb: eu-west-1", "0600", "root:adm"},
+		{"/etc/coded", "coded", "0644", "root:root"},
+		{"/etc/zipped", "zipped", "0644", "root:root"},
+		{"/etc/plain", "more", "0644", "root:root"},
+		{"/run/kubeadm/kubeadm-join-config.yaml", "---\napiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: 'ip-10-0-1-23.eu-west-1.compute.internal'", "0640", "root:root"},
+	}
+	if diff := cmp.Diff(want, files[:len(want)]); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if !c.Files[3].Append || c.Files[0].Append {
+		t.Errorf("append: want the fourth file alone to add to another, got %v and %v", c.Files[3].Append, c.Files[0].Append)
+	}
+	wantCommands := []string{`echo "$(date)" before`, "hostname",
+		"kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/cluster-api/bootstrap-success.complete", "echo after"}
+	if diff := cmp.Diff(wantCommands, c.Commands); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"echo boot"}, c.BootCommands); diff != "" {
+		t.Errorf("boot commands (-want +got):\n%s", diff)
+	}
+	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "users") || !strings.Contains(notes, "ntp") || !strings.Contains(notes, "mounts") {
+		t.Errorf("notes: want users, ntp and mounts named, got:\n%s", notes)
+	}
+	if len(c.Warnings) != 0 {
+		t.Errorf("warnings: want none, got %v", c.Warnings)
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ reason, template, want, fails, warns string }{
+		{reason: "the seeds' spelling", template: "{{ ds.meta_data.local_hostname }}", want: facts.Hostname},
+		{reason: "the providers' other spelling", template: `{{ ds.meta_data["local_hostname"] }}`, want: facts.Hostname},
+		{reason: "single quotes", template: `{{ ds.meta_data['instance_id'] }}`, want: "i-0abc"},
+		{reason: "hyphens are underscores", template: `{{ ds.meta_data["local-hostname"] }}`, want: facts.Hostname},
+		{reason: "nested, for provider IDs", template: "aws:///{{ ds.meta_data.placement.availability_zone }}/{{ds.meta_data.instance_id}}", want: "aws:///eu-west-1a/i-0abc"},
+		{reason: "standard names", template: "{{ v1.local_hostname }} {{ v1.region }} {{ v1.availability_zone }} {{ v1.cloud_name }}", want: facts.Hostname + " eu-west-1 eu-west-1a aws"},
+		{reason: "standard names without v1", template: "{{ instance_id }} {{ region }}", want: "i-0abc eu-west-1"},
+		{reason: "whitespace marks", template: "{{- v1.region -}}", want: "eu-west-1"},
+		{reason: "the usual way to write braces", template: `{{ '{{' }} .Name {{ "}}" }}`, want: "{{ .Name }}"},
+		{reason: "raw blocks are for other templates", template: "{% raw %}{{ .Name }}{% endraw %}!", want: "{{ .Name }}!"},
+		{reason: "comments vanish", template: "a{# no {{ x }} #}b", want: "ab"},
+		{reason: "an unknown variable is named and marked, as cloud-init does", template: "{{ ds.meta_data.nickname }}", want: "CI_MISSING_JINJA_VAR/ds.meta_data.nickname", warns: "ds.meta_data.nickname"},
+		{reason: "a subtree is no text", template: "{{ ds.meta_data }}", want: "CI_MISSING_JINJA_VAR/ds.meta_data", warns: "ds.meta_data"},
+		{reason: "filters are not guessed", template: "{{ v1.region | upper }}", fails: "{{ v1.region | upper }} is not supported"},
+		{reason: "another language's template", template: "{{ .Name }}", fails: "{{ .Name }} is not supported"},
+		{reason: "statements are not guessed", template: "{% if v1.region %}x{% endif %}", fails: "{% if v1.region %} is not supported"},
+		{reason: "an open expression", template: "{{ v1.region", fails: "{{ is not closed by }}"},
+		{reason: "an open raw block", template: "{% raw %}x", fails: "not closed by endraw"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			data := "## template: jinja\n#cloud-config\nwrite_files:\n- path: /f\n  content: |\n    " + c.template + "\n"
+			got, err := cloudinit.Parse([]byte(data), facts.Metadata())
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Fatalf("error: want %q, got %v", c.fails, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.TrimSpace(string(got.Files[0].Content)); text != c.want {
+				t.Errorf("want %q, got %q", c.want, text)
+			}
+			if warned := strings.Join(got.Warnings, ""); !strings.Contains(warned, c.warns) || c.warns == "" && warned != "" {
+				t.Errorf("warnings: want %q, got %q", c.warns, warned)
+			}
+		})
+	}
+	plain, err := cloudinit.Parse([]byte("#cloud-config\nruncmd: ['{{ x }}']\n"), facts.Metadata())
+	if err != nil || plain.Commands[0] != "{{ x }}" {
+		t.Errorf("without the header nothing is rendered: want {{ x }}, got %v, %v", plain, err)
+	}
+}
+
+func TestFormsOfUserData(t *testing.T) {
+	t.Parallel()
+	config := "#cloud-config\nruncmd: [one]\n"
+	archive := func(parts ...string) string {
+		return "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\n" + strings.Join(parts, "\n--B\n") + "\n--B--\n"
+	}
+	for _, c := range []struct {
+		reason, data, fails string
+		commands, notes     []string
+	}{
+		{reason: "plain", data: config, commands: []string{"one"}},
+		{reason: "windows line ends", data: "#cloud-config\r\nruncmd: [one]\r\n", commands: []string{"one"}},
+		{reason: "gzip", data: string(zipped(t, config)), commands: []string{"one"}},
+		{reason: "a command as a list of words is quoted", data: "#cloud-config\nruncmd:\n- [echo, 'a b', 3]\n- null\n", commands: []string{"echo 'a b' 3"}},
+		{reason: "an archive with a script", data: archive("Content-Type: text/cloud-config\n\n"+config, "Content-Type: text/x-shellscript\n\n#!/bin/sh\nreboot"), commands: []string{"one"}, notes: []string{"user data part of type shellscript is not carried out by a simulated machine"}},
+		{reason: "an encoded part", data: archive("Content-Type: text/cloud-config\nContent-Transfer-Encoding: base64\n\n" + b64([]byte(config))), commands: []string{"one"}},
+		{reason: "a part that is told by its first line", data: archive("Content-Type: text/plain\n\n" + config), commands: []string{"one"}},
+		{reason: "the first of two says what runs, as with cloud-init's default merge", data: archive("Content-Type: text/cloud-config\n\n"+config, "Content-Type: text/cloud-config\n\n#cloud-config\nruncmd: [two]"), commands: []string{"one"}},
+		{reason: "a script alone is known but not run", data: "#!/bin/sh\nkubeadm join\n", notes: []string{"user data part of type shellscript is not carried out by a simulated machine"}},
+		{reason: "nothing", data: " \n", fails: "user data is empty"},
+		{reason: "some text", data: "join me", fails: "unhandled non-multipart"},
+		{reason: "ignition", data: `{"ignition":{"version":"2.3.0"},"secret":"s3cr3t"}`, fails: "unhandled non-multipart"},
+		{reason: "damaged gzip", data: "\x1f\x8bxx", fails: "looks like gzip but is not"},
+		{reason: "a bomb", data: string(zipped(t, strings.Repeat("#", 5<<20))), fails: "unpacks to more than"},
+		{reason: "no YAML", data: "#cloud-config\na: [s3cr3t\n", fails: "failed loading yaml blob"},
+		{reason: "a list at the top", data: "#cloud-config\n- s3cr3t\n", fails: "failed loading yaml blob"},
+		{reason: "commands of a wrong type", data: "#cloud-config\nruncmd: s3cr3t\n", fails: "runcmd: want a list"},
+		{reason: "a command of a wrong type", data: "#cloud-config\nruncmd: [{a: s3cr3t}]\n", fails: "runcmd[0]: want a string or a list of strings, found a mapping"},
+		{reason: "files of a wrong type", data: "#cloud-config\nwrite_files: s3cr3t\n", fails: "write_files: want a list"},
+		{reason: "another renderer", data: "## template: mako\n#cloud-config\n", fails: `renderer "mako"`},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			got, err := cloudinit.Parse([]byte(c.data), facts.Metadata())
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Fatalf("error: want %q, got %v", c.fails, err)
+				}
+				if strings.Contains(err.Error(), "s3cr3t") {
+					t.Errorf("the error quotes the user data: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.commands, got.Commands); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.notes, got.Notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ reason, entry, warns string }{
+		{"no path", "content: x", "no path provided"},
+		{"not base64", "path: /f\n  encoding: b64\n  content: '***'", "/f: content is not base64"},
+		{"not gzip", "path: /f\n  encoding: gz+b64\n  content: YWJj", "/f: content is not gzip"},
+		{"unknown encoding", "path: /f\n  encoding: rot13\n  content: x", "unknown encoding type rot13"},
+		{"a mapping as content", "path: /f\n  content: {a: b}", "content: want a string, found a mapping"},
+		{"a bomb", "path: /f\n  encoding: gzip+base64\n  content: " + b64(zipped(t, strings.Repeat("x", 2<<20))), "unpacks to more than"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			got, err := cloudinit.Parse([]byte("#cloud-config\nhostname: h\nwrite_files:\n- "+c.entry+"\n- path: /good\n  permissions: 0600\n"), facts.Metadata())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], c.warns) {
+				t.Errorf("warnings: want %q, got %q", c.warns, got.Warnings)
+			}
+			if len(got.Files) != 1 || got.Files[0].Path != "/good" || got.Files[0].Permissions != "0600" {
+				t.Errorf("files: want the good one alone with mode 0600, got %+v", got.Files)
+			}
+			if got.Hostname != "h" {
+				t.Errorf("hostname: want h, got %q", got.Hostname)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"#cloud-config\nruncmd: [a]\n", "## template: jinja\n#cloud-config\nwrite_files:\n- path: '{{ v1.region }}'\n", string(zipped(f, "#cloud-config\n")),
+		"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/cloud-config\n\n#cloud-config\n\n--B--\n",
+		"## template: jinja\n{% raw %}{{{% endraw %}", "#cloud-config\na: &a [*a]\n", fmt.Sprintf("#cloud-config\nwrite_files: [{path: /a, encoding: gz+b64, content: %s}]", b64(zipped(f, "x"))),
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, errA := cloudinit.Parse(data, facts.Metadata())
+		b, errB := cloudinit.Parse(data, facts.Metadata())
+		if (errA == nil) != (a != nil) {
+			t.Fatalf("want a configuration or an error, got %v and %v", a, errA)
+		}
+		if diff := cmp.Diff(a, b); diff != "" || fmt.Sprint(errA) != fmt.Sprint(errB) {
+			t.Fatalf("two readings of the same data differ: %s, %v, %v", diff, errA, errB)
+		}
+	})
+}
