@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -137,17 +138,24 @@ func TestGroupThatFollowsAnAlias(t *testing.T) {
 	})
 }
 
+// stealName deletes the pool's template and makes one of others under its name.
+func (w *world) stealName(o pool.Observed, name string) {
+	w.t.Helper()
+	id, _, _ := strings.Cut(o.Latest().Ref, ":")
+	_, err := w.ec2.DeleteLaunchTemplate(w.t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})
+	if err == nil {
+		_, err = w.ec2.CreateLaunchTemplate(w.t.Context(), foreignTemplate(name, "ami-0123456789abcdef0"))
+	}
+	if err != nil {
+		w.t.Fatalf("steal the name %s: %v", name, err)
+	}
+	settle()
+}
+
 func TestForeignTemplate(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(aTarget(), 1)
-		id, _, _ := strings.Cut(o.Latest().Ref, ":")
-		if _, err := w.ec2.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.ec2.CreateLaunchTemplate(t.Context(), foreignTemplate(target.Owner.ResourceName(), "ami-0123456789abcdef0")); err != nil {
-			t.Fatal(err)
-		}
-		settle()
+		w.stealName(o, target.Owner.ResourceName())
 		o = w.observe(target)
 		if o.Foreign != nil || o.Group == nil || len(o.Versions) != 0 || len(o.Issues) == 0 || o.Issues[0].Reason != "ForeignTemplate" {
 			t.Fatalf("want our group, none of the foreign versions, and an issue, got %+v", o)
@@ -161,6 +169,49 @@ func TestForeignTemplate(t *testing.T) {
 		settle()
 		if o = w.observe(target); o.Group != nil || o.Foreign == nil || o.Foreign.Reason != "ForeignTemplate" {
 			t.Errorf("want the foreign template alone to be left, got %+v", o)
+		}
+	})
+}
+
+func TestVersionDeletedByHand(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 0)
+		for n := range 2 {
+			target.Bootstrap = cloud.NewBootstrap(fmt.Appendf(nil, "#cloud-config\n# %d\n", n), "cloud-config")
+			w.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+			o = w.observe(target)
+			w.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+			w.start(target, pool.Step{Kind: pool.Resize, Size: n + 1})
+			settle()
+			o = w.observe(target)
+		}
+		id, second, _ := strings.Cut(o.Versions[1].Ref, ":")
+		if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(), &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{second}}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		if o = w.observe(target); len(o.Versions) != 2 || len(o.Instances) != 2 {
+			t.Fatalf("want two versions and two instances left, got %+v", o)
+		}
+		unknown := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return i.Template == pool.Template{Ref: id + ":" + second} })
+		if unknown < 0 {
+			t.Errorf("want an instance of unknown content from %s:%s, got %+v", id, second, o.Instances)
+		}
+		if got := w.operations(func() { w.observe(target) }); !slices.Equal(got, []string{"DescribeAutoScalingGroups"}) {
+			t.Errorf("want a version that is known to be gone not to be asked for in every pass, got %v", got)
+		}
+	})
+}
+
+func TestAFailedLookUpForgetsNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 1)
+		broken := with(target, func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" })
+		found := w.observe(broken).Remember
+		for key, want := range o.Remember {
+			if found[key] != want {
+				t.Errorf("want %s remembered as %q while another look-up fails, got %q", key, want, found[key])
+			}
 		}
 	})
 }
