@@ -1,5 +1,5 @@
-// Package engine runs one pass over one pool: observe, decide, start one step, report. It knows no cloud and no
-// Kubernetes: both are handed in, so that whole scenarios run in virtual time without an API server.
+// Package engine runs one pass over one pool: observe, decide, start one step. It knows no cloud and no Kubernetes:
+// both are handed in, so that whole scenarios run in virtual time without an API server.
 package engine
 
 import (
@@ -14,20 +14,21 @@ import (
 type Facts[S any] struct {
 	Target  cloud.Target[S]
 	Desired pool.Desired
-	// Nodes of the workload cluster by cloud.ProviderKey of their provider ID. Nil means that the workload cluster can't
-	// be asked, which is not the same as no nodes.
-	Nodes map[string]pool.Node
 	// Marked are the provider keys of the instances that shall go first.
 	Marked map[string]bool
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
-	// bootstrap data, ...): a change ends a back-off, because what was refused may now be right.
+	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
 	Now        time.Time
 }
 
-// NodeStarter starts the steps that concern nodes rather than the cloud: Drain and Undrain.
-type NodeStarter interface {
-	StartNodes(ctx context.Context, s pool.Step) error
+// Nodes is the workload cluster as one pass needs it.
+type Nodes interface {
+	// Find gives the nodes of the given provider keys (cloud.ProviderKey), by key. An error means that the workload
+	// cluster can't be asked, which is not the same as having no nodes.
+	Find(ctx context.Context, keys []string) (map[string]pool.Node, error)
+	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait.
+	Start(ctx context.Context, s pool.Step) error
 }
 
 // Outcome is what one pass did and saw. The Kubernetes edge writes it down once, at the end.
@@ -35,14 +36,139 @@ type Outcome struct {
 	Plan pool.Plan
 	// Observed has the nodes joined to their instances. It is meaningless unless Seen.
 	Observed pool.Observed
-	// Seen says that the cloud was asked and has answered.
+	// Seen says that the cloud was asked, now or a moment ago, and has answered.
 	Seen bool
 	// Started says that Plan.Step was begun without an error.
 	Started bool
-	// Err is why the pass ended early: a *cloud.Error, or an error of the Kubernetes edge.
+	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
+	// error that began it is shown again and nothing is asked.
 	Err error
-	// BackedOff says that nothing was asked or begun, because an earlier error wants more time.
-	BackedOff bool
+	// Refused are the steps that can't be begun now, with the error that was met last.
+	Refused map[pool.StepKind]error
+	// Fresh is an error that this very pass met and that is news: nil in passes that wait for an earlier one's back-off or
+	// meet it again.
+	Fresh error
 	// Again is when to look again; it is never zero.
 	Again time.Duration
+}
+
+// Options bound how often the cloud is asked.
+type Options struct {
+	// Steady is the time between two looks at a pool in which nothing moves. Default DefaultSteady.
+	Steady time.Duration
+}
+
+const (
+	// DefaultSteady finds what was changed by hand within two minutes, at one or two reads a pool.
+	DefaultSteady = 2 * time.Minute
+	// afterStep is how soon the effect of a step is looked at.
+	afterStep = 100 * time.Millisecond
+	// moving bounds the time between two looks while the cloud is at work. It grows with the time that has passed since
+	// something began to move, so that a group that waits hours for capacity is not asked every few seconds.
+	movingLeast, movingMost = 3 * time.Second, time.Minute
+	// movingShare of the time since something began to move is waited before the next look.
+	movingShare = 3
+	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
+	eventAge = 10 * time.Second
+)
+
+// Engine runs passes for all pools of one kind. It is safe for concurrent use.
+type Engine[S any] struct {
+	driver cloud.Driver[S]
+	memory *memory
+	steady time.Duration
+}
+
+// New makes an engine over one driver.
+func New[S any](d cloud.Driver[S], o Options) *Engine[S] {
+	if o.Steady == 0 {
+		o.Steady = DefaultSteady
+	}
+	return &Engine[S]{driver: d, memory: newMemory(), steady: o.Steady}
+}
+
+// Traits are the driver's.
+func (e *Engine[S]) Traits() pool.Traits { return e.driver.Traits() }
+
+// Forget drops what is remembered for an owner whose object is gone.
+func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
+
+// Run is one pass. It asks the cloud at most once, begins at most one step, and never waits.
+func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
+	m := e.memory.of(f.Target.Owner.ID, f.Generation)
+	if err, wait := m.observing(f.Now); err != nil {
+		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
+	}
+	if f.Now.Before(m.due) {
+		f.Target.MaxAge = eventAge
+	}
+	observed, err := e.driver.Observe(ctx, f.Target)
+	if err != nil {
+		fresh := news(m.observe.err, err)
+		return Outcome{Err: err, Fresh: fresh, Again: m.failedToObserve(f.Now, err), Refused: m.refusals()}
+	}
+	m.observed()
+	observed = join(ctx, observed, f.Marked, n)
+	f.Desired.Avoid = m.avoid(f.Now)
+	out := Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
+	e.start(ctx, f, n, m, &out)
+	out.Refused = m.refusals()
+	out.Again = m.next(f.Now, out, e.steady)
+	return out
+}
+
+// start begins the plan's step, if there is one, with whoever it belongs to.
+func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
+	s := out.Plan.Step
+	if s == nil {
+		return
+	}
+	var err error
+	if s.Kind == pool.Drain || s.Kind == pool.Undrain {
+		err = n.Start(ctx, *s)
+	} else {
+		err = e.driver.Start(ctx, f.Target, *s)
+	}
+	if err != nil {
+		out.Fresh = news(m.refusal[s.Kind].err, err)
+		m.refused(s.Kind, f.Now, err)
+		return
+	}
+	out.Started = true
+	m.began(s.Kind)
+}
+
+// news is the error unless the last one said the same.
+func news(last, err error) error {
+	if last != nil && last.Error() == err.Error() {
+		return nil
+	}
+	return err
+}
+
+// join puts each node to its instance. Unknown nodes are said to be unknown.
+func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes) pool.Observed {
+	keys := make([]string, 0, len(o.Instances))
+	for _, i := range o.Instances {
+		if key := cloud.ProviderKey(i.ProviderID); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	instances := append([]pool.Instance(nil), o.Instances...)
+	o.Instances = instances
+	var nodes map[string]pool.Node
+	if len(keys) > 0 {
+		var err error
+		if nodes, err = n.Find(ctx, keys); err != nil {
+			o.NodesUnknown = true
+		}
+	}
+	for k := range instances {
+		key := cloud.ProviderKey(instances[k].ProviderID)
+		instances[k].Marked = instances[k].Marked || marked[key]
+		if node, ok := nodes[key]; ok {
+			instances[k].Node = &node
+		}
+	}
+	return o
 }

@@ -24,8 +24,13 @@ type Desired struct {
 	Held *Cause
 	// DrainTimeout bounds the drain of one node; zero means no bound.
 	DrainTimeout time.Duration
+	// NoDrain, when set, says why nodes are not drained before they go: their cluster is being deleted as a whole.
+	NoDrain *Cause
 	// DeletePolicy orders the instances that a scale-in may choose from.
 	DeletePolicy DeletePolicy
+	// Avoid are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
+	// has ended, and what does not depend on them goes on.
+	Avoid map[StepKind]Cause
 }
 
 // DeletePolicy is the order in which surplus instances go.
@@ -50,6 +55,8 @@ type Cause struct {
 type Template struct {
 	// Ref is the cloud's own name for it, for example "lt-0123:4"; empty for one that does not exist yet.
 	Ref string
+	// Fixed versions can't be deleted as long as the template exists (a default version).
+	Fixed bool
 	// Content is the versioned hash of everything in it that only new machines can take up.
 	Content string
 	// Data is the hash of the bootstrap data. It alone never makes an instance stale.
@@ -72,6 +79,8 @@ type Observed struct {
 	Versions []Template
 	// Instances are the group's members that exist, terminating ones included, ordered by creation, then ID.
 	Instances []Instance
+	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
+	NodesUnknown bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
 	// Remember are look-ups that were resolved during this observation (an image by its name), to be kept on the object,
@@ -139,8 +148,9 @@ type Instance struct {
 
 // Node is what the workload cluster says about one instance.
 type Node struct {
-	// Name of the Node object.
-	Name string
+	// Name of the Node object; Joined is when it was made.
+	Name   string
+	Joined time.Time
 	// Ready is the node's Ready condition; ReadySince is when it last changed.
 	Ready      bool
 	ReadySince time.Time

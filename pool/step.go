@@ -1,7 +1,5 @@
 package pool
 
-import "time"
-
 // StepKind names one of the closed set of steps. A driver decides how a step is spelled, never when.
 type StepKind string
 
@@ -13,7 +11,7 @@ const (
 	CreateGroup StepKind = "CreateGroup"
 	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
 	UpdateGroup StepKind = "UpdateGroup"
-	// Resize raises the group's size to Size. It is never used to lower it: instances that go are chosen by name.
+	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name.
 	Resize StepKind = "Resize"
 	// Drain cordons the nodes of the instances in Targets and evicts what runs there.
 	Drain StepKind = "Drain"
@@ -68,6 +66,4 @@ type Plan struct {
 	Settled bool
 	// Gone says that nothing of the pool is left in the cloud, so that the object may go.
 	Gone bool
-	// Again bounds the time until the next look when the plan is not settled; zero when only an outside event helps.
-	Again time.Duration
 }

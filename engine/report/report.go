@@ -69,6 +69,8 @@ const (
 	StateCreating State = "Creating"
 	StateScaling  State = "Scaling"
 	StateUpdating State = "Updating"
+	// StateUnhealthy: every machine is there and has joined, and not all nodes are Ready.
+	StateUnhealthy State = "Unhealthy"
 	StateRunning  State = "Running"
 )
 

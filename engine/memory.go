@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// memory holds what the engine remembers between passes: only how often to ask, never what to do. Losing it costs a
+// few calls.
+type memory struct {
+	mu      sync.Mutex
+	records map[string]*record
+}
+
+func newMemory() *memory { return &memory{records: map[string]*record{}} }
+
+// of gives the record of an owner. Passes of one owner never overlap (one key of a work queue), so the record itself
+// needs no lock.
+func (m *memory) of(owner, generation string) *record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.records[owner]
+	if !ok {
+		r = &record{generation: generation, refusal: map[pool.StepKind]failure{}}
+		m.records[owner] = r
+	}
+	if r.generation != generation {
+		*r = record{generation: generation, refusal: map[pool.StepKind]failure{}, due: r.due, moving: r.moving}
+	}
+	return r
+}
+
+func (m *memory) forget(owner string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.records, owner)
+}
+
+// record is what is remembered of one owner.
+type record struct {
+	generation string
+	// due is when the cloud is to be asked again; earlier passes come from events and take a recent observation.
+	due time.Time
+	// moving is since when the cloud has been at work; zero while settled.
+	moving time.Time
+	// observe is the failure to observe, refusal the failure of each kind of step.
+	observe failure
+	refusal map[pool.StepKind]failure
+}
+
+// failure is a row of errors without a success in between.
+type failure struct {
+	err   error
+	times int
+	until time.Time
+}
+
+const (
+	// backoffLeast doubles with each error in a row up to backoffMost, whatever the error says: a permanent error costs
+	// a dozen calls an hour, a passing one a second.
+	backoffLeast, backoffMost = time.Second, 5 * time.Minute
+)
+
+// again is the failure after one more error.
+func (f failure) again(now time.Time, err error) failure {
+	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, 16))))
+	wait = min(wait, backoffMost)
+	var refused *cloud.Error
+	if errors.As(err, &refused) {
+		wait = max(wait, refused.After)
+	}
+	return failure{err: err, times: f.times + 1, until: now.Add(wait)}
+}
+
+func (r *record) observing(now time.Time) (error, time.Duration) {
+	if r.observe.err == nil || !now.Before(r.observe.until) {
+		return nil, 0
+	}
+	return r.observe.err, r.observe.until.Sub(now)
+}
+
+func (r *record) failedToObserve(now time.Time, err error) time.Duration {
+	r.observe = r.observe.again(now, err)
+	return r.observe.until.Sub(now)
+}
+
+func (r *record) observed() { r.observe = failure{} }
+
+func (r *record) refused(kind pool.StepKind, now time.Time, err error) {
+	r.refusal[kind] = r.refusal[kind].again(now, err)
+}
+
+func (r *record) began(kind pool.StepKind) { delete(r.refusal, kind) }
+
+// avoid are the steps whose back-off has not ended.
+func (r *record) avoid(now time.Time) map[pool.StepKind]pool.Cause {
+	var avoid map[pool.StepKind]pool.Cause
+	for kind, f := range r.refusal {
+		if !now.Before(f.until) {
+			continue
+		}
+		if avoid == nil {
+			avoid = map[pool.StepKind]pool.Cause{}
+		}
+		avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(f.err)), Message: f.err.Error()}
+	}
+	return avoid
+}
+
+func (r *record) refusals() map[pool.StepKind]error {
+	if len(r.refusal) == 0 {
+		return nil
+	}
+	out := make(map[pool.StepKind]error, len(r.refusal))
+	for kind, f := range r.refusal {
+		out[kind] = f.err
+	}
+	return out
+}
+
+// next says when to look again, and remembers it.
+func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
+	wait := steady
+	switch {
+	case out.Plan.Settled && !out.Started:
+		r.moving = time.Time{}
+	case out.Started:
+		r.moving = now
+		wait = afterStep
+		if s := out.Plan.Step.Kind; s == pool.Drain || s == pool.Resize || s == pool.Remove || s == pool.DeleteGroup || s == pool.CreateGroup {
+			wait = movingLeast
+		}
+	default:
+		if r.moving.IsZero() {
+			r.moving = now
+		}
+		wait = min(max(now.Sub(r.moving)/movingShare, movingLeast), min(movingMost, steady))
+	}
+	for _, f := range r.refusal {
+		if left := f.until.Sub(now); left > 0 {
+			wait = min(wait, left)
+		}
+	}
+	// An event-driven pass does not push the next look away.
+	if due := r.due.Sub(now); due > 0 && due < wait && !out.Started {
+		wait = due
+	}
+	r.due = now.Add(wait)
+	return max(wait, afterStep)
+}

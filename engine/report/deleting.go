@@ -1,0 +1,26 @@
+package report
+
+import "fmt"
+
+// deleting says how far the deletion has come.
+func deleting(f facts) *Condition {
+	if !f.d.Deleting {
+		return nil
+	}
+	c := &Condition{Deleting, True, "Deleting", ""}
+	switch {
+	case f.out.Plan.Gone:
+		c.Reason, c.Message = "Gone", "nothing of the pool is left in the cloud"
+	case f.out.Err != nil:
+		c.Reason, c.Message = reason(f.out.Err), f.out.Err.Error()
+	case len(f.out.Plan.Waiting) > 0:
+		c.Reason, c.Message = f.out.Plan.Waiting[0].Reason, f.out.Plan.Waiting[0].Message
+	case f.out.Plan.Step != nil:
+		c.Reason, c.Message = string(f.out.Plan.Step.Kind), f.out.Plan.Step.Cause.Message
+	case f.d.Held != nil:
+		c.Reason, c.Message = f.d.Held.Reason, f.d.Held.Message
+	default:
+		c.Message = fmt.Sprintf("the %s is being deleted", f.t.Group)
+	}
+	return c
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// namesLimit bounds how many instances one event names.
+const namesLimit = 10
+
+// words are the reason and the verb of what a step did.
+var words = map[pool.StepKind]struct{ reason, done string }{
+	pool.PutTemplate:     {"TemplateCreated", "made a version of the %s"},
+	pool.CreateGroup:     {"GroupCreated", "made the %s"},
+	pool.UpdateGroup:     {"GroupUpdated", "changed the %s"},
+	pool.Resize:          {"Scaled", "set the size of the %s"},
+	pool.Drain:           {"DrainStarted", "draining"},
+	pool.Undrain:         {"DrainEnded", "no longer draining"},
+	pool.Remove:          {"InstancesRemoved", "removed"},
+	pool.PruneTemplates:  {"TemplatesPruned", "deleted unused versions of the %s"},
+	pool.DeleteGroup:     {"GroupDeleted", "deleting the %s"},
+	pool.DeleteTemplates: {"TemplateDeleted", "deleted the %s"},
+}
+
+// happened are the events of this pass: what was begun, and an error that is news.
+func happened(f facts) []Event {
+	if err := f.out.Fresh; err != nil {
+		step := "Observe"
+		if f.out.Plan.Step != nil {
+			step = string(f.out.Plan.Step.Kind)
+		}
+		return []Event{{Warning: true, Reason: step + "Failed", Message: err.Error()}}
+	}
+	s := f.out.Plan.Step
+	if s == nil || !f.out.Started {
+		return nil
+	}
+	w := words[s.Kind]
+	targets := s.Targets
+	if s.Kind == pool.Drain {
+		if targets = begun(f.o, targets); len(targets) == 0 {
+			return nil
+		}
+	}
+	done := w.done
+	switch {
+	case s.Kind == pool.Resize:
+		done = fmt.Sprintf(done, f.t.Group) + fmt.Sprintf(" to %d", s.Size)
+	case s.Kind == pool.PutTemplate || s.Kind == pool.PruneTemplates || s.Kind == pool.DeleteTemplates:
+		done = fmt.Sprintf(done, f.t.Template)
+	case strings.Contains(done, "%s"):
+		done = fmt.Sprintf(done, f.t.Group)
+	default:
+		done += " " + names(targets)
+	}
+	return []Event{{Reason: w.reason, Message: done + ": " + s.Cause.Message}}
+}
+
+// begun are the targets whose drain starts with this step; further rounds of it are no news.
+func begun(o pool.Observed, targets []pool.Target) []pool.Target {
+	running := map[string]bool{}
+	for _, i := range o.Instances {
+		running[i.ID] = i.Node != nil && !i.Node.DrainStarted.IsZero()
+	}
+	var out []pool.Target
+	for _, t := range targets {
+		if !running[t.ID] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// names lists instances with their nodes.
+func names(targets []pool.Target) string {
+	var list []string
+	for _, t := range targets {
+		name := t.ID
+		if t.Node != "" {
+			name += " (" + t.Node + ")"
+		}
+		list = append(list, name)
+	}
+	if len(list) > namesLimit {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:namesLimit], ", "), len(list)-namesLimit)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// groupReady says whether the group exists, is ours, and has the shape and size that the specification asks for.
+func groupReady(f facts) *Condition {
+	if f.d.Deleting {
+		return nil
+	}
+	if !f.out.Seen {
+		return unseen(f, GroupReady)
+	}
+	if refused := f.out.Plan.Refused; refused != nil {
+		return &Condition{GroupReady, False, refused.Reason, refused.Message}
+	}
+	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.DeleteGroup); c != nil {
+		return c
+	}
+	g := f.o.Group
+	switch {
+	case g == nil && f.d.Held != nil:
+		return &Condition{GroupReady, False, f.d.Held.Reason, f.d.Held.Message}
+	case g == nil:
+		return &Condition{GroupReady, False, "GroupMissing", fmt.Sprintf("the %s is being made", f.t.Group)}
+	case g.Deleting:
+		return &Condition{GroupReady, False, "GroupDeleting", fmt.Sprintf("the %s is being deleted and will be made again", f.t.Group)}
+	case len(g.Drift) > 0:
+		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
+	case f.o.Latest().Ref != "" && g.Template != f.o.Latest().Ref:
+		return &Condition{GroupReady, False, "TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
+	case g.Size != f.counts.Desired:
+		return &Condition{GroupReady, False, "Scaling", fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
+	default:
+		return &Condition{GroupReady, True, "AsWanted", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
+	}
+}

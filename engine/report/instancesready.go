@@ -1,0 +1,26 @@
+package report
+
+import "fmt"
+
+// instancesReady says whether as many nodes are Ready as the pool wants.
+func instancesReady(f facts) *Condition {
+	if f.d.Deleting {
+		return nil
+	}
+	if !f.out.Seen {
+		return unseen(f, InstancesReady)
+	}
+	if f.counts.Ready == nil {
+		return &Condition{InstancesReady, Unknown, "WorkloadClusterUnreachable", "the workload cluster does not answer, so nothing is known about its nodes"}
+	}
+	text := fmt.Sprintf("%d of %d machines are Ready", *f.counts.Ready, f.counts.Desired)
+	if *f.counts.Ready >= f.counts.Desired {
+		return &Condition{InstancesReady, True, "AllReady", text}
+	}
+	c := &Condition{InstancesReady, False, "NotAllReady", text}
+	if len(f.out.Plan.Waiting) > 0 {
+		first := f.out.Plan.Waiting[0]
+		c.Reason, c.Message = first.Reason, text+"; "+first.Message
+	}
+	return c
+}

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"errors"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+// facts are what all conditions of one report are made from.
+type facts struct {
+	d      pool.Desired
+	out    engine.Outcome
+	o      pool.Observed
+	t      pool.Traits
+	counts Counts
+}
+
+// Of says what a pass means. The outcome is zero but for Again when the cloud could not be asked; what d.Held says is
+// then all there is to say.
+func Of(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
+	f := facts{d: d, out: out, o: out.Observed, t: t}
+	f.counts = count(f)
+	r := Report{Counts: f.counts, Seen: out.Seen, Events: happened(f)}
+	for _, check := range []func(facts) *Condition{templateReady, groupReady, instancesReady, upToDate, deleting, ready} {
+		if c := check(f); c != nil {
+			r.Conditions = append(r.Conditions, *c)
+		}
+	}
+	r.State = state(f)
+	if !out.Seen {
+		return r
+	}
+	r.Template = f.o.Latest().Ref
+	r.Remember = f.o.Remember
+	r.Instances, r.ProviderIDs = rows(f.o)
+	if f.o.Group != nil {
+		r.Provisioned = true
+		r.GroupID = f.o.Group.ID
+		size := f.o.Group.Size
+		r.Size = &size
+	}
+	return r
+}
+
+// count counts what was observed. What can't be known stays nil.
+func count(f facts) Counts {
+	c := Counts{Desired: f.d.Replicas}
+	if f.d.Deleting {
+		c.Desired = 0
+	}
+	if !f.out.Seen {
+		return c
+	}
+	if f.d.External && f.o.Group != nil && !f.d.Deleting {
+		c.Desired = f.o.Group.Size
+	}
+	current, ready, upToDate := 0, 0, 0
+	for _, i := range f.o.Instances {
+		if i.State == pool.Terminating {
+			continue
+		}
+		current++
+		if i.State == pool.Running && i.Node != nil && i.Node.Ready {
+			ready++
+		}
+		if i.Template.Same(f.o.Wanted) {
+			upToDate++
+		}
+	}
+	c.Current = &current
+	if !f.o.NodesUnknown {
+		c.Ready = &ready
+	}
+	if f.o.Wanted.Content != "" {
+		c.UpToDate = &upToDate
+	}
+	return c
+}
+
+// rows lists the instances, and the provider IDs of those that are or will be of use.
+func rows(o pool.Observed) (list []Instance, ids []string) {
+	for _, i := range o.Instances {
+		row := Instance{ID: i.ID, ProviderID: i.ProviderID, Zone: i.Zone, State: i.State, Template: i.Template.Ref}
+		if i.Node != nil {
+			row.Node, row.Ready, row.Version = i.Node.Name, i.Node.Ready, i.Node.KubeletVersion
+		}
+		list = append(list, row)
+		if i.State == pool.Pending || i.State == pool.Running {
+			ids = append(ids, i.ProviderID)
+		}
+	}
+	return list, ids
+}
+
+// state is the pool in one word.
+func state(f facts) State {
+	switch {
+	case f.d.Deleting:
+		return StateDeleting
+	case f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0:
+		return StateError
+	case !f.out.Seen || f.o.Group == nil && f.d.Held != nil:
+		return StateWaiting
+	case f.o.Group == nil:
+		return StateCreating
+	case *f.counts.Current != f.counts.Desired || f.o.Group.Size != f.counts.Desired || coming(f.o):
+		return StateScaling
+	case behind(f.o):
+		return StateUpdating
+	case f.counts.Ready != nil && *f.counts.Ready < f.counts.Desired:
+		return StateUnhealthy
+	default:
+		return StateRunning
+	}
+}
+
+// coming says that machines are on their way in or out, or have not joined yet.
+func coming(o pool.Observed) bool {
+	for _, i := range o.Instances {
+		if i.State != pool.Running || i.Node == nil && !o.NodesUnknown {
+			return true
+		}
+	}
+	return false
+}
+
+// behind says that the template or the group is not what the specification asks for.
+func behind(o pool.Observed) bool {
+	latest := o.Latest()
+	changed := o.Wanted.Content != "" && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
+	return changed || o.Group != nil && (len(o.Group.Drift) > 0 || latest.Ref != "" && o.Group.Template != latest.Ref)
+}
+
+// reason is the word for an error: its kind if a cloud refused, else what went wrong on our side.
+func reason(err error) string {
+	var refused *cloud.Error
+	if errors.As(err, &refused) {
+		return string(refused.Kind)
+	}
+	return "Failed"
+}
+
+// refusal is the condition of a step that the cloud refuses, the first of the given kinds that has one.
+func refusal(f facts, condition string, kinds ...pool.StepKind) *Condition {
+	for _, kind := range kinds {
+		if err := f.out.Refused[kind]; err != nil {
+			return &Condition{condition, False, reason(err), err.Error()}
+		}
+	}
+	return nil
+}
+
+// unseen is the condition while the cloud could not be asked, or need not be.
+func unseen(f facts, condition string) *Condition {
+	switch {
+	case f.out.Err != nil && cloud.KindOf(f.out.Err) == cloud.Invalid:
+		return &Condition{condition, False, reason(f.out.Err), f.out.Err.Error()}
+	case f.out.Err != nil:
+		return &Condition{condition, Unknown, reason(f.out.Err), f.out.Err.Error()}
+	case f.d.Held != nil:
+		return &Condition{condition, False, f.d.Held.Reason, f.d.Held.Message}
+	default:
+		return &Condition{condition, Unknown, "NotObserved", "the cloud was not asked yet"}
+	}
+}

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ready is the summary of the others in one sentence: what, how many, waiting for what.
+func ready(f facts) *Condition {
+	if f.d.Deleting {
+		return &Condition{Ready, False, "Deleting", deleting(f).Message}
+	}
+	if !f.out.Seen {
+		return unseen(f, Ready)
+	}
+	for _, check := range []func(facts) *Condition{groupReady, templateReady, instancesReady} {
+		c := check(f)
+		if c.Status == True {
+			continue
+		}
+		return &Condition{Ready, c.Status, c.Reason, sentence(f, c)}
+	}
+	return &Condition{Ready, True, "AllReady", sentence(f, nil)}
+}
+
+// sentence says how many machines there are, and what is first in the way of the rest.
+func sentence(f facts, c *Condition) string {
+	counted := fmt.Sprintf("%d machines wanted", f.counts.Desired)
+	if f.counts.Ready != nil {
+		counted = fmt.Sprintf("%d of %d machines are Ready", *f.counts.Ready, f.counts.Desired)
+	}
+	if stale := f.counts.UpToDate; stale != nil && *stale < *f.counts.Current {
+		counted += fmt.Sprintf(", %d up to date", *stale)
+	}
+	if c == nil {
+		return counted
+	}
+	if c.Type == InstancesReady {
+		if len(f.out.Plan.Waiting) == 0 {
+			return counted
+		}
+		return counted + "; " + f.out.Plan.Waiting[0].Message
+	}
+	return strings.Join([]string{counted, c.Message}, "; ")
+}
