@@ -113,7 +113,7 @@ func (r *Registration) labels() map[string]string {
 		all[k] = v
 	}
 	for k, v := range all {
-		if v == "" && r.Labels[k] != v {
+		if _, asked := r.Labels[k]; v == "" && !asked {
 			delete(all, k) // The cloud did not say; a label without a value would claim that it did.
 		}
 	}

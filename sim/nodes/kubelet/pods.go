@@ -138,8 +138,13 @@ func plan(pod *corev1.Pod, now time.Time, life func(time.Duration) time.Duration
 		asked := pod.DeletionTimestamp.Add(-grace)
 		return remove, asked.Add(life(min(grace, maxGrace)))
 	}
-	if !over && pod.Status.Phase != corev1.PodRunning {
+	switch {
+	case over:
+		return nothing, now
+	case pod.Status.Phase != corev1.PodRunning:
 		return start, now.Add(life(startDelay))
+	case !holds(pod, corev1.ContainersReady) || holds(pod, corev1.PodReady) != gatesOpen(pod):
+		return start, now // The node was lost for a while and others called its pods not ready, or a gate has opened.
 	}
 	return nothing, now
 }

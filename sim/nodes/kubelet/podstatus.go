@@ -23,16 +23,17 @@ func (r *Registration) running(pod *corev1.Pod, now time.Time) corev1.PodStatus 
 		s.StartTime = pod.Status.StartTime
 	}
 	ready := corev1.ConditionTrue
-	for _, g := range pod.Spec.ReadinessGates {
-		if !holds(pod, g.ConditionType) {
-			ready = corev1.ConditionFalse // Somebody else sets the gate; until then a kubelet does not call the pod ready.
-		}
+	if !gatesOpen(pod) {
+		ready = corev1.ConditionFalse
 	}
 	for _, c := range []struct {
 		kind   corev1.PodConditionType
 		status corev1.ConditionStatus
 	}{{corev1.PodReadyToStartContainers, corev1.ConditionTrue}, {corev1.PodInitialized, corev1.ConditionTrue}, {corev1.ContainersReady, corev1.ConditionTrue}, {corev1.PodReady, ready}} {
-		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: c.kind, Status: c.status, LastTransitionTime: at})
+		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: c.kind, Status: c.status, LastTransitionTime: since(pod, c.kind, c.status, at)})
+	}
+	if pod.Status.StartTime != nil {
+		at = *pod.Status.StartTime // It was ready before: its containers run since then.
 	}
 	for i := range pod.Spec.InitContainers {
 		s.InitContainerStatuses = append(s.InitContainerStatuses, initStatus(pod, &pod.Spec.InitContainers[i], at))
@@ -43,6 +44,16 @@ func (r *Registration) running(pod *corev1.Pod, now time.Time) corev1.PodStatus 
 	return s
 }
 
+// gatesOpen tells whether others have set all readiness gates of a pod; until then a kubelet does not call it ready.
+func gatesOpen(pod *corev1.Pod) bool {
+	for _, g := range pod.Spec.ReadinessGates {
+		if !holds(pod, g.ConditionType) {
+			return false
+		}
+	}
+	return true
+}
+
 func holds(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == kind {
@@ -50,6 +61,16 @@ func holds(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 		}
 	}
 	return false
+}
+
+// since is when a condition took its status: now, or earlier when it has it already.
+func since(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, now metav1.Time) metav1.Time {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == kind && c.Status == status {
+			return c.LastTransitionTime
+		}
+	}
+	return now
 }
 
 func containerStatus(pod *corev1.Pod, c *corev1.Container, at metav1.Time) corev1.ContainerStatus {

@@ -100,7 +100,10 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Endpoint is host:port, Pin the hash of the CA's key, CA the CA in PEM.
+// Drop ends every connection, as a restart of the server would.
+func (s *Server) Drop() { s.http.CloseClientConnections() }
+
+// Endpoint is host:port of the server.
 func (s *Server) Endpoint() string { return strings.TrimPrefix(s.http.URL, "https://") }
 
 // Pin is the CA's hash in the form of caCertHashes.
