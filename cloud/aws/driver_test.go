@@ -286,12 +286,12 @@ func TestMaximumWaitsForTheSurplusToGo(t *testing.T) {
 		if o.Group.Drift != nil {
 			t.Fatalf("want a maximum below the size not to be set, got drift %v", o.Group.Drift)
 		}
-		w.start(smaller, pool.Step{Kind: pool.UpdateGroup, Fields: []string{"maxSize", "minSize"}})
+		w.start(smaller, pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.maxSize", "spec.minSize"}})
 		if o = w.observe(smaller); o.Group.Size != 3 || o.Group.Max != 5 {
 			t.Errorf("want the group to keep its size and maximum even when asked, got %+v", o.Group)
 		}
 		w.start(smaller, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
-		if o = w.observe(smaller); !slices.Equal(o.Group.Drift, []string{"maxSize"}) {
+		if o = w.observe(smaller); !slices.Equal(o.Group.Drift, []string{"spec.maxSize"}) {
 			t.Errorf("want the maximum to drift once the surplus is gone, got %v", o.Group.Drift)
 		}
 	})

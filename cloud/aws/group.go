@@ -9,18 +9,18 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// The fields of a group that can drift, by the names that the specification has for them.
+// The fields of a group that can drift, by the paths that the specification has for them.
 const (
-	driftMin       = "minSize"
-	driftMax       = "maxSize"
-	driftSubnets   = "subnets"
-	driftCooldown  = "defaultCoolDown"
-	driftWarmup    = "defaultInstanceWarmup"
-	driftRebalance = "capacityRebalance"
-	driftMixed     = "mixedInstancesPolicy"
-	driftTags      = "additionalTags"
-	driftHooks     = "lifecycleHooks"
-	driftProcesses = "suspendProcesses"
+	driftMin       = fieldMin
+	driftMax       = fieldMax
+	driftSubnets   = fieldSubnets
+	driftCooldown  = "spec.defaultCoolDown"
+	driftWarmup    = "spec.defaultInstanceWarmup"
+	driftRebalance = "spec.capacityRebalance"
+	driftMixed     = fieldMixed
+	driftTags      = "spec.additionalTags"
+	driftHooks     = fieldHooks
+	driftProcesses = "spec.suspendProcesses"
 )
 
 // defaultPause is what cooldown and warm-up are when the pool says nothing, in seconds: the ecosystem's default.

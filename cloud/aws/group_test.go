@@ -59,31 +59,31 @@ func TestDrift(t *testing.T) {
 		want   []string
 	}{
 		{"a group that is as asked for has none, whatever the order of its subnets", same, same, nil},
-		{"sizes", same, func(s *spec) { s.MinSize, s.MaxSize = 0, 12 }, []string{"minSize", "maxSize"}},
+		{"sizes", same, func(s *spec) { s.MinSize, s.MaxSize = 0, 12 }, []string{"spec.minSize", "spec.maxSize"}},
 		{"a maximum below the size waits, for the cloud would choose and kill at once", same, func(s *spec) { s.MaxSize = 2 }, nil},
 		{"pauses", same, func(s *spec) {
 			s.DefaultCoolDown, s.DefaultInstanceWarmup = &metav1.Duration{Duration: time.Minute}, &metav1.Duration{}
-		}, []string{"defaultCoolDown", "defaultInstanceWarmup"}},
-		{"rebalance", same, func(s *spec) { s.CapacityRebalance = true }, []string{"capacityRebalance"}},
-		{"a policy is added", same, func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, []string{"mixedInstancesPolicy"}},
-		{"a policy is taken away", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, same, []string{"mixedInstancesPolicy"}},
+		}, []string{"spec.defaultCoolDown", "spec.defaultInstanceWarmup"}},
+		{"rebalance", same, func(s *spec) { s.CapacityRebalance = true }, []string{"spec.capacityRebalance"}},
+		{"a policy is added", same, func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, []string{"spec.mixedInstancesPolicy"}},
+		{"a policy is taken away", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, same, []string{"spec.mixedInstancesPolicy"}},
 		{"a policy's default said outright is no change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
 			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{InstancesDistribution: &awsv1.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: value(int64(100))}}
 		}, nil},
 		{"a policy's types change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
 			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m6i.large"}}}
-		}, []string{"mixedInstancesPolicy"}},
-		{"a tag is added", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "a", "more": "x"} }, []string{"additionalTags"}},
-		{"a tag changes", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "b"} }, []string{"additionalTags"}},
-		{"a tag of ours is taken away", same, func(s *spec) { s.AdditionalTags = nil }, []string{"additionalTags"}},
+		}, []string{"spec.mixedInstancesPolicy"}},
+		{"a tag is added", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "a", "more": "x"} }, []string{"spec.additionalTags"}},
+		{"a tag changes", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "b"} }, []string{"spec.additionalTags"}},
+		{"a tag of ours is taken away", same, func(s *spec) { s.AdditionalTags = nil }, []string{"spec.additionalTags"}},
 		{"a hook is added", same, func(s *spec) {
 			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more", LifecycleTransition: awsv1.LifecycleTransitionInstanceLaunching})
-		}, []string{"lifecycleHooks"}},
-		{"a hook changes", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Minute} }, []string{"lifecycleHooks"}},
+		}, []string{"spec.lifecycleHooks"}},
+		{"a hook changes", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Minute} }, []string{"spec.lifecycleHooks"}},
 		{"a hook's default said outright is no change", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Hour} }, nil},
-		{"a hook is taken away", same, func(s *spec) { s.AWSLifecycleHooks = nil }, []string{"lifecycleHooks"}},
-		{"a process more", same, func(s *spec) { s.SuspendProcesses.Processes.Launch = value(true) }, []string{"suspendProcesses"}},
-		{"a process less", same, func(s *spec) { s.SuspendProcesses = nil }, []string{"suspendProcesses"}},
+		{"a hook is taken away", same, func(s *spec) { s.AWSLifecycleHooks = nil }, []string{"spec.lifecycleHooks"}},
+		{"a process more", same, func(s *spec) { s.SuspendProcesses.Processes.Launch = value(true) }, []string{"spec.suspendProcesses"}},
+		{"a process less", same, func(s *spec) { s.SuspendProcesses = nil }, []string{"spec.suspendProcesses"}},
 	} {
 		is, existing := groupFor(specWith(c.before), 3)
 		if diff := cmp.Diff(c.want, specWith(c.after).drift(is, existing)); diff != "" {
