@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/logs"
+	logsv1 "k8s.io/component-base/logs/api/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
+	capiflags "sigs.k8s.io/cluster-api/util/flags"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	kubewebhook "github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/manager"
+)
+
+const (
+	userAgent = "muster-controller-manager"
+	// experimentalPools is the environment variable by which the ecosystem's manifests switch machine pools.
+	experimentalPools = "EXP_MACHINE_POOL"
+	// podNamespace is the environment variable that says which namespace the manager runs in.
+	podNamespace = "POD_NAMESPACE"
+)
+
+// The ways to come by the webhooks' certificates.
+const (
+	certificatesAuto    = "auto"
+	certificatesMounted = "mounted"
+	certificatesMade    = "made"
+)
+
+// flags is the command line. Names, meanings and defaults are those of Cluster API's managers.
+type flags struct {
+	o               manager.Options
+	logs            *logs.Options
+	diagnostics     capiflags.ManagerOptions
+	metricsAddress  string
+	kubeQPS         float32
+	kubeBurst       int
+	certificates    string
+	service, secret string
+}
+
+func newFlags(set *pflag.FlagSet, env func(string) string) (*flags, error) {
+	f := &flags{logs: logs.NewOptions()}
+	logsv1.AddFlags(f.logs, set)
+	capiflags.AddManagerOptions(set, &f.diagnostics)
+	if err := gates(env); err != nil {
+		return nil, err
+	}
+	feature.MutableGates.AddFlag(set)
+	f.addWork(set)
+	f.addServing(set)
+	f.addLimits(set)
+	if err := set.Set("v", "2"); err != nil {
+		return nil, fmt.Errorf("set the default log level: %w", err)
+	}
+	return f, nil
+}
+
+// gates takes the feature gate from the environment; the flag --feature-gates comes after it and wins.
+func gates(env func(string) string) error {
+	value := env(experimentalPools)
+	if value == "" {
+		return nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("environment variable %s: want true or false, found %q", experimentalPools, value)
+	}
+	if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachinePool): on}); err != nil {
+		return fmt.Errorf("environment variable %s: %w", experimentalPools, err)
+	}
+	return nil
+}
+
+func (f *flags) addWork(set *pflag.FlagSet) {
+	set.StringSliceVar(&f.o.Controllers, "controllers", nil,
+		"Controllers to run, of "+strings.Join(manager.Controllers(), ", ")+". Without it all run.")
+	set.StringVar(&f.o.Namespace, "namespace", "", "Namespace that is watched. Without it all namespaces are.")
+	set.StringVar(&f.o.WatchFilter, "watch-filter", "", fmt.Sprintf(
+		"Value of the label %s that objects must have. Without it all objects are taken.", clusterv1.WatchLabel))
+	set.DurationVar(&f.o.SyncPeriod, "sync-period", manager.DefaultSyncPeriod, "How often all watched objects are looked at again.")
+	set.BoolVar(&f.o.LeaderElection.Enabled, "leader-elect", false, "Let one of several managers work at a time.")
+	set.StringVar(&f.o.LeaderElection.Namespace, "leader-election-namespace", "", "Namespace of the lease. Without it the pod's own.")
+	set.DurationVar(&f.o.LeaderElection.LeaseDuration, "leader-elect-lease-duration", 15*time.Second,
+		"How long others wait after a leader's last sign of life.")
+	set.DurationVar(&f.o.LeaderElection.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second,
+		"How long a leader tries to renew its lease before it gives up.")
+	set.DurationVar(&f.o.LeaderElection.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "Time between two tries.")
+}
+
+func (f *flags) addServing(set *pflag.FlagSet) {
+	set.StringVar(&f.metricsAddress, "metrics-bind-address", "",
+		"Address where metrics are served over plain HTTP, in the place of --diagnostics-address. 0 serves none.")
+	set.StringVar(&f.o.HealthAddress, "health-addr", ":9440", "Address of the health endpoint.")
+	set.StringVar(&f.o.ProfilerAddress, "profiler-address", "", "Address of the profiler. Without it there is none.")
+	set.IntVar(&f.o.Webhook.Port, "webhook-port", webhook.DefaultPort, "Port of the webhook server.")
+	set.StringVar(&f.o.Webhook.CertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/", "Directory of the webhooks' certificate and key.")
+	set.StringVar(&f.o.Webhook.CertName, "webhook-cert-name", "tls.crt", "File of the certificate in --webhook-cert-dir.")
+	set.StringVar(&f.o.Webhook.KeyName, "webhook-key-name", "tls.key", "File of the key in --webhook-cert-dir.")
+	set.StringVar(&f.certificates, "webhook-certs", certificatesAuto, fmt.Sprintf(
+		"Where the certificates come from: %s (somebody puts them into --webhook-cert-dir), %s (the manager makes and renews them in a secret that is mounted there), "+
+			"or %s (the former if they are there, the latter otherwise).", certificatesMounted, certificatesMade, certificatesAuto))
+	set.StringVar(&f.service, "webhook-service", "muster-webhook-service", "Service by which the API server calls the webhooks; for --webhook-certs made.")
+	set.StringVar(&f.secret, "webhook-secret", "muster-webhook-service-cert", "Secret of the certificates; for --webhook-certs made.")
+}
+
+func (f *flags) addLimits(set *pflag.FlagSet) {
+	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency, "MachinePools that are worked on at a time.")
+	set.IntVar(&f.o.Concurrency.AWSMachinePool, "awsmachinepool-concurrency", manager.DefaultConcurrency, "AWSMachinePools that are worked on at a time.")
+	set.IntVar(&f.o.Concurrency.ClusterCache, "clustercache-concurrency", manager.DefaultClusterCacheConcurrency, "Workload clusters that are connected to at a time.")
+	set.Float32Var(&f.o.ClusterCacheQPS, "clustercache-client-qps", manager.DefaultClusterCacheQPS, "Requests a second to one workload cluster.")
+	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst, "Requests in one burst to one workload cluster.")
+	set.Float32Var(&f.kubeQPS, "kube-api-qps", 100, "Requests a second to the management cluster.")
+	set.IntVar(&f.kubeBurst, "kube-api-burst", 200, "Requests in one burst to the management cluster.")
+}
+
+// options are the manager's options as the command line has them.
+func (f *flags) options(env func(string) string) (manager.Options, error) {
+	o := f.o
+	tls, metrics, err := capiflags.GetManagerOptions(f.diagnostics)
+	if err != nil {
+		return o, fmt.Errorf("diagnostics flags: %w", err)
+	}
+	o.Metrics = *metrics
+	if f.metricsAddress != "" {
+		o.Metrics = metricsserver.Options{BindAddress: f.metricsAddress}
+	}
+	o.Webhook.TLSOpts = tls
+	if o.Controllers, err = switched(o.Controllers); err != nil {
+		return o, err
+	}
+	o.Certificates, err = f.certificatesOf(o, env)
+	return o, err
+}
+
+// switched takes the controllers of pools out where the feature gate is off.
+func switched(names []string) ([]string, error) {
+	if feature.Gates.Enabled(feature.MachinePool) {
+		return names, nil
+	}
+	if len(names) == 0 {
+		names = manager.Controllers()
+	}
+	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name != manager.Webhook })
+	if len(left) == 0 {
+		return nil, fmt.Errorf("nothing to run: feature gate %s is off, which leaves none of the controllers %s",
+			feature.MachinePool, strings.Join(names, ", "))
+	}
+	return left, nil
+}
+
+// certificatesOf says how the webhooks' certificates are made; nil when somebody else provides them, or no webhook runs.
+func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*manager.Certificates, error) {
+	if len(o.Controllers) > 0 && !slices.Contains(o.Controllers, manager.Webhook) {
+		return nil, nil
+	}
+	switch f.certificates {
+	case certificatesMounted:
+		return nil, nil
+	case certificatesAuto:
+		if manager.Mounted(o.Webhook.CertDir, o.Webhook.CertName) {
+			return nil, nil
+		}
+	case certificatesMade:
+	default:
+		return nil, fmt.Errorf("--webhook-certs: want %s, %s or %s, found %q", certificatesAuto, certificatesMounted, certificatesMade, f.certificates)
+	}
+	namespace := env(podNamespace)
+	if namespace == "" {
+		return nil, errors.New("webhooks need certificates: put tls.crt and tls.key into --webhook-cert-dir, or run as a pod with " + podNamespace +
+			" set so that they can be made, or leave webhook out of --controllers")
+	}
+	made := &manager.Certificates{
+		Secret:     types.NamespacedName{Namespace: namespace, Name: f.secret},
+		DNSName:    f.service + "." + namespace + ".svc",
+		Conversion: []string{"awsmachinepools.infrastructure.cluster.x-k8s.io"},
+	}
+	if len(o.Controllers) == 0 || slices.Contains(o.Controllers, manager.MachinePool) {
+		made.Mutating, made.Validating = []string{kubewebhook.MutatingConfiguration}, []string{kubewebhook.ValidatingConfiguration}
+	}
+	return made, nil
+}
+
+// version is that of the module, as it was built.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/cluster-api/feature"
+
+	"github.com/muster-project/muster/manager"
+)
+
+func environment(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// The tests of this file change the process' feature gates and logging formats, so that they run one after the other.
+
+func TestFlags(t *testing.T) {
+	certs := t.TempDir()
+	for _, name := range []string{"tls.crt", "tls.key"} {
+		if err := os.WriteFile(filepath.Join(certs, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		args   []string
+		env    func(string) string
+		check  func(o manager.Options) bool
+		err    string
+	}{
+		"defaults": {
+			reason: "the ecosystem's defaults, with certificates of one's own making in a pod",
+			env:    environment(podNamespace, "muster-system"),
+			check: func(o manager.Options) bool {
+				return o.SyncPeriod == 10*time.Minute && o.HealthAddress == ":9440" && o.Metrics.BindAddress == ":8443" && o.Metrics.SecureServing &&
+					o.Webhook.Port == 9443 && !o.LeaderElection.Enabled && o.Concurrency.AWSMachinePool == 50 &&
+					o.Certificates != nil && o.Certificates.DNSName == "muster-webhook-service.muster-system.svc" && len(o.Certificates.Mutating) == 1
+			},
+		},
+		"all said": {
+			reason: "every flag of the ecosystem's managers is known",
+			args: []string{"--leader-elect", "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline=40s", "--leader-elect-retry-period=5s",
+				"--metrics-bind-address=127.0.0.1:8080", "--diagnostics-address=:1", "--insecure-diagnostics", "--health-addr=:2", "--namespace=ns", "--watch-filter=w",
+				"--sync-period=1m", "--feature-gates=MachinePool=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--clustercache-concurrency=5",
+				"--controllers=awsmachinepool", "--webhook-port=6", "--webhook-cert-dir=/x", "--kube-api-qps=7", "--kube-api-burst=8",
+				"--clustercache-client-qps=9", "--clustercache-client-burst=10", "--logging-format=json", "--v=4", "--profiler-address=:11"},
+			check: func(o manager.Options) bool {
+				return o.LeaderElection.Enabled && o.LeaderElection.LeaseDuration == time.Minute && o.Metrics.BindAddress == "127.0.0.1:8080" && !o.Metrics.SecureServing &&
+					o.HealthAddress == ":2" && o.Namespace == "ns" && o.WatchFilter == "w" && o.SyncPeriod == time.Minute &&
+					o.Concurrency == manager.Concurrency{MachinePool: 3, AWSMachinePool: 4, ClusterCache: 5} && len(o.Controllers) == 1 &&
+					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
+			},
+		},
+		"mounted": {
+			reason: "certificates that are there are used and left alone", args: []string{"--webhook-cert-dir=" + certs},
+			check: func(o manager.Options) bool { return o.Certificates == nil && o.Webhook.CertDir == certs },
+		},
+		"mounted later": {
+			reason: "who says that somebody mounts them is believed", args: []string{"--webhook-certs=mounted"},
+			check: func(o manager.Options) bool { return o.Certificates == nil },
+		},
+		"infrastructure alone": {
+			reason: "without the core controller its webhook configurations need no authority", args: []string{"--controllers=awsmachinepool,webhook"},
+			env: environment(podNamespace, "x"), check: func(o manager.Options) bool {
+				return len(o.Certificates.Mutating) == 0 && len(o.Certificates.Conversion) == 1
+			},
+		},
+		"no certificates": {reason: "what is missing is said", err: "webhooks need certificates"},
+		"bad certificates": {
+			reason: "the allowed values are named", args: []string{"--webhook-certs=never"}, err: "want auto, mounted or made",
+		},
+		"gate off": {
+			reason: "the ecosystem's switch for machine pools leaves the webhooks", env: environment(experimentalPools, "false", podNamespace, "x"),
+			check: func(o manager.Options) bool { return len(o.Controllers) == 1 && o.Controllers[0] == manager.Webhook },
+		},
+		"gate off, flag on": {
+			reason: "the flag wins over the environment", env: environment(experimentalPools, "false", podNamespace, "x"), args: []string{"--feature-gates=MachinePool=true"},
+			check: func(o manager.Options) bool { return len(o.Controllers) == 0 },
+		},
+		"nothing to run": {
+			reason: "a manager that does nothing says so", args: []string{"--controllers=awsmachinepool"}, env: environment(experimentalPools, "0"), err: "nothing to run",
+		},
+		"gate unreadable": {reason: "a value that is neither is refused", env: environment(experimentalPools, "maybe"), err: `want true or false, found "maybe"`},
+		"unknown flag":    {reason: "a misspelt flag is refused", args: []string{"--sync-periods=1m"}, err: "unknown flag"},
+		"arguments":       {reason: "words are no flags", args: []string{"leader-elect"}, err: "want flags alone"},
+		"bad TLS version": {reason: "bad values are refused", args: []string{"--tls-min-version=1"}, err: "diagnostics flags"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachinePool): true}); err != nil {
+				t.Fatal(err)
+			}
+			if tc.env == nil {
+				tc.env = environment()
+			}
+			f, err := parse(tc.args, tc.env)
+			var o manager.Options
+			if err == nil {
+				o, err = f.options(tc.env)
+			}
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("%s: want error with %q, got %v", tc.reason, tc.err, err)
+				}
+				return
+			}
+			if err != nil || !tc.check(o) {
+				t.Errorf("%s: got %v, %+v", tc.reason, err, o)
+			}
+		})
+	}
+}
+
+func TestMain(m *testing.M) {
+	if err := registerJSON(); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func TestJSONLogs(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	log, control := newJSONLogger(&b, 2)
+	log.V(2).Info("said", "pool", "default/p")
+	log.V(3).Info("not said")
+	if err := control.SetVerbosityLevel(3); err != nil {
+		t.Fatal(err)
+	}
+	log.V(3).Info("said now")
+	log.Error(os.ErrNotExist, "failed")
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("want 3 lines, got %q", lines)
+	}
+	for i, want := range []string{"said", "said now", "failed"} {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil || line["msg"] != want {
+			t.Errorf("line %d: want %q, got %v, %s", i, want, err, lines[i])
+		}
+	}
+}

@@ -1,0 +1,141 @@
+// Package config_test builds the manifests of an installation and holds them to what the manager expects.
+package config_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+func build(t *testing.T, dir string) resmap.ResMap {
+	t.Helper()
+	m, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatalf("build %s: %v", dir, err)
+	}
+	return m
+}
+
+// text is one object of a build, as YAML.
+func text(t *testing.T, m resmap.ResMap, kind, name string) string {
+	t.Helper()
+	for _, r := range m.Resources() {
+		if r.GetKind() == kind && r.GetName() == name {
+			y, err := r.AsYAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(y)
+		}
+	}
+	t.Fatalf("no %s %s", kind, name)
+	return ""
+}
+
+func TestBuilds(t *testing.T) {
+	t.Parallel()
+	for dir, tc := range map[string]struct {
+		reason      string
+		controllers string
+		hooks       bool
+	}{
+		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,webhook", false},
+		"full":    {"with the core controller come its webhooks", "machinepool,awsmachinepool,webhook", true},
+	} {
+		t.Run(dir, func(t *testing.T) {
+			t.Parallel()
+			m := build(t, dir)
+			hooks := 0
+			for _, r := range m.Resources() {
+				if got := r.GetLabels()["cluster.x-k8s.io/provider"]; got != "infrastructure-muster" {
+					t.Errorf("%s %s: clusterctl finds what it installed by its label, got %q", r.GetKind(), r.GetName(), got)
+				}
+				if strings.HasSuffix(r.GetKind(), "WebhookConfiguration") {
+					hooks++
+				}
+			}
+			if (hooks == 2) != tc.hooks || (hooks == 0) == tc.hooks {
+				t.Errorf("%s: got %d webhook configurations", tc.reason, hooks)
+			}
+			deployment := text(t, m, "Deployment", "muster-controller-manager")
+			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MachinePool=${EXP_MACHINE_POOL:=true}",
+				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager", "name: POD_NAMESPACE"} {
+				if !strings.Contains(deployment, want) {
+					t.Errorf("%s: want %q in\n%s", tc.reason, want, deployment)
+				}
+			}
+			crd := text(t, m, "CustomResourceDefinition", "awsmachinepools.infrastructure.cluster.x-k8s.io")
+			for _, want := range []string{"name: muster-webhook-service", "namespace: muster-system", "path: /convert", "cluster.x-k8s.io/v1beta2:"} {
+				if !strings.Contains(crd, want) {
+					t.Errorf("want %q in the definition", want)
+				}
+			}
+			if !tc.hooks {
+				return
+			}
+			for kind, name := range map[string]string{"MutatingWebhookConfiguration": "muster-mutating-webhook-configuration",
+				"ValidatingWebhookConfiguration": "muster-validating-webhook-configuration"} {
+				if got := text(t, m, kind, name); !strings.Contains(got, "name: muster-webhook-service\n") || !strings.Contains(got, "namespace: muster-system\n") {
+					t.Errorf("%s does not call our service:\n%s", name, got)
+				}
+			}
+		})
+	}
+}
+
+// TestRules holds that whoever is bound gets roles that exist, and that the roles allow what a pass does.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	m := build(t, "default")
+	for _, r := range m.Resources() {
+		if !strings.HasSuffix(r.GetKind(), "RoleBinding") {
+			continue
+		}
+		y, err := r.AsYAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var binding struct {
+			RoleRef  struct{ Kind, Name string }
+			Subjects []struct{ Kind, Name string }
+		}
+		if err := yaml.Unmarshal(y, &binding); err != nil {
+			t.Fatal(err)
+		}
+		text(t, m, binding.RoleRef.Kind, binding.RoleRef.Name)
+		for _, s := range binding.Subjects {
+			text(t, m, s.Kind, s.Name)
+		}
+	}
+	role := text(t, m, "ClusterRole", "muster-manager")
+	for _, want := range []string{"awsmachinepools/status", "awsclusters", "machinedrainrules", "events.k8s.io", "customresourcedefinitions", "tokenreviews"} {
+		if !strings.Contains(role, want) {
+			t.Errorf("want %q among the rules", want)
+		}
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("metadata.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var metadata struct {
+		ReleaseSeries []struct {
+			Major, Minor int
+			Contract     string
+		}
+	}
+	if err := yaml.UnmarshalStrict(b, &metadata); err != nil && !strings.Contains(err.Error(), "unknown field") {
+		t.Fatal(err)
+	}
+	if len(metadata.ReleaseSeries) == 0 || metadata.ReleaseSeries[0].Contract != "v1beta2" {
+		t.Errorf("want a series of releases that follows contract v1beta2, got %+v", metadata)
+	}
+}

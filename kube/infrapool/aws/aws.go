@@ -1,0 +1,118 @@
+// Package aws is what AWSMachinePool adds to the reconciler of infrastructure objects.
+package aws
+
+import (
+	"fmt"
+	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/pool"
+)
+
+// keepRegion is the key under which an object remembers the region of its cloud objects. It is there even when the
+// cluster names no region and the controller's own settings decide.
+const keepRegion = "region"
+
+// managedControlPlane is the kind that stands for both infrastructure and control plane of a cluster that Amazon manages.
+const managedControlPlane = "AWSManagedControlPlane"
+
+// The names that the ecosystem knows our conditions by.
+const (
+	asgReady            = "ASGReady"
+	launchTemplateReady = "LaunchTemplateReady"
+)
+
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsmachinepools,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsmachinepools/status;awsmachinepools/finalizers,verbs=get;update;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=awsmanagedcontrolplanes,verbs=get;list;watch
+
+// Adapter translates AWSMachinePools.
+type Adapter struct{}
+
+var _ infrapool.Adapter[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource] = Adapter{}
+
+// Kind is AWSMachinePool.
+func (Adapter) Kind() infrapool.Kind[*awsv1.AWSMachinePool] {
+	return infrapool.Kind[*awsv1.AWSMachinePool]{
+		Group:     awsv1.GroupVersion.Group,
+		Name:      awsv1.AWSMachinePoolKind,
+		Finalizer: awsv1.MachinePoolFinalizer,
+		New:       func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} },
+		NewList:   func() client.ObjectList { return &awsv1.AWSMachinePoolList{} },
+		Aliases:   map[string]string{report.GroupReady: asgReady, report.TemplateReady: launchTemplateReady},
+	}
+}
+
+// Place is the AWSCluster, or the control plane where that is Amazon's own: the network is described there then.
+func (Adapter) Place(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
+	if cluster.Spec.ControlPlaneRef.Kind == managedControlPlane {
+		return cluster.Spec.ControlPlaneRef
+	}
+	return cluster.Spec.InfrastructureRef
+}
+
+// Translate hands the driver a copy of the specification without what the controller writes there itself.
+func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapool.Translation[*awsv1.MachinePoolSource], error) {
+	spec := o.Spec.DeepCopy()
+	spec.ProviderID = ""
+	spec.ProviderIDList = nil
+	t := infrapool.Translation[*awsv1.MachinePoolSource]{
+		Spec:         &awsv1.MachinePoolSource{Pool: spec},
+		Min:          int(spec.MinSize),
+		Max:          int(spec.MaxSize),
+		MinField:     "spec.minSize",
+		MaxField:     "spec.maxSize",
+		DeletePolicy: pool.Oldest,
+	}
+	region, known := in.Resolved[keepRegion]
+	if in.Place != nil {
+		view, err := awsv1.ClusterViewOf(in.Place)
+		if err != nil {
+			return t, err
+		}
+		t.Spec.Cluster = view
+		known = true
+		if view.Region != "" {
+			region = view.Region
+		}
+	}
+	if !known {
+		return t, fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say the region of the Auto Scaling group: "+
+			`set it to {"%s": "<region>"}`, infrapool.ResolvedAnnotation, keepRegion)
+	}
+	t.Spec.Cluster.Region = region
+	t.Keep = map[string]string{keepRegion: region}
+	return t, nil
+}
+
+// Report writes the fields that the ecosystem knows: the launch template's ID, the version that the group launches from,
+// and that the group is going.
+func (Adapter) Report(o *awsv1.AWSMachinePool, r report.Report, out engine.Outcome) {
+	o.Status.LaunchTemplateID, _ = splitTemplate(r.Template)
+	o.Status.LaunchTemplateVersion = nil
+	o.Status.ASGStatus = nil
+	group := out.Observed.Group
+	if group == nil {
+		return
+	}
+	if _, version := splitTemplate(group.Template); version != "" {
+		o.Status.LaunchTemplateVersion = &version
+	}
+	if group.Deleting {
+		status := awsv1.ASGStatusDeleteInProgress
+		o.Status.ASGStatus = &status
+	}
+}
+
+// splitTemplate takes the driver's name of a template version (lt-0123:4) apart.
+func splitTemplate(ref string) (id, version string) {
+	id, version, _ = strings.Cut(ref, ":")
+	return id, version
+}

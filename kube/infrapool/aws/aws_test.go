@@ -1,0 +1,139 @@
+package aws
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/pool"
+)
+
+func awsCluster(region string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "AWSCluster",
+		"metadata": map[string]any{"name": "c", "namespace": "default"},
+		"spec":     map[string]any{"region": region, "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}}},
+	}}
+}
+
+func TestTranslate(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		in     infrapool.Inputs
+		region string
+		vpc    string
+		err    string
+	}{
+		"cluster": {
+			reason: "the cluster says where its pools are", in: infrapool.Inputs{Place: awsCluster("eu-west-1")}, region: "eu-west-1", vpc: "vpc-1",
+		},
+		"cluster and memory": {
+			reason: "what the cluster says now counts", region: "eu-west-1", vpc: "vpc-1",
+			in: infrapool.Inputs{Place: awsCluster("eu-west-1"), Resolved: map[string]string{"region": "us-east-1"}},
+		},
+		"cluster gone": {
+			reason: "a pool is found for its deletion when its cluster is gone", in: infrapool.Inputs{Resolved: map[string]string{"region": "eu-west-1"}}, region: "eu-west-1",
+		},
+		"region of the settings": {
+			reason: "a cluster without region leaves it to the controller's settings, and that is remembered too",
+			in:     infrapool.Inputs{Place: awsCluster("")}, vpc: "vpc-1",
+		},
+		"settings, cluster gone": {reason: "", in: infrapool.Inputs{Resolved: map[string]string{"region": ""}}},
+		"nothing known": {
+			reason: "looking in the wrong region would find nothing and leave the group behind",
+			err:    `metadata.annotations[muster.dev/resolved] does not say the region of the Auto Scaling group: set it to {"region": "<region>"}`,
+		},
+		"cluster unreadable": {
+			reason: "a cluster of another shape is no cluster without region",
+			in: infrapool.Inputs{Place: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSCluster", "spec": map[string]any{"region": int64(1)}}},
+				Resolved: map[string]string{"region": "eu-west-1"}},
+			err: "another type",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{MinSize: 1, MaxSize: 3, ProviderID: "arn", ProviderIDList: []string{"a"}}}
+			got, err := Adapter{}.Translate(o, tc.in)
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("%s: want error with %q, got %v", tc.reason, tc.err, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if c := got.Spec.Cluster; c.Region != tc.region || c.VPCID != tc.vpc {
+				t.Errorf("%s: want region %q, VPC %q; got %q, %q", tc.reason, tc.region, tc.vpc, c.Region, c.VPCID)
+			}
+			if diff := cmp.Diff(map[string]string{"region": tc.region}, got.Keep); diff != "" {
+				t.Errorf("%s: kept, want -, got +\n%s", tc.reason, diff)
+			}
+			if got.Min != 1 || got.Max != 3 || got.MinField != "spec.minSize" || got.MaxField != "spec.maxSize" {
+				t.Errorf("bounds: got %+v", got)
+			}
+			if got.Spec.Pool.ProviderID != "" || got.Spec.Pool.ProviderIDList != nil || o.Spec.ProviderID != "arn" {
+				t.Errorf("the driver is handed what we write ourselves, or the object was changed: %+v", got.Spec.Pool)
+			}
+		})
+	}
+}
+
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	infra := clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSCluster", Name: "i"}
+	for name, tc := range map[string]struct {
+		reason       string
+		controlPlane string
+		want         string
+	}{
+		"own control plane": {"the network is described by the infrastructure", "KubeadmControlPlane", "AWSCluster"},
+		"none":              {"a cluster may have no control plane object", "", "AWSCluster"},
+		"EKS":               {"Amazon's control plane describes the network itself", "AWSManagedControlPlane", "AWSManagedControlPlane"},
+	} {
+		cluster := &clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: infra,
+			ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.controlPlane, Name: "cp"}}}
+		if got := (Adapter{}).Place(cluster).Kind; got != tc.want {
+			t.Errorf("%s: %s: want %s, got %s", name, tc.reason, tc.want, got)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	three, old := "3", "2"
+	deleting := awsv1.ASGStatusDeleteInProgress
+	for name, tc := range map[string]struct {
+		reason   string
+		before   awsv1.AWSMachinePoolStatus
+		template string
+		group    *pool.Group
+		want     awsv1.AWSMachinePoolStatus
+	}{
+		"runs": {
+			reason:   "the ID is the template's, the version the one that the group launches from",
+			template: "lt-1:4", group: &pool.Group{Template: "lt-1:3"}, want: awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &three},
+		},
+		"no group": {
+			reason: "what is gone is not shown any longer", template: "lt-1:4",
+			before: awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &old, ASGStatus: &deleting},
+			want:   awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1"},
+		},
+		"nothing": {reason: "a pool that has nothing shows nothing"},
+		"going":   {reason: "the group's own status is known to the ecosystem", group: &pool.Group{Deleting: true}, want: awsv1.AWSMachinePoolStatus{ASGStatus: &deleting}},
+	} {
+		o := &awsv1.AWSMachinePool{Status: tc.before}
+		Adapter{}.Report(o, report.Report{Template: tc.template}, engine.Outcome{Observed: pool.Observed{Group: tc.group}})
+		if diff := cmp.Diff(tc.want, o.Status); diff != "" {
+			t.Errorf("%s: %s: want -, got +\n%s", name, tc.reason, diff)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package infrapool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// dataKey and formatKey are the keys of a bootstrap data secret.
+	dataKey, formatKey = "value", "format"
+	formatCloudConfig  = "cloud-config"
+	formatIgnition     = "ignition"
+)
+
+// findBootstrap reads what new machines boot with. Without it pools that exist go on being sized and drained.
+func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error {
+	if s.pool == nil || s.deleting() {
+		return nil
+	}
+	name := ptr.Deref(s.pool.Spec.Template.Spec.Bootstrap.DataSecretName, "")
+	if name == "" {
+		s.hold(waitForBootstrap(s.pool.Name, s.pool.Spec.Template.Spec.Bootstrap.ConfigRef.Name))
+		return nil
+	}
+	key := client.ObjectKey{Namespace: s.pool.Namespace, Name: name}
+	secret := &corev1.Secret{}
+	err := r.Client.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		s.hold(&pool.Cause{Reason: reasonNoBootstrap, Message: fmt.Sprintf(
+			"secret %s, which MachinePool %s names in spec.template.spec.bootstrap.dataSecretName, does not exist", key, s.pool.Name)})
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read bootstrap data secret %s: %w", key, err)
+	}
+	bootstrap, cause := bootstrapOf(secret)
+	if cause != nil {
+		s.hold(cause)
+		return nil
+	}
+	s.bootstrap = bootstrap
+	return nil
+}
+
+func waitForBootstrap(machinePool, config string) *pool.Cause {
+	text := fmt.Sprintf("MachinePool %s has no spec.template.spec.bootstrap.dataSecretName yet", machinePool)
+	if config != "" {
+		text += fmt.Sprintf(": waiting for its bootstrap configuration %s", config)
+	}
+	return &pool.Cause{Reason: reasonWaitBootstrap, Message: text}
+}
+
+// bootstrapOf takes the data out of its secret, or says what is wrong with it. It never says what the data is: it holds
+// a token that lets machines join.
+func bootstrapOf(secret *corev1.Secret) (cloud.Bootstrap, *pool.Cause) {
+	bad := func(format string, args ...any) (cloud.Bootstrap, *pool.Cause) {
+		return cloud.Bootstrap{}, &pool.Cause{Reason: reasonBadBootstrap,
+			Message: fmt.Sprintf("bootstrap data secret %s/%s %s", secret.Namespace, secret.Name, fmt.Sprintf(format, args...))}
+	}
+	data, ok := secret.Data[dataKey]
+	if !ok {
+		return bad("has no key %q", dataKey)
+	}
+	if len(data) == 0 {
+		return bad("has nothing under key %q", dataKey)
+	}
+	format := string(secret.Data[formatKey])
+	switch format {
+	case "", formatCloudConfig:
+		if !isCloudInit(data) {
+			return bad("holds no cloud-init data: its first line should be #cloud-config, #!, ## template: jinja, MIME-Version, or another "+
+				"that cloud-init knows; set key %q to %s if it is that", formatKey, formatIgnition)
+		}
+		return cloud.NewBootstrap(data, formatCloudConfig), nil
+	case formatIgnition:
+		if !isIgnition(data) {
+			return bad("holds no Ignition configuration: key %q says %s, but it is no JSON object with ignition.version", formatKey, formatIgnition)
+		}
+		return cloud.NewBootstrap(data, formatIgnition), nil
+	default:
+		return bad("has format %q: known are %s and %s", format, formatCloudConfig, formatIgnition)
+	}
+}
+
+// cloudInitHeaders begin everything that cloud-init, or the service of its kind on Windows images, acts upon.
+var cloudInitHeaders = []string{
+	"#cloud-config", "#!", "## template:", "#include", "#cloud-boothook", "#part-handler", "#cloud-config-archive",
+	"Content-Type:", "MIME-Version:", "<powershell>", "<script>", "\x1f\x8b",
+}
+
+func isCloudInit(data []byte) bool {
+	for _, header := range cloudInitHeaders {
+		if len(data) >= len(header) && bytes.EqualFold(data[:len(header)], []byte(header)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isIgnition(data []byte) bool {
+	var config struct {
+		Ignition struct {
+			Version string `json:"version"`
+		} `json:"ignition"`
+	}
+	return json.Unmarshal(data, &config) == nil && config.Ignition.Version != ""
+}

@@ -1,0 +1,66 @@
+package infrapool
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestBootstrapOf(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		data   map[string]string
+		format string
+		why    string
+	}{
+		"kubeadm": {
+			reason: "what the kubeadm provider writes begins with the template line",
+			data:   map[string]string{"value": "## template: jinja\n#cloud-config\nrun: []", "format": "cloud-config"}, format: "cloud-config",
+		},
+		"no format": {
+			reason: "secrets that people write have no format: cloud-init is meant",
+			data:   map[string]string{"value": "#cloud-config\n"}, format: "cloud-config",
+		},
+		"script":    {reason: "cloud-init runs scripts", data: map[string]string{"value": "#!/bin/sh\n"}, format: "cloud-config"},
+		"multipart": {reason: "cloud-init takes archives, whose headers have no case", data: map[string]string{"value": "mime-version: 1.0\n"}, format: "cloud-config"},
+		"gzip":      {reason: "cloud-init takes compressed data", data: map[string]string{"value": "\x1f\x8b\x08"}, format: "cloud-config"},
+		"windows":   {reason: "Windows images have their own headers", data: map[string]string{"value": "<powershell>x</powershell>"}, format: "cloud-config"},
+		"ignition": {
+			reason: "Ignition says so by its format",
+			data:   map[string]string{"value": `{"ignition":{"version":"3.4.0"}}`, "format": "ignition"}, format: "ignition",
+		},
+		"no key":         {reason: "a secret without the key is named with it", data: map[string]string{"token": "s3cret"}, why: `bootstrap data secret default/data has no key "value"`},
+		"empty":          {reason: "empty data boots a machine that never joins", data: map[string]string{"value": ""}, why: `has nothing under key "value"`},
+		"not cloud-init": {reason: "other data would be ignored by the machine", data: map[string]string{"value": "s3cret"}, why: "holds no cloud-init data"},
+		"ignition without format": {
+			reason: "the hint says how to have it taken as Ignition",
+			data:   map[string]string{"value": `{"ignition":{"version":"3.4.0"}, "s3cret":1}`}, why: `set key "format" to ignition`,
+		},
+		"not ignition":   {reason: "the machine would fail in its first seconds", data: map[string]string{"value": "#cloud-config s3cret", "format": "ignition"}, why: "holds no Ignition configuration"},
+		"unknown format": {reason: "what nobody knows is not guessed", data: map[string]string{"value": "s3cret", "format": "toml"}, why: `has format "toml": known are cloud-config and ignition`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{}}
+			for k, v := range tc.data {
+				secret.Data[k] = []byte(v)
+			}
+			got, cause := bootstrapOf(secret)
+			if tc.why != "" {
+				if cause == nil || !strings.Contains(cause.Message, tc.why) || cause.Reason != reasonBadBootstrap {
+					t.Errorf("%s: want a cause with %q, got %+v", tc.reason, tc.why, cause)
+				}
+				if cause != nil && strings.Contains(cause.Message, "s3cret") {
+					t.Errorf("the cause shows the data: %s", cause.Message)
+				}
+				return
+			}
+			if cause != nil || got.Format() != tc.format || string(got.Data()) != tc.data["value"] {
+				t.Errorf("%s: want format %s and the data, got %v, %+v", tc.reason, tc.format, got, cause)
+			}
+		})
+	}
+}

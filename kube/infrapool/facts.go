@@ -1,0 +1,131 @@
+package infrapool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/pool"
+)
+
+// facts are the engine's facts, and what the reconciler needs beside them.
+type facts[S any] struct {
+	engine.Facts[S]
+	// keep is what must stay on the object.
+	keep map[string]string
+	// untranslated says why the specification can't be followed at all; the cloud is not asked then.
+	untranslated error
+}
+
+// facts translate the scope into the domain's words.
+func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], error) {
+	f := &facts[S]{}
+	remembered, err := resolved(s.object)
+	var t Translation[S]
+	if err == nil {
+		t, err = r.adapter.Translate(s.object, Inputs{Place: s.place, Resolved: remembered})
+	}
+	held := s.held
+	if err != nil {
+		f.untranslated = err
+		// An object that goes waits for nothing but this: what else is missing no longer counts.
+		if held == nil || s.deleting() {
+			held = &pool.Cause{Reason: reasonNotTranslated, Message: err.Error()}
+		}
+	}
+	f.keep = t.Keep
+	f.Now = r.Now()
+	f.Desired = pool.Desired{
+		Replicas:     replicas(s.pool),
+		External:     sizedElsewhere(s.pool),
+		Min:          t.Min,
+		Max:          t.Max,
+		MinField:     t.MinField,
+		MaxField:     t.MaxField,
+		Deleting:     s.deleting(),
+		Held:         held,
+		DrainTimeout: drainTimeout(s.pool),
+		NoDrain:      r.noDrain(ctx, s),
+		DeletePolicy: t.DeletePolicy,
+	}
+	f.Target = cloud.Target[S]{
+		Owner:      r.ownerOf(s.object, s.clusterName()),
+		Bootstrap:  s.bootstrap,
+		Remembered: remembered,
+		Spec:       t.Spec,
+	}
+	if s.pool != nil {
+		f.Target.KubernetesVersion = s.pool.Spec.Template.Spec.Version
+		f.Target.FailureDomains = s.pool.Spec.FailureDomains
+	}
+	if f.Marked, err = r.marked(ctx, s); err != nil {
+		return nil, err
+	}
+	f.Generation, err = generation(f.Facts)
+	return f, err
+}
+
+// drainTimeout bounds the drain of one node; zero is no bound, as the API has it.
+func drainTimeout(mp *clusterv1.MachinePool) time.Duration {
+	if mp == nil {
+		return 0
+	}
+	return time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
+}
+
+// generation is a hash of all that people and other controllers ask of the pool. What the reconciler itself writes, and
+// what changes with time, is not in it: it would end every back-off.
+func generation[S any](f engine.Facts[S]) (string, error) {
+	desired := f.Desired
+	desired.NoDrain = nil
+	text, err := json.Marshal([]any{desired, f.Target.Owner, f.Target.KubernetesVersion, f.Target.FailureDomains,
+		f.Target.Bootstrap.Hash(), f.Target.Spec})
+	if err != nil {
+		return "", fmt.Errorf("encode what is asked of pool %s/%s: %w", f.Target.Owner.Namespace, f.Target.Owner.Name, err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// marked are the provider keys of the instances whose Node carries the annotation cluster.x-k8s.io/delete-machine. While
+// the workload cluster is out of reach there are none: nothing is removed then anyway.
+func (r *Reconciler[O, S]) marked(ctx context.Context, s *scope[O]) (map[string]bool, error) {
+	remote, away := r.remote(ctx, s)
+	if away != nil {
+		return nil, nil
+	}
+	found, err := nodes.ByProviderKeys(ctx, remote, nodes.Keys(s.object.GetProviderIDList()))
+	if err != nil {
+		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
+	}
+	marked := map[string]bool{}
+	for key, node := range found {
+		if _, ok := node.Annotations[clusterv1.DeleteMachineAnnotation]; ok {
+			marked[key] = true
+		}
+	}
+	return marked, nil
+}
+
+// merged is a with what only b has.
+func merged(a, b map[string]string) map[string]string {
+	if len(a) == 0 {
+		return nil
+	}
+	out := maps.Clone(b)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, a)
+	return out
+}

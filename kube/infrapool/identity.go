@@ -1,0 +1,161 @@
+package infrapool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// resolvedLimit bounds how many look-ups an object remembers. Beyond it those that the specification no longer rests on
+// are dropped; below it they stay, so that going back to an earlier Kubernetes version finds the image that it had.
+const resolvedLimit = 64
+
+// ownerOf is who the object's cloud objects belong to. As long as no owner ID is written down it is the one that will be.
+func (r *Reconciler[O, S]) ownerOf(o O, cluster string) cloud.Owner {
+	id := o.GetAnnotations()[OwnerIDAnnotation]
+	if id == "" {
+		id = string(o.GetUID())
+	}
+	return cloud.Owner{ID: id, Cluster: cluster, Namespace: o.GetNamespace(), Name: o.GetName(), GroupName: o.GetAnnotations()[GroupNameAnnotation]}
+}
+
+// hasIdentity says whether the object may own something in the cloud.
+func (r *Reconciler[O, S]) hasIdentity(o O) bool {
+	return controllerutil.ContainsFinalizer(o, r.kind.Finalizer) || o.GetAnnotations()[OwnerIDAnnotation] != ""
+}
+
+// claim writes down who owns the pool's cloud objects and what finds them again, and keeps the object until they are
+// gone. It is one write, made before the cloud is asked for the first time, and none later.
+func (r *Reconciler[O, S]) claim(ctx context.Context, o O, keep map[string]string) error {
+	return r.patchMetadata(ctx, o, func() error {
+		controllerutil.AddFinalizer(o, r.kind.Finalizer)
+		if o.GetAnnotations()[OwnerIDAnnotation] == "" {
+			annotate(o, OwnerIDAnnotation, string(o.GetUID()))
+		}
+		return resolve(o, keep)
+	})
+}
+
+// dropFinalizer lets the object go.
+func (r *Reconciler[O, S]) dropFinalizer(ctx context.Context, o O) error {
+	return r.patchMetadata(ctx, o, func() error {
+		controllerutil.RemoveFinalizer(o, r.kind.Finalizer)
+		return nil
+	})
+}
+
+// remember writes down what was looked up, if that is new.
+func (r *Reconciler[O, S]) remember(ctx context.Context, o O, found map[string]string) error {
+	if len(found) == 0 {
+		return nil
+	}
+	return r.patchMetadata(ctx, o, func() error { return resolve(o, found) })
+}
+
+// patchMetadata writes what change does to the object's finalizers and annotations, if it does anything, against exactly
+// the object that was read.
+func (r *Reconciler[O, S]) patchMetadata(ctx context.Context, o O, change func() error) error {
+	before := o.DeepCopyObject().(O)
+	if err := change(); err != nil {
+		return err
+	}
+	if slices.Equal(before.GetFinalizers(), o.GetFinalizers()) && maps.Equal(before.GetAnnotations(), o.GetAnnotations()) {
+		return nil
+	}
+	if err := r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		o.SetFinalizers(before.GetFinalizers())
+		o.SetAnnotations(before.GetAnnotations())
+		return fmt.Errorf("write finalizer and annotations of %s %s: %w", r.kind.Name, client.ObjectKeyFromObject(o), err)
+	}
+	r.stale.wrote(o, before.GetResourceVersion())
+	return nil
+}
+
+func annotate(o client.Object, key, value string) {
+	annotations := maps.Clone(o.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	o.SetAnnotations(annotations)
+}
+
+// resolved is what the object remembers.
+func resolved(o client.Object) (map[string]string, error) {
+	text := o.GetAnnotations()[ResolvedAnnotation]
+	if text == "" {
+		return nil, nil
+	}
+	var remembered map[string]string
+	if err := json.Unmarshal([]byte(text), &remembered); err != nil {
+		return nil, fmt.Errorf("metadata.annotations[%s]: want a JSON object of strings; take the annotation away to have everything looked up again: %w",
+			ResolvedAnnotation, err)
+	}
+	return remembered, nil
+}
+
+// resolve adds what was found to what the object remembers.
+func resolve(o client.Object, found map[string]string) error {
+	if len(found) == 0 {
+		return nil
+	}
+	remembered, err := resolved(o)
+	if err != nil {
+		return err
+	}
+	next := map[string]string{}
+	maps.Copy(next, remembered)
+	maps.Copy(next, found)
+	if len(next) > resolvedLimit {
+		next = maps.Clone(found)
+	}
+	if maps.Equal(next, remembered) {
+		return nil
+	}
+	text, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("encode look-ups: %w", err)
+	}
+	annotate(o, ResolvedAnnotation, string(text))
+	return nil
+}
+
+// rival finds another object of the kind with the same owner ID that is older: a copy of a manifest carries the
+// annotation along, and two objects must never own one group.
+func (r *Reconciler[O, S]) rival(ctx context.Context, o O) (types.NamespacedName, error) {
+	id := o.GetAnnotations()[OwnerIDAnnotation]
+	if id == "" {
+		return types.NamespacedName{}, nil
+	}
+	list := r.kind.NewList()
+	if err := r.Client.List(ctx, list, client.MatchingFields{OwnerIDField: id}); err != nil {
+		return types.NamespacedName{}, fmt.Errorf("look up other objects with owner ID %s: %w", id, err)
+	}
+	for _, other := range objects(list) {
+		if other.GetUID() != o.GetUID() && older(other, o) {
+			return client.ObjectKeyFromObject(other), nil
+		}
+	}
+	return types.NamespacedName{}, nil
+}
+
+// older orders objects by creation, then UID. The object whose own UID the ID is always comes first.
+func older(a, b client.Object) bool {
+	id := a.GetAnnotations()[OwnerIDAnnotation]
+	if string(a.GetUID()) == id || string(b.GetUID()) == id {
+		return string(a.GetUID()) == id
+	}
+	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	if !at.Equal(&bt) {
+		return at.Before(&bt)
+	}
+	return a.GetUID() < b.GetUID()
+}

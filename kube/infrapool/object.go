@@ -1,0 +1,91 @@
+// Package infrapool runs the infrastructure objects of machine pools, of every kind, with one reconciler. A pass gathers
+// what Kubernetes says about the pool, lets the engine observe the cloud and begin at most one step, and writes down what
+// was seen, once, at the end. What differs between kinds is an Adapter: its specification in the domain's words, and
+// the few status fields that only it has.
+package infrapool
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// OwnerIDAnnotation is who the cloud objects of a pool belong to. It is written once, before the first call that may
+	// change something in the cloud, and survives moves, backup and restore of the object.
+	OwnerIDAnnotation = "muster.dev/owner-id"
+	// GroupNameAnnotation is the name that the cloud's group shall have, where the derived one does not fit.
+	GroupNameAnnotation = "muster.dev/group-name"
+	// ResolvedAnnotation holds what was looked up for the specification and what is needed to find the pool's cloud
+	// objects when its cluster is gone, as a JSON object of strings.
+	ResolvedAnnotation = "muster.dev/resolved"
+)
+
+// Object is an infrastructure object of a machine pool.
+type Object interface {
+	client.Object
+	conditions.Setter
+	Lists
+	// GetCommonStatus is the part of the status that all kinds share, to be read and written in place.
+	GetCommonStatus() *common.Status
+}
+
+// Lists are the fields of the specification that the contract has the controller write.
+type Lists interface {
+	GetProviderID() string
+	SetProviderID(id string)
+	GetProviderIDList() []string
+	SetProviderIDList(ids []string)
+}
+
+// Kind is what holds for every object of one kind.
+type Kind[O Object] struct {
+	// Name of the kind, for example AWSMachinePool. Objects of MachinePools refer to it by group and name.
+	Group, Name string
+	// Finalizer keeps an object until everything that it owns in the cloud is gone.
+	Finalizer string
+	// New and NewList make empty objects of the kind.
+	New     func() O
+	NewList func() client.ObjectList
+	// Aliases are names that the ecosystem knows conditions by, beside the ones that all kinds have.
+	Aliases map[string]string
+}
+
+// Adapter is what one kind adds to the reconciler.
+type Adapter[O Object, S any] interface {
+	Kind() Kind[O]
+	// Place refers to the object that says where in the cloud the cluster is.
+	Place(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
+	// Translate says what the object asks for. An error means that it can't be followed, whatever the cloud says; it is
+	// shown to the user.
+	Translate(o O, in Inputs) (Translation[S], error)
+	// Report writes the status fields that only this kind has. It is called when the cloud has answered.
+	Report(o O, r report.Report, out engine.Outcome)
+}
+
+// Inputs are what a translation may read beside the object.
+type Inputs struct {
+	// Place is the object that Adapter.Place refers to; nil when it is gone, and the object is being deleted.
+	Place *unstructured.Unstructured
+	// Resolved is what the object remembers.
+	Resolved map[string]string
+}
+
+// Translation is what an object asks for, in the domain's words.
+type Translation[S any] struct {
+	// Spec is what the driver is handed. It depends on nothing that the reconciler itself writes.
+	Spec S
+	// Min, Max and their fields bound the replicas, as in pool.Desired.
+	Min, Max           int
+	MinField, MaxField string
+	// DeletePolicy orders the instances that a scale-in may choose from.
+	DeletePolicy pool.DeletePolicy
+	// Keep is what must stay on the object so that its cloud objects are found when Inputs.Place is gone.
+	Keep map[string]string
+}

@@ -1,0 +1,768 @@
+package infrapool_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/pool"
+)
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	w.account.remember = map[string]string{"image-1": "ami-1"}
+	w.account.before = func(what string, got target) {
+		o := w.get()
+		if o.Annotations[infrapool.OwnerIDAnnotation] != uid || !slices.Contains(o.Finalizers, awsv1.MachinePoolFinalizer) {
+			t.Errorf("%s before the owner ID and the finalizer were written: %v, %v", what, o.Annotations, o.Finalizers)
+		}
+		if what != "Observe" && !strings.Contains(o.Annotations[infrapool.ResolvedAnnotation], "ami-1") {
+			t.Errorf("%s before the look-ups that it may rest on were written: %v", what, o.Annotations)
+		}
+		if got.Owner.ID != uid || got.Owner.Cluster != "c" || got.Owner.Name != "p" || got.KubernetesVersion != "v1.36.3" {
+			t.Errorf("%s for %+v, version %s", what, got.Owner, got.KubernetesVersion)
+		}
+	}
+	w.settled()
+	w.wantCalls("a template first, then the group with all its machines", "PutTemplate", "CreateGroup")
+	w.account.before = nil
+	o := w.get()
+	if !o.Status.Ready || o.Status.Initialization.Provisioned == nil || !*o.Status.Initialization.Provisioned {
+		t.Errorf("the group exists: want it told in the words of both contracts, got %+v", o.Status.Status)
+	}
+	if got := w.condition(report.Ready); got.Status == metav1.ConditionTrue {
+		t.Errorf("machines have not joined: want Ready not to be True, got %+v", got)
+	}
+	w.join()
+	w.settle()
+	o = w.get()
+	if diff := cmp.Diff([]string{"aws:///zone-a/i-1", "aws:///zone-a/i-2"}, o.Spec.ProviderIDList); diff != "" {
+		t.Errorf("provider IDs, want -, got +\n%s", diff)
+	}
+	if o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != "lt-1" || o.Status.Version != "v1.36.3" || o.Status.State != string(report.StateRunning) {
+		t.Errorf("want the group's ID, the template, version and state, got %q, %+v", o.Spec.ProviderID, o.Status)
+	}
+	for name, got := range map[string]*int32{"desired": o.Status.DesiredReplicas, "ready": o.Status.ReadyReplicas, "up-to-date": o.Status.UpToDateReplicas, "current": &o.Status.Replicas} {
+		if got == nil || *got != 2 {
+			t.Errorf("%s: want 2, got %v", name, got)
+		}
+	}
+	if len(o.Status.Instances) != 2 || o.Status.Instances[0].Node != "node-i-1" || !o.Status.Instances[0].Ready || *o.Status.Instances[0].Version != "v1.36.3" {
+		t.Errorf("instances: got %+v", o.Status.Instances)
+	}
+	for _, name := range []string{"Ready", "TemplateReady", "LaunchTemplateReady", "GroupReady", "ASGReady", "InstancesReady", "UpToDate"} {
+		if got := w.condition(name); got.Status != metav1.ConditionTrue || got.ObservedGeneration != o.Generation || got.LastTransitionTime.IsZero() {
+			t.Errorf("%s: want True, of generation %d, got %+v", name, o.Generation, got)
+		}
+	}
+	if got := w.condition(clusterv1.PausedCondition); got.Status != metav1.ConditionFalse || got.Reason != clusterv1.NotPausedReason {
+		t.Errorf("Paused: got %+v", got)
+	}
+	if strings.Contains(w.say(), "s3cret") {
+		t.Error("the bootstrap data reached the status")
+	}
+}
+
+func TestNothingIsWrittenInTheSteadyState(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	w.passes(20)
+	if len(w.writes) != 0 {
+		t.Errorf("want no writes, got %v", w.writes)
+	}
+	w.wantCalls("nothing is to be done")
+	before := w.get()
+	w.restart()
+	w.passes(3)
+	if len(w.writes) != 0 {
+		t.Errorf("want no writes after a restart, got %v", w.writes)
+	}
+	if diff := cmp.Diff(before.Status, w.get().Status); diff != "" {
+		t.Errorf("the status changed by itself:\n%s", diff)
+	}
+}
+
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		objects []client.Object
+		want    []string
+		repair  func(w *world)
+	}{
+		"no cluster": {
+			reason:  "a cluster that does not exist is named",
+			objects: []client.Object{machinePool(), awsMachinePool(), data(), definition(), place()},
+			want:    []string{"ClusterMissing", "Cluster default/c does not exist"},
+			repair:  func(w *world) { create(w, cluster()) },
+		},
+		"no infrastructure": {
+			reason:  "what the cluster refers to is named",
+			objects: []client.Object{machinePool(), awsMachinePool(), cluster(), data(), definition()},
+			want:    []string{"ClusterInfrastructureMissing", "AWSCluster default/place, which Cluster c names, does not exist"},
+			repair:  func(w *world) { create(w, place()) },
+		},
+		"no infrastructure kind": {
+			reason:  "a kind that is not installed is named with what is missing",
+			objects: []client.Object{machinePool(), awsMachinePool(), cluster(), data(), place()},
+			want:    []string{"ClusterInfrastructureMissing", "AWSCluster", "CustomResourceDefinition"},
+			repair:  func(w *world) { create(w, definition()) },
+		},
+		"no infrastructure reference": {
+			reason: "a cluster without infrastructure has no place",
+			objects: []client.Object{machinePool(), awsMachinePool(), cluster(func(c *clusterv1.Cluster) {
+				c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{}
+			}), data(), definition(), place()},
+			want: []string{"ClusterInfrastructureMissing", "Cluster default/c names no infrastructure in spec.infrastructureRef"},
+			repair: func(w *world) {
+				change(w, cluster(), func(c *clusterv1.Cluster) { c.Spec.InfrastructureRef = cluster().Spec.InfrastructureRef })
+			},
+		},
+		"not provisioned": {
+			reason: "a network that is half made would give machines that are made wrong",
+			objects: []client.Object{machinePool(), awsMachinePool(), cluster(func(c *clusterv1.Cluster) {
+				c.Status.Initialization.InfrastructureProvisioned = nil
+			}), data(), definition(), place()},
+			want: []string{"WaitingForClusterInfrastructure", "the infrastructure of Cluster default/c is not provisioned yet"},
+			repair: func(w *world) {
+				c := cluster()
+				if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {
+					t.Fatal(err)
+				}
+				c.Status.Initialization.InfrastructureProvisioned = new(true)
+				if err := w.management.Status().Update(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+		"no MachinePool": {
+			reason:  "nothing says how many machines there should be",
+			objects: []client.Object{awsMachinePool(), cluster(), data(), definition(), place()},
+			want:    []string{"MachinePoolMissing", "MachinePool default/mp, which owns this AWSMachinePool, does not exist"},
+			repair:  func(w *world) { create(w, machinePool()) },
+		},
+		"nobody refers to it": {
+			reason: "without owner reference the pool is found by who refers to it",
+			objects: []client.Object{awsMachinePool(func(o *awsv1.AWSMachinePool) {
+				o.OwnerReferences = nil
+			}), cluster(), data(), definition(), place()},
+			want:   []string{"MachinePoolMissing", "no MachinePool in namespace default refers to this AWSMachinePool"},
+			repair: func(w *world) { create(w, machinePool()) },
+		},
+		"two refer to it": {
+			reason: "two masters would fight",
+			objects: []client.Object{awsMachinePool(func(o *awsv1.AWSMachinePool) {
+				o.OwnerReferences = nil
+			}), machinePool(), machinePool(func(mp *clusterv1.MachinePool) { mp.Name, mp.UID = "other", "other" }), cluster(), data(), definition(), place()},
+			want:   []string{"MachinePoolMissing", "several MachinePools refer to this AWSMachinePool in spec.template.spec.infrastructureRef: mp, other"},
+			repair: func(w *world) { w.remove(machinePool(func(mp *clusterv1.MachinePool) { mp.Name = "other" })) },
+		},
+		"no data secret name": {
+			reason: "the bootstrap configuration that is waited for is named",
+			objects: []client.Object{machinePool(func(mp *clusterv1.MachinePool) {
+				mp.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{Kind: "KubeadmConfig", Name: "boot"}}
+			}), awsMachinePool(), cluster(), data(), definition(), place()},
+			want: []string{"WaitingForBootstrapData", "waiting for its bootstrap configuration boot"},
+			repair: func(w *world) {
+				change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Bootstrap.DataSecretName = new("data") })
+			},
+		},
+		"no secret": {
+			reason:  "a missing secret is named",
+			objects: []client.Object{machinePool(), awsMachinePool(), cluster(), definition(), place()},
+			want:    []string{"BootstrapDataMissing", "secret default/data", "does not exist"},
+			repair:  func(w *world) { create(w, data()) },
+		},
+		"not cloud-init": {
+			reason: "data that the machine would ignore is refused by its header",
+			objects: []client.Object{machinePool(), awsMachinePool(), cluster(), definition(), place(), &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("s3cret")}}},
+			want:   []string{"BootstrapDataInvalid", "holds no cloud-init data"},
+			repair: func(w *world) { change(w, data(), func(s *corev1.Secret) { s.Data = data().Data }) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tc.objects...)
+			w.passes(3)
+			if w.account.looks != 0 || len(w.account.take()) != 0 {
+				t.Errorf("%s: the cloud was asked although nothing could be made", tc.reason)
+			}
+			if o := w.get(); len(o.Finalizers) != 0 || o.Annotations[infrapool.OwnerIDAnnotation] != "" {
+				t.Errorf("a pool that owns nothing must be free to go, got %v, %v", o.Finalizers, o.Annotations)
+			}
+			text := w.say()
+			for _, want := range tc.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: want %q in\n%s", tc.reason, want, text)
+				}
+			}
+			if strings.Contains(text, "s3cret") {
+				t.Errorf("the bootstrap data reached the status:\n%s", text)
+			}
+			w.writes = nil
+			w.passes(2)
+			if len(w.writes) != 0 {
+				t.Errorf("waiting wrote %v", w.writes)
+			}
+			tc.repair(w)
+			w.settled()
+			w.wantCalls("once put right it goes on by itself", "PutTemplate", "CreateGroup")
+		})
+	}
+}
+
+func create(w *world, o client.Object) {
+	w.t.Helper()
+	if err := w.management.Create(w.t.Context(), o); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestRunningPoolsGoOnWithoutBootstrapData(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	w.remove(data())
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+	w.settle()
+	w.wantCalls("a pool without bootstrap data is made smaller all the same", "Remove i-1")
+}
+
+func TestGrow(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(4)) })
+	w.settled()
+	w.wantCalls("the group gets its new size", "Resize")
+	w.join()
+	w.settle()
+	if o := w.get(); len(o.Spec.ProviderIDList) != 4 || *o.Status.ReadyReplicas != 4 {
+		t.Errorf("want 4 instances, got %v\n%s", o.Spec.ProviderIDList, w.say())
+	}
+}
+
+func TestShrinkDrainsFirst(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	w.runs("web", "i-1")
+	w.refuse["web"] = apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keep"},
+		Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}}
+	if err := w.workload.Create(t.Context(), budget); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.workload.Status().Patch(t.Context(), readyPod("web"), client.Merge); err != nil {
+		t.Fatal(err)
+	}
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+	w.passes(5)
+	w.wantCalls("nothing is removed while its pods can't go")
+	node := w.node("node-i-1")
+	if !node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] == "" {
+		t.Errorf("want the node cordoned by us, got %v, %v", node.Spec.Unschedulable, node.Annotations)
+	}
+	if text := w.say(); !strings.Contains(text, "default/web (PodDisruptionBudget keep)") {
+		t.Errorf("want the pod and its budget named in\n%s", text)
+	}
+	delete(w.refuse, "web")
+	w.settle()
+	w.wantCalls("drained, exactly the chosen one goes", "Remove i-1")
+	if other := w.node("node-i-2"); other.Spec.Unschedulable {
+		t.Error("the node that stays was cordoned")
+	}
+	if diff := cmp.Diff([]string{"aws:///zone-a/i-2"}, w.get().Spec.ProviderIDList); diff != "" {
+		t.Errorf("provider IDs, want -, got +\n%s", diff)
+	}
+}
+
+func readyPod(name string) *corev1.Pod {
+	return &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
+}
+
+func (w *world) node(name string) *corev1.Node {
+	w.t.Helper()
+	n := &corev1.Node{}
+	if err := w.workload.Get(w.t.Context(), client.ObjectKey{Name: name}, n); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+func TestTheMarkedInstanceGoes(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	n := w.node("node-i-2")
+	n.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: "yes"}
+	if err := w.workload.Update(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+	w.settle()
+	w.wantCalls("the one that is marked goes, not the oldest", "Remove i-2")
+}
+
+func TestDrainTimeout(t *testing.T) {
+	t.Parallel()
+	objects := everything()
+	objects[0] = machinePool(func(mp *clusterv1.MachinePool) {
+		mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = new(int32(60))
+	})
+	w := running(t, objects...)
+	w.runs("web", "i-1")
+	w.refuse["web"] = apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+	begun := w.now
+	for w.now.Sub(begun) < 10*time.Minute && len(w.account.calls) == 0 {
+		w.passes(1)
+	}
+	w.wantCalls("a drain ends with its timeout", "Remove i-1")
+	if waited := w.now.Sub(begun); waited < time.Minute || waited > 3*time.Minute {
+		t.Errorf("want the removal about a minute after the drain began, got %s", waited)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	w.runs("web", "i-1")
+	w.remove(awsMachinePool())
+	w.pass()
+	if got := w.condition(report.Deleting); got.Status != metav1.ConditionTrue {
+		t.Errorf("want Deleting True, got %+v", got)
+	}
+	list := w.get().Spec.ProviderIDList
+	for range 30 {
+		if w.gone() {
+			break
+		}
+		if got := w.get().Spec.ProviderIDList; !slices.Equal(got, list) {
+			t.Errorf("a pool that goes keeps its list for who cleans up, want %v, got %v", list, got)
+		}
+		w.passes(1)
+	}
+	if !w.gone() || w.account.left() != "0 groups, 0 templates" {
+		t.Fatalf("want nothing left, got %s, object gone: %v", w.account.left(), w.gone())
+	}
+	calls := w.account.take()
+	if got := only(calls, pool.DeleteGroup, pool.DeleteTemplates); !slices.Equal(got, []string{"DeleteGroup", "DeleteTemplates"}) {
+		t.Errorf("want the group and then its templates deleted, got %q", calls)
+	}
+	for _, name := range []string{"node-i-1", "node-i-2"} {
+		if !w.node(name).Spec.Unschedulable {
+			t.Errorf("%s was not drained before it went", name)
+		}
+	}
+	if !slices.Contains(w.writes, "workload create eviction of *v1.Pod web") {
+		t.Errorf("want web evicted, got %v", w.writes)
+	}
+}
+
+func TestDeleteWithoutAnything(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		lose   func(w *world)
+		drains bool
+	}{
+		"cluster gone":        {"the region is remembered and there is nobody to drain", func(w *world) { w.remove(cluster()) }, false},
+		"infrastructure gone": {"the region is remembered, and the nodes are still there to be drained", func(w *world) { w.remove(place()) }, true},
+		"both gone":           {"as after a forced deletion of everything", func(w *world) { w.remove(place()); w.remove(cluster()) }, false},
+		"owner gone":          {"a pool without owner goes as well", func(w *world) { w.remove(machinePool()) }, true},
+		"secret gone":         {"nothing boots any more", func(w *world) { w.remove(data()) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t, everything()...)
+			tc.lose(w)
+			w.remove(awsMachinePool())
+			for range 30 {
+				if w.gone() {
+					break
+				}
+				w.passes(1)
+			}
+			if !w.gone() || w.account.left() != "0 groups, 0 templates" {
+				t.Fatalf("%s: want nothing left, got %s, object gone: %v", tc.reason, w.account.left(), w.gone())
+			}
+			if got := w.node("node-i-1").Spec.Unschedulable; got != tc.drains {
+				t.Errorf("%s: want drained %v, got %v", tc.reason, tc.drains, got)
+			}
+		})
+	}
+}
+
+func TestDeleteWaitsForAClusterThatIsAwayForAMoment(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	w.remove(awsMachinePool())
+	w.cache = clustercache.NewFakeEmptyClusterCache()
+	w.restart()
+	begun := w.now
+	for !w.gone() && w.now.Sub(begun) < time.Hour {
+		w.passes(1)
+	}
+	if waited := w.now.Sub(begun); !w.gone() || waited < 5*time.Minute || waited > 20*time.Minute {
+		t.Errorf("want deletion to go on without drain after some minutes, got gone %v after %s", w.gone(), waited)
+	}
+	if w.account.left() != "0 groups, 0 templates" {
+		t.Errorf("want nothing left, got %s", w.account.left())
+	}
+}
+
+func TestDeleteWithoutRegion(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, infrapool.ResolvedAnnotation) })
+	w.remove(place())
+	w.remove(awsMachinePool())
+	w.passes(3)
+	if w.gone() || w.account.left() != "1 groups, 1 templates" {
+		t.Fatalf("a pool that can't be found must not be given up, got %s, gone: %v", w.account.left(), w.gone())
+	}
+	if text := w.say(); !strings.Contains(text, `set it to {"region": "<region>"}`) {
+		t.Errorf("want to be told what to do, got\n%s", text)
+	}
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) {
+		o.Annotations[infrapool.ResolvedAnnotation] = `{"region":"eu-west-1"}`
+	})
+	for range 30 {
+		if w.gone() {
+			return
+		}
+		w.passes(1)
+	}
+	t.Errorf("want it gone once the region is known, got\n%s", w.say())
+}
+
+func TestExternalAutoscaler(t *testing.T) {
+	t.Parallel()
+	objects := everything()
+	objects[0] = machinePool(func(mp *clusterv1.MachinePool) {
+		mp.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "external-autoscaler"}
+	})
+	w := running(t, objects...)
+	w.account.mu.Lock()
+	for name := range w.account.groups {
+		w.account.resize(name, 5)
+	}
+	w.account.mu.Unlock()
+	w.join()
+	w.settle()
+	w.wantCalls("the group's size is somebody else's")
+	mp := machinePool()
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(mp), mp); err != nil {
+		t.Fatal(err)
+	}
+	if mp.Spec.Replicas == nil || *mp.Spec.Replicas != 5 {
+		t.Errorf("want the MachinePool to follow the group's size 5, got %v", mp.Spec.Replicas)
+	}
+	w.settle()
+	w.writes = nil
+	w.passes(3)
+	if len(w.writes) != 0 {
+		t.Errorf("want no writes afterwards, got %v", w.writes)
+	}
+}
+
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		pause  func(w *world, on bool)
+		want   string
+	}{
+		"cluster": {"a cluster pauses all that is its", func(w *world, on bool) {
+			change(w, cluster(), func(c *clusterv1.Cluster) { c.Spec.Paused = &on })
+		}, "Cluster spec.paused is set to true"},
+		"object": {"one object can be paused", func(w *world, on bool) {
+			change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) {
+				delete(o.Annotations, clusterv1.PausedAnnotation)
+				if on {
+					o.Annotations[clusterv1.PausedAnnotation] = ""
+				}
+			})
+		}, "AWSMachinePool has the cluster.x-k8s.io/paused annotation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t, everything()...)
+			looks := w.account.looks
+			tc.pause(w, true)
+			change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(4)) })
+			w.passes(2)
+			if w.account.looks != looks {
+				t.Errorf("%s: want the cloud left alone", tc.reason)
+			}
+			if got := w.condition(clusterv1.PausedCondition); got.Status != metav1.ConditionTrue || got.Message != tc.want {
+				t.Errorf("%s: want Paused True with %q, got %+v", tc.reason, tc.want, got)
+			}
+			if got := w.condition(report.Ready); got.Status != metav1.ConditionTrue {
+				t.Errorf("%s: pausing changes nothing else, got %+v", tc.reason, got)
+			}
+			w.remove(awsMachinePool())
+			w.passes(2)
+			if w.gone() {
+				t.Fatalf("%s: deletion waits too", tc.reason)
+			}
+			if got := w.condition(clusterv1.PausedCondition).Message; !strings.Contains(got, "its deletion waits for that to end") {
+				t.Errorf("%s: want to be told that the deletion waits, got %q", tc.reason, got)
+			}
+			tc.pause(w, false)
+			for range 30 {
+				if w.gone() {
+					return
+				}
+				w.passes(1)
+			}
+			t.Errorf("%s: want it gone when it goes on, got\n%s", tc.reason, w.say())
+		})
+	}
+}
+
+func TestLostOwner(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	w.remove(machinePool())
+	w.passes(3)
+	w.wantCalls("a pool whose owner is lost is left as it is")
+	if text := w.say(); !strings.Contains(text, "MachinePool default/mp, which owns this AWSMachinePool, does not exist") {
+		t.Errorf("want to be told, got\n%s", text)
+	}
+	if o := w.get(); o.Status.Replicas != 2 || !o.Status.Ready {
+		t.Errorf("what was seen before stays, got %+v", o.Status.Status)
+	}
+}
+
+func TestACopyOfAnObjectOwnsNothing(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	original := w.get()
+	for _, o := range []client.Object{
+		machinePool(func(mp *clusterv1.MachinePool) { mp.Namespace = "other" }),
+		cluster(func(c *clusterv1.Cluster) { c.Namespace = "other" }),
+		func() client.Object { p := place(); p.SetNamespace("other"); return p }(),
+		func() client.Object { s := data(); s.Namespace = "other"; return s }(),
+		awsMachinePool(func(o *awsv1.AWSMachinePool) {
+			o.Namespace, o.UID, o.CreationTimestamp = "other", "99999999", metav1.NewTime(w.now)
+			o.Annotations, o.Finalizers = original.Annotations, original.Finalizers
+		}),
+	} {
+		create(w, o)
+	}
+	looks := w.account.looks
+	copied := client.ObjectKey{Namespace: "other", Name: "p"}
+	at := func() error {
+		_, err := w.reconciler.Reconcile(t.Context(), ctrlRequest(copied))
+		return err
+	}
+	for range 3 {
+		if err := at(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := &awsv1.AWSMachinePool{}
+	if err := w.management.Get(t.Context(), copied, o); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, c := range o.Status.Conditions {
+		found = found || strings.Contains(c.Message, "AWSMachinePool default/p has the same annotation muster.dev/owner-id")
+	}
+	if !found || w.account.looks != looks {
+		t.Errorf("want the copy to say whose the group is and to ask nobody, got %+v after %d looks", o.Status.Conditions, w.account.looks-looks)
+	}
+	w.remove(o)
+	if err := at(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.management.Get(t.Context(), copied, o); !apierrors.IsNotFound(err) || w.account.left() != "1 groups, 1 templates" {
+		t.Errorf("want the copy gone and the group there, got %v, %s", err, w.account.left())
+	}
+}
+
+func TestForeignGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	name := cloud.Owner{ID: uid, Name: "p"}.ResourceName()
+	w.account.groups[name] = &group{owner: "somebody", region: "eu-west-1"}
+	w.settled()
+	if got := only(w.account.take(), pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.DeleteGroup); len(got) != 0 {
+		t.Errorf("want a foreign group left alone, got %q", got)
+	}
+	if text := w.say(); !strings.Contains(text, "belongs to somebody else") {
+		t.Errorf("want to be told, got\n%s", text)
+	}
+	w.remove(awsMachinePool())
+	for range 30 {
+		if w.gone() {
+			break
+		}
+		w.passes(1)
+	}
+	if !w.gone() || w.account.groups[name] == nil {
+		t.Errorf("want the object gone and the foreign group there, got gone %v, %s", w.gone(), w.account.left())
+	}
+}
+
+func TestOwnerIDSurvivesAMove(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	moved := w.get()
+	objects := everything()
+	objects[1] = awsMachinePool(func(o *awsv1.AWSMachinePool) {
+		o.UID, o.Annotations, o.Finalizers, o.Spec = "other-uid", moved.Annotations, moved.Finalizers, moved.Spec
+	})
+	after := newWorld(t, objects...)
+	after.account = w.account
+	after.workload, after.cache = w.workload, w.cache
+	after.restart()
+	after.settle()
+	after.wantCalls("the object's new UID changes nothing")
+	if o := after.get(); o.Status.Replicas != 2 || o.Annotations[infrapool.OwnerIDAnnotation] != uid {
+		t.Errorf("want the same two machines, got %+v", o.Status.Status)
+	}
+}
+
+func TestCloudErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	w.account.observe = &cloud.Error{Kind: cloud.Denied, Op: "autoscaling:DescribeAutoScalingGroups", Code: "AccessDenied", Message: "not you"}
+	w.passes(4)
+	if text := w.say(); !strings.Contains(text, "not you") {
+		t.Errorf("want the cloud's own words in\n%s", text)
+	}
+	w.pass()
+	w.writes = nil
+	looks := w.account.looks
+	for range 5 {
+		w.pass()
+	}
+	if len(w.writes) != 0 || w.account.looks != looks {
+		t.Errorf("want neither writes nor calls while an error is waited out, got %v, %d looks", w.writes, w.account.looks-looks)
+	}
+	w.account.observe = nil
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Spec.MaxSize = 11 })
+	w.settled()
+	w.wantCalls("a change of the object ends the back-off", "PutTemplate", "CreateGroup")
+}
+
+func TestKubernetesErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	w.account.refuse[pool.CreateGroup] = errors.New("no answer")
+	w.settled()
+	if text := w.say(); !strings.Contains(text, "no answer") {
+		t.Errorf("want the error in\n%s", text)
+	}
+	delete(w.account.refuse, pool.CreateGroup)
+	w.passes(10)
+	w.wantCalls("it is tried again", "PutTemplate", "CreateGroup")
+}
+
+func TestWatchFilter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	w.reconciler.WatchFilter = "mine"
+	w.passes(2)
+	if len(w.writes) != 0 || w.account.looks != 0 {
+		t.Errorf("want an object of another manager left alone, got %v", w.writes)
+	}
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Labels[clusterv1.WatchLabel] = "mine" })
+	w.settled()
+	w.wantCalls("an object with the label is taken", "PutTemplate", "CreateGroup")
+}
+
+func TestStaleReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	old := w.get()
+	w.pass()
+	stale := &staleClient{WithWatch: w.management, object: old}
+	w.reconciler.Client = stale
+	looks := w.account.looks
+	w.writes = nil
+	w.pass()
+	if w.account.looks != looks || len(w.writes) != 0 || w.again <= 0 || w.again > time.Second {
+		t.Errorf("want an object that we have written since read again soon, got %d looks, %v, again in %s", w.account.looks-looks, w.writes, w.again)
+	}
+	stale.object = nil
+	w.pass()
+	if w.account.looks == looks {
+		t.Error("want the pass to go on once the cache has caught up")
+	}
+}
+
+// staleClient reads the object from a cache that lags behind.
+type staleClient struct {
+	client.WithWatch
+	object *awsv1.AWSMachinePool
+}
+
+func (c *staleClient) Get(ctx context.Context, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	if to, ok := o.(*awsv1.AWSMachinePool); ok && c.object != nil {
+		c.object.DeepCopyInto(to)
+		return nil
+	}
+	return c.WithWatch.Get(ctx, k, o, opts...)
+}
+
+func TestGroupName(t *testing.T) {
+	t.Parallel()
+	objects := everything()
+	objects[1] = awsMachinePool(func(o *awsv1.AWSMachinePool) {
+		o.Annotations = map[string]string{infrapool.GroupNameAnnotation: "mine"}
+	})
+	w := running(t, objects...)
+	if w.account.groups["mine"] == nil {
+		t.Errorf("want the group under the name that the annotation gives, got %v", w.account.groups)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	var got []string
+	for len(w.recorder.Events) > 0 {
+		got = append(got, <-w.recorder.Events)
+	}
+	if len(got) == 0 {
+		t.Error("want events about what was made")
+	}
+	w.passes(5)
+	if len(w.recorder.Events) > 0 {
+		t.Errorf("want no event when nothing happens, got %s", <-w.recorder.Events)
+	}
+}
+
+func TestPlaceIsReadInTheVersionOfItsLabels(t *testing.T) {
+	t.Parallel()
+	objects := everything()
+	d := definition()
+	d.Labels = map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1"}
+	p := &unstructured.Unstructured{Object: place().Object}
+	p.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1beta1")
+	objects[3], objects[5] = p, d
+	w := newWorld(t, objects...)
+	w.settled()
+	w.wantCalls("providers of the older contract are places too", "PutTemplate", "CreateGroup")
+}

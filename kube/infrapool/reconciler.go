@@ -1,0 +1,215 @@
+package infrapool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// staleRetry is how soon an object is read again that the cache gave older than we wrote it.
+	staleRetry = 50 * time.Millisecond
+	// unreachableGrace is how long a workload cluster must have been out of reach before a pool that is being deleted is
+	// no longer drained. A shorter absence is a hiccup.
+	unreachableGrace = 5 * time.Minute
+)
+
+// Options are what a reconciler works with.
+type Options struct {
+	// Client of the management cluster. Secrets are read live, everything else from the cache.
+	Client client.Client
+	// ClusterCache has the clients of the workload clusters, with the indexes of package kube/nodes.
+	ClusterCache clustercache.ClusterCache
+	// Recorder of events.
+	Recorder events.EventRecorder
+	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
+	WatchFilter string
+	// Steady is the time between two looks at a pool in which nothing moves; zero takes the engine's default.
+	Steady time.Duration
+	// Now is the clock; nil takes the machine's.
+	Now func() time.Time
+}
+
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;machinedrainrules,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+
+// Reconciler runs the pools of one kind.
+type Reconciler[O Object, S any] struct {
+	Options
+	adapter Adapter[O, S]
+	kind    Kind[O]
+	driver  *remembering[S]
+	engine  *engine.Engine[S]
+	stale   *staleReads
+	started time.Time
+	watches watches
+}
+
+// New makes the reconciler of one kind over its driver.
+func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconciler[O, S] {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	driver := newRemembering(d)
+	return &Reconciler[O, S]{
+		Options: o,
+		adapter: a,
+		kind:    a.Kind(),
+		driver:  driver,
+		engine:  engine.New(driver, engine.Options{Steady: o.Steady}),
+		stale:   newStaleReads(),
+		started: o.Now(),
+	}
+}
+
+// Reconcile is one pass over one object.
+func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	o := r.kind.New()
+	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
+		r.stale.forget(req.NamespacedName)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if r.stale.read(o) {
+		return ctrl.Result{RequeueAfter: staleRetry}, nil
+	}
+	if !r.mine(o) {
+		return ctrl.Result{}, nil
+	}
+	s, err := r.gather(ctx, o)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	before := o.DeepCopyObject().(O)
+	if why := pauses(r.kind.Name, s.cluster, o); why != "" {
+		setPaused(o, why, r.Now())
+		return ctrl.Result{}, r.writeStatus(ctx, before, o)
+	}
+	return r.pass(ctx, s)
+}
+
+// mine says whether the object is for this reconciler: it is among those that are watched, and there still is something
+// to be done for it.
+func (r *Reconciler[O, S]) mine(o O) bool {
+	if r.WatchFilter != "" && o.GetLabels()[clusterv1.WatchLabel] != r.WatchFilter {
+		return false
+	}
+	return o.GetDeletionTimestamp().IsZero() || controllerutil.ContainsFinalizer(o, r.kind.Finalizer)
+}
+
+// pass lets the engine run, if the cloud may be asked, and writes down what was seen.
+func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, error) {
+	if err := r.watchNodes(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	f, err := r.facts(ctx, s)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	v, err := r.judge(ctx, s, f)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	out := engine.Outcome{Again: engine.DefaultSteady}
+	switch v {
+	case letGo:
+		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
+	case ask:
+		if out, err = r.run(ctx, s, f); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	rep := report.Of(f.Desired, out, r.engine.Traits())
+	r.tell(s.object, rep)
+	if s.deleting() && out.Plan.Gone {
+		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
+	}
+	return ctrl.Result{RequeueAfter: out.Again}, r.write(ctx, s, rep, out)
+}
+
+// verdict is what may be done for an object in a pass.
+type verdict int
+
+const (
+	// onlySay: the cloud can't or need not be asked; the object tells why.
+	onlySay verdict = iota
+	// ask: the cloud is asked.
+	ask
+	// letGo: the object goes, and nothing in the cloud is its own.
+	letGo
+)
+
+// judge says what may be done. The cloud is not asked when nothing tells where to ask, or when nothing may be made and
+// nothing can have been. Before it is asked, whatever will be made there can be found again.
+func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) (verdict, error) {
+	rival, err := r.rival(ctx, s.object)
+	if err != nil {
+		return onlySay, err
+	}
+	switch {
+	case rival.Name != "" && s.deleting():
+		return letGo, nil
+	case rival.Name != "":
+		f.Desired.Held = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
+			"%s %s has the same annotation %s: take it away from this object to give it a group of its own", r.kind.Name, rival, OwnerIDAnnotation)}
+		return onlySay, nil
+	case f.untranslated != nil:
+		return onlySay, nil
+	case f.Desired.Held != nil && !s.deleting() && (s.blind || !r.hasIdentity(s.object)):
+		return onlySay, nil
+	}
+	return ask, r.claim(ctx, s.object, f.keep)
+}
+
+// run is the engine's pass, with look-ups written down before anything rests on them.
+func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (engine.Outcome, error) {
+	write := func(ctx context.Context, found map[string]string) error {
+		return r.remember(ctx, s.object, merged(found, f.keep))
+	}
+	done := r.driver.during(f.Target.Owner.ID, write)
+	defer done()
+	nodes := r.workload(ctx, s)
+	out := r.engine.Run(ctx, f.Facts, nodes)
+	if !out.Seen || out.Plan.Gone {
+		return out, nil
+	}
+	return out, write(ctx, out.Observed.Remember)
+}
+
+// release lets the object go: nothing of it is left in the cloud, or nothing there was ever its own.
+func (r *Reconciler[O, S]) release(ctx context.Context, o O, owner cloud.Owner) error {
+	if err := r.dropFinalizer(ctx, o); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	r.engine.Forget(owner.ID)
+	return nil
+}
+
+// sizedElsewhere says whether somebody else sizes the group.
+func sizedElsewhere(mp *clusterv1.MachinePool) bool {
+	return mp != nil && annotations.ReplicasManagedByExternalAutoscaler(mp)
+}
+
+// replicas is how many machines the MachinePool asks for; one where it says nothing, as its defaulting has it.
+func replicas(mp *clusterv1.MachinePool) int {
+	if mp == nil {
+		return 0
+	}
+	return int(ptr.Deref(mp.Spec.Replicas, 1))
+}

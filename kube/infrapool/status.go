@@ -1,0 +1,218 @@
+package infrapool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+)
+
+const (
+	// eventAction is what events say was being done.
+	eventAction = "Reconcile"
+	// noteLimit is what the API takes of an event's text.
+	noteLimit = 1024
+)
+
+// write writes down what a pass has seen: first the fields of the specification that the contract asks for, then the
+// size that somebody else gave the group, and the status last. What is as it should be is not written.
+func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Report, out engine.Outcome) error {
+	if err := r.writeLists(ctx, s, rep); err != nil {
+		return err
+	}
+	if err := r.writeReplicas(ctx, s, rep); err != nil {
+		return err
+	}
+	o := s.object
+	before := o.DeepCopyObject().(O)
+	setPaused(o, "", r.Now())
+	r.fillStatus(s, rep)
+	if rep.Seen {
+		r.adapter.Report(o, rep, out)
+	}
+	return r.writeStatus(ctx, before, o)
+}
+
+// writeLists keeps spec.providerID and spec.providerIDList. A pool that is being deleted keeps its last list, so that
+// whoever cleans up its Nodes knows them.
+func (r *Reconciler[O, S]) writeLists(ctx context.Context, s *scope[O], rep report.Report) error {
+	if !rep.Seen || s.deleting() {
+		return nil
+	}
+	o := s.object
+	before := o.DeepCopyObject().(O)
+	if rep.GroupID != "" {
+		o.SetProviderID(rep.GroupID)
+	}
+	o.SetProviderIDList(rep.ProviderIDs)
+	if before.GetProviderID() == o.GetProviderID() && slices.Equal(before.GetProviderIDList(), o.GetProviderIDList()) {
+		return nil
+	}
+	if err := r.Client.Patch(ctx, o, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("write the provider IDs of %s %s: %w", r.kind.Name, client.ObjectKeyFromObject(o), err)
+	}
+	r.stale.wrote(o, before.GetResourceVersion())
+	return nil
+}
+
+// writeReplicas keeps the MachinePool's replicas at the group's own size where somebody else sizes the group.
+func (r *Reconciler[O, S]) writeReplicas(ctx context.Context, s *scope[O], rep report.Report) error {
+	if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) {
+		return nil
+	}
+	size := int32(*rep.Size)
+	if s.pool.Spec.Replicas != nil && *s.pool.Spec.Replicas == size {
+		return nil
+	}
+	mp := s.pool.DeepCopy()
+	mp.Spec.Replicas = &size
+	if err := r.Client.Patch(ctx, mp, client.MergeFrom(s.pool)); err != nil {
+		return fmt.Errorf("write the group's size to MachinePool %s: %w", client.ObjectKeyFromObject(mp), err)
+	}
+	return nil
+}
+
+// fillStatus writes the part of the status that all kinds share.
+func (r *Reconciler[O, S]) fillStatus(s *scope[O], rep report.Report) {
+	status := s.object.GetCommonStatus()
+	status.ObservedGeneration = s.object.GetGeneration()
+	status.State = string(rep.State)
+	status.DesiredReplicas = ptr.To(int32(rep.Counts.Desired))
+	if s.pool != nil {
+		status.Version = s.pool.Spec.Template.Spec.Version
+	}
+	r.fillConditions(s.object, rep)
+	if !rep.Seen {
+		return
+	}
+	status.Replicas = ptr.Deref(count(rep.Counts.Current), 0)
+	status.ReadyReplicas = count(rep.Counts.Ready)
+	status.UpToDateReplicas = count(rep.Counts.UpToDate)
+	status.Template = rep.Template
+	status.Instances = instances(rep.Instances)
+	if rep.Provisioned {
+		status.SetProvisioned()
+	}
+}
+
+func count(n *int) *int32 {
+	if n == nil {
+		return nil
+	}
+	return ptr.To(int32(*n))
+}
+
+func instances(list []report.Instance) []common.InstanceStatus {
+	var out []common.InstanceStatus
+	for _, i := range list {
+		status := common.InstanceStatus{
+			InstanceID: i.ID, ProviderID: i.ProviderID, Zone: i.Zone, State: string(i.State), Node: i.Node, Ready: i.Ready, Template: i.Template,
+		}
+		if i.Version != "" {
+			status.Version = ptr.To(i.Version)
+		}
+		out = append(out, status)
+	}
+	return out
+}
+
+// fillConditions sets the report's conditions, under the ecosystem's names as well, and takes away those of ours that
+// the report no longer has.
+func (r *Reconciler[O, S]) fillConditions(o O, rep report.Report) {
+	list := slices.Clone(o.GetConditions())
+	said := map[string]bool{clusterv1.PausedCondition: true}
+	for _, c := range rep.Conditions {
+		for _, name := range []string{c.Type, r.kind.Aliases[c.Type]} {
+			if name == "" {
+				continue
+			}
+			said[name] = true
+			meta.SetStatusCondition(&list, metav1.Condition{
+				Type: name, Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message,
+				ObservedGeneration: o.GetGeneration(), LastTransitionTime: metav1.NewTime(r.Now()),
+			})
+		}
+	}
+	list = slices.DeleteFunc(list, func(c metav1.Condition) bool { return c.Type == report.Deleting && !said[c.Type] })
+	o.SetConditions(list)
+}
+
+// pauses says why the object is not to be touched, or nothing.
+func pauses(kind string, cluster *clusterv1.Cluster, o client.Object) string {
+	var why []string
+	if cluster != nil && ptr.Deref(cluster.Spec.Paused, false) {
+		why = append(why, "Cluster spec.paused is set to true")
+	}
+	if annotations.HasPaused(o) {
+		why = append(why, kind+" has the cluster.x-k8s.io/paused annotation")
+	}
+	if len(why) > 0 && !o.GetDeletionTimestamp().IsZero() {
+		why = append(why, "its deletion waits for that to end")
+	}
+	return strings.Join(why, ", ")
+}
+
+// setPaused sets the condition Paused, as every provider has it.
+func setPaused(o Object, why string, now time.Time) {
+	condition := metav1.Condition{
+		Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason,
+		ObservedGeneration: o.GetGeneration(), LastTransitionTime: metav1.NewTime(now),
+	}
+	if why != "" {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, clusterv1.PausedReason, why
+	}
+	list := slices.Clone(o.GetConditions())
+	meta.SetStatusCondition(&list, condition)
+	o.SetConditions(list)
+}
+
+// writeStatus writes the status if it differs from before.
+func (r *Reconciler[O, S]) writeStatus(ctx context.Context, before, o O) error {
+	patch := client.MergeFrom(before)
+	data, err := patch.Data(o)
+	if err != nil {
+		return fmt.Errorf("compare the status of %s %s: %w", r.kind.Name, client.ObjectKeyFromObject(o), err)
+	}
+	if !changesSomething(data) {
+		return nil
+	}
+	if err := r.Client.Status().Patch(ctx, o, patch); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write the status of %s %s: %w", r.kind.Name, client.ObjectKeyFromObject(o), err)
+	}
+	r.stale.wrote(o, before.GetResourceVersion())
+	return nil
+}
+
+func changesSomething(patch []byte) bool {
+	var fields map[string]any
+	return json.Unmarshal(patch, &fields) != nil || len(fields) > 0
+}
+
+// tell records what happened in this pass.
+func (r *Reconciler[O, S]) tell(o O, rep report.Report) {
+	for _, e := range rep.Events {
+		kind := corev1.EventTypeNormal
+		if e.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		note := e.Message
+		if len(note) > noteLimit {
+			note = strings.ToValidUTF8(note[:noteLimit-len("...")], "") + "..."
+		}
+		r.Recorder.Eventf(o, nil, kind, e.Reason, eventAction, "%s", note)
+	}
+}

@@ -1,0 +1,239 @@
+package infrapool
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/external"
+	"sigs.k8s.io/cluster-api/util/predicates"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/muster-project/muster/kube/nodes"
+)
+
+const (
+	// InfrastructureField is the index over MachinePools by the object that spec.template.spec.infrastructureRef names.
+	InfrastructureField = "muster.dev/infrastructure"
+	// DataSecretField is the index over MachinePools by spec.template.spec.bootstrap.dataSecretName.
+	DataSecretField = "muster.dev/dataSecret"
+	// ClusterField is the index over MachinePools by spec.clusterName.
+	ClusterField = "muster.dev/cluster"
+	// OwnerIDField is the index over infrastructure objects by their owner ID.
+	OwnerIDField = "muster.dev/ownerID"
+)
+
+// Index is one index that the reconcilers need.
+type Index struct {
+	Object client.Object
+	Field  string
+	Values client.IndexerFunc
+}
+
+// Indexes are the indexes over MachinePools that reconcilers of all kinds share.
+func Indexes() []Index {
+	return []Index{
+		{&clusterv1.MachinePool{}, InfrastructureField, ofPool(func(mp *clusterv1.MachinePool) string {
+			ref := mp.Spec.Template.Spec.InfrastructureRef
+			return infrastructureValue(ref.APIGroup, ref.Kind, ref.Name)
+		})},
+		{&clusterv1.MachinePool{}, DataSecretField, ofPool(func(mp *clusterv1.MachinePool) string {
+			return ptr.Deref(mp.Spec.Template.Spec.Bootstrap.DataSecretName, "")
+		})},
+		{&clusterv1.MachinePool{}, ClusterField, ofPool(func(mp *clusterv1.MachinePool) string { return mp.Spec.ClusterName })},
+	}
+}
+
+// OwnerIDIndex is the index over the objects of one kind.
+func OwnerIDIndex(o client.Object) Index {
+	return Index{o, OwnerIDField, func(o client.Object) []string {
+		if id := o.GetAnnotations()[OwnerIDAnnotation]; id != "" {
+			return []string{id}
+		}
+		return nil
+	}}
+}
+
+// AddIndexes adds the shared indexes to a manager's cache before it starts. It is called once for a manager: a cache
+// refuses a second index of one name.
+func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, i := range Indexes() {
+		if err := indexer.IndexField(ctx, i.Object, i.Field, i.Values); err != nil {
+			return fmt.Errorf("index MachinePools by %s: %w", i.Field, err)
+		}
+	}
+	return nil
+}
+
+func ofPool(value func(*clusterv1.MachinePool) string) client.IndexerFunc {
+	return func(o client.Object) []string {
+		mp, ok := o.(*clusterv1.MachinePool)
+		if !ok || value(mp) == "" {
+			return nil
+		}
+		return []string{value(mp)}
+	}
+}
+
+func infrastructureValue(group, kind, name string) string { return group + "/" + kind + "/" + name }
+
+// watches are what a running reconciler adds to its controller as it meets clusters. Without a controller there are none.
+type watches struct {
+	controller controller.Controller
+	tracker    *external.ObjectTracker
+}
+
+// SetupWithManager adds the reconciler to a manager that has the indexes of AddIndexes and of package kube/nodes.
+func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o controller.Options) error {
+	ids := OwnerIDIndex(r.kind.New())
+	if err := mgr.GetFieldIndexer().IndexField(ctx, ids.Object, ids.Field, ids.Values); err != nil {
+		return fmt.Errorf("index %ss by owner ID: %w", r.kind.Name, err)
+	}
+	log := ctrl.LoggerFrom(ctx).WithValues("controller", r.name())
+	c, err := ctrl.NewControllerManagedBy(mgr).Named(r.name()).WithOptions(o).
+		For(r.kind.New(), builder.WithPredicates(askedAnew())).
+		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(r.poolRequests), builder.WithPredicates(askedAnew())).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.clusterRequests), builder.WithPredicates(clusterMoved())).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretRequests),
+			builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
+		WatchesRawSource(r.ClusterCache.GetClusterSource(r.name(), r.clusterRequests)).
+		Build(r)
+	if err != nil {
+		return fmt.Errorf("controller of %ss: %w", r.kind.Name, err)
+	}
+	r.watches = watches{controller: c, tracker: &external.ObjectTracker{
+		Controller: c, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), PredicateLogger: &log,
+	}}
+	return nil
+}
+
+// watchPlace wakes the pools of a cluster when the object that says where the cluster is changes.
+func (r *Reconciler[O, S]) watchPlace(ctx context.Context, place *unstructured.Unstructured) error {
+	if r.watches.tracker == nil {
+		return nil
+	}
+	if err := r.watches.tracker.Watch(ctrl.LoggerFrom(ctx), place, handler.EnqueueRequestsFromMapFunc(r.placeRequests),
+		predicates.ResourceIsChanged(r.Client.Scheme(), *r.watches.tracker.PredicateLogger)); err != nil {
+		return fmt.Errorf("watch %s: %w", place.GetKind(), err)
+	}
+	return nil
+}
+
+// watchNodes wakes the pool when one of its nodes changes in a way that matters.
+func (r *Reconciler[O, S]) watchNodes(ctx context.Context, s *scope[O]) error {
+	if r.watches.controller == nil || s.cluster == nil {
+		return nil
+	}
+	return nodes.Watch(ctx, r.ClusterCache, client.ObjectKeyFromObject(s.cluster), nodes.WatchOptions{
+		Name: r.name() + "-nodes", Controller: r.watches.controller, Reader: r.Client, Requests: r.requestsOf,
+	})
+}
+
+// requestsOf are the requests for a MachinePool's infrastructure object, if that is of our kind.
+func (r *Reconciler[O, S]) requestsOf(mp *clusterv1.MachinePool) []ctrl.Request {
+	ref := mp.Spec.Template.Spec.InfrastructureRef
+	if ref.APIGroup != r.kind.Group || ref.Kind != r.kind.Name || ref.Name == "" {
+		return nil
+	}
+	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: mp.Namespace, Name: ref.Name}}}
+}
+
+func (r *Reconciler[O, S]) poolRequests(_ context.Context, o client.Object) []ctrl.Request {
+	mp, ok := o.(*clusterv1.MachinePool)
+	if !ok {
+		return nil
+	}
+	return r.requestsOf(mp)
+}
+
+func (r *Reconciler[O, S]) clusterRequests(ctx context.Context, cluster client.Object) []ctrl.Request {
+	return r.requestsWhere(ctx, cluster.GetNamespace(), ClusterField, cluster.GetName())
+}
+
+func (r *Reconciler[O, S]) secretRequests(ctx context.Context, secret client.Object) []ctrl.Request {
+	return r.requestsWhere(ctx, secret.GetNamespace(), DataSecretField, secret.GetName())
+}
+
+// requestsWhere are the requests for the MachinePools with a value in an index. A look-up that fails finds none: the next
+// look comes by the clock.
+func (r *Reconciler[O, S]) requestsWhere(ctx context.Context, namespace, field, value string) []ctrl.Request {
+	list := &clusterv1.MachinePoolList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{field: value}); err != nil {
+		return nil
+	}
+	var all []ctrl.Request
+	for i := range list.Items {
+		all = append(all, r.requestsOf(&list.Items[i])...)
+	}
+	return all
+}
+
+// placeRequests are the requests for the pools of every cluster that is where the object says.
+func (r *Reconciler[O, S]) placeRequests(ctx context.Context, place client.Object) []ctrl.Request {
+	list := &clusterv1.ClusterList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(place.GetNamespace())); err != nil {
+		return nil
+	}
+	gk := place.GetObjectKind().GroupVersionKind().GroupKind()
+	var all []ctrl.Request
+	for i := range list.Items {
+		ref := r.adapter.Place(&list.Items[i])
+		if ref.Name == place.GetName() && ref.GroupKind() == gk {
+			all = append(all, r.clusterRequests(ctx, &list.Items[i])...)
+		}
+	}
+	return all
+}
+
+// name of the controller.
+func (r *Reconciler[O, S]) name() string { return strings.ToLower(r.kind.Name) }
+
+// askedAnew passes what people and other controllers change on an object. Status alone is what controllers tell.
+func askedAnew() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		a, b := e.ObjectOld, e.ObjectNew
+		return a.GetGeneration() != b.GetGeneration() || a.GetUID() != b.GetUID() ||
+			!maps.Equal(a.GetAnnotations(), b.GetAnnotations()) || !maps.Equal(a.GetLabels(), b.GetLabels()) ||
+			!a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) ||
+			!equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
+	}}
+}
+
+// clusterMoved passes what a pool cares for in its Cluster.
+func clusterMoved() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		a, aok := e.ObjectOld.(*clusterv1.Cluster)
+		b, bok := e.ObjectNew.(*clusterv1.Cluster)
+		return !aok || !bok || a.Generation != b.Generation || a.UID != b.UID || !a.DeletionTimestamp.Equal(b.DeletionTimestamp) ||
+			!equality.Semantic.DeepEqual(a.Status.Initialization, b.Status.Initialization)
+	}}
+}
+
+// objects are the items of a list.
+func objects(list client.ObjectList) []client.Object {
+	var out []client.Object
+	each := func(o runtime.Object) error {
+		if item, ok := o.(client.Object); ok {
+			out = append(out, item)
+		}
+		return nil
+	}
+	if err := meta.EachListItem(list, each); err != nil {
+		return nil
+	}
+	return out
+}

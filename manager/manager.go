@@ -1,0 +1,162 @@
+// Package manager wires controllers, webhooks and drivers into one controller-runtime manager. It is what cmd/manager
+// runs in a management cluster, and what the local world runs with further controllers beside it.
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	bootstrapv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	bootstrapsetup "sigs.k8s.io/cluster-api/bootstrap/kubeadm/setup"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/util/index"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	awsv1beta1 "github.com/muster-project/muster/api/aws/v1beta1"
+	awsv1beta2 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/nodes"
+)
+
+// name of the manager, in user agents and metrics.
+const name = "muster-controller-manager"
+
+// Manager is a controller-runtime manager with what further controllers need beside it.
+type Manager struct {
+	ctrl.Manager
+	// ClusterCache connects to the workload clusters.
+	ClusterCache clustercache.ClusterCache
+	// SecretClient reads the secrets of clusters from the cache: kubeconfigs, certificates, keys.
+	SecretClient client.Client
+}
+
+// NewScheme knows every kind that the controllers and webhooks read and write.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme,
+		clusterv1beta1.AddToScheme, clusterv1.AddToScheme, bootstrapv1beta1.AddToScheme, bootstrapv1.AddToScheme,
+		awsv1beta1.AddToScheme, awsv1beta2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register kinds: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+
+// New makes a manager with the controllers that are switched on. Further ones may be added before it is started.
+func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	for _, add := range o.Schemes {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register further kinds: %w", err)
+		}
+	}
+	inner, err := ctrl.NewManager(config, ctrlOptions(scheme, o))
+	if err != nil {
+		return nil, fmt.Errorf("make the manager: %w", err)
+	}
+	m := &Manager{Manager: inner}
+	for _, step := range []func(context.Context, Options) error{m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
+		if err := step(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func ctrlOptions(scheme *runtime.Scheme, o Options) ctrl.Options {
+	options := ctrl.Options{
+		Scheme: scheme,
+		// The bootstrap provider's cache options keep the data of the clusters' own secrets, which its reconciler needs
+		// when it runs in this manager, and of no other secret.
+		Cache:                   bootstrapsetup.ManagerCacheOptions(scheme, name, o.Namespace, o.SyncPeriod),
+		Client:                  bootstrapsetup.ManagerClientOptions(),
+		LeaderElection:          o.LeaderElection.Enabled,
+		LeaderElectionID:        leaseName,
+		LeaderElectionNamespace: o.LeaderElection.Namespace,
+		// The binary ends when the manager does, so that the next leader need not wait for the lease to run out.
+		LeaderElectionReleaseOnCancel: true,
+		HealthProbeBindAddress:        o.HealthAddress,
+		PprofBindAddress:              o.ProfilerAddress,
+		Metrics:                       o.Metrics,
+		WebhookServer:                 webhook.NewServer(o.Webhook),
+	}
+	if d := o.LeaderElection.LeaseDuration; d != 0 {
+		options.LeaseDuration = &d
+	}
+	if d := o.LeaderElection.RenewDeadline; d != 0 {
+		options.RenewDeadline = &d
+	}
+	if d := o.LeaderElection.RetryPeriod; d != 0 {
+		options.RetryPeriod = &d
+	}
+	return options
+}
+
+// addIndexes adds what look-ups need, in one place: a cache refuses a second index of one name.
+func (m *Manager) addIndexes(ctx context.Context, o Options) error {
+	if !o.Lean {
+		if err := index.AddDefaultIndexes(ctx, m); err != nil {
+			return fmt.Errorf("add cluster-api's indexes: %w", err)
+		}
+	}
+	if err := nodes.AddIndexes(ctx, m.GetFieldIndexer()); err != nil {
+		return err
+	}
+	return infrapool.AddIndexes(ctx, m.GetFieldIndexer())
+}
+
+func (m *Manager) addClusterCache(ctx context.Context, o Options) error {
+	secrets, err := bootstrapsetup.CreateSecretCachingClient(m)
+	if err != nil {
+		return fmt.Errorf("make the client of the clusters' secrets: %w", err)
+	}
+	m.SecretClient = secrets
+	m.ClusterCache, err = clustercache.SetupWithManager(ctx, m, clusterCacheOptions(secrets, o),
+		controller.Options{MaxConcurrentReconciles: o.Concurrency.ClusterCache})
+	if err != nil {
+		return fmt.Errorf("add the cache of workload clusters: %w", err)
+	}
+	return nil
+}
+
+func (m *Manager) addChecks(_ context.Context, o Options) error {
+	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("add the health check: %w", err)
+	}
+	if err := m.AddReadyzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("add the readiness check: %w", err)
+	}
+	if !o.runs(Webhook) || o.Certificates != nil {
+		return nil
+	}
+	if err := m.AddReadyzCheck("webhook", m.GetWebhookServer().StartedChecker()); err != nil {
+		return fmt.Errorf("add the readiness check of the webhooks: %w", err)
+	}
+	return nil
+}

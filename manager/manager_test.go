@@ -1,0 +1,116 @@
+package manager
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		o      Options
+		runs   []string
+		err    string
+	}{
+		"none named":   {reason: "without names everything runs", runs: Controllers()},
+		"one":          {reason: "each can be switched", o: Options{Controllers: []string{AWSMachinePool}}, runs: []string{AWSMachinePool}},
+		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, webhook`},
+		"certificates": {reason: "certificates without a name fit nobody", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
+	} {
+		o, err := tc.o.complete()
+		if tc.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%s: %s: want error with %q, got %v", name, tc.reason, tc.err, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %s: %v", name, tc.reason, err)
+			continue
+		}
+		for _, c := range Controllers() {
+			want := slices.Contains(tc.runs, c)
+			if got := o.runs(c); got != want {
+				t.Errorf("%s: %s: controller %s: want %v, got %v", name, tc.reason, c, want, got)
+			}
+		}
+		if o.SyncPeriod != DefaultSyncPeriod || o.Concurrency.AWSMachinePool != DefaultConcurrency || o.Metrics.BindAddress != "0" || o.HealthAddress != "0" {
+			t.Errorf("%s: defaults: got %+v", name, o)
+		}
+	}
+}
+
+func TestMounted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		files  []string
+		want   bool
+	}{
+		"empty":    {"nobody provides any", nil, false},
+		"mounted":  {"somebody else provides them and renews them", []string{"tls.crt", "tls.key", "ca.crt"}, true},
+		"our own":  {"those that we made have to be renewed by us after a restart too", []string{"tls.crt", "tls.key", "ca.crt", "ca.key"}, false},
+		"half way": {"a key alone serves nobody", []string{"tls.key"}, false},
+	} {
+		dir := t.TempDir()
+		for _, f := range tc.files {
+			if err := os.WriteFile(filepath.Join(dir, f), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := Mounted(dir, "tls.crt"); got != tc.want {
+			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)
+		}
+	}
+}
+
+func TestSlimNode(t *testing.T) {
+	t.Parallel()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}}, Annotations: map[string]string{"a": "b"}},
+		Spec: corev1.NodeSpec{ProviderID: "aws:///z/i-1"}, Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{"x"}}}}}
+	out, err := slimNode(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := out.(*corev1.Node)
+	if !ok || got.ManagedFields != nil || got.Status.Images != nil || got.Spec.ProviderID == "" || got.Annotations["a"] != "b" {
+		t.Errorf("want images and managed fields gone and nothing else, got %+v", got)
+	}
+	if _, err := slimNode(&corev1.Pod{}); err == nil {
+		t.Error("want an error for what is no Node")
+	}
+}
+
+func TestNewScheme(t *testing.T) {
+	t.Parallel()
+	scheme, err := NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gvk := range []string{"cluster.x-k8s.io/v1beta1 MachinePool", "cluster.x-k8s.io/v1beta2 MachinePool", "bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AWSMachinePool", "infrastructure.cluster.x-k8s.io/v1beta2 AWSMachinePool"} {
+		version, kind, _ := strings.Cut(gvk, " ")
+		group, v, _ := strings.Cut(version, "/")
+		if !scheme.Recognizes(schema.GroupVersionKind{Group: group, Version: v, Kind: kind}) {
+			t.Errorf("want %s known", gvk)
+		}
+	}
+}
+
+func TestNewRefusesBeforeItConnects(t *testing.T) {
+	t.Parallel()
+	_, err := New(t.Context(), &rest.Config{Host: "https://127.0.0.1:1"}, Options{Controllers: []string{"x"}, Certificates: &Certificates{Secret: types.NamespacedName{}}})
+	if err == nil || !strings.Contains(err.Error(), `no controller "x"`) {
+		t.Errorf("want the options refused, got %v", err)
+	}
+}

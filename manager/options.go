@@ -1,0 +1,125 @@
+package manager
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/muster-project/muster/cloud/aws"
+)
+
+// The names of what can be switched by Options.Controllers.
+const (
+	// MachinePool is the controller of the core MachinePool.
+	MachinePool = "machinepool"
+	// AWSMachinePool is the controller of AWSMachinePools.
+	AWSMachinePool = "awsmachinepool"
+	// Webhook is admission and conversion.
+	Webhook = "webhook"
+)
+
+// Controllers are all names that Options.Controllers may hold.
+func Controllers() []string { return []string{MachinePool, AWSMachinePool, Webhook} }
+
+// Options of a Manager. The zero Options run everything, in all namespaces, without leader election, metrics and health
+// endpoints, and serve webhooks on controller-runtime's default port.
+type Options struct {
+	// Controllers to run, by name; empty runs all.
+	Controllers []string
+	// Namespace that is watched; empty watches all.
+	Namespace string
+	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
+	WatchFilter string
+	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
+	SyncPeriod time.Duration
+	// LeaderElection lets one of several managers work at a time.
+	LeaderElection LeaderElection
+	// Metrics is where metrics are served; with an empty BindAddress they are not.
+	Metrics metricsserver.Options
+	// HealthAddress and ProfilerAddress are where health and profiles are served; empty serves none.
+	HealthAddress, ProfilerAddress string
+	// Webhook is the server of webhooks.
+	Webhook webhook.Options
+	// Certificates makes the webhook server's certificates, when it is set; otherwise they are in Webhook.CertDir.
+	Certificates *Certificates
+	// Concurrency is how many objects each controller works on at a time.
+	Concurrency Concurrency
+	// ClusterCacheQPS and ClusterCacheBurst bound the requests to one workload cluster; zero takes cluster-api's defaults.
+	ClusterCacheQPS   float32
+	ClusterCacheBurst int
+	// Lean leaves out what only cluster-api's own reconcilers need, which may be added to the manager otherwise: the
+	// indexes over Machines, and with them the cache of all Machines.
+	Lean bool
+	// Schemes are further kinds that controllers which are added to the manager need.
+	Schemes []func(*runtime.Scheme) error
+	// AWS are the options of the AWS driver.
+	AWS aws.Options
+	// Steady is the time between two looks at a pool in which nothing moves; zero takes the engine's default.
+	Steady time.Duration
+}
+
+// LeaderElection is the part of Options about leader election. Zero times take controller-runtime's defaults.
+type LeaderElection struct {
+	Enabled bool
+	// Namespace of the lease; empty takes that of the pod.
+	Namespace                                 string
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+}
+
+// Concurrency is how many objects a controller works on at a time; zeros take the ecosystem's defaults.
+type Concurrency struct {
+	MachinePool, AWSMachinePool, ClusterCache int
+}
+
+const (
+	// DefaultSyncPeriod is the ecosystem's.
+	DefaultSyncPeriod = 10 * time.Minute
+	// DefaultConcurrency of controllers of pools; a worker is never held for longer than a few requests.
+	DefaultConcurrency = 50
+	// DefaultClusterCacheConcurrency is cluster-api's.
+	DefaultClusterCacheConcurrency = 100
+	// DefaultClusterCacheQPS and DefaultClusterCacheBurst leave room for a drain of a hundred pods in a few seconds.
+	DefaultClusterCacheQPS, DefaultClusterCacheBurst = 20, 30
+	// leaseName is the lease that managers compete for.
+	leaseName = "controller-leader-election-muster"
+)
+
+// complete fills in defaults, and refuses what makes no sense.
+func (o Options) complete() (Options, error) {
+	for _, name := range o.Controllers {
+		if !slices.Contains(Controllers(), name) {
+			return o, fmt.Errorf("there is no controller %q: known are %s", name, strings.Join(Controllers(), ", "))
+		}
+	}
+	if o.Certificates != nil {
+		if err := o.Certificates.check(); err != nil {
+			return o, err
+		}
+	}
+	setDefault(&o.SyncPeriod, DefaultSyncPeriod)
+	setDefault(&o.Concurrency.MachinePool, DefaultConcurrency)
+	setDefault(&o.Concurrency.AWSMachinePool, DefaultConcurrency)
+	setDefault(&o.Concurrency.ClusterCache, DefaultClusterCacheConcurrency)
+	setDefault(&o.ClusterCacheQPS, DefaultClusterCacheQPS)
+	setDefault(&o.ClusterCacheBurst, DefaultClusterCacheBurst)
+	setDefault(&o.Metrics.BindAddress, "0")
+	setDefault(&o.HealthAddress, "0")
+	return o, nil
+}
+
+// runs says whether the named controller is switched on.
+func (o Options) runs(name string) bool {
+	return len(o.Controllers) == 0 || slices.Contains(o.Controllers, name)
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,42 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/muster-project/muster/kube/webhook"
+)
+
+// addWebhooks serves admission and conversion, if they are switched on: at once where the certificates are in place, and
+// otherwise as soon as they have been made.
+func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
+	if !o.runs(Webhook) {
+		return nil
+	}
+	if o.Certificates == nil {
+		return m.serveWebhooks(o)
+	}
+	ready, err := m.rotate(ctx, o)
+	if err != nil {
+		return err
+	}
+	err = m.Add(everywhere{func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ready:
+			return m.serveWebhooks(o)
+		}
+	}})
+	if err != nil {
+		return fmt.Errorf("serve webhooks once their certificates are made: %w", err)
+	}
+	return nil
+}
+
+func (m *Manager) serveWebhooks(_ Options) error {
+	if err := webhook.Register(m, webhook.Options{}); err != nil {
+		return fmt.Errorf("serve webhooks: %w", err)
+	}
+	return nil
+}
