@@ -313,7 +313,7 @@ func TestDefectR_NodesThatWereRemovedAreNotCounted(t *testing.T) {
 	wantAll(t, "references", w.refs(), []string{})
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
 	want(t, "phase", w.pool().Status.Phase, "Provisioned")
-	wantAll(t, "events", w.events(), []string{"Normal SuccessfulSetNodeRefs 0 nodes: n1, n2 left"})
+	wantAll(t, "events", w.events(), []string{"Normal SuccessfulSetNodeRefs n1, n2 left; nodes now: 0"})
 	w.node("n1", id1, true)
 	w.node("n2", id2, true)
 	w.settled()

@@ -49,8 +49,24 @@ type world struct {
 
 type option func(w *world)
 
-// disconnected takes away the connection to the workload cluster.
-func disconnected(w *world) { w.r.ClusterCache = clustercache.NewFakeEmptyClusterCache() }
+// lost is a ClusterCache without a connection.
+type lost struct {
+	clustercache.ClusterCache
+	state clustercache.HealthCheckingState
+}
+
+func (l lost) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
+	return l.state
+}
+
+// disconnected takes away the connection to the workload cluster, for so long that it is no passing matter.
+func disconnected(w *world) {
+	w.lose(clustercache.HealthCheckingState{ConsecutiveFailures: connectionTries})
+}
+
+func (w *world) lose(state clustercache.HealthCheckingState) {
+	w.r.ClusterCache = lost{clustercache.NewFakeEmptyClusterCache(), state}
+}
 
 func (w *world) connect() {
 	w.r.ClusterCache = clustercache.NewFakeClusterCache(w.wl, clusterKey, nodeWatch)

@@ -29,7 +29,10 @@ func (r *Reconciler) followNodes(ctx context.Context, p *pass) result {
 	}
 	workload, why, err := r.workload(ctx, p)
 	if workload == nil {
-		p.facts.NodesUnknown = why
+		p.facts.NodesUnknown, p.facts.Passing = why, err == nil && r.passing(ctx, p)
+		if p.facts.Passing {
+			return again(connectionPause)
+		}
 		return failed(err)
 	}
 	found, err := nodes.ByProviderKeys(ctx, workload, nodes.Keys(p.pool.Spec.ProviderIDList))
@@ -62,6 +65,30 @@ func (r *Reconciler) workload(ctx context.Context, p *pass) (client.Client, stri
 	}
 	err = nodes.Watch(ctx, r.ClusterCache, p.clusterKey(), nodes.WatchOptions{Name: nodeWatch, Controller: r.nodeEvents, Reader: r.Client})
 	return c, "", err
+}
+
+const (
+	// connectionGrace is how long a workload cluster may be out of reach before what was known of its nodes counts as
+	// unknown. The ClusterCache itself takes a minute to give a connection up.
+	connectionGrace = 2 * time.Minute
+	// connectionTries is how often the ClusterCache must have failed to connect where it never has.
+	connectionTries = 5
+	// connectionPause is when to look again while neither has passed.
+	connectionPause = 10 * time.Second
+)
+
+// passing says that the connection to a workload cluster that was there is missing for a moment only.
+func (r *Reconciler) passing(ctx context.Context, p *pass) bool {
+	if p.cluster == nil || !conditions.IsTrue(p.cluster, clusterv1.ClusterControlPlaneInitializedCondition) {
+		return false
+	}
+	state := r.ClusterCache.GetHealthCheckingState(ctx, p.clusterKey())
+	return untried(state) || p.now.Sub(state.LastProbeSuccessTime) < connectionGrace
+}
+
+// untried says that the controllers have not tried often enough to connect since they started.
+func untried(state clustercache.HealthCheckingState) bool {
+	return state.LastProbeSuccessTime.IsZero() && state.ConsecutiveFailures < connectionTries
 }
 
 // count says what the Nodes found mean, and when the next of them becomes available by time alone.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -98,8 +100,8 @@ func TestAPoolComesUp(t *testing.T) {
 	wantAll(t, "events", w.events(), []string{
 		"Normal BootstrapDataReady Bootstrap data is ready",
 		"Normal InfrastructureProvisioned TestMachinePool infra is provisioned",
-		"Normal SuccessfulSetNodeRefs 1 nodes: n1 joined",
-		"Normal SuccessfulSetNodeRefs 2 nodes: n2 joined",
+		"Normal SuccessfulSetNodeRefs n1 joined; nodes now: 1",
+		"Normal SuccessfulSetNodeRefs n2 joined; nodes now: 2",
 	})
 }
 
@@ -200,6 +202,43 @@ func TestAnUnreachableClusterIsUnknown(t *testing.T) {
 	w.connect()
 	w.settled()
 	want(t, "phase", w.pool().Status.Phase, "Running")
+}
+
+func TestAPassingLossOfConnectionChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		state  func(w *world) clustercache.HealthCheckingState
+		phase  string
+	}{
+		"controllers start": {"nobody has tried to connect yet", func(*world) clustercache.HealthCheckingState {
+			return clustercache.HealthCheckingState{ConsecutiveFailures: 1}
+		}, "Running"},
+		"controllers can't connect": {"it was tried often enough", func(*world) clustercache.HealthCheckingState {
+			return clustercache.HealthCheckingState{ConsecutiveFailures: connectionTries}
+		}, "Unknown"},
+		"a minute": {"a hiccup", func(w *world) clustercache.HealthCheckingState {
+			return clustercache.HealthCheckingState{LastProbeSuccessTime: w.clock.Add(-time.Minute), ConsecutiveFailures: 6}
+		}, "Running"},
+		"three minutes": {"no hiccup any more", func(w *world) clustercache.HealthCheckingState {
+			return clustercache.HealthCheckingState{LastProbeSuccessTime: w.clock.Add(-3 * time.Minute), ConsecutiveFailures: 18}
+		}, "Unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			w.lose(tc.state(w))
+			res := w.pass()
+			want(t, tc.reason, w.pool().Status.Phase, tc.phase)
+			if tc.phase != "Running" {
+				return
+			}
+			want(t, "next look", res.RequeueAfter, connectionPause)
+			if len(w.writes) != 0 {
+				t.Errorf("%s: want nothing written, got %v", tc.reason, w.writes)
+			}
+		})
+	}
 }
 
 func TestAControlPlaneThatIsNotUpIsWaitedForWithoutError(t *testing.T) {

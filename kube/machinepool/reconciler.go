@@ -13,8 +13,6 @@ import (
 	"sigs.k8s.io/cluster-api/util/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
 // Reconciler reconciles MachinePools.
@@ -57,12 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	outcome := p.run(ctx, r.steps(p))
-	status.Apply(p.pool, &p.facts)
-	p.compare()
-	if err := r.write(ctx, p); err != nil {
-		outcome = outcome.join(failed(err))
-	}
-	return settle(outcome)
+	return settle(outcome.join(r.write(ctx, p)))
 }
 
 // afterConflict is when to look again after somebody else was faster: by then the cache has seen what they wrote.

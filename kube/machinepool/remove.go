@@ -131,16 +131,21 @@ func (p *pass) goneSince() time.Time {
 	return p.now
 }
 
-// patience is how much longer to try to remove Nodes; zero or less gives up.
+// patience is how much longer to try to remove Nodes; zero or less gives up. Controllers that have just started have not
+// tried yet.
 func (r *Reconciler) patience(ctx context.Context, p *pass, since time.Time) time.Duration {
+	state := r.ClusterCache.GetHealthCheckingState(ctx, p.clusterKey())
+	if untried(state) {
+		return afterNodes
+	}
 	limit := defaultNodeDeletion
 	if s := p.pool.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds; s != nil {
 		limit = time.Duration(*s) * time.Second
 	}
 	if limit == 0 {
 		limit = unreachableForGood
-		if seen := r.ClusterCache.GetHealthCheckingState(ctx, p.clusterKey()).LastProbeSuccessTime; seen.After(since) {
-			since = seen
+		if state.LastProbeSuccessTime.After(since) {
+			since = state.LastProbeSuccessTime
 		}
 	}
 	return since.Add(limit).Sub(p.now)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -163,6 +164,30 @@ func TestNodesThatCannotBeRemovedAreToldAndBounded(t *testing.T) {
 	if w.pool() != nil {
 		t.Error("pool: want it gone after the default limit")
 	}
+}
+
+func TestControllersThatJustStartedDoNotGiveUpNodes(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	for _, o := range []client.Object{w.get(infraGVK, "infra"), w.get(configGVK, "boot")} {
+		if err := w.mgmt.Delete(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.mgmt.Delete(t.Context(), w.pool()); err != nil {
+		t.Fatal(err)
+	}
+	w.lose(clustercache.HealthCheckingState{})
+	w.settled()
+	w.clock = w.clock.Add(time.Hour)
+	w.settled()
+	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True DeletingNode")
+	w.connect()
+	w.pass()
+	if w.pool() != nil {
+		t.Error("pool: want it gone once its nodes are")
+	}
+	wantAll(t, "nodes", w.nodeNames(), []string{})
 }
 
 func TestAPoolWithoutOurFinalizerIsLeftAlone(t *testing.T) {

@@ -11,30 +11,34 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
 // write writes what the pass has changed, and nothing when it changed nothing; then it tells what happened. Both patches
-// fail when somebody else has changed the pool since it was read, so that no pass undoes what it has not seen.
-func (r *Reconciler) write(ctx context.Context, p *pass) error {
+// fail when somebody else has changed the pool since it was read, so that no pass undoes what it has not seen. The status
+// is made last, for it names the generation that the first patch may have changed.
+func (r *Reconciler) write(ctx context.Context, p *pass) result {
 	if err := r.writeObject(ctx, p); err != nil {
-		return err
+		return failed(err)
 	}
+	status.Apply(p.pool, &p.facts)
+	p.compare()
 	if !p.gone() && !equality.Semantic.DeepEqual(p.before.Status, p.pool.Status) {
 		before := p.pool.DeepCopy()
 		before.Status = p.before.Status
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 		if err := r.Client.Status().Patch(ctx, p.pool.DeepCopy(), patch); err != nil {
-			return fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err)
+			return failed(fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err))
 		}
 	}
 	r.announce(p)
-	return nil
+	return goOn()
 }
 
 // writeObject writes metadata and spec when they differ from what was last read or written.
 func (r *Reconciler) writeObject(ctx context.Context, p *pass) error {
 	wanted := p.pool.DeepCopy()
-	wanted.Status = p.before.Status
 	if equality.Semantic.DeepEqual(p.before, wanted) {
 		return nil
 	}
@@ -45,11 +49,7 @@ func (r *Reconciler) writeObject(ctx context.Context, p *pass) error {
 		}
 		return fmt.Errorf("write MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err)
 	}
-	// The reply holds the stored status, which this pass may have made newer in memory.
-	status := p.pool.Status
-	*p.pool = *wanted
-	p.pool.Status = status
-	p.before = wanted.DeepCopy()
+	p.pool, p.before = wanted, wanted.DeepCopy()
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (p *pass) compare() {
 	}
 	joined, left := without(is.NodeRefs, was.NodeRefs), without(was.NodeRefs, is.NodeRefs)
 	if len(joined) > 0 || len(left) > 0 {
-		p.tell(corev1.EventTypeNormal, eventNodes, "%d nodes: %s", len(is.NodeRefs), moved(joined, left))
+		p.tell(corev1.EventTypeNormal, eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
 	}
 }
 

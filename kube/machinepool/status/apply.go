@@ -25,15 +25,26 @@ func Apply(pool *clusterv1.MachinePool, f *Facts) {
 	}
 	known := len(pool.Status.NodeRefs) > 0
 	for _, rule := range rules {
-		conditions.Set(pool, rule(f))
+		c := rule(f)
+		if last := conditions.Get(pool, c.Type); last != nil && f.stands(c) {
+			c = *last
+		}
+		conditions.Set(pool, c)
 	}
 	if !f.NoCluster {
 		initialization(pool, f)
 		counters(pool, f)
 	}
-	pool.Status.SetTypedPhase(phase(f, known))
+	if now := phase(f, known); now != clusterv1.MachinePoolPhaseUnknown || !f.Passing {
+		pool.Status.SetTypedPhase(now)
+	}
 	deprecated(pool, f)
 	pool.Status.ObservedGeneration = pool.Generation
+}
+
+// stands says that a condition would become unknown only because the nodes can't be asked at the moment.
+func (f *Facts) stands(c metav1.Condition) bool {
+	return f.Passing && f.Nodes == nil && c.Status == metav1.ConditionUnknown && c.Message == f.NodesUnknown
 }
 
 // initialization is only ever set to true: what was provisioned once stays so, whatever a provider reports for a moment.

@@ -13,6 +13,9 @@ func counters(pool *clusterv1.MachinePool, f *Facts) {
 		s.Replicas = &replicas
 		s.UpToDateReplicas = f.UpToDate
 	}
+	if f.Nodes == nil && f.Passing {
+		return
+	}
 	if f.Nodes == nil {
 		s.ReadyReplicas, s.AvailableReplicas = nil, nil
 		return

@@ -21,6 +21,9 @@ func deprecated(pool *clusterv1.MachinePool, f *Facts) {
 		older(clusterv1.InfrastructureReadyV1Beta1Condition, infrastructureReady(f), f.Infrastructure.Severity),
 		replicasReady(f),
 	}
+	if last := v1beta1conditions.Get(pool, clusterv1.ReplicasReadyV1Beta1Condition); last != nil && f.Passing && f.Nodes == nil {
+		parts[2] = last
+	}
 	for _, c := range parts {
 		v1beta1conditions.Set(pool, c)
 	}

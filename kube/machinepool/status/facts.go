@@ -32,6 +32,9 @@ type Facts struct {
 	// Nodes are what the workload cluster says; nil when it can't be asked, and NodesUnknown says why.
 	Nodes        *Nodes
 	NodesUnknown string
+	// Passing says that the workload cluster has been out of reach for so short a time that what was known last still
+	// stands. Every start of the controllers begins that way.
+	Passing bool
 }
 
 // Cause is a reason word and a sentence.
