@@ -83,7 +83,7 @@ func message(mp *clusterv1.MachinePool, theirs []metav1.Condition) string {
 		return firstMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition), meta.FindStatusCondition(own, clusterv1.DeletingCondition))
 	}
 	if c := meta.FindStatusCondition(own, clusterv1.BootstrapConfigReadyCondition); c != nil && c.Status == metav1.ConditionFalse && c.Message != "" {
-		return c.Message
+		return oneLine(c.Message)
 	}
 	return firstMessage(meta.FindStatusCondition(theirs, readyCondition), meta.FindStatusCondition(own, clusterv1.InfrastructureReadyCondition),
 		meta.FindStatusCondition(own, clusterv1.AvailableCondition))
@@ -157,5 +157,10 @@ func first(a, b *int32) *int32 {
 
 func equal(a, b *int32) bool { return a != nil && b != nil && *a == *b }
 
-// oneLine joins the lines of a message.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine joins the lines of a message, and leaves out the marks of a list that has one item.
+func oneLine(s string) string {
+	if rest, ok := strings.CutPrefix(s, "* "); ok && !strings.Contains(rest, "\n* ") {
+		s = rest
+	}
+	return strings.Join(strings.Fields(s), " ")
+}

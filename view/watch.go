@@ -110,6 +110,9 @@ func (w *Watch) Changed() <-chan struct{} { return w.changed }
 
 // Pools are the pools as they were last heard of. The first call waits until they are known.
 func (w *Watch) Pools(ctx context.Context) ([]Pool, error) {
+	if !w.cache.WaitForCacheSync(ctx) { // for the cache to have started, and for what it follows already
+		return nil, fmt.Errorf("read machine pools: %w", context.Cause(ctx))
+	}
 	if err := w.follow(ctx, clusterv1.GroupVersion.WithKind("MachinePool"), &clusterv1.MachinePool{}); err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ the controllers. Nothing else need be installed, and no cloud account is needed;
 		SilenceErrors: true,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
-	cmd.AddCommand(kubectlCommand(), versionCommand())
+	cmd.AddCommand(upCommand(), kubectlCommand(), simCommand(), versionCommand())
+	cmd.AddCommand(childCommands()...)
 	return cmd
 }

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/local/seed"
+	"github.com/muster-project/muster/local/world"
+	"github.com/muster-project/muster/view"
+)
+
+// live says how to reach a world that runs, seeds it, and shows its pools until ctx ends or every pool is ready.
+func (u *up) live(ctx context.Context, w *world.World, objects []seed.Object) error {
+	if err := u.greet(w, objects); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // ends with ctx
+		select {
+		case <-w.Done():
+			cancel(fmt.Errorf("the world ended: %w", w.Err()))
+		case <-ctx.Done():
+		}
+	}()
+	scheme, err := view.Scheme()
+	if err != nil {
+		return err
+	}
+	c, err := client.New(w.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("client of the management cluster: %w", err)
+	}
+	if err := u.sow(ctx, c, objects); err != nil {
+		return u.end(ctx, err, nil)
+	}
+	return u.follow(ctx, w)
+}
+
+// sow seeds the world, and says what was left alone. The built-in objects go only into a world that has no others.
+func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) error {
+	record, err := seed.OpenRecord(u.dir)
+	if err != nil {
+		return err
+	}
+	if len(u.files) == 0 && record.Foreign() {
+		return nil
+	}
+	known := 0
+	err = sow(ctx, c, record, objects, func(_ seed.Object, applied bool) {
+		if !applied {
+			known++
+		}
+	})
+	if err != nil || known == 0 {
+		return err
+	}
+	return u.screen.note(time.Now(), fmt.Sprintf("%d objects were applied when this world was started before, and are left as they are now", known))
+}
+
+// follow shows the pools as they change.
+func (u *up) follow(ctx context.Context, w *world.World) error {
+	watch, err := view.NewWatch(w.Config())
+	if err != nil {
+		return u.end(ctx, err, nil)
+	}
+	watching := make(chan error, 1)
+	go func() { watching <- watch.Start(ctx) }() // ends with ctx
+	tick := time.NewTicker(time.Second)          // a table that can be drawn again shows time passing
+	defer tick.Stop()
+	starts := map[string]int{}
+	for {
+		if err := u.noteRestarts(w.Children(), starts); err != nil {
+			return err
+		}
+		pools, err := watch.Pools(ctx)
+		if err != nil {
+			return u.end(ctx, err, nil)
+		}
+		if err := u.screen.show(pools, time.Now()); err != nil {
+			return err
+		}
+		if u.untilReady && settled(pools) {
+			return u.summary(pools)
+		}
+		select {
+		case <-watch.Changed():
+		case <-tick.C:
+		case err := <-watching:
+			return u.end(ctx, err, pools)
+		case <-ctx.Done():
+			return u.end(ctx, ctx.Err(), pools)
+		}
+	}
+}
+
+// noteRestarts tells of processes that were started again since the last look, of which starts is the memory.
+func (u *up) noteRestarts(children []world.Child, starts map[string]int) error {
+	for _, c := range children {
+		if before, known := starts[c.Name]; known && c.Starts > before {
+			if err := u.screen.note(time.Now(), fmt.Sprintf("%s ended and was started again: see %s", c.Name, c.Log)); err != nil {
+				return err
+			}
+		}
+		starts[c.Name] = c.Starts
+	}
+	return nil
+}
+
+// settled says whether every pool has what it asks for.
+func settled(pools []view.Pool) bool {
+	for _, p := range pools {
+		if !p.Settled {
+			return false
+		}
+	}
+	return true
+}
+
+// end words the end of a world: a signal is how it is meant to end, a timeout comes with the reasons.
+func (u *up) end(ctx context.Context, err error, pools []view.Pool) error {
+	cause := context.Cause(ctx)
+	switch {
+	case cause == nil:
+		return err
+	case errors.Is(cause, errTimeout):
+		if err := u.summary(pools); err != nil {
+			return err
+		}
+		return fmt.Errorf("not every pool is ready after %v:\n%s", u.timeout, reasons(pools))
+	case errors.Is(cause, context.Canceled) && u.untilReady:
+		return errors.New("interrupted before every pool was ready")
+	case errors.Is(cause, context.Canceled):
+		return nil
+	default:
+		return cause
+	}
+}
+
+// summary prints the table for good.
+func (u *up) summary(pools []view.Pool) error {
+	if u.screen.live() {
+		return nil // it is there already
+	}
+	if _, err := fmt.Fprintln(u.out); err != nil {
+		return err
+	}
+	return view.Table(u.out, pools, time.Now(), 0)
+}
+
+// reasons lists what keeps each pool from being ready.
+func reasons(pools []view.Pool) string {
+	if len(pools) == 0 {
+		return "  the machine pools could not be read"
+	}
+	var text strings.Builder
+	for _, p := range pools {
+		if p.Settled {
+			continue
+		}
+		fmt.Fprintf(&text, "  %s\n", p.Line())
+		for _, problem := range p.Problems {
+			fmt.Fprintf(&text, "    %s\n", problem)
+		}
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
+// greet prints how to reach the world.
+func (u *up) greet(w *world.World, objects []seed.Object) error {
+	me := self(os.Args[0])
+	var text strings.Builder
+	fmt.Fprintf(&text, "The world is up in %s (logs in %s).\n\n", u.dir, filepath.Join(u.dir, "logs"))
+	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", w.Kubeconfig())
+	fmt.Fprintf(&text, "  %s kubectl get machinepool,awsmachinepool -A\n", me)
+	for _, o := range seed.Clusters(objects) {
+		fmt.Fprintf(&text, "  %s kubectl --kubeconfig %s get nodes\n", me, w.ClusterKubeconfig(o[0], o[1]))
+	}
+	for _, line := range w.CloudEnvironment() {
+		fmt.Fprintf(&text, "  export %s\n", line)
+	}
+	_, err := fmt.Fprintln(u.out, text.String())
+	return err
+}
+
+// self is how this command was called: "go run" builds it into a folder that nobody can type.
+func self(arg0 string) string {
+	if strings.Contains(arg0, string(filepath.Separator)+"go-build") {
+		return "go run ./cmd/muster"
+	}
+	return arg0
+}

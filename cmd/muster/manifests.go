@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/local/seed"
+	"github.com/muster-project/muster/sim/aws"
+)
+
+// simulated is what manifests may name of the simulated account.
+func simulated() seed.Account {
+	return seed.Account{
+		Region: aws.Region, Zone: aws.Zone, VPCID: aws.VPCID, SubnetID: aws.SubnetID, KeyName: aws.KeyName, InstanceType: aws.InstanceType,
+	}
+}
+
+// manifests are what a world is seeded with: the files, with their variables from the environment and, where it says
+// nothing, from what the simulated account holds; or the built-in ones.
+func manifests(files []string, stdin io.Reader) ([]seed.Object, error) {
+	account := simulated()
+	if len(files) == 0 {
+		return seed.Builtin(account)
+	}
+	sources, err := seed.Read(files, stdin)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(account.Variables())))
+	if err != nil {
+		return nil, err
+	}
+	if len(objects) == 0 {
+		return nil, fmt.Errorf("manifests: no object in %v", files)
+	}
+	return objects, nil
+}
+
+// sow applies the objects that the world of the record has not been seeded with before, with the clusters that they name and
+// that nobody brings. told is called for each.
+func sow(ctx context.Context, c client.Client, record *seed.Record, objects []seed.Object, told func(seed.Object, bool)) error {
+	all, err := seed.AddClusters(simulated(), objects, func(namespace, name string) (bool, error) {
+		cluster := &clusterv1.Cluster{}
+		err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cluster)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	return (&seed.Applier{Client: c, Record: record, Told: told}).Apply(ctx, all)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/muster-project/muster/local/world"
+	"github.com/muster-project/muster/sim"
+)
+
+// defaultTimeout is for --until-ready: a world is ready within half a minute alone, and has been seen to take minutes
+// beside a build.
+const defaultTimeout = 5 * time.Minute
+
+// errTimeout is why a wait ended that --timeout bounds.
+var errTimeout = errors.New("timed out")
+
+// up is one run of "muster up".
+type up struct {
+	dir        string
+	port       int
+	clouds     []string
+	files      []string
+	speed      float64
+	untilReady bool
+	timeout    time.Duration
+
+	in     io.Reader
+	out    io.Writer
+	screen *screen
+}
+
+// upCommand starts a world and shows it until it is told to stop.
+func upCommand() *cobra.Command {
+	u := &up{}
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a world on this machine: API servers, simulated clouds, controllers",
+		Long: `Start a world on this machine and leave it running until Ctrl-C: a management cluster and one workload cluster for each
+Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it is
+seeded with one cluster and one pool of two machines.
+
+In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
+does; variables of the AWS provider that the environment does not have (AWS_SUBNET_ID, AWS_SSH_KEY_NAME ...) are taken from
+what the simulated account holds. A cluster that a pool names and that no manifest brings is made. Each object is applied
+once in the life of a world: starting it again on the same --dir leaves alone what was changed since.`,
+		Example: `  muster up
+  muster up --dir ~/my-world -f pools.yaml
+  muster up --until-ready --timeout 5m`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			u.in, u.out = cmd.InOrStdin(), cmd.OutOrStdout()
+			return u.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&u.dir, "dir", "", "folder that keeps the world and finds it again (default: a temporary one, removed at the end)")
+	f.IntVar(&u.port, "port", 0, "port of the management cluster's API server on 127.0.0.1 (default: the one that the folder had, or a free one)")
+	f.StringSliceVar(&u.clouds, "clouds", simulatedClouds, "clouds to simulate")
+	f.StringArrayVarP(&u.files, "file", "f", nil, "manifests instead of the built-in ones: a file, a directory, or - for standard input; may be repeated")
+	f.Float64Var(&u.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
+	f.BoolVar(&u.untilReady, "until-ready", false, "end with exit code 0 as soon as every pool has all its replicas Ready, with 1 and the reasons when that takes too long")
+	f.DurationVar(&u.timeout, "timeout", defaultTimeout, "how long --until-ready waits")
+	return cmd
+}
+
+// simulatedClouds are all that exist.
+var simulatedClouds = []string{"aws"}
+
+// checkClouds refuses a cloud that is not simulated.
+func checkClouds(clouds []string) error {
+	for _, c := range clouds {
+		if !slices.Contains(simulatedClouds, c) {
+			return fmt.Errorf("--clouds: %q is not simulated: choose from %s", c, strings.Join(simulatedClouds, ", "))
+		}
+	}
+	if len(clouds) == 0 {
+		return fmt.Errorf("--clouds: wanted at least one of %s, found none", strings.Join(simulatedClouds, ", "))
+	}
+	return nil
+}
+
+// check refuses what can't work before anything is started.
+func (u *up) check() error {
+	if u.speed <= 0 {
+		return fmt.Errorf("--speed: wanted a number above 0, found %v", u.speed)
+	}
+	if u.port < 0 || u.port > 65535 {
+		return fmt.Errorf("--port: wanted 0 to 65535, found %d", u.port)
+	}
+	if u.timeout <= 0 {
+		return fmt.Errorf("--timeout: wanted a time above 0, found %v", u.timeout)
+	}
+	return checkClouds(u.clouds)
+}
+
+// run starts the world, seeds it, shows it, and ends it whatever happens.
+func (u *up) run(ctx context.Context) (err error) {
+	if err := u.check(); err != nil {
+		return err
+	}
+	objects, err := manifests(u.files, u.in)
+	if err != nil {
+		return err
+	}
+	remove, err := u.folder()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	u.screen = newScreen(u.out)
+	if u.untilReady {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, u.timeout, errTimeout)
+		defer cancel()
+	}
+	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed})
+	if err != nil {
+		return fmt.Errorf("start the world in %s: %w", u.dir, err)
+	}
+	defer func() { err = errors.Join(err, w.Stop()) }()
+	return u.live(ctx, w, objects)
+}
+
+// folder makes the world's folder absolute, or a temporary one that the function it gives removes.
+func (u *up) folder() (func() error, error) {
+	if u.dir != "" {
+		dir, err := filepath.Abs(u.dir)
+		if err != nil {
+			return nil, fmt.Errorf("--dir: %w", err)
+		}
+		u.dir = dir
+		return func() error { return nil }, nil
+	}
+	dir, err := os.MkdirTemp("", "muster-")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	u.dir = dir
+	return func() error { return os.RemoveAll(dir) }, nil
+}
