@@ -103,7 +103,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 		f.Target.MaxAge = eventAge
 	}
 	observed, err := e.driver.Observe(ctx, f.Target)
-	if err != nil {
+	if err != nil && !(f.Desired.Deleting && complete(err)) {
 		fresh := news(m.observe.err, err)
 		return Outcome{Err: err, Fresh: fresh, Again: m.failedToObserve(f.Now, err), Refused: m.refusals()}
 	}
@@ -136,6 +136,13 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	}
 	out.Started = true
 	m.began(s.Kind)
+}
+
+// complete says that an observation holds everything that exists, although the error says that what the specification
+// wants can't be made. A pool that is being deleted wants nothing.
+func complete(err error) bool {
+	kind := cloud.KindOf(err)
+	return kind == cloud.Invalid || kind == cloud.Denied
 }
 
 // news is the error unless the last one said the same.

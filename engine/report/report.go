@@ -71,7 +71,7 @@ const (
 	StateUpdating State = "Updating"
 	// StateUnhealthy: every machine is there and has joined, and not all nodes are Ready.
 	StateUnhealthy State = "Unhealthy"
-	StateRunning  State = "Running"
+	StateRunning   State = "Running"
 )
 
 // Instance is one row of status.instances.
