@@ -78,8 +78,7 @@ func etcdAddress(dir string) (url.URL, error) {
 	if err != nil {
 		return url.URL{}, fmt.Errorf("find a free port for etcd: %w", err)
 	}
-	defer l.Close()
-	return url.URL{Scheme: "http", Host: l.Addr().String()}, nil
+	return url.URL{Scheme: "http", Host: l.Addr().String()}, l.Close()
 }
 
 func etcdConfig(dir string, listen url.URL) *embed.Config {
