@@ -81,33 +81,39 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !found.GetDeletionTimestamp().IsZero() || cluster == nil || annotations.IsPaused(cluster, found) {
 		return ctrl.Result{}, nil
 	}
+	if err := r.fill(ctx, found, cluster); err != nil {
+		return ctrl.Result{}, fmt.Errorf("fill in %s: %w", req, err)
+	}
+	return ctrl.Result{}, nil
+}
+
+// fill fills in the specification and, once the control plane is there, the status. What fits already is not written.
+func (r *Reconciler) fill(ctx context.Context, found *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
 	region, _, err := unstructured.NestedString(found.Object, "spec", "region")
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("read spec.region of %s: %w", req, err)
+		return err
 	}
 	network := r.Network(region)
 	filled := found.DeepCopy()
 	if err := network.fillSpec(filled, cluster); err != nil {
-		return ctrl.Result{}, fmt.Errorf("fill in the spec of %s: %w", req, err)
+		return err
 	}
 	if !equality.Semantic.DeepEqual(found.Object, filled.Object) {
 		if err := r.Client.Patch(ctx, filled, client.MergeFrom(found)); err != nil {
-			return ctrl.Result{}, fmt.Errorf("fill in the spec of %s: %w", req, err)
+			return err
 		}
 	}
 	if awaitsControlPlane(cluster) {
-		return ctrl.Result{}, nil
+		return nil
 	}
 	ready := filled.DeepCopy()
 	if err := network.fillStatus(ready); err != nil {
-		return ctrl.Result{}, fmt.Errorf("fill in the status of %s: %w", req, err)
+		return err
 	}
-	if !equality.Semantic.DeepEqual(filled.Object, ready.Object) {
-		if err := r.Client.Status().Patch(ctx, ready, client.MergeFrom(filled)); err != nil {
-			return ctrl.Result{}, fmt.Errorf("fill in the status of %s: %w", req, err)
-		}
+	if equality.Semantic.DeepEqual(filled.Object, ready.Object) {
+		return nil
 	}
-	return ctrl.Result{}, nil
+	return r.Client.Status().Patch(ctx, ready, client.MergeFrom(filled))
 }
 
 // awaitsControlPlane holds a network back whose cluster's control plane is still to come. Core connects to a cluster as
