@@ -71,7 +71,7 @@ func toControlPlane(_ context.Context, o client.Object) []reconcile.Request {
 }
 
 // Reconcile brings one LocalControlPlane and its API server together.
-func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Result, failed error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	lcp := &localv1.LocalControlPlane{}
 	if err := r.Client.Get(ctx, req.NamespacedName, lcp); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -80,41 +80,50 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	if client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, fmt.Errorf("find the Cluster of %s: %w", req, err)
 	}
-	if cluster != nil {
-		isPaused, again, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, lcp)
-		if err == nil && isPaused {
-			err = r.resume(ctx, lcp, cluster)
-		}
-		if err != nil || isPaused || again {
-			return ctrl.Result{}, err
-		}
+	if done, err := r.pause(ctx, lcp, cluster); err != nil || done {
+		return ctrl.Result{}, err
 	}
 	helper, err := patch.NewHelper(lcp, r.Client)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("prepare to patch %s: %w", req, err)
 	}
-	defer func() {
-		lcp.Status.ObservedGeneration = lcp.Generation
-		err := helper.Patch(ctx, lcp, patch.WithOwnedConditions{Conditions: []string{available, clusterv1.PausedCondition}})
-		// The patch that takes the finalizer away ends the object; nothing of its status is left to write.
-		if !lcp.DeletionTimestamp.IsZero() {
-			err = kerrors.FilterOut(err, apierrors.IsNotFound)
-		}
-		failed = errors.Join(failed, err)
-	}()
+	err = r.bring(ctx, lcp, cluster)
+	lcp.Status.ObservedGeneration = lcp.Generation
+	patched := helper.Patch(ctx, lcp, patch.WithOwnedConditions{Conditions: []string{available, clusterv1.PausedCondition}})
+	// The patch that takes the finalizer away ends the object; nothing of its status is left to write.
 	if !lcp.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, r.remove(ctx, lcp)
+		patched = kerrors.FilterOut(patched, apierrors.IsNotFound)
 	}
+	return ctrl.Result{}, errors.Join(err, patched)
+}
+
+// pause reports whether the pass ends here, because the cluster is paused or because that was just written down.
+func (r *Reconciler) pause(ctx context.Context, lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) (bool, error) {
 	if cluster == nil {
+		return false, nil
+	}
+	isPaused, again, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, lcp)
+	if err == nil && isPaused {
+		err = r.resume(ctx, lcp, cluster)
+	}
+	return isPaused || again, err
+}
+
+// bring brings the control plane one step further.
+func (r *Reconciler) bring(ctx context.Context, lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) error {
+	switch {
+	case !lcp.DeletionTimestamp.IsZero():
+		return r.remove(ctx, lcp)
+	case cluster == nil:
 		markUnavailable(lcp, "WaitingForCluster", "waits for a Cluster whose spec.controlPlaneRef names it")
-		return ctrl.Result{}, nil
-	}
-	// Once the finalizer is stored, the API server is started: a deletion in between must find it.
-	if controllerutil.AddFinalizer(lcp, localv1.LocalControlPlaneFinalizer) {
+		return nil
+	case controllerutil.AddFinalizer(lcp, localv1.LocalControlPlaneFinalizer):
+		// The API server is started once the finalizer is stored: a deletion in between must find it.
 		markUnavailable(lcp, "Starting", "the API server is being started")
-		return ctrl.Result{}, nil
+		return nil
+	default:
+		return r.ensure(ctx, lcp, cluster)
 	}
-	return ctrl.Result{}, r.ensure(ctx, lcp, cluster)
 }
 
 // resume starts an API server again that served before this process did. Pausing stops changes, not a control plane.

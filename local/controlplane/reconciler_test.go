@@ -207,7 +207,7 @@ func (w *testWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port i
 	key := client.ObjectKeyFromObject(lcp)
 	eventually(t, "the object gone", func(ctx context.Context) error {
 		if err := w.client.Get(ctx, key, lcp); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("still there, %v, %+v", err, lcp.Status.Conditions)
+			return fmt.Errorf("still there, %w, %+v", err, lcp.Status.Conditions)
 		}
 		return nil
 	})
@@ -222,8 +222,11 @@ func (w *testWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port i
 	}
 	eventually(t, "the secrets collected", func(ctx context.Context) error {
 		var all corev1.SecretList
-		if err := w.client.List(ctx, &all, client.InNamespace(key.Namespace)); err != nil || len(all.Items) != 0 {
-			return fmt.Errorf("%d secrets, %v", len(all.Items), err)
+		if err := w.client.List(ctx, &all, client.InNamespace(key.Namespace)); err != nil {
+			return err
+		}
+		if len(all.Items) != 0 {
+			return fmt.Errorf("%d secrets", len(all.Items))
 		}
 		return nil
 	})
