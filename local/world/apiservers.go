@@ -1,0 +1,151 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	localv1 "github.com/muster-project/muster/api/local/v1beta1"
+	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/awscluster"
+	"github.com/muster-project/muster/local/controllers"
+	"github.com/muster-project/muster/local/controlplane"
+)
+
+// managementPrefix is the management cluster's place in the store.
+const managementPrefix = "/management"
+
+// definitionsPause spaces the looks for the definitions that the supervisor installs.
+const definitionsPause = 100 * time.Millisecond
+
+// RunAPIServers is the child "apiservers": the store, the management cluster and all workload clusters. It returns when
+// one of them fails, when ctx ends, or when standard input ends.
+func RunAPIServers(ctx context.Context, args []string) error {
+	f := pflag.NewFlagSet(apiServersName, pflag.ContinueOnError)
+	dir := f.String("dir", "", "directory of the world")
+	port := f.Int("port", 0, "port of the management cluster")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	l := layout(*dir)
+	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port) })
+}
+
+// serveAPI runs the store and everything on it.
+func (l layout) serveAPI(ctx context.Context, port int) error {
+	etcd, err := apiserver.StartEtcd(l.path("etcd"))
+	if err != nil {
+		return err
+	}
+	defer etcd.Close()
+	// The servers are stopped below, in order, rather than all at once when ctx ends.
+	background := context.WithoutCancel(ctx)
+	management, err := apiserver.Start(background, apiserver.Options{Name: "muster", Dir: l.path("management"), Port: port, Etcd: etcd, Prefix: managementPrefix})
+	if err != nil {
+		return err
+	}
+	defer management.Stop()
+	if err := management.KeepKubeconfig(l.kubeconfig()); err != nil {
+		return err
+	}
+	set, err := controllers.Management(background, management.Config)
+	if err != nil {
+		return err
+	}
+	defer set.Stop()
+	servers := controlplane.NewServers(l.path("servers"), etcd)
+	defer servers.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-management.Done():
+			cancel(fmt.Errorf("the management API server ended: %w", errors.Join(management.Err(), os.ErrClosed)))
+		case err := <-servers.Ended():
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
+	err = l.reconcile(ctx, management.Config, servers)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// reconcile runs the controllers that have to live where the API servers do, once their kinds are there.
+func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *controlplane.Servers) error {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, localv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	if err := untilServed(ctx, config, clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane"), awscluster.GroupVersionKind); err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:  scheme,
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		Client:  client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+	})
+	if err != nil {
+		return fmt.Errorf("make the manager of control planes: %w", err)
+	}
+	planes := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: servers, KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
+	if err := planes.SetupWithManager(mgr); err != nil {
+		return err
+	}
+	networks := &awscluster.Reconciler{Client: mgr.GetClient(), Network: awsNetwork}
+	if err := networks.SetupWithManager(mgr); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+// untilServed returns when the API server serves the kinds.
+func untilServed(ctx context.Context, config *rest.Config, kinds ...schema.GroupVersionKind) error {
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	pause := time.NewTicker(definitionsPause)
+	defer pause.Stop()
+	for _, k := range kinds {
+		for {
+			_, err := mapper.RESTMapping(k.GroupKind(), k.Version)
+			if err == nil {
+				break
+			}
+			if !meta.IsNoMatchError(err) {
+				return fmt.Errorf("look for %s: %w", k, err)
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-pause.C:
+			}
+		}
+	}
+	return nil
+}

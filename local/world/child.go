@@ -1,0 +1,163 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+const (
+	// firstPause before a child that died is started again; it doubles with every death up to lastPause.
+	firstPause, lastPause = 100 * time.Millisecond, 5 * time.Second
+	// longLife after which a death counts as the first one again.
+	longLife = 30 * time.Second
+	// maxDeaths in a row end the world: a child that never lives long does not get better by being started.
+	maxDeaths = 10
+	// stopLimit is how long a child may take to end before it is killed.
+	stopLimit = 15 * time.Second
+	// logLimit is how large a log may be when a child is started; a larger one is put aside, once.
+	logLimit = 64 << 20
+)
+
+// Child is what can be known about a child of the world.
+type Child struct {
+	// Name of the child: apiservers, clouds or controllers.
+	Name string
+	// PID of its process; 0 while there is none.
+	PID int
+	// Starts counts how often it was started.
+	Starts int
+	// Log is the file that it writes to.
+	Log string
+}
+
+// child is a process that is started again whenever it ends.
+type child struct {
+	name    string
+	command []string
+	env     []string
+	log     string
+	// pause before it is started again for the first time.
+	pause time.Duration
+
+	// failed gets why the child was given up, and is closed when the child is not started again.
+	failed chan error
+
+	mu    sync.Mutex
+	state Child
+	stdin io.Closer
+}
+
+func newChild(name, log string, command, env []string) *child {
+	return &child{name: name, command: command, env: env, log: log, pause: firstPause, failed: make(chan error, 1), state: Child{Name: name, Log: log}}
+}
+
+// snapshot is the child's state now.
+func (c *child) snapshot() Child {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+// run keeps the child alive until ctx ends, and then ends it.
+func (c *child) run(ctx context.Context) {
+	defer close(c.failed)
+	pause := c.pause
+	for deaths := 0; ctx.Err() == nil; {
+		born := time.Now()
+		err := c.live(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(born) > longLife {
+			deaths, pause = 0, c.pause
+		}
+		if deaths++; deaths == maxDeaths {
+			c.failed <- fmt.Errorf("%s died %d times in a row, the last time because of: %w; its log is %s", c.name, deaths, err, c.log)
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// live is one life of the child: it returns why it ended.
+func (c *child) live(ctx context.Context) error {
+	log, err := c.openLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(c.command[0], c.command[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, log, log
+	// The pipe ends when we do, however we end, and then so does the child.
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("make the pipe to %s: %w", c.name, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", c.name, err)
+	}
+	c.mu.Lock()
+	c.state.PID, c.stdin = cmd.Process.Pid, stdin
+	c.state.Starts++
+	c.mu.Unlock()
+	stopped := c.stopWith(ctx, cmd.Process)
+	err = cmd.Wait()
+	stopped()
+	c.mu.Lock()
+	c.state.PID, c.stdin = 0, nil
+	c.mu.Unlock()
+	if said := lastLine(c.log); said != "" {
+		return errors.Join(err, errors.New(said))
+	}
+	return errors.Join(err, errors.New("it ended without a word"))
+}
+
+// stopWith ends the process when ctx ends, first by its standard input and then by force. The function that it returns
+// is called when the process has ended.
+func (c *child) stopWith(ctx context.Context, p *os.Process) func() {
+	done := make(chan struct{})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		}
+		c.mu.Lock()
+		_ = c.stdin.Close()
+		c.mu.Unlock()
+		select {
+		case <-done:
+		case <-time.After(stopLimit):
+			_ = p.Kill()
+		}
+	})
+	return func() {
+		close(done)
+		waiting.Wait()
+	}
+}
+
+// openLog opens the log at its end, and puts one aside that has grown too large.
+func (c *child) openLog() (*os.File, error) {
+	if i, err := os.Stat(c.log); err == nil && i.Size() > logLimit {
+		if err := os.Rename(c.log, c.log+".old"); err != nil {
+			return nil, fmt.Errorf("put the log of %s aside: %w", c.name, err)
+		}
+	}
+	f, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of %s: %w", c.name, err)
+	}
+	return f, nil
+}

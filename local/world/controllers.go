@@ -1,0 +1,53 @@
+package world
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/muster-project/muster/local/upstream"
+	"github.com/muster-project/muster/manager"
+)
+
+// RunControllers is the child "controllers": our controllers and webhooks, and cluster-api's own beside them. It returns
+// when it fails, when ctx ends, or when standard input ends.
+func RunControllers(ctx context.Context, args []string) error {
+	f := pflag.NewFlagSet(controllersName, pflag.ContinueOnError)
+	dir := f.String("dir", "", "directory of the world")
+	webhookPort := f.Int("webhook-port", 0, "port of the webhooks")
+	healthPort := f.Int("health-port", 0, "port of the health endpoints")
+	tokenTTL := f.Duration("token-ttl", 0, "how long bootstrap tokens are valid")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	l := layout(*dir)
+	return process(ctx, controllersName, l, func(ctx context.Context) error { return l.control(ctx, *webhookPort, *healthPort, *tokenTTL) })
+}
+
+// control runs the controllers until ctx ends.
+func (l layout) control(ctx context.Context, webhookPort, healthPort int, tokenTTL time.Duration) error {
+	if err := upstream.Hurry(); err != nil {
+		return err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
+	if err != nil {
+		return err
+	}
+	config.QPS, config.Burst = clientQPS, clientBurst
+	mgr, err := manager.New(ctx, config, manager.Options{
+		Schemes:       []func(*runtime.Scheme) error{upstream.AddToScheme},
+		HealthAddress: loopback(healthPort),
+		Webhook:       ctrlwebhook.Options{Host: "127.0.0.1", Port: webhookPort, CertDir: l.webhook(), CertName: "tls.crt", KeyName: "tls.key"},
+	})
+	if err != nil {
+		return err
+	}
+	if err := upstream.Setup(ctx, mgr, mgr.ClusterCache, mgr.SecretClient, upstream.Options{TokenTTL: tokenTTL}); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}

@@ -1,0 +1,117 @@
+package world
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+
+	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/ports"
+)
+
+// layout is where things are in the directory of a world.
+type layout string
+
+func (l layout) path(parts ...string) string {
+	return filepath.Join(append([]string{string(l)}, parts...)...)
+}
+
+func (l layout) kubeconfig() string         { return l.path("kubeconfig") }
+func (l layout) log(child string) string    { return l.path("logs", child+".log") }
+func (l layout) lock(process string) string { return l.path("locks", process+".lock") }
+func (l layout) webhook() string            { return l.path("webhook") }
+
+// clusterKubeconfig is the administrator's kubeconfig of a workload cluster.
+func (l layout) clusterKubeconfig(namespace, name string) string {
+	return l.path("clusters", namespace+"-"+name+".kubeconfig")
+}
+
+// make makes the directory and those in it that the supervisor writes to.
+func (l layout) make() error {
+	for _, dir := range []string{l.path(), l.path("logs"), l.path("locks")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make the directory of the world: %w", err)
+		}
+	}
+	return nil
+}
+
+const (
+	// lockLimit is how long a process waits for its predecessor, which ends when its supervisor is gone.
+	lockLimit = 30 * time.Second
+	// lockPause between two tries.
+	lockPause = 50 * time.Millisecond
+)
+
+// acquire takes the lock of a process of this world. The system gives it back when the process ends, however it ends.
+// Until patience has passed it is tried again.
+func (l layout) acquire(process string, patience time.Duration) (*fileutil.LockedFile, error) {
+	pause := time.NewTicker(lockPause)
+	defer pause.Stop()
+	for deadline := time.Now().Add(patience); ; <-pause.C {
+		f, err := fileutil.TryLockFile(l.lock(process), os.O_RDWR|os.O_CREATE, 0o600)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, fileutil.ErrLocked) {
+			return nil, fmt.Errorf("lock %s: %w", l.lock(process), err)
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%w: %s is held by another process", ErrInUse, l.lock(process))
+		}
+	}
+}
+
+// ErrInUse is why a world does not start whose directory another world uses.
+var ErrInUse = errors.New("another world uses this directory")
+
+// places are the ports of a world on 127.0.0.1. They are chosen once and kept.
+type places struct {
+	APIServer int `json:"apiServer"`
+	Webhook   int `json:"webhook"`
+	Health    int `json:"health"`
+	AWS       int `json:"aws"`
+}
+
+// places finds the ports again or chooses them. A port that is wanted, or that kubeconfigs lead to, has to be free;
+// the others give way.
+func (l layout) places(apiServer int) (places, error) {
+	file := l.path("world.json")
+	var p places
+	b, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return p, fmt.Errorf("read the ports of the world: %w", err)
+	default:
+		if err := json.Unmarshal(b, &p); err != nil {
+			return p, fmt.Errorf("read the ports of the world from %s: %w", file, err)
+		}
+	}
+	if apiServer != 0 {
+		p.APIServer = apiServer
+	}
+	if p.APIServer != 0 {
+		if err := ports.Free(p.APIServer); err != nil {
+			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", p.APIServer, err)
+		}
+	}
+	taken := map[int]bool{p.APIServer: true}
+	for name, port := range map[string]*int{"apiserver": &p.APIServer, "webhook": &p.Webhook, "health": &p.Health, "aws": &p.AWS} {
+		if *port == 0 || (port != &p.APIServer && ports.Free(*port) != nil) {
+			if *port, err = ports.Pick(l.path(name), taken); err != nil {
+				return p, err
+			}
+		}
+		taken[*port] = true
+	}
+	if b, err = json.MarshalIndent(p, "", "  "); err != nil {
+		return p, fmt.Errorf("write the ports of the world: %w", err)
+	}
+	return p, apiserver.WriteFile(file, append(b, '\n'))
+}

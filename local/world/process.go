@@ -1,0 +1,51 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// endLimit is how long a child may take to end when it is told to. What it has not put away by then it puts away at its
+// next start, as after a crash.
+const endLimit = 10 * time.Second
+
+// process runs the body of a child until it fails or is told to end: by ctx, or by the end of its standard input, which
+// is the end of its supervisor. Ctrl-C reaches every process of a terminal; here only the supervisor heeds it.
+func process(ctx context.Context, name string, dir layout, body func(ctx context.Context) error) error {
+	signal.Ignore(os.Interrupt)
+	ctrl.SetLogger(klog.Background())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	lock, err := dir.acquire(name, lockLimit)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	done := make(chan error, 1)
+	go func() { done <- body(ctx) }()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(endLimit):
+			err = fmt.Errorf("%s did not end within %v of being told to", name, endLimit)
+		}
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

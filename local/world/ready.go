@@ -1,0 +1,98 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+)
+
+const (
+	// clientQPS and clientBurst of the supervisor's own client.
+	clientQPS, clientBurst = 200, 400
+	// readyPause spaces the looks at a child that starts, and probeLimit bounds each.
+	readyPause, probeLimit = 50 * time.Millisecond, 5 * time.Second
+	// startDeaths is how often a child may die before it first serves. More than one, for a port may be let go late.
+	startDeaths = 3
+)
+
+// until returns when a probe succeeds. It gives up when ctx ends, when the world fails, or when a child dies again and
+// again.
+func (w *World) until(ctx context.Context, what string, probe func(ctx context.Context) error) error {
+	pause := time.NewTicker(readyPause)
+	defer pause.Stop()
+	for {
+		limited, cancel := context.WithTimeout(ctx, probeLimit)
+		err := probe(limited)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if err := w.dying(); err != nil {
+			return fmt.Errorf("start %s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("start %s: %w; last seen: %w", what, context.Cause(ctx), err)
+		case <-w.done:
+			return fmt.Errorf("start %s: %w", what, w.err)
+		case <-pause.C:
+		}
+	}
+}
+
+// dying tells of a child that was started too often for a beginning.
+func (w *World) dying() error {
+	for _, c := range w.children {
+		if s := c.snapshot(); s.Starts > startDeaths {
+			return fmt.Errorf("%s was started %d times; it said: %s (its log is %s)", s.Name, s.Starts, lastLine(s.Log), s.Log)
+		}
+	}
+	return nil
+}
+
+func (w *World) apiReady(ctx context.Context) error {
+	config, err := w.readConfig()
+	if err != nil {
+		return err
+	}
+	c, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	if err := c.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
+		return err
+	}
+	w.config = config
+	return nil
+}
+
+func (w *World) cloudsReady(ctx context.Context) error {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", loopback(w.places.AWS))
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func (w *World) controllersReady(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopback(w.places.Health)+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	if err := res.Body.Close(); err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return errors.New(res.Status)
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Names of the children, which are also the hidden subcommands that run them.
+const (
+	apiServersName  = "apiservers"
+	cloudsName      = "clouds"
+	controllersName = "controllers"
+)
+
+// Options of a world.
+type Options struct {
+	// Dir keeps the world. It is made when it does not exist, and a world is found again in it when it does.
+	Dir string
+	// Port of the management cluster's API server; zero takes the one that Dir had, or a free one.
+	Port int
+	// Clouds to simulate; there is one, "aws", which is also what none means.
+	Clouds []string
+	// Speed is how much faster than life machines come, boot and go; zero means the simulators' default.
+	Speed float64
+	// TokenTTL is how long bootstrap tokens are valid; zero means the bootstrap provider's default.
+	TokenTTL time.Duration
+	// Command runs a child when its name and arguments are appended; none means this binary.
+	Command []string
+}
+
+// World is a running local world.
+type World struct {
+	dir    layout
+	places places
+	config *rest.Config
+	lock   *fileutil.LockedFile
+
+	// children in the order in which they are started; they are ended in the other one.
+	children []*supervised
+	done     chan struct{}
+	once     sync.Once
+	stopped  sync.Once
+	err      error
+}
+
+// supervised is a child with what ends it.
+type supervised struct {
+	*child
+	end   context.CancelFunc
+	ended chan struct{}
+}
+
+// Start starts a world and returns when its API serves all kinds and its clouds and controllers run. ctx bounds the
+// start alone; the world goes on until Stop, or until it fails, which Done and Err tell.
+func Start(ctx context.Context, o Options) (*World, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	w := &World{dir: layout(o.Dir), done: make(chan struct{})}
+	if err := w.open(o); err != nil {
+		return nil, err
+	}
+	if err := w.start(ctx, o); err != nil {
+		return nil, errors.Join(err, w.Stop())
+	}
+	return w, nil
+}
+
+// check fills in what is left open and refuses what makes no sense.
+func (o *Options) check() error {
+	for _, c := range o.Clouds {
+		if c != "aws" {
+			return fmt.Errorf("want a cloud that can be simulated (aws), found %q", c)
+		}
+	}
+	if o.Dir == "" {
+		return errors.New("want a directory for the world, found none")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return fmt.Errorf("find the directory of the world: %w", err)
+	}
+	o.Dir = dir
+	if len(o.Command) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("find the binary that children are made of: %w", err)
+		}
+		o.Command = []string{self}
+	}
+	return nil
+}
+
+// open takes hold of the directory.
+func (w *World) open(o Options) error {
+	if err := w.dir.make(); err != nil {
+		return err
+	}
+	lock, err := w.dir.acquire("supervisor", 0)
+	if err != nil {
+		return err
+	}
+	// The children of a supervisor that was killed end by themselves, a moment later than it. Their ports are ours.
+	for _, name := range []string{controllersName, cloudsName, apiServersName} {
+		old, err := w.dir.acquire(name, lockLimit)
+		if err != nil {
+			return errors.Join(err, lock.Close())
+		}
+		if err := old.Close(); err != nil {
+			return errors.Join(fmt.Errorf("unlock %s: %w", name, err), lock.Close())
+		}
+	}
+	if w.places, err = w.dir.places(o.Port); err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	w.lock = lock
+	return nil
+}
+
+// start starts the children, each when what it needs is there.
+func (w *World) start(ctx context.Context, o Options) error {
+	dir := []string{"--dir", o.Dir}
+	w.add(o, apiServersName, os.Environ(), append(dir, "--port", strconv.Itoa(w.places.APIServer))...)
+	w.add(o, cloudsName, os.Environ(), append(dir, "--aws-port", strconv.Itoa(w.places.AWS), "--speed", strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
+	if err := w.until(ctx, "the management API server", w.apiReady); err != nil {
+		return err
+	}
+	webhook, err := w.openWebhook()
+	if err != nil {
+		return err
+	}
+	if err := w.install(ctx, webhook); err != nil {
+		return err
+	}
+	w.add(o, controllersName, w.places.controllersEnvironment(), append(dir, "--webhook-port", strconv.Itoa(w.places.Webhook),
+		"--health-port", strconv.Itoa(w.places.Health), "--token-ttl", o.TokenTTL.String())...)
+	if err := w.until(ctx, "the simulated clouds", w.cloudsReady); err != nil {
+		return err
+	}
+	return w.until(ctx, "the controllers", w.controllersReady)
+}
+
+// add starts a child and keeps it alive.
+func (w *World) add(o Options, name string, env []string, args ...string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	log := w.dir.log(name)
+	s := &supervised{
+		child: newChild(name, log, slices.Concat(o.Command, []string{name}, args), env),
+		end:   cancel, ended: make(chan struct{}),
+	}
+	w.children = append(w.children, s)
+	go func() {
+		defer close(s.ended)
+		s.run(ctx)
+	}()
+	go func() {
+		if err := <-s.failed; err != nil {
+			w.fail(err)
+		}
+	}()
+}
+
+// fail makes the world end with a reason.
+func (w *World) fail(err error) {
+	w.once.Do(func() {
+		w.err = err
+		close(w.done)
+	})
+}
+
+// Done is closed when the world has failed; it still has to be stopped.
+func (w *World) Done() <-chan struct{} { return w.done }
+
+// Err is why the world failed; nil before Done is closed.
+func (w *World) Err() error {
+	select {
+	case <-w.done:
+		return w.err
+	default:
+		return nil
+	}
+}
+
+// Stop ends the world and returns when nothing of it runs any more. What it has kept stays in its directory.
+func (w *World) Stop() error {
+	var err error
+	w.stopped.Do(func() {
+		for _, c := range slices.Backward(w.children) {
+			c.end()
+			<-c.ended
+		}
+		if err = w.lock.Close(); err != nil {
+			err = fmt.Errorf("unlock the directory of the world: %w", err)
+		}
+	})
+	return err
+}
+
+// Children tells about the processes of the world.
+func (w *World) Children() []Child {
+	var all []Child
+	for _, c := range w.children {
+		all = append(all, c.snapshot())
+	}
+	return all
+}
+
+// Kubeconfig is the file with the administrator's kubeconfig of the management cluster.
+func (w *World) Kubeconfig() string { return w.dir.kubeconfig() }
+
+// ClusterKubeconfig is the file with the administrator's kubeconfig of a workload cluster; it exists once the cluster's
+// API server runs.
+func (w *World) ClusterKubeconfig(namespace, name string) string {
+	return w.dir.clusterKubeconfig(namespace, name)
+}
+
+// Config makes clients of the management cluster.
+func (w *World) Config() *rest.Config { return rest.CopyConfig(w.config) }
+
+// CloudEnvironment are settings, each NAME=value, with which SDKs and tools of the clouds reach the simulated ones.
+func (w *World) CloudEnvironment() []string { return w.places.cloudEnvironment() }
+
+// readConfig reads the kubeconfig that the API servers have written.
+func (w *World) readConfig() (*rest.Config, error) {
+	b, err := os.ReadFile(w.Kubeconfig())
+	if err != nil {
+		return nil, err
+	}
+	c, err := clientcmd.RESTConfigFromKubeConfig(b)
+	if err != nil {
+		return nil, err
+	}
+	c.QPS, c.Burst = clientQPS, clientBurst
+	return c, nil
+}
