@@ -179,7 +179,7 @@ func (g *guest) registration(spec *kubeadm.Join, config *cloudinit.Config) (kube
 		return r, &invalidName{r.Name}
 	}
 	if p := spec.KubeletArgs["cloud-provider"]; p != "" && p != "external" {
-		g.print(kubeletd, "--cloud-provider=%s: played by the simulated machine; kubelets since v1.29 know only external", p)
+		g.print(kubeletd, "--cloud-provider=%s: played by the simulated machine; newer kubelets know only external", p)
 	}
 	return r, nil
 }

@@ -89,6 +89,8 @@ func (f *Fleet) PowerOff(id string) {
 	defer f.mu.Unlock()
 	g, ok := f.guests[id]
 	if !ok {
+		// It was on in an earlier process, perhaps.
+		newKeep(f.options.Dir, id).remove()
 		return
 	}
 	delete(f.guests, id)

@@ -79,10 +79,8 @@ func (g *guest) until(moment time.Duration) bool {
 
 // run is the machine's life. A machine that does not join has no goroutine any more; it is on all the same.
 func (g *guest) run() {
-	j, ok := g.keep.joined()
-	if ok && certificateIsValid(j.Cert, time.Now()) {
-		g.print(systemd, "machine %s continues as node %s", g.ID, j.Node.Name)
-	} else if j, ok = g.boot(); !ok {
+	j, ok := g.identity()
+	if !ok {
 		return
 	}
 	for g.hang.open(g.ctx) {
@@ -91,6 +89,23 @@ func (g *guest) run() {
 			return
 		}
 	}
+}
+
+// identity is the node that the machine is: the one from before the process was restarted, else what its first boot makes it. cloud-init
+// runs once in a machine's life, so one whose first boot came to nothing stays as it is.
+func (g *guest) identity() (joined, bool) {
+	if j, ok := g.keep.joined(); ok && certificateIsValid(j.Cert, time.Now()) {
+		g.print(systemd, "machine %s continues as node %s", g.ID, j.Node.Name)
+		return j, true
+	}
+	if g.keep.read(bootedFile) != nil {
+		return joined{}, false
+	}
+	j, ok := g.boot()
+	if !ok && g.ctx.Err() == nil {
+		g.keep.write(bootedFile, []byte("The first boot is over; the machine has not joined a cluster.\n"))
+	}
+	return j, ok
 }
 
 // kubelet runs until the machine is off or hangs.

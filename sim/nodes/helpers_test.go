@@ -104,9 +104,10 @@ func ready(o apiruntime.Object) bool {
 
 func exists(o apiruntime.Object) bool { return o != nil }
 
-// awaitConsole waits until a machine has printed something. The console has no watch, as in a cloud, so it is read again and again.
-func awaitConsole(t *testing.T, f *nodes.Fleet, id, want string) string {
+// awaitConsole waits until machine i-1 has printed something. The console has no watch, as in a cloud, so it is read again and again.
+func awaitConsole(t *testing.T, f *nodes.Fleet, want string) string {
 	t.Helper()
+	const id = "i-1"
 	ctx := deadline(t)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -106,9 +106,15 @@ func TestNodeIsWhatTheCloudAndTheTemplateSay(t *testing.T) {
 			t.Errorf("%s: want %q, got %q", c.what, c.want, c.got)
 		}
 	}
+}
+
+func TestLeaseAndCredentials(t *testing.T) {
+	t.Parallel()
+	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	if !s.Await(deadline(t), "leases", "kube-node-lease", hostname, func(o apiruntime.Object) bool {
 		l, ok := o.(*coordinationv1.Lease)
-		return ok && l != nil && len(l.OwnerReferences) == 1 && l.OwnerReferences[0].UID == node.UID && ptr.Deref(l.Spec.LeaseDurationSeconds, 0) == 40
+		return ok && l != nil && len(l.OwnerReferences) == 1 && l.OwnerReferences[0].UID != "" && l.OwnerReferences[0].Name == hostname && ptr.Deref(l.Spec.LeaseDurationSeconds, 0) == 40
 	}) {
 		t.Error("want a lease of 40 s that the node owns, found none")
 	}
@@ -119,78 +125,82 @@ func TestNodeIsWhatTheCloudAndTheTemplateSay(t *testing.T) {
 	}
 }
 
+// failedJoin is a machine that does not become a node, and what its console says about it.
+type failedJoin struct {
+	reason string
+	sign   fakeapi.Verdict
+	refuse func(user, verb, path string) int
+	data   func(t *testing.T, s *fakeapi.Server) []byte
+	want   string
+}
+
+// failedJoins by name.
+var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not in cluster-info", data: func(t *testing.T, s *fakeapi.Server) []byte {
+	j := joinConfig(s)
+	j.Discovery.BootstrapToken.Token = "zzzzzz.0123456789abcdef"
+	return userData(t, j, "1.33.0", nil)
+}, want: `could not find a JWS signature in the cluster-info ConfigMap for token ID "zzzzzz"`},
+	"wrong secret": {reason: "the signature does not verify, which no retry mends", data: func(t *testing.T, s *fakeapi.Server) []byte {
+		j := joinConfig(s)
+		j.Discovery.BootstrapToken.Token = "abcdef.ffffffffffffffff"
+		return userData(t, j, "1.33.0", nil)
+	}, want: "failed to verify JWS signature"},
+	"expired token": {reason: "the token cleaner has removed it", data: func(t *testing.T, s *fakeapi.Server) []byte {
+		if err := s.ExpireToken(fakeapi.Token); err != nil {
+			t.Fatal(err)
+		}
+		return userData(t, joinConfig(s), "1.33.0", nil)
+	}, want: "or it has expired"},
+	"token expires between discovery and bootstrap": {reason: "the API server knows it no more", refuse: func(user, _, path string) int {
+		if strings.Contains(path, "certificatesigningrequests") && strings.HasPrefix(user, "system:bootstrap:") {
+			return 401
+		}
+		return 0
+	}, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "failed while waiting for TLS bootstrap: timed out: cannot create certificate signing request"},
+	"wrong pin": {reason: "another cluster's CA", data: func(t *testing.T, s *fakeapi.Server) []byte {
+		j := joinConfig(s)
+		j.Discovery.BootstrapToken.CACertHashes = []string{"sha256:" + strings.Repeat("ab", 32)}
+		return userData(t, j, "1.33.0", nil)
+	}, want: "are pinned"},
+	"server away": {reason: "nothing listens there", data: func(t *testing.T, s *fakeapi.Server) []byte {
+		j := joinConfig(s)
+		j.Discovery.BootstrapToken.APIServerEndpoint = "127.0.0.1:1"
+		return userData(t, j, "1.33.0", nil)
+	}, want: "connection refused"},
+	"denied":    {reason: "an approver refuses", sign: fakeapi.Deny, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request is denied, reason: NotWanted"},
+	"failed":    {reason: "the signer fails", sign: fakeapi.Fail, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request failed"},
+	"no answer": {reason: "no approver runs", sign: fakeapi.Silence, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "was neither approved and issued nor denied"},
+	"no kubeadm-config": {reason: "the cluster was not made by kubeadm", refuse: func(_, _, path string) int {
+		if strings.HasSuffix(path, "/kubeadm-config") {
+			return 500
+		}
+		return 0
+	}, data: func(t *testing.T, s *fakeapi.Server) []byte {
+		return userData(t, joinConfig(s), "1.33.0", nil)
+	}, want: "unable to fetch the kubeadm-config ConfigMap"},
+	"name in use": {reason: "kubeadm protects a living node", data: func(t *testing.T, s *fakeapi.Server) []byte {
+		s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
+		return userData(t, joinConfig(s), "1.33.0", nil)
+	}, want: "already exists in the cluster"},
+	"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *fakeapi.Server) []byte { return []byte("hello\n") }, want: "unhandled non-multipart"},
+	"ignition":       {reason: "the other format that the bootstrap provider writes", data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "unhandled non-multipart"},
+	"empty":          {reason: "a template without user data", data: func(*testing.T, *fakeapi.Server) []byte { return nil }, want: "user data is empty"},
+	"unknown variable": {reason: "the node name cannot be one", data: func(t *testing.T, s *fakeapi.Server) []byte {
+		j := joinConfig(s)
+		j.NodeRegistration.Name = "{{ ds.meta_data.nickname }}"
+		return userData(t, j, "1.33.0", nil)
+	}, want: "could not render jinja template variables in the user data: ds.meta_data.nickname"},
+	"control plane": {reason: "a pool has workers only", data: func(*testing.T, *fakeapi.Server) []byte {
+		return []byte("#cloud-config\nruncmd: [kubeadm init --config /run/kubeadm/kubeadm.yaml]\n")
+	}, want: "kubeadm init: a simulated machine can only join as a worker"},
+	"no file": {reason: "the command names a file that nothing wrote", data: func(*testing.T, *fakeapi.Server) []byte {
+		return []byte("#cloud-config\nruncmd: [kubeadm join --config /nowhere]\n")
+	}, want: `unable to read config from "/nowhere"`},
+}
+
 func TestMachineThatCannotJoinSaysWhy(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason string
-		sign   fakeapi.Verdict
-		refuse func(user, verb, path string) int
-		data   func(t *testing.T, s *fakeapi.Server) []byte
-		want   string
-	}{
-		"unknown token": {reason: "its id is not in cluster-info", data: func(t *testing.T, s *fakeapi.Server) []byte {
-			j := joinConfig(s)
-			j.Discovery.BootstrapToken.Token = "zzzzzz.0123456789abcdef"
-			return userData(t, j, "1.33.0", nil)
-		}, want: `could not find a JWS signature in the cluster-info ConfigMap for token ID "zzzzzz"`},
-		"wrong secret": {reason: "the signature does not verify, which no retry mends", data: func(t *testing.T, s *fakeapi.Server) []byte {
-			j := joinConfig(s)
-			j.Discovery.BootstrapToken.Token = "abcdef.ffffffffffffffff"
-			return userData(t, j, "1.33.0", nil)
-		}, want: "failed to verify JWS signature"},
-		"expired token": {reason: "the token cleaner has removed it", data: func(t *testing.T, s *fakeapi.Server) []byte {
-			if err := s.ExpireToken(fakeapi.Token); err != nil {
-				t.Fatal(err)
-			}
-			return userData(t, joinConfig(s), "1.33.0", nil)
-		}, want: "or it has expired"},
-		"token expires between discovery and bootstrap": {reason: "the API server knows it no more", refuse: func(user, _, path string) int {
-			if strings.Contains(path, "certificatesigningrequests") && strings.HasPrefix(user, "system:bootstrap:") {
-				return 401
-			}
-			return 0
-		}, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "failed while waiting for TLS bootstrap: timed out: cannot create certificate signing request"},
-		"wrong pin": {reason: "another cluster's CA", data: func(t *testing.T, s *fakeapi.Server) []byte {
-			j := joinConfig(s)
-			j.Discovery.BootstrapToken.CACertHashes = []string{"sha256:" + strings.Repeat("ab", 32)}
-			return userData(t, j, "1.33.0", nil)
-		}, want: "are pinned"},
-		"server away": {reason: "nothing listens there", data: func(t *testing.T, s *fakeapi.Server) []byte {
-			j := joinConfig(s)
-			j.Discovery.BootstrapToken.APIServerEndpoint = "127.0.0.1:1"
-			return userData(t, j, "1.33.0", nil)
-		}, want: "connection refused"},
-		"denied":    {reason: "an approver refuses", sign: fakeapi.Deny, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request is denied, reason: NotWanted"},
-		"failed":    {reason: "the signer fails", sign: fakeapi.Fail, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request failed"},
-		"no answer": {reason: "no approver runs", sign: fakeapi.Silence, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "was neither approved and issued nor denied"},
-		"no kubeadm-config": {reason: "the cluster was not made by kubeadm", refuse: func(_, _, path string) int {
-			if strings.HasSuffix(path, "/kubeadm-config") {
-				return 500
-			}
-			return 0
-		}, data: func(t *testing.T, s *fakeapi.Server) []byte {
-			return userData(t, joinConfig(s), "1.33.0", nil)
-		}, want: "unable to fetch the kubeadm-config ConfigMap"},
-		"name in use": {reason: "kubeadm protects a living node", data: func(t *testing.T, s *fakeapi.Server) []byte {
-			s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
-			return userData(t, joinConfig(s), "1.33.0", nil)
-		}, want: "already exists in the cluster"},
-		"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *fakeapi.Server) []byte { return []byte("hello\n") }, want: "unhandled non-multipart"},
-		"ignition":       {reason: "the other format that the bootstrap provider writes", data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "unhandled non-multipart"},
-		"empty":          {reason: "a template without user data", data: func(*testing.T, *fakeapi.Server) []byte { return nil }, want: "user data is empty"},
-		"unknown variable": {reason: "the node name cannot be one", data: func(t *testing.T, s *fakeapi.Server) []byte {
-			j := joinConfig(s)
-			j.NodeRegistration.Name = "{{ ds.meta_data.nickname }}"
-			return userData(t, j, "1.33.0", nil)
-		}, want: "could not render jinja template variables in the user data: ds.meta_data.nickname"},
-		"control plane": {reason: "a pool has workers only", data: func(*testing.T, *fakeapi.Server) []byte {
-			return []byte("#cloud-config\nruncmd: [kubeadm init --config /run/kubeadm/kubeadm.yaml]\n")
-		}, want: "kubeadm init: a simulated machine can only join as a worker"},
-		"no file": {reason: "the command names a file that nothing wrote", data: func(*testing.T, *fakeapi.Server) []byte {
-			return []byte("#cloud-config\nruncmd: [kubeadm join --config /nowhere]\n")
-		}, want: `unable to read config from "/nowhere"`},
-	}
-	for name, c := range cases {
+	for name, c := range failedJoins {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := server(t, fakeapi.Options{Sign: func(string) fakeapi.Verdict { return c.sign }})
@@ -199,7 +209,7 @@ func TestMachineThatCannotJoinSaysWhy(t *testing.T) {
 			}
 			f := fleet(t, nodes.Options{})
 			f.PowerOn(machine("i-1", c.data(t, s)))
-			console := awaitConsole(t, f, "i-1", "has not joined a cluster")
+			console := awaitConsole(t, f, "has not joined a cluster")
 			if !strings.Contains(console, c.want) {
 				t.Errorf("%s: want %q on the console, got:\n%s", c.reason, c.want, console)
 			}

@@ -16,6 +16,7 @@ import (
 const (
 	consoleFile = "console.log"
 	joinedFile  = "kubelet.json"
+	bootedFile  = "boot-finished"
 )
 
 // keep is a machine's own disk: what it finds again after the process was killed. Without a folder nothing is kept.

@@ -19,39 +19,32 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/nodes"
 	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
 )
+
+// joinedBefore runs a machine in a process of its own until its node is Ready, and ends that process.
+func joinedBefore(t *testing.T, s *fakeapi.Server, dir string, m sim.Machine) {
+	t.Helper()
+	first := nodes.New(nodes.Options{Speed: 500, Dir: dir})
+	defer first.Close()
+	first.PowerOn(m)
+	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
+		t.Fatalf("no Ready node; console:\n%s", first.Console(m.ID))
+	}
+}
 
 func TestMachineComesBackWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	s, dir := server(t, fakeapi.Options{}), t.TempDir()
 	m := machine("i-1", userData(t, joinConfig(s), "1.25.0", nil))
-	first := nodes.New(nodes.Options{Speed: 500, Dir: dir})
-	first.PowerOn(m)
-	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
-		t.Fatalf("no Ready node; console:\n%s", first.Console("i-1"))
-	}
-	first.Close()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil && info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: want mode 0600, got %v", path, info.Mode())
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	joinedBefore(t, s, dir, m)
 	if err := s.ExpireToken(fakeapi.Token); err != nil {
 		t.Fatal(err)
 	}
-	unknown := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID, Taints: []corev1.Taint{{Key: "mine", Effect: "NoSchedule"}}},
-		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}}
-	s.PutNode(&unknown)
+	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID, Taints: []corev1.Taint{{Key: "mine", Effect: "NoSchedule"}}},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}})
 
 	second := fleet(t, nodes.Options{Dir: dir})
 	second.PowerOn(m)
@@ -63,14 +56,73 @@ func TestMachineComesBackWithoutItsToken(t *testing.T) {
 	if c := string(second.Console("i-1")); !strings.Contains(c, "This node has joined the cluster") || !strings.Contains(c, "continues as node") {
 		t.Errorf("want the console of both lives, got:\n%s", c)
 	}
-	second.PowerOff("i-1")
+}
+
+func TestKeptFiles(t *testing.T) {
+	t.Parallel()
+	s, dir := server(t, fakeapi.Options{}), t.TempDir()
+	m := machine("i-1", userData(t, joinConfig(s), "1.25.0", nil))
+	joinedBefore(t, s, dir, m)
+	count := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		count++
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: want mode 0600, got %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil || count == 0 {
+		t.Fatalf("want files with the machine's identity, got %d and %v", count, err)
+	}
+	f := fleet(t, nodes.Options{Dir: dir})
+	f.PowerOff("i-1") // The machine was on in the process before.
 	if _, err := os.Stat(filepath.Join(dir, "i-1")); !os.IsNotExist(err) {
 		t.Errorf("want the files of a machine that was powered off removed, got %v", err)
 	}
+	f.PowerOff("../" + filepath.Base(dir))
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("an ID that is a path must not reach outside of the fleet's folder: %v", err)
+	}
+}
+
+func TestFirstBootThatCameToNothingIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		m := machine("i-1", []byte("#cloud-config\nruncmd: [kubeadm join --config /nowhere]\n"))
+		day := func() string {
+			f := nodes.New(nodes.Options{Dir: dir})
+			defer f.Close()
+			f.PowerOn(m)
+			time.Sleep(24 * time.Hour)
+			return string(f.Console("i-1"))
+		}
+		first := day()
+		if !strings.Contains(first, "has not joined a cluster") {
+			t.Fatalf("want a first boot that comes to nothing, got:\n%s", first)
+		}
+		if second := day(); second != first {
+			t.Errorf("want the console of the first boot unchanged, got:\n%s", second)
+		}
+	})
+}
+
+func TestPowerOffKeepsNodeAndConsole(t *testing.T) {
+	t.Parallel()
+	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
+	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
+		t.Fatalf("no Ready node; console:\n%s", f.Console("i-1"))
+	}
+	f.PowerOff("i-1")
 	if !s.Await(deadline(t), "nodes", "", hostname, exists) {
 		t.Error("want the Node to stay when its machine is powered off")
 	}
-	if len(second.Console("i-1")) == 0 {
+	if len(f.Console("i-1")) == 0 {
 		t.Error("want the console readable after power-off")
 	}
 }
@@ -102,7 +154,7 @@ func TestNodeOfAnotherMachineIsNotTakenOver(t *testing.T) {
 	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
 	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "old"}, Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-old"}})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
-	awaitConsole(t, f, "i-1", "belongs to aws:///eu-west-1a/i-old")
+	awaitConsole(t, f, "belongs to aws:///eu-west-1a/i-old")
 	s.DeleteNode(hostname)
 	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool {
 		return ready(o) && o.(*corev1.Node).Spec.ProviderID == "aws:///eu-west-1a/i-1"
@@ -259,13 +311,13 @@ func TestLostConnectionsAreMadeAnew(t *testing.T) {
 		return 0
 	})
 	s.Drop()
-	awaitConsole(t, f, "i-1", "Failed to watch pods, will retry")
+	awaitConsole(t, f, "Failed to watch pods, will retry")
 	s.Refuse(nil)
 	s.PutPod(pod("after"))
 	if !s.Await(deadline(t), "pods", "default", "after", running) {
 		t.Fatalf("want a pod that came after the outage Running; console:\n%s", f.Console("i-1"))
 	}
-	awaitConsole(t, f, "i-1", "connection to the API server is back")
+	awaitConsole(t, f, "connection to the API server is back")
 }
 
 func pod(name string) *corev1.Pod {

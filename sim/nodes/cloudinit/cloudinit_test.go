@@ -60,24 +60,7 @@ func TestBootstrapProvidersOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type file struct{ Path, Content, Permissions, Owner string }
-	var files []file
-	for _, f := range c.Files {
-		files = append(files, file{f.Path, strings.TrimSpace(string(f.Content)), f.Permissions, f.Owner})
-	}
-	want := []file{
-		{"/etc/plain", "a: 1\nb: eu-west-1", "0600", "root:adm"},
-		{"/etc/coded", "coded", "0644", "root:root"},
-		{"/etc/zipped", "zipped", "0644", "root:root"},
-		{"/etc/plain", "more", "0644", "root:root"},
-		{"/run/kubeadm/kubeadm-join-config.yaml", "---\napiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: 'ip-10-0-1-23.eu-west-1.compute.internal'", "0640", "root:root"},
-	}
-	if diff := cmp.Diff(want, files[:len(want)]); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
-	if !c.Files[3].Append || c.Files[0].Append {
-		t.Errorf("append: want the fourth file alone to add to another, got %v and %v", c.Files[3].Append, c.Files[0].Append)
-	}
+	checkFiles(t, c.Files)
 	wantCommands := []string{`echo "$(date)" before`, "hostname",
 		"kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/cluster-api/bootstrap-success.complete", "echo after"}
 	if diff := cmp.Diff(wantCommands, c.Commands); diff != "" {
@@ -91,6 +74,28 @@ func TestBootstrapProvidersOutput(t *testing.T) {
 	}
 	if len(c.Warnings) != 0 {
 		t.Errorf("warnings: want none, got %v", c.Warnings)
+	}
+}
+
+func checkFiles(t *testing.T, all []cloudinit.File) {
+	t.Helper()
+	type file struct{ Path, Content, Permissions, Owner string }
+	var files []file
+	for _, f := range all {
+		files = append(files, file{f.Path, strings.TrimSpace(string(f.Content)), f.Permissions, f.Owner})
+	}
+	want := []file{
+		{"/etc/plain", "a: 1\nb: eu-west-1", "0600", "root:adm"},
+		{"/etc/coded", "coded", "0644", "root:root"},
+		{"/etc/zipped", "zipped", "0644", "root:root"},
+		{"/etc/plain", "more", "0644", "root:root"},
+		{"/run/kubeadm/kubeadm-join-config.yaml", "---\napiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: 'ip-10-0-1-23.eu-west-1.compute.internal'", "0640", "root:root"},
+	}
+	if diff := cmp.Diff(want, files[:len(want)]); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if !all[3].Append || all[0].Append {
+		t.Errorf("append: want the fourth file alone to add to another, got %v and %v", all[3].Append, all[0].Append)
 	}
 }
 
