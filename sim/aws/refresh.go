@@ -163,6 +163,17 @@ func (r *realm) census(g *group) (ready, moving int, next time.Time) {
 	return ready, moving, next
 }
 
+// warm counts the members that the refresh has brought in and that can be counted on.
+func (r *realm) warm(g *group) int {
+	n := 0
+	for _, m := range r.membersOf(g) {
+		if m.Refresh == g.Refreshing && m.State == memberInService && !r.now.Before(m.InServiceAt.Add(r.warmup(g))) {
+			n++
+		}
+	}
+	return n
+}
+
 // checkpoint pauses the refresh when it has come to the next of its percentages.
 func (r *realm) checkpoint(rf *refresh) time.Time {
 	at := rf.Preferences.CheckpointPercentages
@@ -200,6 +211,9 @@ func (r *realm) finishRefresh(g *group, rf *refresh) time.Time {
 func (r *realm) endRefresh(g *group, rf *refresh, status, reason string) {
 	r.showProgress(g, rf)
 	rf.Status, rf.StatusReason, rf.EndTime = status, opt(reason), stamp(r.now)
+	if status == "Successful" {
+		rf.PercentageComplete, rf.InstancesToUpdate = ptr(int32(100)), ptr(int32(0))
+	}
 	r.refreshes.Touch(g.Refreshing)
 	for _, m := range r.membersOf(g) {
 		if m.AtRisk != "" && status != "Successful" {
@@ -256,14 +270,17 @@ func (r *realm) tickCancelling(g *group, rf *refresh) time.Time {
 // showProgress writes how far a refresh has come.
 func (r *realm) showProgress(g *group, rf *refresh) {
 	left := len(r.stale(g, rf))
-	_, moving, _ := r.census(g)
 	rf.Total = max(rf.Total, left)
-	done := max(0, rf.Total-max(left, min(moving, rf.Total)))
+	done := rf.Total - left
+	if !rf.Reverting {
+		// What was taken out counts only once what took its place is warm.
+		done = min(done, r.warm(g))
+	}
 	whole := 100
 	if rf.Total > 0 {
 		whole = 100 * done / rf.Total
 	}
-	rf.InstancesToUpdate, rf.PercentageComplete = ptr(int32(left)), ptr(int32(whole))
+	rf.InstancesToUpdate, rf.PercentageComplete = ptr(int32(rf.Total-done)), ptr(int32(whole))
 	rf.ProgressDetails = &autoscaling.InstanceRefreshProgressDetails{LivePoolProgress: &autoscaling.InstanceRefreshLivePoolProgress{
 		InstancesToUpdate: rf.InstancesToUpdate, PercentageComplete: rf.PercentageComplete,
 	}}

@@ -103,7 +103,7 @@ func (s *Server) restore() error {
 			}
 		}
 	}
-	return s.commit(time.Now(), false)
+	return s.settle(time.Now(), false)
 }
 
 // Close stops time. Requests are refused afterwards; machines go on until their Guests are closed.

@@ -1,0 +1,122 @@
+package query_test
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/muster-project/muster/sim/aws/query"
+)
+
+type inner struct {
+	Key   *string  `query:"Key"`
+	Rate  *float64 `query:"Rate"`
+	Inner *inner   `query:"Inner"`
+}
+
+type outer struct {
+	Name    *string    `query:"Name"`
+	Kind    string     `query:"Kind"`
+	Count   *int32     `query:"Count"`
+	On      *bool      `query:"On"`
+	At      *time.Time `query:"At"`
+	Flat    []string   `query:"Flat"`
+	Wrapped []string   `query:"Wrapped,member"`
+	Inner   *inner     `query:"Inner"`
+	Many    []inner    `query:"Many,member"`
+	Silent  string
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestDecode(t *testing.T) {
+	for _, c := range []struct {
+		why  string
+		form string
+		want outer
+	}{
+		{"nothing", "", outer{}},
+		{"scalars", "Name=n&Kind=k&Count=-3&On=true&At=2030-01-02T03:04:05Z",
+			outer{Name: ptr("n"), Kind: "k", Count: ptr(int32(-3)), On: ptr(true), At: ptr(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}},
+		{"an empty string is a value", "Name=", outer{Name: ptr("")}},
+		{"a flat list, by number and not by letter", "Flat.10=c&Flat.2=b&Flat.1=a", outer{Flat: []string{"a", "b", "c"}}},
+		{"a list of members", "Wrapped.member.1=a&Wrapped.member.2=b", outer{Wrapped: []string{"a", "b"}}},
+		{"an empty list is sent as a bare name", "Wrapped=", outer{Wrapped: []string{}}},
+		{"nested", "Inner.Inner.Key=x&Inner.Rate=0.5", outer{Inner: &inner{Rate: ptr(0.5), Inner: &inner{Key: ptr("x")}}}},
+		{"a list of structs", "Many.member.2.Key=b&Many.member.1.Key=a", outer{Many: []inner{{Key: ptr("a")}, {Key: ptr("b")}}}},
+		{"what others read is passed over", "Action=Do&Version=1&Kind=k", outer{Kind: "k"}},
+	} {
+		values, err := url.ParseQuery(c.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got outer
+		if err := query.Decode(values, &got, true, "Action", "Version"); err != nil {
+			t.Errorf("%s: want no error, got %v", c.why, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.why, diff)
+		}
+	}
+}
+
+func TestDecodeRefusals(t *testing.T) {
+	for _, c := range []struct {
+		why, form, parameter string
+		unknown              bool
+	}{
+		{"a name that there is not", "Colour=red", "Colour", true},
+		{"a name deeper down", "Inner.Colour=red", "Inner.Colour", true},
+		{"a field without a name on the wire", "Silent=x", "Silent", true},
+		{"no number", "Count=many", "Count", false},
+		{"a number too large", "Count=99999999999", "Count", false},
+		{"no truth", "On=perhaps", "On", false},
+		{"no time", "At=noon", "At", false},
+		{"no list number", "Flat.first=a", "Flat.first", true},
+		{"twice", "Name=a&Name=b", "Name", false},
+		{"parts below a value", "Name.Part=a", "Name", true},
+		{"too deep", strings.Repeat("Inner.", 20) + "Key=x", strings.Repeat("Inner.", 20) + "Key", true},
+	} {
+		values, err := url.ParseQuery(c.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = query.Decode(values, &outer{}, true)
+		e, ok := errors.AsType[*query.Error](err)
+		if !ok || e.Parameter != c.parameter || e.Unknown != c.unknown {
+			t.Errorf("%s: want an error about %s, unknown %v, got %v", c.why, c.parameter, c.unknown, err)
+		}
+	}
+	values := url.Values{"Colour": {"red"}, "Kind": {"k"}}
+	var lax outer
+	if err := query.Decode(values, &lax, false); err != nil || lax.Kind != "k" {
+		t.Errorf("where names are not checked: want the rest read, got %v, %+v", err, lax)
+	}
+}
+
+// No form, however odd, does worse than be refused; what is taken twice gives the same.
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{"Name=n", "Flat.1=a&Flat.2=b", "Many.member.1.Key=x", "Inner.Inner.Inner.Key=", "Flat.-1=x", "Wrapped.member=y&Wrapped=z", "At=2030-01-01T00:00:00Z", "Flat.00000000001=a&Flat.1=b"} {
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, form string, strict bool) {
+		values, err := url.ParseQuery(form)
+		if err != nil {
+			return
+		}
+		var a, b outer
+		errA, errB := query.Decode(values, &a, strict), query.Decode(values, &b, strict)
+		if (errA == nil) != (errB == nil) {
+			t.Fatalf("want the same twice, got %v and %v", errA, errB)
+		}
+		if errA == nil {
+			if diff := cmp.Diff(a, b); diff != "" {
+				t.Fatalf("want the same twice:\n%s", diff)
+			}
+		}
+	})
+}
