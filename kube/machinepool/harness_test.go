@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -75,7 +76,7 @@ func (w *world) connect() {
 func newWorld(t *testing.T, objects []client.Object, options ...option) *world {
 	t.Helper()
 	w := &world{t: t, scheme: runtime.NewScheme(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), recorder: events.NewFakeRecorder(100)}
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme, apiextensionsv1.AddToScheme} {
 		if err := add(w.scheme); err != nil {
 			t.Fatal(err)
 		}

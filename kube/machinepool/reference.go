@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -46,15 +47,13 @@ func (r *Reconciler) read(ctx context.Context, p *pass, ref clusterv1.ContractVe
 		}
 		return reference{}, failed(err)
 	}
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(gvk)
 	if r.track != nil {
-		if err := r.track(ctx, o); err != nil {
+		if err := r.track(ctx, r.blank(gvk)); err != nil {
 			s.Problem = err.Error()
 			return reference{}, failed(err)
 		}
 	}
-	err = r.Client.Get(ctx, client.ObjectKey{Namespace: p.pool.Namespace, Name: ref.Name}, o)
+	o, err := r.fetch(ctx, gvk, client.ObjectKey{Namespace: p.pool.Namespace, Name: ref.Name})
 	switch {
 	case apierrors.IsNotFound(err):
 		return reference{}, goOn()
@@ -69,6 +68,38 @@ func (r *Reconciler) read(ctx context.Context, p *pass, ref clusterv1.ContractVe
 		return reference{foreign: true}, goOn()
 	}
 	return reference{object: o}, goOn()
+}
+
+// blank is an empty object of a kind, typed where the manager knows the kind: its other controllers read it typed, and a
+// cache keeps typed and untyped objects apart, so that all of them would be kept twice.
+func (r *Reconciler) blank(gvk schema.GroupVersionKind) client.Object {
+	if known, err := r.Client.Scheme().New(gvk); err == nil {
+		if o, ok := known.(client.Object); ok {
+			o.GetObjectKind().SetGroupVersionKind(gvk)
+			return o
+		}
+	}
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(gvk)
+	return o
+}
+
+// fetch reads an object of any kind.
+func (r *Reconciler) fetch(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+	o := r.blank(gvk)
+	if err := r.Client.Get(ctx, key, o); err != nil {
+		return nil, err
+	}
+	if untyped, ok := o.(*unstructured.Unstructured); ok {
+		return untyped, nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		return nil, err
+	}
+	untyped := &unstructured.Unstructured{Object: content}
+	untyped.SetGroupVersionKind(gvk)
+	return untyped, nil
 }
 
 // is says whether an owner is the pool. The UID does not count: it is another one after a restore from a backup.

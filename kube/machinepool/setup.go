@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/external"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -50,10 +51,11 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 	}
 	r.nodeEvents = c
 	tracker := &external.ObjectTracker{Controller: c, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), PredicateLogger: &log}
-	wake := handler.EnqueueRequestsFromMapFunc(r.poolsThatRefer)
 	r.track = func(ctx context.Context, obj client.Object) error {
+		gk := obj.GetObjectKind().GroupVersionKind().GroupKind()
+		wake := handler.EnqueueRequestsFromMapFunc(r.poolsThatRefer(gk))
 		if err := tracker.Watch(ctrl.LoggerFrom(ctx), obj, wake, predicate.ResourceVersionChangedPredicate{}); err != nil {
-			return fmt.Errorf("watch %s: %w", obj.GetObjectKind().GroupVersionKind().Kind, err)
+			return fmt.Errorf("watch %s: %w", gk.Kind, err)
 		}
 		return nil
 	}
@@ -79,10 +81,12 @@ func references(o client.Object) []string {
 
 func referenceTo(group, kind, name string) string { return kind + "." + group + " " + name }
 
-// poolsThatRefer are the pools that refer to an object of a provider, whether or not they own it yet.
-func (r *Reconciler) poolsThatRefer(ctx context.Context, o client.Object) []ctrl.Request {
-	gk := o.GetObjectKind().GroupVersionKind().GroupKind()
-	return r.requests(ctx, o.GetNamespace(), client.MatchingFields{referenceField: referenceTo(gk.Group, gk.Kind, o.GetName())})
+// poolsThatRefer maps an object of one kind to the pools that refer to it, whether or not they own it yet. The kind is
+// known beforehand: typed objects of a cache do not tell theirs.
+func (r *Reconciler) poolsThatRefer(gk schema.GroupKind) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []ctrl.Request {
+		return r.requests(ctx, o.GetNamespace(), client.MatchingFields{referenceField: referenceTo(gk.Group, gk.Kind, o.GetName())})
+	}
 }
 
 // poolsOfCluster are the pools of a Cluster.
