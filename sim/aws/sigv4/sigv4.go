@@ -107,7 +107,8 @@ func parse(r *http.Request) (header, error) {
 
 func canonicalRequest(r *http.Request, body []byte, signed []string) string {
 	var b strings.Builder
-	path := (&url.URL{Path: r.URL.EscapedPath()}).EscapedPath()
+	// Paths are escaped once more than they are on the wire, slashes apart.
+	path := strings.ReplaceAll(escape(r.URL.EscapedPath()), "%2F", "/")
 	if path == "" {
 		path = "/"
 	}
