@@ -3,6 +3,7 @@ package sim_test
 import (
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,27 +66,27 @@ func TestFaultsAreChecked(t *testing.T) {
 // An alarm rings once at the earliest time set last, never after Close, and leaves nothing running.
 func TestAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rang := 0
-		a := sim.NewAlarm(func() { rang++ })
+		var rang atomic.Int32
+		a := sim.NewAlarm(func() { rang.Add(1) })
 		a.Set(time.Now().Add(time.Second))
 		a.Set(time.Now().Add(3 * time.Second))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if rang != 0 {
-			t.Errorf("want the first time replaced, it rang %d times", rang)
+		if rang.Load() != 0 {
+			t.Errorf("want the first time replaced, it rang %d times", rang.Load())
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if rang != 1 {
-			t.Errorf("want it to ring once, got %d", rang)
+		if rang.Load() != 1 {
+			t.Errorf("want it to ring once, got %d", rang.Load())
 		}
 		a.Set(time.Now().Add(time.Second))
 		a.Close()
 		a.Set(time.Now().Add(time.Second))
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if rang != 1 {
-			t.Errorf("want silence after Close, got %d rings", rang)
+		if rang.Load() != 1 {
+			t.Errorf("want silence after Close, got %d rings", rang.Load())
 		}
 	})
 }
