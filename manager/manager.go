@@ -90,11 +90,14 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 }
 
 func ctrlOptions(scheme *runtime.Scheme, o Options) ctrl.Options {
+	// The bootstrap provider's cache options keep the data of the clusters' own secrets, which its reconciler needs when it
+	// runs in this manager, and of no other secret. Its informers, which count themselves, refuse to count one kind that
+	// is read typed and untyped, and say so as an error.
+	caching := bootstrapsetup.ManagerCacheOptions(scheme, name, o.Namespace, o.SyncPeriod)
+	caching.NewInformer = nil
 	options := ctrl.Options{
-		Scheme: scheme,
-		// The bootstrap provider's cache options keep the data of the clusters' own secrets, which its reconciler needs
-		// when it runs in this manager, and of no other secret.
-		Cache:                   bootstrapsetup.ManagerCacheOptions(scheme, name, o.Namespace, o.SyncPeriod),
+		Scheme:                  scheme,
+		Cache:                   caching,
 		Client:                  bootstrapsetup.ManagerClientOptions(),
 		LeaderElection:          o.LeaderElection.Enabled,
 		LeaderElectionID:        leaseName,

@@ -579,6 +579,7 @@ func TestACopyOfAnObjectOwnsNothing(t *testing.T) {
 		if err := at(); err != nil {
 			t.Fatal(err)
 		}
+		w.now = w.now.Add(time.Minute)
 	}
 	o := &awsv1.AWSMachinePool{}
 	if err := w.management.Get(t.Context(), copied, o); err != nil {
@@ -765,4 +766,53 @@ func TestPlaceIsReadInTheVersionOfItsLabels(t *testing.T) {
 	w := newWorld(t, objects...)
 	w.settled()
 	w.wantCalls("providers of the older contract are places too", "PutTemplate", "CreateGroup")
+}
+
+func TestAStartWaitsForTheFirstConnection(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	connected := w.cache
+	w.cache = clustercache.NewFakeEmptyClusterCache()
+	w.restart()
+	before := w.get()
+	w.pass()
+	if len(w.writes) != 0 || w.again <= 0 || w.again > time.Minute {
+		t.Errorf("want nothing said before the first connection was tried, and a look soon; got %v, %s", w.writes, w.again)
+	}
+	w.reconciler.ClusterCache = connected
+	w.passes(2)
+	if diff := cmp.Diff(before.Status, w.get().Status); diff != "" {
+		t.Errorf("a start changed the status:\n%s", diff)
+	}
+	w.cache = clustercache.NewFakeEmptyClusterCache()
+	w.restart()
+	w.passes(40)
+	if got := w.condition(report.Ready); got.Status != metav1.ConditionUnknown {
+		t.Errorf("a cluster that stays away is told about, want Ready Unknown, got %+v", got)
+	}
+	if o := w.get(); o.Status.ReadyReplicas != nil {
+		t.Errorf("what is not known is not counted, got %d", *o.Status.ReadyReplicas)
+	}
+}
+
+func TestConditionsOfOthersStay(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	o := w.get()
+	o.Status.Conditions = append(o.Status.Conditions, metav1.Condition{Type: "Backup", Status: metav1.ConditionTrue, Reason: "Done", LastTransitionTime: metav1.NewTime(start)})
+	if err := w.management.Status().Update(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	w.runs("web", "i-1")
+	w.refuse["web"] = apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	w.remove(awsMachinePool())
+	w.passes(2)
+	if got := w.condition("Backup"); got.Reason != "Done" {
+		t.Errorf("want the condition of somebody else left alone, got %+v", got)
+	}
+	for _, c := range w.get().Status.Conditions {
+		if c.Type == report.GroupReady || c.Type == "ASGReady" {
+			t.Errorf("a pool that goes says nothing about what it wanted before, got %+v", c)
+		}
+	}
 }

@@ -3,8 +3,10 @@ package infrapool
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -26,6 +28,9 @@ const (
 	// unreachableGrace is how long a workload cluster must have been out of reach before a pool that is being deleted is
 	// no longer drained. A shorter absence is a hiccup.
 	unreachableGrace = 5 * time.Minute
+	// connectGrace bounds the wait for the first connection to a workload cluster after a start of the process, and
+	// connectRetry the time between two looks; the cache of clusters wakes the pools as soon as it has connected.
+	connectGrace, connectRetry = 30 * time.Second, 2 * time.Second
 )
 
 // Options are what a reconciler works with.
@@ -58,7 +63,8 @@ type Reconciler[O Object, S any] struct {
 	driver  *remembering[S]
 	engine  *engine.Engine[S]
 	stale   *staleReads
-	started time.Time
+	begin   sync.Once
+	began   time.Time
 	watches watches
 }
 
@@ -75,7 +81,6 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		driver:  driver,
 		engine:  engine.New(driver, engine.Options{Steady: o.Steady}),
 		stale:   newStaleReads(),
-		started: o.Now(),
 	}
 }
 
@@ -101,7 +106,12 @@ func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		setPaused(o, why, r.Now())
 		return ctrl.Result{}, r.writeStatus(ctx, before, o)
 	}
-	return r.pass(ctx, s)
+	result, err := r.pass(ctx, s)
+	if apierrors.IsConflict(err) {
+		// Somebody else was faster, which is no news: their change is looked at next.
+		return ctrl.Result{RequeueAfter: staleRetry}, nil
+	}
+	return result, err
 }
 
 // mine says whether the object is for this reconciler: it is among those that are watched, and there still is something
@@ -115,6 +125,9 @@ func (r *Reconciler[O, S]) mine(o O) bool {
 
 // pass lets the engine run, if the cloud may be asked, and writes down what was seen.
 func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, error) {
+	if wait := r.connecting(ctx, s); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
 	if err := r.watchNodes(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}

@@ -147,8 +147,19 @@ func (r *Reconciler[O, S]) fillConditions(o O, rep report.Report) {
 			})
 		}
 	}
-	list = slices.DeleteFunc(list, func(c metav1.Condition) bool { return c.Type == report.Deleting && !said[c.Type] })
+	list = slices.DeleteFunc(list, func(c metav1.Condition) bool { return r.reported(c.Type) && !said[c.Type] })
 	o.SetConditions(list)
+}
+
+// reported says whether a condition is one that reports set: what was said earlier and is not said any more is taken
+// away, and conditions of others are left alone.
+func (r *Reconciler[O, S]) reported(name string) bool {
+	for _, t := range []string{report.Ready, report.TemplateReady, report.GroupReady, report.InstancesReady, report.UpToDate, report.Deleting} {
+		if name == t || name == r.kind.Aliases[t] {
+			return true
+		}
+	}
+	return false
 }
 
 // pauses says why the object is not to be touched, or nothing.

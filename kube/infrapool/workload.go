@@ -82,11 +82,34 @@ func (r *Reconciler[O, S]) noDrain(ctx context.Context, s *scope[O]) *pool.Cause
 		"the API server of Cluster %s has been out of reach for more than %s, so no node can be drained", s.clusterKey(), unreachableGrace)}
 }
 
+// connecting says how long to wait for the first connection to the workload cluster that this process makes, zero when
+// there is nothing to wait for. Without that, every start of the process would say of all pools, for a second, that
+// nothing is known about their nodes.
+func (r *Reconciler[O, S]) connecting(ctx context.Context, s *scope[O]) time.Duration {
+	if s.cluster == nil || !ptr.Deref(s.cluster.Status.Initialization.ControlPlaneInitialized, false) {
+		return 0
+	}
+	if _, err := r.remote(ctx, s); err == nil {
+		return 0
+	}
+	tried := !r.ClusterCache.GetHealthCheckingState(ctx, client.ObjectKeyFromObject(s.cluster)).LastProbeTime.IsZero()
+	if tried || r.Now().Sub(r.firstPass()) >= connectGrace {
+		return 0
+	}
+	return connectRetry
+}
+
+// firstPass is when the first pass of this process ran. A process that waits to become the leader has not begun.
+func (r *Reconciler[O, S]) firstPass() time.Time {
+	r.begin.Do(func() { r.began = r.Now() })
+	return r.began
+}
+
 // lastReached is the latest moment at which the workload cluster may have been in reach: no deletion and no process has
 // waited for it before it began.
 func (r *Reconciler[O, S]) lastReached(ctx context.Context, s *scope[O]) time.Time {
 	last := r.ClusterCache.GetHealthCheckingState(ctx, client.ObjectKeyFromObject(s.cluster)).LastProbeSuccessTime
-	for _, t := range []time.Time{r.started, s.object.GetDeletionTimestamp().Time} {
+	for _, t := range []time.Time{r.firstPass(), s.object.GetDeletionTimestamp().Time} {
 		if t.After(last) {
 			last = t
 		}
