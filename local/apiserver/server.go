@@ -30,7 +30,7 @@ const (
 	readyPause = 20 * time.Millisecond
 	// shutdownLimit bounds how long a server that is told to end waits for its clients. Its own limit, that of a request,
 	// would be a minute: clients that watch, and do not yet know that their server is going, hold it that long.
-	shutdownLimit = 2 * time.Second
+	shutdownLimit = time.Second
 	// adminQPS and adminBurst of the administrator's client: throttling it would only slow the local world down.
 	adminQPS, adminBurst = 1000, 2000
 )
