@@ -69,6 +69,14 @@ func NewAccount(id string) Account {
 	}
 }
 
+// NetworkIn is what the account finds in a region before anything is created there.
+func (a Account) NetworkIn(region string) Network {
+	if a.Region == region && a.Network.VPCID != "" {
+		return a.Network
+	}
+	return networkIn(a.ID, region)
+}
+
 // regions are those that can be asked, with the prefix of their zone IDs.
 var regions = map[string]string{
 	"eu-west-1": "euw1", "eu-west-2": "euw2", "eu-west-3": "euw3", "eu-central-1": "euc1", "eu-north-1": "eun1",

@@ -108,7 +108,7 @@ func (x *exchange) read() (operation, error) {
 	x.service = claimed.Service
 	x.params, x.action = url.Values{}, "?"
 	if x.service == "" {
-		x.service = guessService(x.request)
+		x.service = x.guessService()
 	}
 	identity, err := sigv4.Verify(x.request, x.body, x.began, x.secret)
 	if err != nil {
@@ -117,6 +117,9 @@ func (x *exchange) read() (operation, error) {
 	x.identity = identity
 	if _, ok := regions[identity.Region]; !ok {
 		return operation{}, refuse("SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
+	}
+	if operations[x.service] == nil {
+		return operation{}, refuse("InvalidAction", "The service %s is not simulated.", x.service)
 	}
 	if x.service == serviceSSM {
 		_, x.action, _ = strings.Cut(x.request.Header.Get("X-Amz-Target"), ".")
@@ -133,9 +136,16 @@ func (x *exchange) read() (operation, error) {
 }
 
 // guessService names the service of a request without a signature by its form, so that it is refused in the right words.
-func guessService(r *http.Request) string {
-	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSSM") {
+func (x *exchange) guessService() string {
+	if strings.HasPrefix(x.request.Header.Get("X-Amz-Target"), "AmazonSSM") {
 		return serviceSSM
+	}
+	// What cannot be read has no version and is refused in EC2's words.
+	form, _ := url.ParseQuery(string(x.body))
+	for service, version := range apiVersions {
+		if form.Get("Version") == version {
+			return service
+		}
 	}
 	return serviceEC2
 }

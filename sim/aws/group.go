@@ -97,9 +97,35 @@ func (r *realm) findGroup(name *string) (*group, error) {
 	return g, nil
 }
 
-// checkGroup refuses what AWS refuses of a group's settings.
+// checkGroup refuses what AWS refuses of a new group's settings.
 func (r *realm) checkGroup(g *group) error {
-	s := &g.Spec
+	if err := checkSizes(&g.Spec); err != nil {
+		return err
+	}
+	if err := r.checkZones(&g.Spec); err != nil {
+		return err
+	}
+	return r.checkGroupTemplate(g)
+}
+
+// checkUpdate refuses what AWS refuses of an update: it looks at what is given alone, so that a group whose template or subnet
+// was taken from under it can still be resized.
+func (r *realm) checkUpdate(g *group, in *autoscaling.UpdateAutoScalingGroupInput) error {
+	if err := checkSizes(&g.Spec); err != nil {
+		return err
+	}
+	if in.VPCZoneIdentifier != nil || in.AvailabilityZones != nil {
+		if err := r.checkZones(&g.Spec); err != nil {
+			return err
+		}
+	}
+	if in.LaunchTemplate != nil || in.MixedInstancesPolicy != nil {
+		return r.checkGroupTemplate(g)
+	}
+	return nil
+}
+
+func checkSizes(s *autoscaling.AutoScalingGroup) error {
 	switch {
 	case s.MinSize == nil || s.MaxSize == nil:
 		return invalid("1 validation error detected: MinSize and MaxSize must not be null")
@@ -112,13 +138,7 @@ func (r *realm) checkGroup(g *group) error {
 	case val(s.DefaultCooldown) < 0:
 		return invalid("Default cooldown must not be negative")
 	}
-	if err := checkPolicies(s.TerminationPolicies); err != nil {
-		return err
-	}
-	if err := r.checkZones(s); err != nil {
-		return err
-	}
-	return r.checkGroupTemplate(g)
+	return checkPolicies(s.TerminationPolicies)
 }
 
 // terminationPolicies are the ways in which a group chooses whom to let go.
@@ -264,7 +284,7 @@ func (r *realm) updateGroup(in *autoscaling.UpdateAutoScalingGroupInput) (*autos
 		return nil, err
 	}
 	change(&g.Spec, in)
-	if err := r.checkGroup(&g); err != nil {
+	if err := r.checkUpdate(&g, in); err != nil {
 		return nil, err
 	}
 	was := *old.Spec.DesiredCapacity
@@ -354,6 +374,10 @@ func (r *realm) deleteGroup(in *autoscaling.DeleteAutoScalingGroupInput) (*autos
 	g.Hooks = map[string]autoscaling.LifecycleHook{}
 	r.groups.Touch(g.name())
 	for _, m := range members {
+		if m.State == memberTerminatingWait {
+			m.Waits = nil
+			r.kill(m)
+		}
 		r.dismiss(g, m, "a user request force deleted AutoScalingGroup", "")
 	}
 	return &autoscaling.DeleteAutoScalingGroupOutput{}, nil

@@ -530,7 +530,8 @@ func TestAttachDetachStandby(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		w.settled(1, 2, 4)
-		alone := w.run(1)
+		// In the zone that has none yet, so that the group has no reason to even its zones out.
+		alone := w.run(1, func(in *ec2.RunInstancesInput) { in.SubnetId = &aws.DefaultAccount().Network.Subnets[2].ID })
 		_, err := w.as.AttachInstances(ctx, &autoscaling.AttachInstancesInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: alone})
 		wantCode(t, err, "ValidationError") // it does not run yet
 		after(3 * time.Second)
@@ -655,5 +656,53 @@ func TestMaxInstanceLifetime(t *testing.T) {
 		if w.inState(pool, "InService")[0] == first {
 			t.Errorf("want %s replaced after a day of life", first)
 		}
+	})
+}
+
+// Once a zone has capacity again the group evens out by itself, the new one serving before the old one goes; with the process
+// suspended it stays as it is.
+func TestZonesAreEvened(t *testing.T) {
+	for _, suspended := range []bool{false, true} {
+		inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
+			ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Zone: "eu-west-1a"}))
+			id := w.template(pool)
+			w.group(pool, id, 0, 6, 10)
+			if suspended {
+				_, err := w.as.SuspendProcesses(t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: awssdk.String(pool), ScalingProcesses: []string{"AZRebalance"}})
+				ok(t, err)
+			}
+			after(30 * time.Second)
+			w.wantServing(pool, 6)
+			w.server.Faults().Clear()
+			least := 10
+			for range 180 {
+				after(time.Second)
+				least = min(least, len(w.inState(pool, "InService")))
+			}
+			w.wantServing(pool, 6)
+			zones := map[string]int{}
+			for _, i := range w.read(pool).Instances {
+				zones[*i.AvailabilityZone]++
+			}
+			want := map[string]int{"eu-west-1a": 2, "eu-west-1b": 2, "eu-west-1c": 2}
+			if suspended {
+				want = map[string]int{"eu-west-1b": 3, "eu-west-1c": 3}
+			}
+			if !cmp.Equal(zones, want) || least < 6 {
+				t.Errorf("suspended %v: want %v and never fewer than 6, got %v and %d", suspended, want, zones, least)
+			}
+		})
+	}
+}
+
+// A group whose template is gone can still be resized: what is not given is not looked at.
+func TestResizeWithoutTemplate(t *testing.T) {
+	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
+		w.settled(0, 2, 3)
+		ok(t, w.server.DropTemplate(pool))
+		_, err := w.as.UpdateAutoScalingGroup(t.Context(), &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool), DesiredCapacity: awssdk.Int32(1)})
+		ok(t, err)
+		after(10 * time.Second)
+		w.wantServing(pool, 1)
 	})
 }

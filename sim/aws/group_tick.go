@@ -111,6 +111,8 @@ func (r *realm) balance(g *group) {
 		r.launchMissing(g, have, want)
 	case have > want && !g.suspended("Terminate"):
 		r.dismissSurplus(g, have, want)
+	case have == want:
+		r.evenZones(g)
 	}
 }
 
@@ -123,15 +125,16 @@ func (r *realm) launchMissing(g *group, have, want int) {
 	cause := strings.TrimSpace(g.Cause + "  At " + moment(r.now) + " an instance was started in response to a difference between desired and actual capacity, increasing the capacity from " +
 		strconv.Itoa(have) + " to " + strconv.Itoa(want) + ".")
 	for have < want {
-		m, zone, err := r.launchMember(g, cause)
+		sub := r.emptiest(g)
+		m, err := r.launchMember(g, sub, cause)
 		if err != nil {
-			r.refused(g, zone, cause, err)
+			r.refused(g, sub.Zone, cause, err)
 			return
 		}
 		have += m.weight()
 	}
-	g.Failures, g.Retry, g.Barren = 0, time.Time{}, nil
-	g.Cause = ""
+	g.Failures, g.Retry, g.Cause = 0, time.Time{}, ""
+	r.wake(g)
 }
 
 // refused notes a launch that failed and when the next is tried: at once where another zone is left, later where none is.
@@ -158,25 +161,24 @@ func launchMessage(err error) string {
 	return errorMessage(err) + " Launching EC2 instance failed."
 }
 
-// launchMember launches one instance in the zone that has the fewest, from the first choice that there is capacity for.
-func (r *realm) launchMember(g *group, cause string) (*member, string, error) {
-	sub := r.emptiest(g)
+// launchMember launches one instance in the subnet, from the first choice that there is capacity for.
+func (r *realm) launchMember(g *group, sub *subnet, cause string) (*member, error) {
 	choices, err := r.choices(g, sub.ID)
 	if err != nil {
-		return nil, sub.Zone, err
+		return nil, err
 	}
 	for _, c := range choices {
 		if err = r.check(c.launch); err != nil {
-			return nil, sub.Zone, err
+			return nil, err
 		}
 		i, startErr := r.start(c.launch)
 		if startErr != nil {
 			err = couldNot(c.launch, startErr)
 			continue
 		}
-		return r.join(g, i, c, cause), sub.Zone, nil
+		return r.join(g, i, c, cause), nil
 	}
-	return nil, sub.Zone, err
+	return nil, err
 }
 
 // couldNot is how Auto Scaling tells of EC2's refusal.
@@ -197,12 +199,7 @@ func (r *realm) emptiest(g *group) *subnet {
 			count[m.Zone]++
 		}
 	}
-	var subs []*subnet
-	for _, id := range subnetIDs(&g.Spec) {
-		if s := r.subnets.Get(id); s != nil {
-			subs = append(subs, s)
-		}
-	}
+	subs := r.subnetsOf(g)
 	if len(subs) == 0 {
 		// Its subnets were taken from under it: the launch will say which one is missing.
 		return &subnet{ID: subnetIDs(&g.Spec)[0]}
@@ -212,6 +209,17 @@ func (r *realm) emptiest(g *group) *subnet {
 		return cmp.Or(cmp.Compare(barren(a), barren(b)), cmp.Compare(count[a.Zone], count[b.Zone]),
 			cmp.Compare(r.instancesIn(a.ID), r.instancesIn(b.ID)), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.ID, b.ID))
 	})
+}
+
+// subnetsOf are the group's subnets that exist.
+func (r *realm) subnetsOf(g *group) []*subnet {
+	var out []*subnet
+	for _, id := range subnetIDs(&g.Spec) {
+		if s := r.subnets.Get(id); s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func btoi(b bool) int {

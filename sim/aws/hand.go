@@ -225,8 +225,24 @@ func (s *Server) AddKeyPair(name string) error {
 	})
 }
 
-// adminHandler is what the owner sees over HTTP.
+// adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on instances of the default
+// account: POST instances/{id}/terminate, fail, impair or interrupt.
 func (s *Server) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &s.calls, Faults: s.faults, Speed: &s.speed, State: func() any { return s.State(AccountID, Region) }}
-	return a.Handler()
+	hands := map[string]func(string) error{"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt}
+	mux := http.NewServeMux()
+	mux.Handle("/", a.Handler())
+	mux.HandleFunc("POST "+sim.AdminPath+"instances/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
+		hand, ok := hands[r.PathValue("hand")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if err := hand(r.PathValue("id")); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	return mux
 }

@@ -179,6 +179,15 @@ func (r *realm) forgetBlobs() {
 	}
 }
 
+// forgetTokens drops client tokens whose time is over.
+func (r *realm) forgetTokens() {
+	for key, t := range r.tokens.All() {
+		if r.now.After(t.Expires) {
+			r.tokens.Delete(key)
+		}
+	}
+}
+
 // once makes something for a client token at most once: a second call with the same token and parameters gets the result of the
 // first, one with other parameters is refused.
 func (r *realm) once(action, token string, params any, create func() (string, error)) (string, error) {

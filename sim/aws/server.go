@@ -97,6 +97,7 @@ func (s *Server) restore() error {
 			return err
 		}
 		r.forgetBlobs()
+		r.forgetTokens()
 		for id, i := range r.instances.All() {
 			if i.State == stateRunning {
 				r.powerOn = append(r.powerOn, id)
@@ -136,8 +137,8 @@ func (s *Server) realm(account, region string) (*realm, error) {
 // networkOf is the network that an account finds in a region: its own at home, a like one elsewhere.
 func (s *Server) networkOf(account, region string) Network {
 	for _, a := range s.accounts {
-		if a.ID == account && a.Region == region && a.Network.VPCID != "" {
-			return a.Network
+		if a.ID == account {
+			return a.NetworkIn(region)
 		}
 	}
 	return networkIn(account, region)

@@ -215,6 +215,7 @@ func (r *realm) deleteLaunchTemplate(in *ec2.DeleteLaunchTemplateInput) (*ec2.De
 		r.versions.Delete(key)
 	}
 	r.templates.Delete(t.ID)
+	r.forgetBlobs()
 	return &ec2.DeleteLaunchTemplateOutput{LaunchTemplate: shown}, nil
 }
 
@@ -253,6 +254,7 @@ func (r *realm) deleteLaunchTemplateVersions(in *ec2.DeleteLaunchTemplateVersion
 		out.SuccessfullyDeletedLaunchTemplateVersions = append(out.SuccessfullyDeletedLaunchTemplateVersions,
 			ec2.DeleteLaunchTemplateVersionsResponseSuccessItem{LaunchTemplateId: ptr(t.ID), LaunchTemplateName: ptr(t.Name), VersionNumber: ptr(n)})
 	}
+	r.forgetBlobs()
 	return out, nil
 }
 
