@@ -5,6 +5,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,6 +40,8 @@ type Manager struct {
 	ClusterCache clustercache.ClusterCache
 	// SecretClient reads the secrets of clusters from the cache: kubeconfigs, certificates, keys.
 	SecretClient client.Client
+	// served says that the webhooks have been registered: before that there is no server to be asked for.
+	served atomic.Bool
 }
 
 // NewScheme knows every kind that the controllers and webhooks read and write.
@@ -155,10 +158,10 @@ func (m *Manager) addChecks(_ context.Context, o Options) error {
 	if err := m.AddReadyzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add the readiness check: %w", err)
 	}
-	if !o.runs(Webhook) || o.Certificates != nil {
+	if !o.runs(Webhook) {
 		return nil
 	}
-	if err := m.AddReadyzCheck("webhook", m.GetWebhookServer().StartedChecker()); err != nil {
+	if err := m.AddReadyzCheck("webhook", m.webhooksServed); err != nil {
 		return fmt.Errorf("add the readiness check of the webhooks: %w", err)
 	}
 	return nil

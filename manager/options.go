@@ -83,8 +83,10 @@ const (
 	DefaultConcurrency = 50
 	// DefaultClusterCacheConcurrency is cluster-api's.
 	DefaultClusterCacheConcurrency = 100
-	// DefaultClusterCacheQPS and DefaultClusterCacheBurst leave room for a drain of a hundred pods in a few seconds.
-	DefaultClusterCacheQPS, DefaultClusterCacheBurst = 20, 30
+	// DefaultClusterCacheQPS is cluster-api's: requests a second to one workload cluster.
+	DefaultClusterCacheQPS = 20
+	// DefaultClusterCacheBurst is cluster-api's; a drain of a hundred pods takes a few seconds with it.
+	DefaultClusterCacheBurst = 30
 	// leaseName is the lease that managers compete for.
 	leaseName = "controller-leader-election-muster"
 )

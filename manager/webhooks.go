@@ -2,7 +2,9 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/muster-project/muster/kube/webhook"
 )
@@ -14,7 +16,7 @@ func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
 		return nil
 	}
 	if o.Certificates == nil {
-		return m.serveWebhooks(o)
+		return m.serveWebhooks()
 	}
 	ready, err := m.rotate(ctx, o)
 	if err != nil {
@@ -25,7 +27,7 @@ func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
 		case <-ctx.Done():
 			return nil
 		case <-ready:
-			return m.serveWebhooks(o)
+			return m.serveWebhooks()
 		}
 	}})
 	if err != nil {
@@ -34,9 +36,18 @@ func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
 	return nil
 }
 
-func (m *Manager) serveWebhooks(_ Options) error {
+func (m *Manager) serveWebhooks() error {
 	if err := webhook.Register(m, webhook.Options{}); err != nil {
 		return fmt.Errorf("serve webhooks: %w", err)
 	}
+	m.served.Store(true)
 	return nil
+}
+
+// webhooksServed is the readiness check of the webhooks.
+func (m *Manager) webhooksServed(r *http.Request) error {
+	if !m.served.Load() {
+		return errors.New("the certificates of the webhooks are not in place yet")
+	}
+	return m.GetWebhookServer().StartedChecker()(r)
 }

@@ -265,23 +265,12 @@ func TestShrinkDrainsFirst(t *testing.T) {
 	w := running(t, everything()...)
 	w.runs("web", "i-1")
 	w.refuse["web"] = apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
-	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keep"},
-		Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}}
-	if err := w.workload.Create(t.Context(), budget); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.workload.Status().Patch(t.Context(), readyPod("web"), client.Merge); err != nil {
-		t.Fatal(err)
-	}
 	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
 	w.passes(5)
 	w.wantCalls("nothing is removed while its pods can't go")
 	node := w.node("node-i-1")
 	if !node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] == "" {
 		t.Errorf("want the node cordoned by us, got %v, %v", node.Spec.Unschedulable, node.Annotations)
-	}
-	if text := w.say(); !strings.Contains(text, "default/web (PodDisruptionBudget keep)") {
-		t.Errorf("want the pod and its budget named in\n%s", text)
 	}
 	delete(w.refuse, "web")
 	w.settle()
@@ -292,6 +281,27 @@ func TestShrinkDrainsFirst(t *testing.T) {
 	if diff := cmp.Diff([]string{"aws:///zone-a/i-2"}, w.get().Spec.ProviderIDList); diff != "" {
 		t.Errorf("provider IDs, want -, got +\n%s", diff)
 	}
+}
+
+func TestWhatKeepsADeletionIsNamed(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	w.runs("web", "i-1")
+	w.refuse["web"] = apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keep"},
+		Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}}
+	if err := w.workload.Create(t.Context(), budget); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.workload.Status().Patch(t.Context(), readyPod("web"), client.Merge); err != nil {
+		t.Fatal(err)
+	}
+	w.remove(awsMachinePool())
+	w.passes(5)
+	if got := w.condition(report.Deleting); !strings.Contains(got.Message, "default/web (PodDisruptionBudget keep)") {
+		t.Errorf("want the pod and its budget named, got %+v", got)
+	}
+	w.wantCalls("nothing is deleted while pods can't go")
 }
 
 func readyPod(name string) *corev1.Pod {
