@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -113,6 +114,8 @@ func waitFor(err error) time.Duration {
 		return kindPatience
 	case apierrors.IsNotFound(err) && !namesObject(err):
 		return kindPatience
+	case apierrors.IsInternalError(err) && !unreachable(err):
+		return 0
 	case apierrors.IsServiceUnavailable(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err),
 		apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), apierrors.IsUnauthorized(err):
 		return patience
@@ -121,6 +124,12 @@ func waitFor(err error) time.Duration {
 	default:
 		return 0
 	}
+}
+
+// unreachable tells a webhook, or a part of the API server, that could not be asked from one that has refused: what the API
+// server can't classify is an internal error too, such as an unknown field or a conversion that is impossible.
+func unreachable(err error) bool {
+	return apierrors.ReasonForError(err) == metav1.StatusReasonInternalError || strings.Contains(err.Error(), `: Post "`)
 }
 
 // namesObject tells an object that is not there (a namespace) from a path that is not served yet.

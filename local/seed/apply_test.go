@@ -67,6 +67,9 @@ func TestApply(t *testing.T) {
 	refused := &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
 		Details: &metav1.StatusDetails{Name: "a", Kind: kind.Kind, Causes: []metav1.StatusCause{
 			{Field: "spec.minSize", Message: "Invalid value: -1: should be greater than or equal to 0"}, {Field: "spec.maxSize", Message: "Required value"}}}}}
+	unclassified := func(message string) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: message}}
+	}
 	forever := func(err error) []error {
 		all := make([]error, 1000)
 		for i := range all {
@@ -90,6 +93,11 @@ func TestApply(t *testing.T) {
 		{reason: "but not for ever", text: one, answers: forever(webhook), err: "m.yaml: document 1 (ConfigMap a): Internal error occurred: failed calling webhook", within: patience + time.Second},
 		{reason: "a refusal is final and names the fields", text: one, answers: []error{refused},
 			err: "m.yaml: document 1 (ConfigMap a): refused: spec.minSize: Invalid value: -1: should be greater than or equal to 0; spec.maxSize: Required value"},
+		{reason: "an unknown field is a refusal, though the API server calls it an internal error", text: one, answers: []error{unclassified("failed to create typed patch object: .spec.minsize: field not declared in schema")},
+			err: ".spec.minsize: field not declared in schema"},
+		{reason: "so is what can't be converted", text: one, answers: []error{unclassified("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")}, err: "spec.subnets[0]: want a string"},
+		{reason: "a conversion webhook that is not up yet is waited for", text: one, want: []string{"ConfigMap default/a"}, within: time.Second,
+			answers: []error{unclassified(`conversion webhook for AWSMachinePool failed: Post "https://127.0.0.1:1/convert": connection refused`)}},
 		{reason: "a kind that nobody serves is told soon", text: "apiVersion: v1\nkind: Confgmap\nmetadata: {name: a}\n", err: "m.yaml: document 1 (Confgmap a): no such kind is served", within: kindPatience + time.Second},
 		{reason: "a namespace that is not there is not waited for", text: one, err: `namespaces "default" not found`,
 			answers: forever(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "default"))},

@@ -7,16 +7,27 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	musterwebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/install"
+	"github.com/muster-project/muster/local/ports"
+	"github.com/muster-project/muster/manager"
 )
 
 // server is the one API server of all tests; each test works in a namespace of its own.
@@ -37,6 +48,9 @@ func run(m *testing.M) (code int, err error) {
 	if testing.Short() {
 		return m.Run(), nil
 	}
+	// What the API server and the webhooks log of refusals is what the tests ask for.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 	dir, err := os.MkdirTemp("", "muster-compat-")
 	if err != nil {
 		return 0, err
@@ -54,11 +68,55 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer s.Stop()
-	if err := install.Definitions(ctx, s.Config, nil); err != nil {
+	stopped, err := serveWebhooks(ctx, s.Config, filepath.Join(dir, "webhook"))
+	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, stopped()) }()
 	server = s.Config
 	return m.Run(), nil
+}
+
+// serveWebhooks runs the manager with nothing but its webhooks, and tells the API server about them. It returns when
+// they answer.
+func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop func() error, err error) {
+	ca, err := apiserver.OpenAuthority(dir, "ca", "webhooks")
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := ca.IssueFiles("tls", apiserver.Subject{CommonName: "webhooks", Server: true}); err != nil {
+		return nil, err
+	}
+	port, err := ports.Pick(dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	at := &install.Webhook{URL: fmt.Sprintf("https://127.0.0.1:%d", port), CA: ca.CertPEM}
+	if err := install.Definitions(ctx, config, at); err != nil {
+		return nil, err
+	}
+	ctrl.SetLogger(klog.Background())
+	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{manager.Webhook},
+		Webhook: webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir, CertName: "tls.crt", KeyName: "tls.key"}})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	stop = func() error {
+		cancel()
+		return <-ended
+	}
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return mgr.GetWebhookServer().StartedChecker()(nil) == nil, nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	return stop, install.Objects(ctx, config, clientgoscheme.Scheme, musterwebhook.Configurations(func(path string) admissionregistrationv1.WebhookClientConfig {
+		return admissionregistrationv1.WebhookClientConfig{URL: new(at.URL + path), CABundle: at.CA}
+	}))
 }
 
 // admin is a client of the server that knows no type.

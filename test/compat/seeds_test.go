@@ -1,0 +1,170 @@
+package compat
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/local/seed"
+)
+
+// account is what the variables of the published manifests stand for.
+var account = seed.Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-0aaaaaaaaaaaaaaa1", SubnetID: "subnet-0aaaaaaaaaaaaaaa1", KeyName: "default", InstanceType: "t3.large"}
+
+// published are the manifests as their authors published them, with their variables.
+func published(t *testing.T, file, namespace string) []seed.Object {
+	t.Helper()
+	sources, err := seed.Read([]string{"testdata/" + file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := seed.Parse(sources, seed.FromMap(account.Variables()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		o.SetNamespace(namespace) // the only change: each test has a namespace of its own
+	}
+	return objects
+}
+
+// TestPublishedManifestsApply holds that the published manifests are taken as they are, in the versions that they name,
+// and mean the same in the versions that are stored.
+func TestPublishedManifestsApply(t *testing.T) {
+	for _, tc := range []struct {
+		file, reason, version string
+	}{
+		{file: "seed-000.yaml", reason: "subnets are objects, and one object names its namespace", version: "v1.25.0"},
+		{file: "seed-003.yaml", reason: "subnets are plain strings, and the version is one that nobody bootstraps any more", version: "v1.16.8"},
+	} {
+		t.Run(tc.file, func(t *testing.T) {
+			c := admin(t)
+			ns := namespace(t, c)
+			record, err := seed.OpenRecord(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects := published(t, tc.file, ns)
+			if err := (&seed.Applier{Client: c, Record: record}).Apply(t.Context(), objects); err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			pool := get(t, c, ns, "cluster.x-k8s.io/v1beta2", "MachinePool")
+			ref, _, _ := unstructured.NestedMap(pool.Object, "spec", "template", "spec", "infrastructureRef")
+			if diff := cmp.Diff(map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "AWSMachinePool", "name": "capa-mp-0"}, ref); diff != "" {
+				t.Errorf("infrastructureRef (-want +got):\n%s", diff)
+			}
+			if got, _, _ := unstructured.NestedString(pool.Object, "spec", "template", "spec", "version"); got != tc.version {
+				t.Errorf("version: want %s, got %s", tc.version, got)
+			}
+			if got := pool.GetLabels()["cluster.x-k8s.io/cluster-name"]; got != "capa" {
+				t.Errorf("label of the cluster: want capa, got %q", got)
+			}
+			for _, version := range []string{"v1beta1", "v1beta2"} {
+				infra := get(t, c, ns, "infrastructure.cluster.x-k8s.io/"+version, "AWSMachinePool")
+				subnets, _, _ := unstructured.NestedSlice(infra.Object, "spec", "subnets")
+				if diff := cmp.Diff([]any{map[string]any{"id": account.SubnetID}}, subnets); diff != "" {
+					t.Errorf("%s: subnets (-want +got):\n%s", version, diff)
+				}
+			}
+			config := get(t, c, ns, "bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig")
+			args, _, _ := unstructured.NestedSlice(config.Object, "spec", "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
+			if diff := cmp.Diff([]any{map[string]any{"name": "cloud-provider", "value": "aws"}}, args); diff != "" {
+				t.Errorf("kubelet arguments (-want +got):\n%s", diff)
+			}
+			applyAgain(t, c, objects)
+		})
+	}
+}
+
+// applyAgain holds that applying the same manifests a second time changes nothing that is stored, as GitOps does all day.
+// (The generation moves with references and subnets that are spelt as in v1beta1: the API server compares before it
+// converts to what is stored.)
+func applyAgain(t *testing.T, c client.Client, objects []seed.Object) {
+	t.Helper()
+	for _, o := range objects {
+		version := strings.Replace(o.GetAPIVersion(), "v1beta1", "v1beta2", 1)
+		before := get(t, c, o.GetNamespace(), version, o.GetKind())
+		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner(seed.FieldManager)); err != nil {
+			t.Fatal(err)
+		}
+		after := get(t, c, o.GetNamespace(), version, o.GetKind())
+		for _, u := range []*unstructured.Unstructured{before, after} {
+			u.SetManagedFields(nil)
+			u.SetResourceVersion("")
+			u.SetGeneration(0)
+		}
+		if diff := cmp.Diff(before.Object, after.Object); diff != "" {
+			t.Errorf("%s: applied again unchanged (-before +after):\n%s", o.Where(), diff)
+		}
+	}
+}
+
+// get reads the object capa-mp-0 of a kind in a version.
+func get(t *testing.T, c client.Client, namespace, apiVersion, kind string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "capa-mp-0"}, u); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// TestBadInputIsRefused holds that what can be known to be wrong without asking the cloud is refused when it is applied,
+// with the path of the field.
+func TestBadInputIsRefused(t *testing.T) {
+	c := admin(t)
+	ns := namespace(t, c)
+	for _, tc := range []struct {
+		reason, kind, apiVersion, spec string
+		want                           []string
+	}{
+		{reason: "a negative size", spec: "{minSize: -1, awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.minSize", "-1"}},
+		{reason: "min above max", spec: "{minSize: 5, maxSize: 3, awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.minSize", "5", "3"}},
+		{reason: "spot together with a mixed-instances policy", spec: "{awsLaunchTemplate: {instanceType: t3.large, spotMarketOptions: {}}, mixedInstancesPolicy: {overrides: [{instanceType: t3.large}]}}",
+			want: []string{"spotMarketOptions", "mixedInstancesPolicy"}},
+		{reason: "a subnet that is neither an object nor a string, in the version that takes both", apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
+			spec: "{subnets: [5], awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.subnets[0]"}},
+		{reason: "a field that does not exist", spec: "{minsize: 1, awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"minsize"}},
+		{reason: "negative replicas", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: -1", "clusterName: capa"), want: []string{"spec.replicas"}},
+		{reason: "a version that is none", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: 1", "version: latest, clusterName: capa"),
+			want: []string{"spec.template.spec.version", "latest"}},
+		{reason: "two cluster names", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: 1", "clusterName: other"),
+			want: []string{"spec.template.spec.clusterName"}},
+		{reason: "neither bootstrap data nor a reference", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool",
+			spec: strings.Replace(poolSpec("replicas: 1", "clusterName: capa"), "{dataSecretName: data}", "{}", 1), want: []string{"spec.template.spec.bootstrap"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if tc.kind == "" {
+				tc.kind = "AWSMachinePool"
+			}
+			if tc.apiVersion == "" {
+				tc.apiVersion = "infrastructure.cluster.x-k8s.io/v1beta2"
+			}
+			u := object(t, ns, "{apiVersion: "+tc.apiVersion+", kind: "+tc.kind+", metadata: {name: bad}, spec: "+tc.spec+"}")
+			record, err := seed.OpenRecord(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = (&seed.Applier{Client: c, Record: record}).Apply(t.Context(), []seed.Object{{Unstructured: u, File: "bad.yaml", Document: 1}})
+			if err == nil {
+				t.Fatal("want a refusal, got none")
+			}
+			for _, want := range append(tc.want, "bad.yaml: document 1 ("+tc.kind+" bad)") {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("want %q in %q", want, err)
+				}
+			}
+		})
+	}
+}
+
+// poolSpec is the specification of a MachinePool with lines of its own in it and in its template's specification.
+func poolSpec(own, template string) string {
+	return "{clusterName: capa, " + own + ", template: {spec: {" + template + ", bootstrap: {dataSecretName: data}, " +
+		"infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSMachinePool, name: p}}}}"
+}

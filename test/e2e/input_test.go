@@ -1,0 +1,190 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	autoscalingtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+// poolManifest is a pool of one machine, in the shape of the published manifests.
+const poolManifest = `apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachinePool
+metadata: {name: NAME, namespace: default}
+spec:
+  clusterName: capa
+  replicas: 1
+  template:
+    spec:
+      bootstrap: {configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfig, name: NAME}}
+      clusterName: capa
+      infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AWSMachinePool, name: NAME}
+      version: v1.30.2
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AWSMachinePool
+metadata: {name: NAME, namespace: default}
+spec:
+  minSize: 1
+  maxSize: 3
+  availabilityZones: [ZONE]
+  awsLaunchTemplate: {instanceType: TYPE, sshKeyName: KEY}
+  subnets: [{id: SUBNET}]
+---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta1
+kind: KubeadmConfig
+metadata: {name: NAME, namespace: default}
+spec:
+  joinConfiguration:
+    nodeRegistration: {name: '{{ ds.meta_data.local_hostname }}', kubeletExtraArgs: {cloud-provider: aws}}
+`
+
+// manifestOf is the pool under a name, with replacements (old, new) made in it.
+func manifestOf(name string, replacements ...string) string {
+	text := strings.NewReplacer("NAME", name, "ZONE", simaws.Zone, "TYPE", simaws.InstanceType, "KEY", simaws.KeyName, "SUBNET", simaws.SubnetID).Replace(poolManifest)
+	return strings.NewReplacer(replacements...).Replace(text)
+}
+
+// badInput is something that is wrong with a pool, what the pool says about it, and what puts it right.
+type badInput struct {
+	name, reason string
+	manifest     string
+	// before is done before the manifest is applied.
+	before func(w *world)
+	// says must be found in the messages of the pool's conditions.
+	says string
+	// right puts it right.
+	right func(w *world)
+}
+
+// patch puts right by changing a field.
+func patch(object, with string) func(*world) {
+	return func(w *world) { w.kubectl("patch", object, "--type=merge", "-p", with) }
+}
+
+// dataFrom has a pool take its bootstrap data from a secret.
+func dataFrom(secret string) []string {
+	return []string{`bootstrap: {configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfig, name: ` + secret + `}}`,
+		`bootstrap: {dataSecretName: ` + secret + `-data}`}
+}
+
+var badInputs = []badInput{
+	{name: "bad-type", reason: "an instance type that nobody offers", manifest: manifestOf("bad-type", simaws.InstanceType, "t9.huge"),
+		says: `spec\.awsLaunchTemplate\.instanceType.*t9\.huge`, right: patch("awsmachinepool/bad-type", `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.large"}}}`)},
+	{name: "bad-subnet", reason: "a subnet that is not there", manifest: manifestOf("bad-subnet", simaws.SubnetID, "subnet-0badbadbadbadbad0"),
+		says: `spec\.subnets\[0\]\.id.*subnet-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
+	{name: "bad-image", reason: "an image that is not there", manifest: manifestOf("bad-image", "{instanceType:", "{ami: {id: ami-0badbadbadbadbad0}, instanceType:"),
+		says: `spec\.awsLaunchTemplate\.ami.*ami-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-image", `{"spec":{"awsLaunchTemplate":{"ami":null}}}`)},
+	{name: "bad-version", reason: "a version that no image is published for", manifest: manifestOf("bad-version", "v1.30.2", "v1.30.99"),
+		says: `v?1\.30\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.30.2"}}}}`)},
+	{name: "bad-size", reason: "more replicas than maxSize", manifest: manifestOf("bad-size", "replicas: 1", "replicas: 7"),
+		says: `7.*spec\.maxSize.*3|spec\.maxSize.*3.*7`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
+	{name: "bad-foreign", reason: "a group of the same name that is somebody else's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
+		before: makeForeignGroup, says: `theirs`, right: deleteForeignGroup},
+	{name: "bad-cluster", reason: "a cluster that does not exist", manifest: manifestOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
+		says: `nowhere`, right: func(w *world) {
+			w.kubectl("delete", "machinepool/bad-cluster", "--timeout", waitLimit.String())
+			w.apply(manifestOf("bad-cluster"))
+		}},
+	{name: "bad-secret", reason: "a bootstrap secret that is not there", manifest: manifestOf("bad-secret", dataFrom("bad-secret")...),
+		says: `bad-secret-data`, right: func(w *world) { w.copyBootstrapData("bad-secret-data", nil) }},
+	{name: "bad-data", reason: "bootstrap data that no machine can start from", manifest: manifestOf("bad-data", dataFrom("bad-data")...),
+		before: func(w *world) {
+			w.copyBootstrapData("bad-data-data", func(string) string { return "please join the cluster\n" })
+		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`, right: func(w *world) { w.copyBootstrapData("bad-data-data", nil) }},
+}
+
+// TestBadInputIsToldAndRecovers holds that what is wrong is said on the object, by the name of the field, that nothing is
+// created meanwhile, and that putting it right is enough.
+func TestBadInputIsToldAndRecovers(t *testing.T) {
+	w := start(t, t.TempDir())
+	w.ready("capa-mp-0", 2)
+	for _, bad := range badInputs {
+		if bad.before != nil {
+			bad.before(w)
+		}
+		w.apply(bad.manifest)
+	}
+	for _, bad := range badInputs {
+		t.Run(bad.reason, func(t *testing.T) {
+			w := w.in(t)
+			says := regexp.MustCompile(bad.says)
+			w.eventually(bad.says+" in a condition of "+bad.name, func() error {
+				got := w.conditions(bad.name)
+				if !says.MatchString(got) {
+					return fmt.Errorf("the conditions are\n%s", got)
+				}
+				return nil
+			})
+		})
+	}
+	if got := len(w.account().holds().groups); got != 2 {
+		t.Errorf("want the good pool's group and the foreign one, got %v", w.account().holds().groups)
+	}
+	for _, bad := range badInputs {
+		bad.right(w)
+	}
+	for _, bad := range badInputs {
+		t.Run(bad.reason+", put right", func(t *testing.T) { w.in(t).ready(bad.name, 1) })
+	}
+	if h := w.account().holds(); len(h.groups) != len(badInputs)+1 || len(h.instances) != len(badInputs)+2 {
+		t.Errorf("want one group for each pool and two instances for the good one, got %v", h)
+	}
+}
+
+// conditions are the messages of a pool's conditions that are not true, of both its objects.
+func (w *world) conditions(pool string) string {
+	w.t.Helper()
+	const path = `jsonpath={range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`
+	return w.kubectl("get", "machinepool/"+pool, "awsmachinepool/"+pool, "-o", path)
+}
+
+// copyBootstrapData makes a secret of the good pool's bootstrap data, changed.
+func (w *world) copyBootstrapData(name string, change func(string) string) {
+	w.t.Helper()
+	data := w.kubectl("get", "secret/capa-mp-0", "-o", "jsonpath={.data.value}")
+	if change != nil {
+		text, err := base64.StdEncoding.DecodeString(data)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		data = base64.StdEncoding.EncodeToString([]byte(change(string(text))))
+	}
+	w.apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","type":"cluster.x-k8s.io/secret","metadata":{"name":%q,"namespace":"default",
+		"labels":{"cluster.x-k8s.io/cluster-name":"capa"}},"data":{"value":%q}}`, name, data))
+}
+
+// makeForeignGroup makes a group that carries nobody's owner tag.
+func makeForeignGroup(w *world) {
+	w.t.Helper()
+	cloud := w.account()
+	_, err := cloud.ec2.CreateLaunchTemplate(w.t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String("theirs-template"),
+		LaunchTemplateData: launchTemplateData(w.t.Context(), w, cloud)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, err = cloud.scaling.CreateAutoScalingGroup(w.t.Context(), &autoscaling.CreateAutoScalingGroupInput{
+		AutoScalingGroupName: aws.String("theirs"), MinSize: aws.Int32(0), MaxSize: aws.Int32(1), VPCZoneIdentifier: aws.String(simaws.SubnetID),
+		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateName: aws.String("theirs-template"), Version: aws.String("1")},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func deleteForeignGroup(w *world) {
+	w.t.Helper()
+	cloud := w.account()
+	_, err := cloud.scaling.DeleteAutoScalingGroup(w.t.Context(), &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: aws.String("theirs")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+// TestSeed003 brings the older published manifest, unchanged and without its cluster: the world makes the cluster, the
+// pool says exactly that its version is too old, and runs once it is not.
+func TestSeed003(t *testing.T) {
+	w := start(t, t.TempDir(), "-f", "../compat/testdata/seed-003.yaml")
+	w.eventually("the pool to say that its version is too old", func() error {
+		got := w.conditions("capa-mp-0")
+		if !regexp.MustCompile(`BootstrapConfigReady=False .*v?1\.16\.8.*1\.22`).MatchString(got) {
+			return fmt.Errorf("the conditions are\n%s", got)
+		}
+		return nil
+	})
+	if err := w.account().holds().empty(); err != nil {
+		t.Errorf("want nothing in the cloud before there is bootstrap data: %v", err)
+	}
+	w.kubectl("patch", "machinepool/capa-mp-0", "--type=merge", "-p", `{"spec":{"template":{"spec":{"version":"v1.30.2"}}}}`)
+	w.ready("capa-mp-0", 2)
+	if got := w.workload("capa", "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"); got != "v1.30.2 v1.30.2" {
+		t.Errorf("want nodes of the version that the pool asks for, got %s", got)
+	}
+}
+
+// token finds a bootstrap token in bootstrap data.
+var token = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
+
+// TestExpiredTokenIsOnTheConsole has a machine start with a token that the cluster does not know any more: it runs, never
+// joins, and its console, read through the cloud, says why, without giving away the token.
+func TestExpiredTokenIsOnTheConsole(t *testing.T) {
+	w := start(t, t.TempDir())
+	w.ready("capa-mp-0", 2)
+	const expired = "abcdef.0123456789abcdef"
+	w.copyBootstrapData("late-data", func(data string) string { return token.ReplaceAllString(data, expired) })
+	w.apply(manifestOf("late", dataFrom("late")...))
+	w.wait("awsmachinepool/late", "{.status.replicas}", "1")
+	cloud := w.account()
+	id := w.kubectl("get", "awsmachinepool/late", "-o", "jsonpath={.status.instances[0].instanceID}")
+	w.eventually("the console to name the token that failed", func() error {
+		text := cloud.console(id)
+		if strings.Contains(text, expired) {
+			t.Fatalf("the console gives away the token:\n%s", text)
+		}
+		if !regexp.MustCompile(`(?i)token.*abcdef|abcdef.*token`).MatchString(text) {
+			return fmt.Errorf("the console of %s is\n%s", id, text)
+		}
+		return nil
+	})
+	if got := strings.Fields(w.workload("capa", "get", "nodes", "-o", "name")); len(got) != 2 {
+		t.Errorf("want the two nodes of the other pool and no third, got %v", got)
+	}
+	if got := w.conditions("late"); !regexp.MustCompile(`InstancesReady=False|Ready=False`).MatchString(got) {
+		t.Errorf("want the pool to say that its machine is not there, got\n%s", got)
+	}
+}
+
+// console reads the console of an instance.
+func (a account) console(id string) string {
+	a.t.Helper()
+	out, err := a.ec2.GetConsoleOutput(a.t.Context(), &ec2.GetConsoleOutputInput{InstanceId: aws.String(id)})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	text, err := base64.StdEncoding.DecodeString(aws.ToString(out.Output))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// launchTemplateData is what an instance of the good pool was launched from, in little.
+func launchTemplateData(ctx context.Context, w *world, cloud account) *ec2types.RequestLaunchTemplateData {
+	w.t.Helper()
+	groups, err := cloud.scaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{})
+	if err != nil || len(groups.AutoScalingGroups) == 0 {
+		w.t.Fatalf("want the good pool's group: %v", err)
+	}
+	versions, err := cloud.ec2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{
+		LaunchTemplateId: groups.AutoScalingGroups[0].LaunchTemplate.LaunchTemplateId, Versions: []string{"$Latest"}})
+	if err != nil || len(versions.LaunchTemplateVersions) == 0 {
+		w.t.Fatalf("want the good pool's launch template: %v", err)
+	}
+	return &ec2types.RequestLaunchTemplateData{
+		ImageId: versions.LaunchTemplateVersions[0].LaunchTemplateData.ImageId, InstanceType: ec2types.InstanceType(simaws.InstanceType),
+	}
+}

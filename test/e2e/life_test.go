@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The calls to the cloud that one pool of two may cost, everything included: what is asked before, what is asked to see it
+// through, and what is written.
+const (
+	mostCallsToCreate = 10
+	mostCallsToScale  = 5
+	mostCallsToDelete = 6
+)
+
+// TestLifeOfAPool goes through the life of the built-in pool with kubectl: it is there, is scaled up and down, is looked
+// at, rests, and is deleted.
+func TestLifeOfAPool(t *testing.T) {
+	w := start(t, t.TempDir())
+	w.ready("capa-mp-0", 2)
+	cloud := w.account()
+	w.costs("create", mostCallsToCreate)
+
+	t.Run("kubectl get shows it", func(t *testing.T) {
+		w := w.in(t)
+		got := w.kubectl("get", "machinepool,awsmachinepool", "-A")
+		for _, want := range []string{
+			`default +machinepool\.cluster\.x-k8s\.io/capa-mp-0 +capa `,
+			`NAME +CLUSTER +DESIRED +CURRENT +READY +UP-TO-DATE +STATE +AGE`,
+			`default +awsmachinepool\.infrastructure\.cluster\.x-k8s\.io/capa-mp-0 +capa +2 +2 +2 +2 +Running `,
+		} {
+			if !regexp.MustCompile(want).MatchString(got) {
+				t.Errorf("want a match of %s in\n%s", want, got)
+			}
+		}
+	})
+	t.Run("kubectl describe tells its conditions and events", func(t *testing.T) {
+		w := w.in(t)
+		got := w.kubectl("describe", "machinepool/capa-mp-0", "awsmachinepool/capa-mp-0")
+		for _, want := range []string{"Conditions:", "BootstrapConfigReady", "InfrastructureReady", "Events:", "aws:///eu-west-1a/i-"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("want %s in\n%s", want, got)
+			}
+		}
+	})
+	t.Run("at rest nothing is written", func(t *testing.T) { rests(w.in(t)) })
+	t.Run("kubectl scale brings five nodes", func(t *testing.T) {
+		w := w.in(t)
+		w.forgetCalls()
+		w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=5")
+		w.ready("capa-mp-0", 5)
+		w.costs("scale up by three", mostCallsToScale)
+		nodes(w, 5)
+	})
+	t.Run("and takes away as many", func(t *testing.T) {
+		w := w.in(t)
+		before := nodes(w, 5)
+		w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
+		w.ready("capa-mp-0", 2)
+		w.eventually("the nodes that went to be gone, and the others to be the ones that stayed", func() error {
+			now := strings.Fields(w.workload("capa", "get", "nodes", "-o", "name"))
+			if len(now) != 2 || !slices.Contains(before, now[0]) || !slices.Contains(before, now[1]) {
+				return fmt.Errorf("nodes are %v, were %v", now, before)
+			}
+			return nil
+		})
+	})
+	t.Run("kubectl delete leaves nothing", func(t *testing.T) {
+		w := w.in(t)
+		w.forgetCalls()
+		w.kubectl("delete", "machinepool/capa-mp-0", "--timeout", waitLimit.String())
+		w.costs("delete", mostCallsToDelete)
+		w.eventually("nothing to be left in the account", func() error { return cloud.holds().empty() })
+		if got := w.workload("capa", "get", "nodes", "-o", "name"); got != "" {
+			t.Errorf("want no node, got\n%s", got)
+		}
+		if got := w.kubectl("get", "awsmachinepool,kubeadmconfig,machine", "-A", "-o", "name"); strings.Contains(got, "capa-mp-0") {
+			t.Errorf("want nothing of the pool, got\n%s", got)
+		}
+	})
+}
+
+// in gives the world to a subtest.
+func (w *world) in(t *testing.T) *world {
+	sub := *w
+	sub.t = t
+	return &sub
+}
+
+// costs holds a bound on the calls since they were last forgotten.
+func (w *world) costs(what string, most int) {
+	w.t.Helper()
+	if c := w.calls(); c.Total > most {
+		w.t.Errorf("%s: want at most %d calls to the cloud, got %s", what, most, c)
+	} else {
+		w.t.Logf("%s: %s", what, c)
+	}
+}
+
+// nodes checks that a cluster has that many nodes, all Ready, with the provider IDs that their cloud gave them.
+func nodes(w *world, count int) []string {
+	w.t.Helper()
+	w.workload("capa", "wait", "node", "--all", "--for=condition=Ready", "--timeout", waitLimit.String())
+	names := strings.Fields(w.workload("capa", "get", "nodes", "-o", "name"))
+	ids := strings.Fields(w.workload("capa", "get", "nodes", "-o", "jsonpath={.items[*].spec.providerID}"))
+	if len(names) != count || len(ids) != count {
+		w.t.Fatalf("want %d nodes with provider IDs, got %v with %v", count, names, ids)
+	}
+	for _, id := range ids {
+		if !regexp.MustCompile(`^aws:///eu-west-1a/i-[0-9a-f]{17}$`).MatchString(id) {
+			w.t.Errorf("want a provider ID of the form aws:///ZONE/i-..., got %s", id)
+		}
+	}
+	return names
+}
+
+// rests has the pool looked at several times by touching its object, and holds that the cloud is only read.
+func rests(w *world) {
+	w.t.Helper()
+	const passes, mostReads = 5, 4
+	w.forgetCalls()
+	for i := range passes {
+		seen := w.calls().Total
+		w.kubectl("annotate", "awsmachinepool/capa-mp-0", "--overwrite", fmt.Sprintf("example.com/touched=%d", i))
+		w.eventually("a pass that reads the cloud", func() error {
+			if now := w.calls().Total; now == seen {
+				return fmt.Errorf("still %d calls", seen)
+			}
+			return nil
+		})
+	}
+	if c := w.calls(); c.Mutating > 0 || c.Total > passes*mostReads {
+		w.t.Errorf("want no write and at most %d reads in %d passes, got %s", passes*mostReads, passes, c)
+	}
+}

@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestUntilReady is the first thing that anybody types: a world of its own that comes up, is ready, and leaves nothing.
+func TestUntilReady(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a world: left out with -short")
+	}
+	temp := t.TempDir()
+	const mark = "MUSTER_E2E_MARK=until-ready"
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit+waitLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, muster, "up", "--until-ready", "--timeout", "5m")
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "HOME="+t.TempDir(), mark)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("want exit code 0, got %v\n%s", err, out)
+	}
+	if !regexp.MustCompile(`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `).Match(out) {
+		t.Errorf("want a table with capa-mp-0 at 2/2, got\n%s", out)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("want the temporary folder gone, found %v %v", left, err)
+	}
+	if left := processesWith(t, mark); len(left) > 0 {
+		t.Errorf("want no process left, found %v", left)
+	}
+}
+
+// processesWith lists the processes whose environment holds a text, where the system tells (Linux).
+func processesWith(t *testing.T, mark string) []string {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range paths {
+		environ, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(environ), mark) {
+			found = append(found, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	return found
+}
+
+// TestUpRefuses holds what "muster up" says before it starts anything.
+func TestUpRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the binary: left out with -short")
+	}
+	for _, tc := range []struct {
+		reason, manifest string
+		args             []string
+		want             string
+	}{
+		{reason: "a variable without a value", manifest: "a: ${NO_SUCH_VARIABLE_A} ${NO_SUCH_VARIABLE_B}",
+			want: "no value for NO_SUCH_VARIABLE_A, NO_SUCH_VARIABLE_B in standard input: set them in the environment"},
+		{reason: "broken YAML", manifest: "kind: A\napiVersion: v1\nmetadata: {name: a}\n---\na: b: c", want: "standard input: document 2: yaml: "},
+		{reason: "a file that is not there", args: []string{"-f", "no-such-file.yaml"}, want: "no-such-file.yaml: no such file"},
+		{reason: "a cloud that nobody simulates", args: []string{"--clouds", "azure"}, want: `--clouds: "azure" is not simulated: choose from aws`},
+		{reason: "a speed that is none", args: []string{"--speed", "0"}, want: "--speed: wanted a number above 0, found 0"},
+		{reason: "an unknown flag", args: []string{"--no-such-flag"}, want: "unknown flag: --no-such-flag"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			args := append([]string{"up", "--until-ready", "--timeout", "1s"}, tc.args...)
+			if tc.manifest != "" {
+				args = append(args, "-f", "-")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, muster, args...)
+			cmd.Stdin = strings.NewReader(tc.manifest)
+			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+				t.Errorf("want exit code 1, got %v", err)
+			}
+			if !strings.Contains(string(out), tc.want) {
+				t.Errorf("want %q, got\n%s", tc.want, out)
+			}
+		})
+	}
+}
+
+// TestKubectlKeepsExitCodes holds that "muster kubectl" is kubectl for scripts too.
+func TestKubectlKeepsExitCodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the binary: left out with -short")
+	}
+	for _, tc := range []struct {
+		reason string
+		args   []string
+		code   int
+		want   string
+	}{
+		{reason: "a command that works", args: []string{"create", "configmap", "a", "--dry-run=client", "-o", "name"}, want: "configmap/a"},
+		{reason: "a command that does not exist, and no plugin is looked for", args: []string{"no-such-command"}, code: 1, want: `unknown command "no-such-command" for "kubectl"`},
+		{reason: "help is kubectl's own", args: []string{"get", "--help"}, want: "Display one or many resources"},
+		{reason: "flags before the command are kubectl's", args: []string{"--kubeconfig", "/no/such/file", "get", "pods"}, code: 1, want: "/no/such/file"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			out, err := exec.CommandContext(t.Context(), muster, append([]string{"kubectl"}, tc.args...)...).CombinedOutput()
+			code := 0
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				code = exit.ExitCode()
+			}
+			if code != tc.code || !strings.Contains(string(out), tc.want) {
+				t.Errorf("want exit code %d and %q, got %d (%v) and\n%s", tc.code, tc.want, code, err, out)
+			}
+		})
+	}
+}
