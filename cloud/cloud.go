@@ -75,21 +75,33 @@ func (o Owner) ResourceName() string {
 
 // Bootstrap is the data that a machine boots with. It holds a token that lets machines join, so it prints as its hash.
 type Bootstrap struct {
-	data   []byte
+	data   *sealed
 	format string
 }
 
+// sealed, behind one more pointer, is bytes that fmt does not follow: where it can call no method (a private field, a verb
+// for numbers) it prints what it finds, and through the first pointer of a bad verb too.
+type sealed *[]byte
+
 // NewBootstrap wraps bootstrap data of the given format ("cloud-config" or "ignition").
-func NewBootstrap(data []byte, format string) Bootstrap { return Bootstrap{data: data, format: format} }
+func NewBootstrap(data []byte, format string) Bootstrap {
+	hidden := sealed(&data)
+	return Bootstrap{data: &hidden, format: format}
+}
 
 // Data is the raw bootstrap data. It must reach nothing but the cloud's user-data field.
-func (b Bootstrap) Data() []byte { return b.data }
+func (b Bootstrap) Data() []byte {
+	if b.data == nil {
+		return nil
+	}
+	return **b.data
+}
 
 // Format is "cloud-config" or "ignition".
 func (b Bootstrap) Format() string { return b.format }
 
 // Empty says that there is no bootstrap data (yet).
-func (b Bootstrap) Empty() bool { return len(b.data) == 0 }
+func (b Bootstrap) Empty() bool { return len(b.Data()) == 0 }
 
 // dataHashLength is enough to tell versions apart and too short to be used for anything else.
 const dataHashLength = 12
@@ -99,7 +111,7 @@ func (b Bootstrap) Hash() string {
 	if b.Empty() {
 		return ""
 	}
-	sum := sha256.Sum256(b.data)
+	sum := sha256.Sum256(b.Data())
 	return hex.EncodeToString(sum[:])[:dataHashLength]
 }
 

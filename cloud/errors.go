@@ -43,8 +43,11 @@ type Error struct {
 // Error says which call was refused and why.
 func (e *Error) Error() string {
 	text := e.Message
-	if e.Code != "" {
+	switch {
+	case e.Code != "" && e.Message != "":
 		text = e.Code + ": " + e.Message
+	case e.Code != "":
+		text = e.Code
 	}
 	if e.Field != "" {
 		text = e.Field + ": " + text

@@ -13,11 +13,15 @@ func ProviderKey(id string) string {
 	}
 	scheme = strings.ToLower(scheme)
 	parts := strings.FieldsFunc(rest, func(r rune) bool { return r == '/' })
-	if len(parts) == 0 {
+	if scheme == "" || len(parts) == 0 {
 		return ""
 	}
 	switch scheme {
 	case "aws":
+		// A zone without an instance behind it is no instance.
+		if strings.HasSuffix(rest, "/") {
+			return ""
+		}
 		return scheme + "://" + parts[len(parts)-1]
 	case "azure":
 		return scheme + "://" + strings.ToLower(strings.Join(parts, "/"))
