@@ -70,6 +70,9 @@ const (
 	movingShare = 3
 	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
 	eventAge = 10 * time.Second
+	// drainRound is the time between two rounds of evictions, drainAge how old an observation of the cloud may get
+	// meanwhile.
+	drainRound, drainAge = 3 * time.Second, 30 * time.Second
 )
 
 // Engine runs passes for all pools of one kind. It is safe for concurrent use.
@@ -99,9 +102,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	if err, wait := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
 	}
-	if f.Now.Before(m.due) {
-		f.Target.MaxAge = eventAge
-	}
+	f.Target.MaxAge = m.age(f.Now)
 	observed, err := e.driver.Observe(ctx, f.Target)
 	if err != nil && !(f.Desired.Deleting && complete(err)) {
 		fresh := news(m.observe.err, err)

@@ -48,6 +48,9 @@ type record struct {
 	due time.Time
 	// moving is since when the cloud has been at work; zero while settled.
 	moving time.Time
+	// draining says that the last step was a drain: only nodes change until it ends, so the cloud need not be asked anew
+	// with each round.
+	draining bool
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure
@@ -123,16 +126,42 @@ func (r *record) refusals() map[pool.StepKind]error {
 	return out
 }
 
+// age is how old an observation may be that a pass is content with: as new as can be once the next look is due.
+func (r *record) age(now time.Time) time.Duration {
+	switch {
+	case !now.Before(r.due):
+		return 0
+	case r.draining:
+		return drainAge
+	default:
+		return eventAge
+	}
+}
+
+// afterDrain says when the next round of a drain is, and that the cloud is looked at more rarely than that.
+func (r *record) afterDrain(now time.Time) time.Duration {
+	if !r.draining || !now.Before(r.due) {
+		r.due = now.Add(drainAge)
+	}
+	r.draining = true
+	return drainRound
+}
+
 // next says when to look again, and remembers it.
 func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
 	wait := steady
+	if s := out.Plan.Step; s == nil || s.Kind != pool.Drain {
+		r.draining = false
+	}
 	switch {
 	case out.Plan.Settled && !out.Started:
 		r.moving = time.Time{}
+	case out.Started && out.Plan.Step.Kind == pool.Drain:
+		return r.afterDrain(now)
 	case out.Started:
 		r.moving = now
 		wait = afterStep
-		if s := out.Plan.Step.Kind; s == pool.Drain || s == pool.Resize || s == pool.Remove || s == pool.DeleteGroup || s == pool.CreateGroup {
+		if s := out.Plan.Step.Kind; s == pool.Resize || s == pool.Remove || s == pool.DeleteGroup || s == pool.CreateGroup {
 			wait = movingLeast
 		}
 	default:

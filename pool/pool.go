@@ -166,6 +166,13 @@ type Node struct {
 	KubeletVersion string
 }
 
+// freshness is how soon after its join a node turns Ready when all is well. A node that was last seen to turn within it
+// has never been Ready.
+const freshness = 10 * time.Second
+
+// Joining says that the node is there and has never been Ready, as far as can be told.
+func (n *Node) Joining() bool { return !n.Ready && n.ReadySince.Sub(n.Joined) < freshness }
+
 // Drained says whether the node holds nothing any more that a drain would evict.
 func (n *Node) Drained() bool { return !n.DrainStarted.IsZero() && n.Remaining == 0 }
 

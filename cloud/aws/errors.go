@@ -1,11 +1,15 @@
 package aws
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -142,7 +146,26 @@ func wordless(err error) (code, message string) {
 	if strings.Contains(text, "get identity") || strings.Contains(text, "failed to refresh cached credentials") {
 		return codeNoCredentials, "no usable credentials were found: check the credentials chain of the controller"
 	}
-	return codeNoReply, "the service gave no reply that could be read: it may have done what was asked"
+	return codeNoReply, "the service gave no reply that could be read" + inTheWay(err) + ": it may have done what was asked"
+}
+
+// inTheWay says what kept a reply from coming, in words that name no connection.
+func inTheWay(err error) string {
+	var lookup *net.DNSError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return " (it took too long)"
+	case errors.Is(err, context.Canceled):
+		return " (the call was given up)"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return " (nothing listens there)"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return " (the connection ended)"
+	case errors.As(err, &lookup):
+		return " (its name can't be resolved)"
+	default:
+		return ""
+	}
 }
 
 // operation is the call's name in the form that policies use.

@@ -110,7 +110,7 @@ var refusals = []struct {
 	{
 		"a deadline is the same",
 		&smithy.OperationError{ServiceID: "Auto Scaling", OperationName: "CreateAutoScalingGroup", Err: context.DeadlineExceeded},
-		&cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read: it may have done what was asked"},
+		&cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read (it took too long): it may have done what was asked"},
 	},
 	{
 		"missing credentials are denied, before anything was sent",

@@ -7,6 +7,9 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
+// scaling is the reason while the group's size is on its way.
+const scaling = "Scaling"
+
 // groupReady says whether the group exists, is ours, and has the shape and size that the specification asks for.
 func groupReady(f facts) *Condition {
 	if f.d.Deleting {
@@ -34,7 +37,7 @@ func groupReady(f facts) *Condition {
 	case f.o.Latest().Ref != "" && g.Template != f.o.Latest().Ref:
 		return &Condition{GroupReady, False, "TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
 	case g.Size != f.counts.Desired:
-		return &Condition{GroupReady, False, "Scaling", fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
+		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
 	default:
 		return &Condition{GroupReady, True, "AsWanted", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}

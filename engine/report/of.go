@@ -119,7 +119,7 @@ func state(f facts) State {
 // coming says that machines are on their way in or out, or have not joined yet.
 func coming(o pool.Observed) bool {
 	for _, i := range o.Instances {
-		if i.State != pool.Running || i.Node == nil && !o.NodesUnknown {
+		if i.State != pool.Running || i.Node == nil && !o.NodesUnknown || i.Node != nil && i.Node.Joining() {
 			return true
 		}
 	}

@@ -35,11 +35,12 @@ func sentence(f facts, c *Condition) string {
 	if c == nil {
 		return counted
 	}
-	if c.Type == InstancesReady {
-		if len(f.out.Plan.Waiting) == 0 {
-			return counted
-		}
-		return counted + "; " + f.out.Plan.Waiting[0].Message
+	waiting := f.out.Plan.Waiting
+	switch {
+	case c.Type == InstancesReady && len(waiting) == 0:
+		return counted
+	case len(waiting) > 0 && (c.Type == InstancesReady || c.Reason == scaling):
+		return counted + "; " + waiting[0].Message
 	}
 	return strings.Join([]string{counted, c.Message}, "; ")
 }
