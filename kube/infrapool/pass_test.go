@@ -826,3 +826,50 @@ func TestConditionsOfOthersStay(t *testing.T) {
 		}
 	}
 }
+
+func TestARotatedTokenRollsNothing(t *testing.T) {
+	t.Parallel()
+	w := running(t, everything()...)
+	change(w, data(), func(s *corev1.Secret) { s.Data["value"] = []byte("#cloud-config\ntoken: another") })
+	w.settle()
+	w.passes(3)
+	calls := w.account.take()
+	if got := only(calls, pool.PutTemplate, pool.UpdateGroup); !slices.Equal(got, []string{"PutTemplate", "UpdateGroup"}) {
+		t.Errorf("new machines need the new token: want a version and the group pointed at it, got %q", calls)
+	}
+	if got := only(calls, pool.Remove, pool.Resize, pool.CreateGroup, pool.DeleteGroup); len(got) != 0 {
+		t.Errorf("machines that exist stay, got %q", got)
+	}
+	if o := w.get(); o.Status.UpToDateReplicas == nil || *o.Status.UpToDateReplicas != 2 || *o.Status.LaunchTemplateVersion != "2" {
+		t.Errorf("want both machines up to date and version 2 in use, got %+v", o.Status)
+	}
+}
+
+func TestAKillAtEveryStepConverges(t *testing.T) {
+	t.Parallel()
+	for kill := range 12 {
+		w := newWorld(t, everything()...)
+		for range kill {
+			w.passes(1)
+		}
+		w.restart()
+		w.settled()
+		w.join()
+		w.restart()
+		w.settle()
+		if got := w.account.take(); !slices.Equal(got, []string{"PutTemplate", "CreateGroup"}) {
+			t.Errorf("killed after %d passes: want everything made once, got %q", kill, got)
+		}
+		w.remove(awsMachinePool())
+		for range 40 {
+			if w.gone() {
+				break
+			}
+			w.passes(1)
+			w.restart()
+		}
+		if !w.gone() || w.account.left() != "0 groups, 0 templates" {
+			t.Errorf("killed after every pass of the deletion: want nothing left, got %s", w.account.left())
+		}
+	}
+}
