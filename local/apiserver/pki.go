@@ -10,7 +10,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,8 +24,6 @@ const (
 	certificateYears = 5
 	// clockSkew that certificates forgive between this machine and itself after a sleep.
 	clockSkew = time.Hour
-	// serialBits of a certificate's random serial number; 159 is the most that the standard allows.
-	serialBits = 120
 )
 
 // Authority is a certificate authority that is kept in two files. Its keys are ECDSA P-256: such a key takes
@@ -62,7 +59,7 @@ func (a *Authority) create(commonName string) error {
 	}
 	now := time.Now()
 	t := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: commonName},
+		Subject:   pkix.Name{CommonName: commonName},
 		NotBefore: now.Add(-clockSkew), NotAfter: now.AddDate(authorityYears, 0, 0),
 		IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
@@ -117,13 +114,9 @@ func (a *Authority) Issue(s Subject) (certPEM, keyPEM []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), serialBits))
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a serial number: %w", err)
-	}
 	now := time.Now()
 	t := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: s.CommonName, Organization: s.Organizations},
+		Subject:   pkix.Name{CommonName: s.CommonName, Organization: s.Organizations},
 		NotBefore: now.Add(-clockSkew), NotAfter: now.AddDate(certificateYears, 0, 0),
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},

@@ -23,7 +23,7 @@ func TestPick(t *testing.T) {
 	if err != nil {
 		t.Skipf("somebody else took %d in between: %v", chosen, err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	if err := Free(chosen); err == nil {
 		t.Fatalf("port %d is listened on: want an error, got none", chosen)
 	}

@@ -95,7 +95,7 @@ func (c *child) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	cmd := exec.Command(c.command[0], c.command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, log, log
 	// The pipe ends when we do, however we end, and then so does the child.

@@ -18,7 +18,7 @@ func lastLine(log string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	i, err := f.Stat()
 	if err != nil {
 		return ""

@@ -81,17 +81,9 @@ type places struct {
 // places finds the ports again or chooses them. A port that is wanted, or that kubeconfigs lead to, has to be free;
 // the others give way.
 func (l layout) places(apiServer int) (places, error) {
-	file := l.path("world.json")
-	var p places
-	b, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-	case err != nil:
-		return p, fmt.Errorf("read the ports of the world: %w", err)
-	default:
-		if err := json.Unmarshal(b, &p); err != nil {
-			return p, fmt.Errorf("read the ports of the world from %s: %w", file, err)
-		}
+	p, err := l.readPlaces()
+	if err != nil {
+		return p, err
 	}
 	if apiServer != 0 {
 		p.APIServer = apiServer
@@ -101,7 +93,7 @@ func (l layout) places(apiServer int) (places, error) {
 			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", p.APIServer, err)
 		}
 	}
-	taken := map[int]bool{p.APIServer: true}
+	taken := map[int]bool{p.APIServer: true, p.Webhook: true, p.Health: true, p.AWS: true}
 	for name, port := range map[string]*int{"apiserver": &p.APIServer, "webhook": &p.Webhook, "health": &p.Health, "aws": &p.AWS} {
 		if *port == 0 || (port != &p.APIServer && ports.Free(*port) != nil) {
 			if *port, err = ports.Pick(l.path(name), taken); err != nil {
@@ -110,8 +102,31 @@ func (l layout) places(apiServer int) (places, error) {
 		}
 		taken[*port] = true
 	}
-	if b, err = json.MarshalIndent(p, "", "  "); err != nil {
-		return p, fmt.Errorf("write the ports of the world: %w", err)
+	return p, l.writePlaces(p)
+}
+
+// placesFile keeps the ports.
+func (l layout) placesFile() string { return l.path("world.json") }
+
+func (l layout) readPlaces() (places, error) {
+	var p places
+	b, err := os.ReadFile(l.placesFile())
+	if errors.Is(err, os.ErrNotExist) {
+		return p, nil
 	}
-	return p, apiserver.WriteFile(file, append(b, '\n'))
+	if err == nil {
+		err = json.Unmarshal(b, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("read the ports of the world from %s: %w", l.placesFile(), err)
+	}
+	return p, nil
+}
+
+func (l layout) writePlaces(p places) error {
+	b, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the ports of the world: %w", err)
+	}
+	return apiserver.WriteFile(l.placesFile(), append(b, '\n'))
 }

@@ -32,7 +32,7 @@ func process(ctx context.Context, name string, dir layout, body func(ctx context
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	done := make(chan error, 1)
 	go func() { done <- body(ctx) }()
 	select {

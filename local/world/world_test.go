@@ -261,7 +261,7 @@ func deleted(t *testing.T, w *World, c client.Client) {
 	}
 	eventually(t, "the cluster gone", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); client.IgnoreNotFound(err) != nil || err == nil {
-			return fmt.Errorf("still there, %v, %+v", err, cluster.Status.Conditions)
+			return fmt.Errorf("still there, %w, %+v", err, cluster.Status.Conditions)
 		}
 		return nil
 	})
