@@ -248,6 +248,7 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		}
 		return op.run(r, x)
 	}
+	r.stirred = true
 	out, err := op.run(r, x)
 	if err := s.settle(now, true); err != nil {
 		return nil, err

@@ -72,16 +72,19 @@ func (r *realm) tickGroup(g *group) time.Time {
 		return next
 	}
 	next = earliest(next, r.tickRefresh(g))
-	r.relieve(g)
+	next = earliest(next, r.relieve(g))
 	if due(g.Check, r.now) {
 		g.Check = time.Time{}
 		r.groups.Touch(g.name())
 		r.balance(g)
 	}
-	// Launching has put instances into the world whose time begins now.
+	// What was launched and let go just now has a time of its own.
 	for _, m := range r.membersOf(g) {
 		if i := r.instances.Get(m.Instance); i != nil {
 			next = earliest(next, i.Next)
+		}
+		for _, w := range m.Waits {
+			next = earliest(next, w.Until)
 		}
 	}
 	return earliest(next, g.Check)

@@ -133,7 +133,7 @@ func (s *Server) by(account, region string, f func(*realm) error) error {
 	if err := s.settle(now, false); err != nil {
 		return err
 	}
-	r.now = now
+	r.now, r.stirred = now, true
 	if err := f(r); err != nil {
 		return err
 	}

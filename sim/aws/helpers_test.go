@@ -114,10 +114,7 @@ func after(d time.Duration) { time.Sleep(d) }
 func (w *world) image(version string) string {
 	w.t.Helper()
 	out, err := w.ec2.DescribeImages(w.t.Context(), &ec2.DescribeImagesInput{
-		Owners: []string{"819546954734"}, Filters: []types.Filter{
-			{Name: awssdk.String("name"), Values: []string{"capa-ami-ubuntu-24.04-?" + version + "-*"}},
-			{Name: awssdk.String("architecture"), Values: []string{"x86_64"}},
-		},
+		Owners: []string{"819546954734"}, Filters: nameFilter("capa-ami-ubuntu-24.04-?" + version + "-*"),
 	})
 	if err != nil || len(out.Images) != 1 {
 		w.t.Fatalf("DescribeImages(%s): want one image, got %v, %v", version, out, err)
@@ -140,9 +137,15 @@ func (w *world) template(name string) string {
 	return *out.LaunchTemplate.LaunchTemplateId
 }
 
-func (w *world) data() *types.RequestLaunchTemplateData {
+func (w *world) data() *types.RequestLaunchTemplateData { return w.dataOf(w.image("1.34.1")) }
+
+func nameFilter(pattern string) []types.Filter {
+	return []types.Filter{{Name: awssdk.String("name"), Values: []string{pattern}}, {Name: awssdk.String("architecture"), Values: []string{"x86_64"}}}
+}
+
+func (w *world) dataOf(image string) *types.RequestLaunchTemplateData {
 	return &types.RequestLaunchTemplateData{
-		ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType, KeyName: awssdk.String(aws.KeyName),
+		ImageId: &image, InstanceType: aws.InstanceType, KeyName: awssdk.String(aws.KeyName),
 		SecurityGroupIds: []string{aws.NodeSecurityGroupID}, UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte("#cloud-config\n"))),
 	}
 }

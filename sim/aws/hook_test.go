@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,9 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/google/go-cmp/cmp"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws"
 )
 
@@ -107,8 +110,12 @@ func TestTerminatingHooks(t *testing.T) {
 		after(20 * time.Second)
 		w.wantServing(pool, 0)
 
-		// A forced deletion does not wait for hooks.
+		// A forced deletion does not wait for hooks, be they waited for already or not.
+		w.resize(2)
 		w.resize(1)
+		if s := w.inState(pool, "Terminating:Wait"); len(s) != 1 {
+			t.Errorf("want one waiting, got%s", states(w.read(pool)))
+		}
 		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool), ForceDelete: awssdk.Bool(true)})
 		ok(t, err)
 		after(5 * time.Second)
@@ -405,4 +412,57 @@ func TestRefreshRefusals(t *testing.T) {
 			wantCode(t, err, "ValidationError")
 		}
 	})
+}
+
+// Time passes by itself: a world that somebody looks at ten times a second ends as one that nobody looks at.
+func TestLookingChangesNothing(t *testing.T) {
+	run := func(look bool) string {
+		var out string
+		inWorld(t, aws.Options{Limits: aws.Limits{}}, func(t *testing.T, w *world) {
+			pass := func(d time.Duration) {
+				if !look {
+					after(d)
+					return
+				}
+				for range int(d / (100 * time.Millisecond)) {
+					after(100 * time.Millisecond)
+					w.read(pool)
+				}
+			}
+			ok(t, w.server.Faults().Add(
+				sim.Fault{Kind: sim.NoCapacity, Zone: "eu-west-1a", Times: 4}, sim.Fault{Kind: sim.Impaired, Delay: sim.Duration(20 * time.Second), Times: 1},
+				sim.Fault{Kind: sim.SpotInterruption, Delay: sim.Duration(25 * time.Second), Times: 1},
+			))
+			id := w.template(pool)
+			w.group(pool, id, 0, 5, 10, func(in *autoscaling.CreateAutoScalingGroupInput) {
+				in.DefaultInstanceWarmup, in.HealthCheckGracePeriod, in.CapacityRebalance = awssdk.Int32(30), awssdk.Int32(60), awssdk.Bool(true)
+				in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: awssdk.Int32(50)}, "t3.large", "c5.large")
+				in.LaunchTemplate = nil
+			})
+			pass(time.Minute)
+			w.hook("drain", terminating, "CONTINUE", 30)
+			w.version(id, w.data())
+			_, err := w.refresh(func(in *autoscaling.StartInstanceRefreshInput) {
+				in.Preferences = &astypes.RefreshPreferences{
+					MinHealthyPercentage: awssdk.Int32(100), MaxHealthyPercentage: awssdk.Int32(140), InstanceWarmup: awssdk.Int32(50),
+					CheckpointPercentages: []int32{50}, CheckpointDelay: awssdk.Int32(300), BakeTime: awssdk.Int32(100),
+				}
+			})
+			ok(t, err)
+			pass(10 * time.Minute)
+			if r := w.refreshed(); r.Status != "Successful" {
+				t.Errorf("looking %v: want the refresh successful, got %s", look, r.Status)
+			}
+			w.wantServing(pool, 5)
+			var b strings.Builder
+			for _, a := range w.activities() {
+				fmt.Fprintln(&b, a.StatusCode, *a.Description, a.StartTime.Format(time.TimeOnly), a.EndTime.Format(time.TimeOnly))
+			}
+			out = b.String()
+		})
+		return out
+	}
+	if diff := cmp.Diff(run(false), run(true)); diff != "" {
+		t.Errorf("unseen (-) and looked at (+):\n%s", diff)
+	}
 }

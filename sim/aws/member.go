@@ -147,26 +147,32 @@ func (r *realm) tickAge(g *group, m *member) time.Time {
 	return time.Time{}
 }
 
-// relieve lets go the members at risk whose place others have taken.
-func (r *realm) relieve(g *group) {
+// relieve lets go the members at risk whose place others have taken, and returns when the next of those can be counted on.
+func (r *realm) relieve(g *group) time.Time {
 	ready, want := 0, int(*g.Spec.DesiredCapacity)
 	var risky []*member
+	var next time.Time
 	for _, m := range r.membersOf(g) {
+		warm := m.InServiceAt.Add(r.warmup(g))
 		switch {
 		case m.AtRisk != "" && !m.leaving():
 			risky = append(risky, m)
-		case m.State == memberInService && !r.now.Before(m.InServiceAt.Add(r.warmup(g))):
+		case m.State == memberInService && r.now.Before(warm):
+			next = earliest(next, warm)
+		case m.State == memberInService:
 			ready += m.weight()
 		}
 	}
-	for _, m := range risky {
-		if ready+r.weightOf(risky) <= want || g.suspended("Terminate") {
-			return
-		}
-		risky = slices.DeleteFunc(slices.Clone(risky), func(o *member) bool { return o == m })
+	for len(risky) > 0 && ready+r.weightOf(risky) > want && !g.suspended("Terminate") {
+		m := risky[0]
+		risky = risky[1:]
 		g.Cause = ""
 		r.dismiss(g, m, "", m.AtRisk)
 	}
+	if len(risky) == 0 {
+		return time.Time{}
+	}
+	return next
 }
 
 func (r *realm) weightOf(members []*member) int {

@@ -34,6 +34,10 @@ type realm struct {
 	securityGroups *sim.Table[securityGroup]
 	keyPairs       *sim.Table[keyPair]
 
+	// due is when something happens next by itself; stirred is set when somebody has changed something.
+	due     time.Time
+	stirred bool
+
 	// powerOn and powerOff are what becomes of machines once the state is on disk.
 	powerOn, powerOff []string
 }

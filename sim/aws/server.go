@@ -126,7 +126,7 @@ func (s *Server) realm(account, region string) (*realm, error) {
 	if err := r.load(s.store.Docs()); err != nil {
 		return nil, err
 	}
-	r.now = time.Now()
+	r.now, r.stirred = time.Now(), true
 	if r.vpcs.Len() == 0 {
 		r.seed(s.networkOf(account, region))
 	}
@@ -159,7 +159,12 @@ func (s *Server) ring() {
 func (s *Server) settle(now time.Time, call bool) error {
 	var next time.Time
 	for _, key := range slices.Sorted(maps.Keys(s.realms)) {
-		next = earliest(next, s.realms[key].tick(now))
+		r := s.realms[key]
+		if r.stirred || due(r.due, now) {
+			r.stirred = false
+			r.due = r.tick(now)
+		}
+		next = earliest(next, r.due)
 	}
 	s.alarm.Set(next)
 	return s.commit(now, call)
