@@ -1,0 +1,141 @@
+// Package oracle says what must hold in every explored run, whatever was edited, broken or lost on the way. An oracle is
+// a pure function over facts that the explorer gathers from the simulators themselves, never from what the engine
+// believes, so that an engine that is wrong can't agree with it. One file an oracle, each with a test that shows that it
+// can fail.
+package oracle
+
+import "time"
+
+// Cloud is what exists in the cloud at one moment.
+type Cloud struct {
+	Groups    []Group
+	Templates []Template
+	Instances []Instance
+}
+
+// Group is one group of machines.
+type Group struct {
+	Name string
+	// Owner is the owner ID that the group carries, empty for none.
+	Owner          string
+	Min, Max, Size int
+	Deleting       bool
+	Members        []Member
+	// Print is everything about the group in one text, to tell whether anything was changed. Its members are not in it.
+	Print string
+}
+
+// Member is an instance's place in a group.
+type Member struct {
+	ID string
+	// Leaving members are on their way out, and count no more.
+	Leaving bool
+	// Launched is when the instance was started.
+	Launched time.Time
+}
+
+// Staying are the members that count.
+func (g Group) Staying() []Member {
+	var list []Member
+	for _, m := range g.Members {
+		if !m.Leaving {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Template is one launch template.
+type Template struct {
+	ID, Name string
+	// Owner is the owner ID that the template carries, empty for none.
+	Owner string
+	// Print is everything about the template in one text.
+	Print string
+}
+
+// Instance is one machine that has not ended.
+type Instance struct {
+	ID string
+	// Owner is the owner ID that the instance carries; Group is the group that it is a member of, empty for none.
+	Owner, Group string
+	// Leaving says that it is being stopped.
+	Leaving bool
+}
+
+// Node is the truth about the node of one instance.
+type Node struct {
+	// Joined says that the machine has become a node of the workload cluster.
+	Joined bool
+	// DrainStarted is when our drain of it began; zero when it is not being drained.
+	DrainStarted time.Time
+	// Pods is how many pods run there that a drain would evict.
+	Pods int
+}
+
+// Wanted is what the object asks for at one moment.
+type Wanted struct {
+	// Owner is the object's owner ID.
+	Owner              string
+	Replicas, Min, Max int
+	// External says that somebody else sizes the group.
+	External bool
+	Deleting bool
+	// DrainTimeout bounds a drain; zero is no bound.
+	DrainTimeout time.Duration
+}
+
+// Write is one write to the cloud that we sent, with everything as it was right before and right after it.
+type Write struct {
+	At time.Time
+	// Call is the cloud's name of the call.
+	Call          string
+	Before, After Cloud
+	// Nodes are those of all instances, by instance ID, right before.
+	Nodes  map[string]Node
+	Wanted Wanted
+	// Unseen is how long an instance may exist before everybody who looks can see it.
+	Unseen time.Duration
+}
+
+// Check is one oracle over writes: it says what is wrong, or nothing.
+type Check struct {
+	Name string
+	Of   func(Write) []string
+}
+
+// Checks are all oracles over writes.
+func Checks() []Check {
+	return []Check{
+		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
+	}
+}
+
+// gone are the members that counted before the write and do not after it.
+func gone(w Write) []Member {
+	staying := map[string]bool{}
+	for _, g := range w.After.Groups {
+		for _, m := range g.Staying() {
+			staying[m.ID] = true
+		}
+	}
+	var list []Member
+	for _, g := range w.Before.Groups {
+		for _, m := range g.Staying() {
+			if !staying[m.ID] {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// ours is the group that the owner has, if there is one.
+func ours(c Cloud, owner string) (Group, bool) {
+	for _, g := range c.Groups {
+		if g.Owner == owner && !g.Deleting {
+			return g, true
+		}
+	}
+	return Group{}, false
+}

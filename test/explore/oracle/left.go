@@ -1,0 +1,27 @@
+package oracle
+
+import "fmt"
+
+// Left finds what an object left in the cloud: anything with its owner ID once it is gone, except what a group holds that
+// is not ours any more.
+func Left(c Cloud, owner string) []string {
+	var wrong []string
+	foreign := map[string]bool{}
+	for _, g := range c.Groups {
+		foreign[g.Name] = g.Owner != owner
+		if g.Owner == owner {
+			wrong = append(wrong, fmt.Sprintf("the object is gone and its group %s is still there", g.Name))
+		}
+	}
+	for _, t := range c.Templates {
+		if t.Owner == owner {
+			wrong = append(wrong, fmt.Sprintf("the object is gone and its launch template %s is still there", t.Name))
+		}
+	}
+	for _, i := range c.Instances {
+		if i.Owner == owner && !i.Leaving && !foreign[i.Group] {
+			wrong = append(wrong, fmt.Sprintf("the object is gone and its instance %s still runs", i.ID))
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,31 @@
+package oracle
+
+import "fmt"
+
+// Twice finds what was created twice: two groups or templates of one owner, more instances than the group may have, and
+// instances of ours that no group keeps.
+func Twice(w Write) []string {
+	var wrong []string
+	groups, templates := 0, 0
+	for _, g := range w.After.Groups {
+		if g.Owner != w.Wanted.Owner {
+			continue
+		}
+		groups++
+		if n := len(g.Staying()); n > max(g.Max, w.Wanted.Max) {
+			wrong = append(wrong, fmt.Sprintf("after %s the group has %d instances, at most %d are allowed", w.Call, n, max(g.Max, w.Wanted.Max)))
+		}
+		if g.Size > g.Max {
+			wrong = append(wrong, fmt.Sprintf("after %s the group's size is %d, its maximum %d", w.Call, g.Size, g.Max))
+		}
+	}
+	for _, t := range w.After.Templates {
+		if t.Owner == w.Wanted.Owner {
+			templates++
+		}
+	}
+	if groups > 1 || templates > 1 {
+		wrong = append(wrong, fmt.Sprintf("after %s the owner has %d groups and %d templates", w.Call, groups, templates))
+	}
+	return wrong
+}
