@@ -40,7 +40,7 @@ type DeletePolicy string
 const (
 	Oldest DeletePolicy = "Oldest"
 	Newest DeletePolicy = "Newest"
-	// Random is a stable order: a hash of owner and instance.
+	// Random is a stable order: a hash of the instance's ID.
 	Random DeletePolicy = "Random"
 )
 

@@ -13,18 +13,20 @@ func alive(o Observed) []Instance {
 	return slices.DeleteFunc(slices.Clone(o.Instances), func(i Instance) bool { return i.State == Terminating })
 }
 
-// surplus is how many instances have to go.
-func surplus(d Desired, o Observed) int {
+// surplus is how many instances we may take from the group: what it keeps and holds above what is wanted.
+func surplus(d Desired, o Observed) int { return min(unwanted(d, o), max(0, o.Group.Size-d.Replicas)) }
+
+// unwanted is how many instances have to go, by our hand or, where the group's size is lower already, by the cloud's.
+func unwanted(d Desired, o Observed) int {
 	if d.External || outOfBounds(d) != nil {
 		return 0
 	}
-	return max(0, min(o.Group.Size, len(alive(o)))-d.Replicas)
+	return max(0, len(alive(o))-d.Replicas)
 }
 
-// victims are the instances that go, worst first: marked, already being drained, failed, never joined, then by the delete
-// policy within the zone that holds the most. The cloud never picks.
-func victims(d Desired, o Observed) []Instance {
-	n := surplus(d, o)
+// victims are the n instances that go, worst first: marked, already being drained, failed, never joined, unready, then by
+// the delete policy within the zone that holds the most. The cloud never picks.
+func victims(d Desired, o Observed, n int) []Instance {
 	if n == 0 {
 		return nil
 	}
@@ -33,24 +35,44 @@ func victims(d Desired, o Observed) []Instance {
 	for _, i := range list {
 		zones[i.Zone]++
 	}
+	slices.SortFunc(list, func(a, b Instance) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), byPolicy(d.DeletePolicy, a, b), cmp.Compare(a.ID, b.ID))
+	})
 	var out []Instance
-	for range n {
-		best := slices.MinFunc(list, func(a, b Instance) int { return order(d.DeletePolicy, zones, a, b) })
-		out = append(out, best)
-		zones[best.Zone]--
-		list = slices.DeleteFunc(list, func(i Instance) bool { return i.ID == best.ID })
+	for len(list) > 0 && len(out) < n {
+		equals := slices.IndexFunc(list, func(i Instance) bool { return rank(i) != rank(list[0]) })
+		if equals < 0 {
+			equals = len(list)
+		}
+		out = append(out, balanced(list[:equals], zones, n-len(out))...)
+		list = list[equals:]
 	}
 	return out
 }
 
-// order is negative when a goes before b.
-func order(p DeletePolicy, zones map[string]int, a, b Instance) int {
-	return cmp.Or(
-		cmp.Compare(rank(a), rank(b)),
-		cmp.Compare(zones[b.Zone], zones[a.Zone]),
-		byPolicy(p, a, b),
-		cmp.Compare(a.ID, b.ID),
-	)
+// balanced takes up to n instances from a list that stands in the order of preference, each from the zone that holds the
+// most then, and counts the zones down.
+func balanced(list []Instance, zones map[string]int, n int) []Instance {
+	queues := map[string][]int{}
+	var names []string
+	for k, i := range list {
+		if queues[i.Zone] == nil {
+			names = append(names, i.Zone)
+		}
+		queues[i.Zone] = append(queues[i.Zone], k)
+	}
+	var out []Instance
+	for range min(n, len(list)) {
+		zone := slices.MinFunc(names, func(a, b string) int {
+			return cmp.Or(cmp.Compare(zones[b], zones[a]), cmp.Compare(queues[a][0], queues[b][0]))
+		})
+		out = append(out, list[queues[zone][0]])
+		zones[zone]--
+		if queues[zone] = queues[zone][1:]; len(queues[zone]) == 0 {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == zone })
+		}
+	}
+	return out
 }
 
 // rank sorts instances by what their loss costs; lower goes first.
@@ -91,11 +113,14 @@ func born(i Instance) time.Time {
 	return i.Created
 }
 
-// shuffle is a stable random order.
+// shuffle is a stable random order. The hash alone leaves IDs that differ in their last digit in line, so that its halves
+// are mixed once more.
 func shuffle(id string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id))
-	return h.Sum64()
+	sum := h.Sum64()
+	sum = (sum ^ sum>>32) * 0x9e3779b97f4a7c15
+	return sum ^ sum>>29
 }
 
 // shrinkStep brings the group down to its size: first by not launching what is not there yet, then by draining chosen
@@ -108,7 +133,7 @@ func shrinkStep(d Desired, o Observed, t Traits, now time.Time) *Step {
 		return &Step{Kind: Resize, Size: size, Cause: Cause{"ScaleIn",
 			fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", t.Group, o.Group.Size-size)}}
 	}
-	going := victims(d, o)
+	going := victims(d, o, surplus(d, o))
 	cause := Cause{"ScaleIn", fmt.Sprintf("the %s has a size of %d, the pool wants %d", t.Group, o.Group.Size, d.Replicas)}
 	if len(going) == 0 || unknownNodes(d, o) {
 		return nil
@@ -150,10 +175,11 @@ func removable(d Desired, i Instance, now time.Time) bool {
 	}
 }
 
-// undrainStep gives back nodes that we were draining and that are wanted again.
+// undrainStep gives back nodes that we were draining and that are wanted again. While the group holds more than its size
+// the cloud is about to take some, as it does between a removal and its showing: those that we drained are not given back.
 func undrainStep(d Desired, o Observed) *Step {
 	going := map[string]bool{}
-	for _, i := range victims(d, o) {
+	for _, i := range victims(d, o, unwanted(d, o)) {
 		going[i.ID] = true
 	}
 	var back []Instance

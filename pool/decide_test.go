@@ -1,0 +1,255 @@
+package pool
+
+import (
+	"testing"
+	"time"
+)
+
+type row struct {
+	name, why string
+	d         Desired
+	o         Observed
+	want      string
+}
+
+func (r row) check(t *testing.T) {
+	t.Run(r.name, func(t *testing.T) {
+		if got := say(Decide(r.d, r.o, traits, now)); got != r.want {
+			t.Errorf("%s:\nwant %s\n got %s", r.why, r.want, got)
+		}
+	})
+}
+
+// nothing is a cloud that holds nothing of the pool.
+func nothing(change ...func(*Observed)) Observed {
+	o := Observed{Wanted: Template{Content: "v1:a", Data: "d"}}
+	for _, c := range change {
+		c(&o)
+	}
+	return o
+}
+
+func held(d *Desired) { d.Held = &Cause{"ClusterNotReady", "waiting for the cluster"} }
+
+func external(d *Desired) { d.External = true }
+
+func refused(kinds ...StepKind) func(*Desired) {
+	return func(d *Desired) {
+		d.Avoid = map[StepKind]Cause{}
+		for _, k := range kinds {
+			d.Avoid[k] = Cause{"Denied", "not allowed"}
+		}
+	}
+}
+
+func TestCreate(t *testing.T) {
+	made := func(o *Observed) { o.Versions = []Template{version(1, "a", "d")} }
+	for _, r := range []row{
+		{"nothing yet", "the template comes first, for the group is made from it", wants(3), nothing(), "PutTemplate (TemplateMissing)"},
+		{"template there", "the group is made at once at its full size", wants(3), nothing(made), "CreateGroup to 3 of lt:1 (GroupMissing)"},
+		{"no machines", "a pool of none is a group all the same, so that an autoscaler finds it", wants(0), nothing(made), "CreateGroup to 0 of lt:1 (GroupMissing)"},
+		{"old template", "a group that was deleted by hand comes back from the wanted template, never from an old one",
+			wants(3), nothing(func(o *Observed) { o.Versions = []Template{version(1, "old", "d")} }), "PutTemplate after lt:1 (TemplateChanged)"},
+		{"old bootstrap data", "machines made with an expired token would never join",
+			wants(3), nothing(func(o *Observed) { o.Versions = []Template{version(1, "a", "old")} }), "PutTemplate after lt:1 (BootstrapDataChanged)"},
+		{"held", "nothing is made before its cluster is ready", wants(3, held), nothing(made), "waiting ClusterNotReady, settled"},
+		{"no template known", "the cloud's own words say why", wants(3), Observed{Issues: []Cause{{"Invalid", "no such image"}}}, "waiting Invalid, settled"},
+		{"no template known, no words", "something is said even so", wants(3), Observed{}, "waiting TemplateUnknown, settled"},
+		{"too many", "the object is refused before anything is made", wants(11), nothing(), "refused ReplicasOutOfBounds, settled"},
+		{"too few", "the lower bound holds as well", wants(1, func(d *Desired) { d.Min = 2 }), nothing(), "refused ReplicasOutOfBounds, settled"},
+		{"sized elsewhere above the bounds", "replicas only start the group then, and it can start within its bounds", wants(50, external), nothing(made), "CreateGroup to 10 of lt:1 (GroupMissing)"},
+		{"sized elsewhere below the bounds", "the same at the lower end", wants(0, external, func(d *Desired) { d.Min = 2 }), nothing(made), "CreateGroup to 2 of lt:1 (GroupMissing)"},
+		{"template refused", "it is not asked for again before its back-off has ended", wants(3, refused(PutTemplate)), nothing(), "waiting Denied"},
+		{"group refused", "likewise", wants(3, refused(CreateGroup)), nothing(made), "waiting Denied"},
+		{"group refused, template behind", "what was refused does not keep the template from being put right, which may be the very cure",
+			wants(3, refused(CreateGroup)), nothing(), "PutTemplate (TemplateMissing)"},
+		{"foreign", "what carries another owner's tag, or none, is never touched", wants(3), nothing(func(o *Observed) { o.Foreign = &Cause{"ForeignGroup", "not ours"} }), "refused ForeignGroup, settled"},
+		{"being deleted by the cloud", "its name is not free yet", wants(3), fleet(nil, func(o *Observed) { o.Group.Deleting = true }), "waiting GroupDeleting"},
+	} {
+		r.check(t)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	drift := func(fields ...string) func(*Observed) { return func(o *Observed) { o.Group.Drift = fields } }
+	size := func(n int) func(*Observed) { return func(o *Observed) { o.Group.Size = n } }
+	newer := func(content, data string) func(*Observed) {
+		return func(o *Observed) { o.Wanted = Template{Content: "v1:" + content, Data: data} }
+	}
+	put := func(v Template) func(*Observed) {
+		return func(o *Observed) { o.Versions = append([]Template{v}, o.Versions...) }
+	}
+	all := func(changes ...func(*Observed)) func(*Observed) {
+		return func(o *Observed) {
+			for _, c := range changes {
+				c(o)
+			}
+		}
+	}
+	lowMax := func(d *Desired) { d.Max = 3 }
+	for _, r := range []row{
+		{"as wanted", "the steady state sends no write", wants(3), fleet(serving(3)), "settled"},
+		{"held", "a group that exists is looked after whatever holds up new ones", wants(5, held), fleet(serving(3)), "Resize to 5 (ScaleOut)"},
+		{"held, template unknown", "what is missing is said first, and nothing is done about the template", wants(3, held), fleet(serving(3), func(o *Observed) { o.Wanted = Template{} }), "waiting ClusterNotReady, settled"},
+		{"held, template changed", "no new version without all that it takes", wants(3, held), fleet(serving(3), newer("b", "d")), "settled"},
+		{"template changed", "new machines are made from what the specification says now", wants(3), fleet(serving(3), newer("b", "d")), "PutTemplate after lt:1 (TemplateChanged)"},
+		{"bootstrap data changed", "it reaches new machines and rolls none", wants(3), fleet(serving(3), newer("a", "e")), "PutTemplate after lt:1 (BootstrapDataChanged)"},
+		{"template unknown", "what can't be translated is no reason to change anything", wants(3), fleet(serving(3), func(o *Observed) { o.Wanted = Template{} }), "settled"},
+		{"version put", "the group follows its newest version", wants(3), fleet(serving(3), all(newer("b", "d"), put(version(2, "b", "d")))), "UpdateGroup of lt:2 (TemplateBehind)"},
+		{"group points elsewhere", "somebody changed it by hand", wants(3), fleet(serving(3), func(o *Observed) { o.Group.Template = "lt:$Latest" }), "UpdateGroup of lt:1 (TemplateBehind)"},
+		{"all versions deleted by hand", "the wanted one is made again", wants(3), fleet(serving(3), func(o *Observed) { o.Versions = nil }), "PutTemplate (TemplateMissing)"},
+		{"all versions deleted, none known", "the group is not pointed at nothing", wants(3), fleet(serving(3), func(o *Observed) { o.Versions, o.Wanted = nil, Template{} }), "settled"},
+		{"drift", "hand edits heal", wants(3), fleet(serving(3), drift("spec.subnets", "spec.maxSize")), "UpdateGroup fields spec.subnets spec.maxSize (GroupChanged)"},
+		{"drift and template", "one call repairs both", wants(3), fleet(serving(3), all(drift("spec.subnets"), put(version(2, "a", "d")))), "UpdateGroup fields spec.subnets (GroupChanged)"},
+		{"lower maximum", "a cloud that is asked for it before the group is small enough would choose machines by itself, undrained", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize")), "Drain i-1 i-2 (ScaleIn), waiting MaximumWaits"},
+		{"lower maximum and more", "the other fields need not wait", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize", "tags")), "UpdateGroup fields tags (GroupChanged), waiting MaximumWaits"},
+		{"lower maximum, small enough", "then it is set", wants(3, lowMax), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
+		{"lower maximum, sized elsewhere", "only he who sizes the group can make it small enough", wants(3, lowMax, external), fleet(serving(5), drift("spec.maxSize")), "settled"},
+		{"higher maximum and more machines", "the group is allowed to grow before it is asked to", wants(5), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
+		{"grow", "the size is set, the cloud launches", wants(5), fleet(serving(3)), "Resize to 5 (ScaleOut)"},
+		{"grow while machines come", "every size is asked for once", wants(5), fleet(serving(3), size(5)), "waiting InstancesLaunching"},
+		{"sized elsewhere", "the size is read and never written", wants(5, external), fleet(serving(3)), "settled"},
+		{"sized elsewhere, fewer wanted", "nothing is drained that nobody of us wants gone", wants(1, external), fleet(serving(3)), "settled"},
+		{"too many", "an impossible number is refused, and machines stay as they are", wants(11), fleet(serving(3)), "refused ReplicasOutOfBounds, settled"},
+		{"too few", "likewise at the lower end", wants(1, func(d *Desired) { d.Min = 2 }), fleet(serving(3)), "refused ReplicasOutOfBounds, settled"},
+		{"out of bounds and drift", "widening the bounds in the cloud goes on", wants(11), fleet(serving(3), drift("tags")), "UpdateGroup fields tags (GroupChanged), refused ReplicasOutOfBounds"},
+		{"joining", "machines that have not joined are waited for", wants(3), fleet(append(serving(1), machine("i-8", 1, notJoined), machine("i-9", 1, unready))), "waiting NodesJoining, waiting NodesNotReady, settled"},
+		{"failed", "the cloud replaces them", wants(2), fleet(append(serving(1), machine("i-9", 1, failed))), "waiting InstancesFailed"},
+		{"pending", "a machine that is being born is at work", wants(2), fleet(append(serving(1), machine("i-9", 1, beingBorn))), "waiting InstancesLaunching"},
+		{"leaving", "a machine on its way out is at work too, and its successor is waited for", wants(2), fleet(append(serving(1), machine("i-9", 1, leaving))), "waiting InstancesLaunching"},
+		{"workload cluster away", "it is said, and nothing is made of missing nodes", wants(2), fleet(serving(2, notJoined), func(o *Observed) { o.NodesUnknown = true }), "waiting WorkloadClusterUnreachable, settled"},
+		{"the cloud's words", "issues are shown as they are", wants(2), fleet(serving(2), func(o *Observed) { o.Issues = []Cause{{"Capacity", "none in a"}} }), "waiting Capacity, settled"},
+	} {
+		r.check(t)
+	}
+}
+
+// A step that the cloud refused a moment ago is not begun again, and what does not depend on it goes on.
+func TestRefusedSteps(t *testing.T) {
+	busy := fleet(append(serving(4), machine("i-9", 9, drainingNode)), func(o *Observed) {
+		o.Wanted.Content = "v1:b"
+		o.Group.Drift = []string{"tags"}
+		o.Instances[0].Marked = true
+		o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"))
+	})
+	for _, r := range []row{
+		{"none", "the template comes first", wants(4), busy, "PutTemplate after lt:1 (TemplateChanged), waiting Draining"},
+		{"template", "then the group", wants(4, refused(PutTemplate)), busy, "UpdateGroup fields tags (GroupChanged), waiting Draining, waiting Denied"},
+		{"group", "then what is wanted again", wants(4, refused(PutTemplate, UpdateGroup)), busy, "Undrain i-9 (StillWanted), waiting Draining, waiting Denied, waiting Denied"},
+		{"nodes", "then the size", wants(4, refused(PutTemplate, UpdateGroup, Undrain)), busy, "Drain i-1 (ScaleIn), waiting Draining, waiting Denied, waiting Denied, waiting Denied"},
+		{"drain", "then what is spare", wants(4, refused(PutTemplate, UpdateGroup, Undrain, Drain)), busy, "PruneTemplates refs lt:-2 (TemplateUnused), waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
+		{"everything", "then nothing, and the pool is not at rest", wants(4, refused(PutTemplate, UpdateGroup, Undrain, Drain, PruneTemplates)), busy, "waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
+		{"growth", "a size that is refused keeps no template from being pruned", wants(9, refused(Resize)), fleet(serving(2), func(o *Observed) {
+			o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"))
+		}), "PruneTemplates refs lt:-2 (TemplateUnused), waiting Denied"},
+		{"something else", "a refusal of what is not wanted any more says nothing", wants(2, refused(Resize)), fleet(serving(2)), "settled"},
+	} {
+		r.check(t)
+	}
+	got := Decide(wants(9, refused(Resize)), fleet(serving(2)), traits, now).Waiting
+	if want := (Cause{"Denied", "Resize was refused: not allowed"}); len(got) != 1 || got[0] != want {
+		t.Errorf("want the refusal in the cloud's words, %v, got %v", want, got)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	fixed := func(v Template) Template { v.Fixed = true; return v }
+	var manyKept = traits
+	manyKept.KeepTemplates = 2
+	for _, c := range []struct {
+		name, why string
+		traits    Traits
+		versions  []Template
+		group     string
+		instances []Instance
+		want      string
+	}{
+		{"in use", "the newest, the group's own and those that machines were launched from stay", traits,
+			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d")}, "lt:4", []Instance{machine("i-1", 1, from(version(3, "c", "d")))}, "UpdateGroup"},
+		{"history", "one earlier content is kept for going back, older ones go", traits,
+			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d"), version(2, "b", "d")}, "lt:5", nil, "lt:3 lt:2"},
+		{"longer history", "how many are kept is a fact about the cloud", manyKept,
+			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d"), version(2, "b", "d")}, "lt:5", nil, "lt:2"},
+		{"bootstrap data alone", "versions that differ in nothing else hold old tokens and are no history", traits,
+			[]Template{version(5, "e", "d3"), version(4, "e", "d2"), version(3, "e", "d1"), version(2, "b", "d")}, "lt:5", nil, "lt:4 lt:3"},
+		{"bootstrap data of the history", "of an earlier content the newest version is kept", traits,
+			[]Template{version(5, "e", "d"), version(4, "b", "d2"), version(3, "b", "d1")}, "lt:5", nil, "lt:3"},
+		{"old data still running", "a version that a machine runs from stays, whatever its data", traits,
+			[]Template{version(5, "e", "d2"), version(4, "e", "d1")}, "lt:5", []Instance{machine("i-1", 1, from(version(4, "e", "d1")))}, ""},
+		{"a machine on its way out", "until it is gone it counts", traits,
+			[]Template{version(5, "e", "d2"), version(4, "e", "d1")}, "lt:5", []Instance{machine("i-1", 1, leaving, from(version(4, "e", "d1")))}, ""},
+		{"default version", "the cloud would refuse to delete it", traits,
+			[]Template{version(5, "e", "d2"), fixed(version(4, "e", "d1"))}, "lt:5", nil, ""},
+		{"default version and history", "it does not take history's place either", traits,
+			[]Template{version(5, "e", "d"), fixed(version(4, "d", "d")), version(3, "c", "d")}, "lt:5", nil, ""},
+		{"one version", "there is nothing to spare", traits, []Template{version(5, "e", "d")}, "lt:5", nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := fleet(c.instances, func(o *Observed) {
+				o.Versions, o.Group.Template = c.versions, c.group
+				o.Wanted = Template{Content: c.versions[0].Content, Data: c.versions[0].Data}
+			})
+			p := Decide(wants(len(c.instances)), o, c.traits, now)
+			got := ""
+			if p.Step != nil {
+				got = string(p.Step.Kind)
+				if p.Step.Kind == PruneTemplates {
+					got = say(Plan{Step: &Step{Refs: p.Step.Refs}})
+					got = got[len(" refs ") : len(got)-len(" ()")]
+				}
+			}
+			if got != c.want {
+				t.Errorf("%s: want %q, got %q", c.why, c.want, got)
+			}
+		})
+	}
+}
+
+func TestDelete(t *testing.T) {
+	deleting := func(d *Desired) { d.Deleting = true }
+	whole := func(d *Desired) { d.NoDrain = &Cause{"ClusterDeleted", "the cluster is being deleted as a whole"} }
+	timeout := func(after time.Duration) func(*Desired) { return func(d *Desired) { d.DrainTimeout = after } }
+	unknown := func(o *Observed) { o.NodesUnknown = true }
+	goes := func(o *Observed) { o.Group.Deleting = true }
+	noGroup := func(o *Observed) { o.Group = nil }
+	for _, r := range []row{
+		{"nothing", "the object may go", wants(2, deleting), Observed{}, "settled, gone"},
+		{"nothing of ours", "a foreign group of our name is no reason to stay, and is left alone", wants(2, deleting), Observed{Foreign: &Cause{"ForeignGroup", "x"}}, "settled, gone"},
+		{"nodes", "they are drained first", wants(2, deleting), fleet(serving(2)), "Drain i-1 i-2 (PoolDeleted)"},
+		{"draining", "each pass evicts what it may, and says what is left", wants(2, deleting), fleet(serving(2, drainingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
+		{"one drained", "the others go on", wants(2, deleting), fleet([]Instance{machine("i-1", 2, drainedNode), machine("i-2", 1, drainingNode)}), "Drain i-2 (PoolDeleted), waiting Draining"},
+		{"all drained", "then the group goes with all of them", wants(2, deleting), fleet(serving(2, drainedNode)), "DeleteGroup i-1 i-2 (PoolDeleted)"},
+		{"no nodes", "machines that never joined hold nothing", wants(2, deleting), fleet(serving(2, notJoined)), "DeleteGroup i-1 i-2 (PoolDeleted)"},
+		{"empty group", "there is nobody to drain", wants(0, deleting), fleet(nil), "DeleteGroup (PoolDeleted)"},
+		{"timed out", "the pool's drain timeout bounds the wait", wants(2, deleting, timeout(time.Minute)), fleet(serving(2, drainingNode)), "DeleteGroup i-1 i-2 (PoolDeleted)"},
+		{"not timed out", "a moment earlier it does not", wants(2, deleting, timeout(time.Minute+1)), fleet(serving(2, drainingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
+		{"whole cluster", "nobody is left who could run what is evicted", wants(2, deleting, whole), fleet(serving(2)), "DeleteGroup i-1 i-2 (PoolDeleted)"},
+		{"workload cluster away", "what runs there is unknown, and drain comes before removal", wants(2, deleting), fleet(serving(2, notJoined), unknown), "waiting WorkloadClusterUnreachable"},
+		{"workload cluster away with the whole", "nothing needs to be known", wants(2, deleting, whole), fleet(serving(2, notJoined), unknown), "DeleteGroup i-1 i-2 (PoolDeleted)"},
+		{"workload cluster away, no machines", "nothing needs to be known either", wants(0, deleting), fleet(nil, unknown), "DeleteGroup (PoolDeleted)"},
+		{"workload cluster away, all leaving", "nor of those that are gone anyway", wants(1, deleting), fleet(serving(1, leaving), unknown), "DeleteGroup (PoolDeleted)"},
+		{"group goes", "the template is in use until it is gone", wants(2, deleting), fleet(serving(2, leaving), goes), "waiting GroupDeleting"},
+		{"group gone", "the template is last", wants(2, deleting), fleet(nil, noGroup), "DeleteTemplates (PoolDeleted)"},
+		{"held", "what holds up creation does not hold up deletion", wants(2, deleting, held), fleet(nil), "DeleteGroup (PoolDeleted)"},
+		{"out of bounds", "nor do wrong numbers", wants(99, deleting), fleet(nil), "DeleteGroup (PoolDeleted)"},
+		{"sized elsewhere", "nor who sizes it", wants(2, deleting, external), fleet(serving(1)), "Drain i-1 (PoolDeleted)"},
+		{"group refused", "its back-off is waited for", wants(2, deleting, refused(DeleteGroup)), fleet(nil), "waiting Denied"},
+		{"drain refused", "what drains is said after it", wants(2, deleting, refused(Drain)), fleet(serving(1, drainingNode)), "waiting Denied, waiting Draining"},
+		{"template refused", "likewise", wants(2, deleting, refused(DeleteTemplates)), fleet(nil, noGroup), "waiting Denied"},
+	} {
+		r.check(t)
+	}
+}
+
+func TestCausesOfTargets(t *testing.T) {
+	p := Decide(wants(1), fleet([]Instance{machine("i-1", 1), machine("i-2", 2, marked), machine("i-3", 3, notJoined)}), traits, now)
+	want := []Target{{ID: "i-3", ProviderID: "aws:///a/i-3", Cause: Cause{"ScaleIn", "the Auto Scaling group has a size of 3, the pool wants 1"}}}
+	if p.Step == nil || p.Step.Kind != Remove || len(p.Step.Targets) != 1 || p.Step.Targets[0] != want[0] {
+		t.Errorf("want the machine without a node removed at once: %+v, got %+v", want, p.Step)
+	}
+	p = Decide(wants(1), fleet([]Instance{machine("i-1", 1), machine("i-2", 2, marked)}), traits, now)
+	marked := Target{ID: "i-2", ProviderID: "aws:///a/i-2", Node: "node-i-2", Cause: Cause{"Marked", "the instance is marked to go first"}}
+	if p.Step == nil || p.Step.Kind != Drain || len(p.Step.Targets) != 1 || p.Step.Targets[0] != marked {
+		t.Errorf("want %+v, got %+v", marked, p.Step)
+	}
+}
