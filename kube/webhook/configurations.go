@@ -13,11 +13,11 @@ const (
 	ValidatingConfiguration = "muster-validating-webhook-configuration"
 )
 
-// Configurations tell an API server to ask the webhooks. at says how it reaches a path. Conversion is told in the
-// CustomResourceDefinitions instead: it is served at ConvertPath.
-//
 // +kubebuilder:webhook:verbs=create;update,path=/mutate-cluster-x-k8s-io-v1beta2-machinepool,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=default.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 // +kubebuilder:webhook:verbs=create;update,path=/validate-cluster-x-k8s-io-v1beta2-machinepool,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=validation.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+// Configurations tell an API server to ask the webhooks. at says how it reaches a path. Conversion is told in the
+// CustomResourceDefinitions instead: it is served at ConvertPath.
 func Configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
 	fail, equivalent, none := admissionregistrationv1.Fail, admissionregistrationv1.Equivalent, admissionregistrationv1.SideEffectClassNone
 	rules := []admissionregistrationv1.RuleWithOperations{{

@@ -29,10 +29,10 @@ var ErrNoKind = errors.New("no CustomResourceDefinition")
 // ErrNoVersion says that a CustomResourceDefinition names no version that follows a contract we understand.
 var ErrNoVersion = errors.New("no contract version label")
 
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+
 // GVK is the kind in the newest version that follows the newest contract. The reader should be a cached one: it is asked
 // for the metadata of one CustomResourceDefinition. Errors are ErrNoKind, ErrNoVersion, or the reader's own.
-//
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
 func GVK(ctx context.Context, r client.Reader, gk schema.GroupKind) (schema.GroupVersionKind, error) {
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
