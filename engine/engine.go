@@ -99,12 +99,12 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 // Run is one pass. It asks the cloud at most once, begins at most one step, and never waits.
 func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	m := e.memory.of(f.Target.Owner.ID, f.Generation)
-	if err, wait := m.observing(f.Now); err != nil {
+	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
 	}
 	f.Target.MaxAge = m.age(f.Now)
 	observed, err := e.driver.Observe(ctx, f.Target)
-	if err != nil && !(f.Desired.Deleting && complete(err)) {
+	if err != nil && (!f.Desired.Deleting || !complete(err)) {
 		fresh := news(m.observe.err, err)
 		return Outcome{Err: err, Fresh: fresh, Again: m.failedToObserve(f.Now, err), Refused: m.refusals()}
 	}

@@ -80,11 +80,12 @@ func (f failure) again(now time.Time, err error) failure {
 	return failure{err: err, times: f.times + 1, until: now.Add(wait)}
 }
 
-func (r *record) observing(now time.Time) (error, time.Duration) {
+// observing says how long the cloud is not to be asked, and after which error.
+func (r *record) observing(now time.Time) (time.Duration, error) {
 	if r.observe.err == nil || !now.Before(r.observe.until) {
-		return nil, 0
+		return 0, nil
 	}
-	return r.observe.err, r.observe.until.Sub(now)
+	return r.observe.until.Sub(now), r.observe.err
 }
 
 func (r *record) failedToObserve(now time.Time, err error) time.Duration {
