@@ -151,12 +151,13 @@ func groupStep(d Desired, o Observed, t Traits) *Step {
 	return s
 }
 
-// growStep raises the group's size.
+// growStep raises the group's size. Where somebody lowered it by hand below what exists, it is raised to what exists: those
+// that are too many are then drained, before the cloud takes some that it picks.
 func growStep(d Desired, o Observed, t Traits) *Step {
 	if d.External || outOfBounds(d) != nil || o.Group.Size >= d.Replicas {
 		return nil
 	}
-	return &Step{Kind: Resize, Size: d.Replicas,
+	return &Step{Kind: Resize, Size: min(max(d.Replicas, len(alive(o))), d.Max),
 		Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", t.Group, o.Group.Size, d.Replicas)}}
 }
 

@@ -108,6 +108,8 @@ func TestKeep(t *testing.T) {
 		{"higher maximum and more machines", "the group is allowed to grow before it is asked to", wants(5), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
 		{"grow", "the size is set, the cloud launches", wants(5), fleet(serving(3)), "Resize to 5 (ScaleOut)"},
 		{"grow while machines come", "every size is asked for once", wants(5), fleet(serving(3), size(5)), "waiting InstancesLaunching"},
+		{"size lowered by hand", "the cloud is about to kill machines that it picks: those that are too many are drained instead", wants(2), fleet(serving(3), size(0)), "Resize to 3 (ScaleOut)"},
+		{"size lowered by hand, maximum too", "the cloud takes no more than the maximum", wants(2, func(d *Desired) { d.Max = 2 }), fleet(serving(3), size(0)), "Resize to 2 (ScaleOut)"},
 		{"sized elsewhere", "the size is read and never written", wants(5, external), fleet(serving(3)), "settled"},
 		{"sized elsewhere, fewer wanted", "nothing is drained that nobody of us wants gone", wants(1, external), fleet(serving(3)), "settled"},
 		{"too many", "an impossible number is refused, and machines stay as they are", wants(11), fleet(serving(3)), "refused ReplicasOutOfBounds, settled"},

@@ -241,7 +241,7 @@ func unsafeSize(d Desired, o Observed, s Step) string {
 		return ""
 	case d.External:
 		return "somebody else sizes the group"
-	case s.Size < len(alive(o)):
+	case s.Size < len(alive(o)) && s.Size < d.Max:
 		return "the cloud would choose machines by itself"
 	case s.Size < d.Replicas || s.Size > d.Max && s.Size >= o.Group.Size || s.Size == o.Group.Size:
 		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, d.Replicas)
