@@ -157,10 +157,8 @@ func first(a, b *int32) *int32 {
 
 func equal(a, b *int32) bool { return a != nil && b != nil && *a == *b }
 
-// oneLine joins the lines of a message, and leaves out the marks of a list that has one item.
+// oneLine joins the lines of a message; the items of a list, which cluster-api marks with stars, become parts of the sentence.
 func oneLine(s string) string {
-	if rest, ok := strings.CutPrefix(s, "* "); ok && !strings.Contains(rest, "\n* ") {
-		s = rest
-	}
+	s = strings.ReplaceAll(strings.TrimPrefix(s, "* "), "\n* ", "; ")
 	return strings.Join(strings.Fields(s), " ")
 }

@@ -72,11 +72,11 @@ func TestPoolOf(t *testing.T) {
 		{reason: "missing bootstrap data is why everything else waits: its condition speaks",
 			mp: pool(func(mp *clusterv1.MachinePool) {
 				mp.Status.ReadyReplicas = n(0)
-				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld", Message: "* v1.16.8 is older\n  than v1.22"}}
+				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld", Message: "* Data: v1.16.8 is older\n  than v1.22\n* CA: not yet"}}
 			}),
 			infra: infra(map[string]any{"state": "Waiting", "conditions": []any{condition("Ready", "False", "waiting for bootstrap data"), condition("GroupReady", "Unknown", "not asked")}}),
-			want: Pool{Ready: n(0), State: "Waiting", Message: "v1.16.8 is older than v1.22", Problems: []string{
-				"MachinePool: BootstrapConfigReady is False (TooOld): v1.16.8 is older than v1.22",
+			want: Pool{Ready: n(0), State: "Waiting", Message: "Data: v1.16.8 is older than v1.22; CA: not yet", Problems: []string{
+				"MachinePool: BootstrapConfigReady is False (TooOld): Data: v1.16.8 is older than v1.22; CA: not yet",
 				"AWSMachinePool: Ready is False (Because): waiting for bootstrap data",
 				"AWSMachinePool: GroupReady is Unknown (Because): not asked"}}},
 		{reason: "no infrastructure object: that is the problem", mp: pool(func(mp *clusterv1.MachinePool) {

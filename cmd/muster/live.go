@@ -16,11 +16,8 @@ import (
 	"github.com/muster-project/muster/view"
 )
 
-// live says how to reach a world that runs, seeds it, and shows its pools until ctx ends or every pool is ready.
+// live seeds a world that runs, says how to reach it, and shows its pools until ctx ends or every pool is ready.
 func (u *up) live(ctx context.Context, w *world.World, objects []seed.Object) error {
-	if err := u.greet(w, objects); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() { // ends with ctx
@@ -40,6 +37,9 @@ func (u *up) live(ctx context.Context, w *world.World, objects []seed.Object) er
 	}
 	if err := u.sow(ctx, c, objects); err != nil {
 		return u.end(ctx, err, nil)
+	}
+	if err := u.greet(w, objects); err != nil {
+		return err
 	}
 	return u.follow(ctx, w)
 }
@@ -62,7 +62,8 @@ func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) er
 	if err != nil || known == 0 {
 		return err
 	}
-	return u.screen.note(time.Now(), fmt.Sprintf("%d objects were applied when this world was started before, and are left as they are now", known))
+	_, err = fmt.Fprintf(u.out, "%d objects were applied when this world was started before, and are left as they are now.\n", known)
+	return err
 }
 
 // follow shows the pools as they change.
@@ -177,7 +178,7 @@ func reasons(pools []view.Pool) string {
 func (u *up) greet(w *world.World, objects []seed.Object) error {
 	me := self(os.Args[0])
 	var text strings.Builder
-	fmt.Fprintf(&text, "The world is up in %s (logs in %s).\n\n", u.dir, filepath.Join(u.dir, "logs"))
+	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", filepath.Join(u.dir, "logs"))
 	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", w.Kubeconfig())
 	fmt.Fprintf(&text, "  %s kubectl get machinepool,awsmachinepool -A\n", me)
 	for _, o := range seed.Clusters(objects) {

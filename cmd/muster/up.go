@@ -117,11 +117,19 @@ func (u *up) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
+	closeLog, err := logInto(filepath.Join(u.dir, "logs"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeLog()) }()
 	u.screen = newScreen(u.out)
 	if u.untilReady {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, u.timeout, errTimeout)
 		defer cancel()
+	}
+	if _, err := fmt.Fprintf(u.out, "Starting a world in %s ...\n", u.dir); err != nil {
+		return err
 	}
 	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed})
 	if err != nil {

@@ -167,6 +167,30 @@ func (w *world) kill() {
 	<-w.ended
 }
 
+// killChild ends one of the world's processes at once, where the system tells which it is (Linux).
+func (w *world) killChild(name string) {
+	w.t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, path := range paths {
+		args, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(args), "\x00"+name+"\x00") || !strings.Contains(string(args), w.dir+"\x00") {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil {
+			err = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return
+	}
+	w.t.Skipf("no process %s of this world is found below /proc", name)
+}
+
 func (w *world) signal(s syscall.Signal) {
 	if err := w.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		w.t.Error(err)

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// logInto sends what libraries log in this process into a file below dir, where the logs of the other processes are: in the
+// middle of a live table nobody can read it. The function that it gives closes the file.
+func logInto(dir string) (func() error, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the logs: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "up.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	klog.LogToStderr(false)
+	klog.SetOutput(f)
+	ctrl.SetLogger(klog.Background())
+	return func() error {
+		klog.Flush()
+		klog.LogToStderr(true)
+		return f.Close()
+	}, nil
+}
