@@ -59,12 +59,15 @@ func TestLocalControlPlane(t *testing.T) {
 
 	before := w.secret(t, key, secret.Kubeconfig)
 	port := lcp.Spec.ControlPlaneEndpoint.Port
+	// A pause holds back changes; a cluster that served goes on serving, also after a restart.
+	w.pause(t, key, true)
 	w.stop()
 	w.start(t)
 	eventually(t, "the API server back where it was, with what it held", func(ctx context.Context) error {
 		_, err := admin.CoreV1().Nodes().Get(ctx, "machine", metav1.GetOptions{})
 		return err
 	})
+	w.pause(t, key, false)
 	w.untilAvailable(t, lcp)
 	if after := w.secret(t, key, secret.Kubeconfig); !bytes.Equal(before.Data["value"], after.Data["value"]) || lcp.Spec.ControlPlaneEndpoint.Port != port {
 		t.Fatalf("restart: want the kubeconfig and port %d as they were, got port %d", port, lcp.Spec.ControlPlaneEndpoint.Port)
@@ -88,6 +91,30 @@ func (w *testWorld) create(t *testing.T, key client.ObjectKey) *localv1.LocalCon
 		t.Fatal(err)
 	}
 	return lcp
+}
+
+// pause pauses a cluster, or lets it go on, and returns when its control plane has seen it.
+func (w *testWorld) pause(t *testing.T, key client.ObjectKey, pause bool) {
+	t.Helper()
+	cluster := &clusterv1.Cluster{}
+	if err := w.client.Get(t.Context(), key, cluster); err != nil {
+		t.Fatal(err)
+	}
+	changed := cluster.DeepCopy()
+	changed.Spec.Paused = &pause
+	if err := w.client.Patch(t.Context(), changed, client.MergeFrom(cluster)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the control plane to see the pause, or its end", func(ctx context.Context) error {
+		lcp := &localv1.LocalControlPlane{}
+		if err := w.client.Get(ctx, key, lcp); err != nil {
+			return err
+		}
+		if conditions.IsTrue(lcp, clusterv1.PausedCondition) != pause {
+			return fmt.Errorf("%+v", lcp.Status.Conditions)
+		}
+		return nil
+	})
 }
 
 func (w *testWorld) untilAvailable(t *testing.T, lcp *localv1.LocalControlPlane) {
