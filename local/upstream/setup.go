@@ -63,6 +63,6 @@ func Setup(ctx context.Context, mgr ctrl.Manager, cc clustercache.ClusterCache, 
 			return fmt.Errorf("set up cluster-api's reconciler of %s: %w", r.kind, err)
 		}
 	}
-	registerWebhooks(mgr)
+	registerWebhooks(mgr.GetWebhookServer(), mgr.GetScheme(), c)
 	return nil
 }

@@ -1,13 +1,15 @@
 package upstream
 
 import (
+	"net/http"
+
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	bootstrapadmission "sigs.k8s.io/cluster-api/bootstrap/kubeadm/webhooks/admission"
 	coreadmission "sigs.k8s.io/cluster-api/core/webhooks/admission"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -23,10 +25,14 @@ const (
 	validateKubeadm     = "/validate-bootstrap-cluster-x-k8s-io-v1beta2-kubeadmconfig"
 )
 
+// registrar is the part of a webhook server that takes handlers.
+type registrar interface {
+	Register(path string, handler http.Handler)
+}
+
 // registerWebhooks serves the webhooks. Conversion is not among them: one handler converts all kinds.
-func registerWebhooks(mgr ctrl.Manager) {
-	server, scheme := mgr.GetWebhookServer(), mgr.GetScheme()
-	clusters := &coreadmission.Cluster{Client: mgr.GetClient()}
+func registerWebhooks(server registrar, scheme *runtime.Scheme, c client.Reader) {
+	clusters := &coreadmission.Cluster{Client: c}
 	machines, checks, configs := &coreadmission.Machine{}, &coreadmission.MachineHealthCheck{}, &bootstrapadmission.KubeadmConfig{}
 	server.Register(mutateCluster, admission.WithDefaulter[*clusterv1.Cluster](scheme, clusters))
 	server.Register(validateCluster, admission.WithValidator[*clusterv1.Cluster](scheme, clusters))
