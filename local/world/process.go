@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -18,9 +19,10 @@ import (
 const endLimit = 10 * time.Second
 
 // process runs the body of a child until it fails or is told to end: by ctx, or by the end of its standard input, which
-// is the end of its supervisor. Ctrl-C reaches every process of a terminal; here only the supervisor heeds it.
+// is the end of its supervisor. Ctrl-C and the end of a terminal reach every process of it; only the supervisor heeds
+// them.
 func process(ctx context.Context, name string, dir layout, body func(ctx context.Context) error) error {
-	signal.Ignore(os.Interrupt)
+	signal.Ignore(os.Interrupt, syscall.SIGHUP)
 	ctrl.SetLogger(klog.Background())
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
