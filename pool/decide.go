@@ -190,7 +190,15 @@ func pruneStep(o Observed, t Traits) *Step {
 		return nil
 	}
 	return &Step{Kind: PruneTemplates, Refs: refs,
-		Cause: Cause{"TemplateUnused", fmt.Sprintf("%d versions of the %s are not in use any more", len(refs), t.Template)}}
+		Cause: Cause{"TemplateUnused", fmt.Sprintf("%s of the %s that nothing launches from any more", versions(len(refs)), t.Template)}}
+}
+
+// versions counts in words.
+func versions(n int) string {
+	if n == 1 {
+		return "1 version"
+	}
+	return fmt.Sprintf("%d versions", n)
 }
 
 // machines counts in words.

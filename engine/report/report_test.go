@@ -1,0 +1,483 @@
+package report_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 1, RemoveBatch: 10}
+
+// scene is a pool of three machines that is as wanted, until a row changes it. The plan is decided as in a real pass.
+type scene struct {
+	d       pool.Desired
+	o       pool.Observed
+	unseen  bool
+	err     error
+	fresh   error
+	refused map[pool.StepKind]error
+	started bool
+}
+
+func (s *scene) outcome() engine.Outcome {
+	if s.unseen || s.err != nil {
+		return engine.Outcome{Err: s.err, Fresh: s.fresh, Again: time.Second, Refused: s.refused}
+	}
+	for kind, err := range s.refused {
+		if s.d.Avoid == nil {
+			s.d.Avoid = map[pool.StepKind]pool.Cause{}
+		}
+		s.d.Avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
+	}
+	return engine.Outcome{
+		Plan: pool.Decide(s.d, s.o, traits, epoch), Observed: s.o, Seen: true, Started: s.started, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
+	}
+}
+
+func (s *scene) report() report.Report {
+	out := s.outcome()
+	d := s.d
+	d.Avoid = nil
+	return report.Of(d, out, traits)
+}
+
+func aScene(change ...func(*scene)) *scene {
+	v := pool.Template{Ref: "lt-1:1", Content: "v1:a", Data: "d"}
+	s := &scene{
+		d: pool.Desired{Replicas: 3, Max: 10, MinField: "spec.minSize", MaxField: "spec.maxSize"},
+		o: pool.Observed{
+			Wanted: pool.Template{Content: v.Content, Data: v.Data}, Versions: []pool.Template{v},
+			Group: &pool.Group{ID: "arn:g", Size: 3, Max: 10, Template: v.Ref},
+		},
+	}
+	for k := range 3 {
+		id := fmt.Sprintf("i-%d", k+1)
+		s.o.Instances = append(s.o.Instances, pool.Instance{
+			ID: id, ProviderID: "aws:///a/" + id, Zone: "a", Template: v, State: pool.Running,
+			Node: &pool.Node{Name: "node-" + id, Ready: true, Joined: epoch.Add(-time.Hour), ReadySince: epoch.Add(-time.Hour), KubeletVersion: "v1.34.1"},
+		})
+	}
+	for _, c := range change {
+		c(s)
+	}
+	return s
+}
+
+// What may be wrong, as a person would say it.
+var (
+	denied  = &cloud.Error{Kind: cloud.Denied, Op: "autoscaling:X", Code: "AccessDenied", Message: "not authorized"}
+	invalid = &cloud.Error{Kind: cloud.Invalid, Op: "ec2:X", Field: "spec.awsLaunchTemplate.ami", Code: "InvalidAMIID.NotFound", Message: "no such image"}
+)
+
+func and(changes ...func(*scene)) func(*scene) {
+	return func(s *scene) {
+		for _, c := range changes {
+			c(s)
+		}
+	}
+}
+func replicas(n int) func(*scene) { return func(s *scene) { s.d.Replicas = n } }
+func size(n int) func(*scene)     { return func(s *scene) { s.o.Group.Size = n } }
+func external(s *scene)           { s.d.External = true }
+func deleting(s *scene)           { s.d.Deleting = true }
+func held(s *scene) {
+	s.d.Held = &pool.Cause{Reason: "ClusterNotReady", Message: "waiting for the cluster's network"}
+}
+func unseen(s *scene)                { s.unseen = true }
+func failing(err error) func(*scene) { return func(s *scene) { s.err = err } }
+func refused(kind pool.StepKind, err error) func(*scene) {
+	return func(s *scene) { s.refused = map[pool.StepKind]error{kind: err} }
+}
+func foreign(s *scene) {
+	s.o = pool.Observed{Foreign: &pool.Cause{Reason: "ForeignGroup", Message: "Auto Scaling group x is not this pool's"}}
+}
+func noGroup(s *scene)    { s.o.Group, s.o.Instances = nil, nil }
+func noTemplate(s *scene) { s.o.Versions = nil }
+func groupGoes(s *scene)  { s.o.Group.Deleting = true }
+func away(s *scene) {
+	s.o.NodesUnknown = true
+	for k := range s.o.Instances {
+		s.o.Instances[k].Node = nil
+	}
+}
+func wanted(content, data string) func(*scene) {
+	return func(s *scene) { s.o.Wanted = pool.Template{Content: content, Data: data} }
+}
+func issue(s *scene) {
+	s.o.Issues = []pool.Cause{{Reason: "Capacity", Message: "no m5.large left in zone a"}}
+}
+func drift(fields ...string) func(*scene) { return func(s *scene) { s.o.Group.Drift = fields } }
+func newest(v pool.Template) func(*scene) {
+	return func(s *scene) { s.o.Versions = append([]pool.Template{v}, s.o.Versions...) }
+}
+
+// first changes the first machine, whose node is its own copy.
+func first(change func(*pool.Instance)) func(*scene) {
+	return func(s *scene) { change(&s.o.Instances[0]) }
+}
+func notJoined(i *pool.Instance) { i.Node = nil }
+func unready(i *pool.Instance)   { i.Node.Ready, i.Node.ReadySince = false, epoch }
+func neverReady(i *pool.Instance) {
+	i.Node.Ready, i.Node.Joined, i.Node.ReadySince = false, epoch, epoch.Add(time.Second)
+}
+func pending(i *pool.Instance) { i.State, i.Node = pool.Pending, nil }
+func broken(i *pool.Instance)  { i.State = pool.Failed }
+func leaving(i *pool.Instance) { i.State = pool.Terminating }
+func draining(i *pool.Instance) {
+	i.Node.Cordoned, i.Node.DrainStarted, i.Node.Remaining, i.Node.Blocked = true, epoch.Add(-time.Minute), 2, []string{"default/web (budget web)"}
+}
+
+type row struct {
+	name, why string
+	change    func(*scene)
+	want      string
+}
+
+// hold checks one condition of each row.
+func hold(t *testing.T, condition string, rows []row) {
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			got := "absent"
+			for _, c := range aScene(r.change).report().Conditions {
+				if c.Type == condition {
+					got = fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+				}
+			}
+			if got != r.want {
+				t.Errorf("%s:\nwant %s\n got %s", r.why, r.want, got)
+			}
+		})
+	}
+}
+
+func TestTemplateReady(t *testing.T) {
+	hold(t, report.TemplateReady, []row{
+		{"as wanted", "the version is named, so that people find it", and(), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"missing", "it is being made", and(noGroup, noTemplate), "False TemplateMissing: the launch template is being made"},
+		{"changed", "machines are made from the old one until there is a new one", wanted("v1:b", "d"), "False TemplateChanged: a new version of the launch template is being made"},
+		{"bootstrap data changed", "this is no change of the template's content", wanted("v1:a", "e"), "False BootstrapDataChanged: a version of the launch template with new bootstrap data is being made"},
+		{"held", "what holds it up is the reason", and(noGroup, noTemplate, held, wanted("", "")), "False ClusterNotReady: waiting for the cluster's network"},
+		{"unknown, with the cloud's words", "they say why", and(wanted("", ""), issue), "False Capacity: no m5.large left in zone a"},
+		{"unknown", "nothing is made up", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
+		{"refused", "the cloud's refusal stands before what is being done about it", and(wanted("v1:b", "d"), refused(pool.PutTemplate, invalid)), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
+		{"another step refused", "it has a condition of its own", refused(pool.Resize, denied), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
+		{"held, not asked", "the reason is known without asking", and(unseen, held), "False ClusterNotReady: waiting for the cluster's network"},
+		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"invalid", "a specification that can't be met is known to be not ready", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
+		{"no answer", "an error that no cloud gave has a word too", failing(errors.New("connection refused")), "Unknown Failed: connection refused"},
+		{"deleting", "a pool that goes wants no template", deleting, "absent"},
+	})
+}
+
+func TestGroupReady(t *testing.T) {
+	hold(t, report.GroupReady, []row{
+		{"as wanted", "the plain case", and(), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"missing", "it is being made", noGroup, "False GroupMissing: the Auto Scaling group is being made"},
+		{"held", "what holds it up is the reason", and(noGroup, held), "False ClusterNotReady: waiting for the cluster's network"},
+		{"held, but there", "what exists is judged as ever", held, "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"foreign", "it is not ours and never will be by itself", foreign, "False ForeignGroup: Auto Scaling group x is not this pool's"},
+		{"out of bounds", "the field and the allowed values are named", replicas(99), "False ReplicasOutOfBounds: spec.replicas of the MachinePool is 99, allowed are 0 (spec.minSize) to 10 (spec.maxSize)"},
+		{"being deleted", "somebody deleted it by hand", groupGoes, "False GroupDeleting: the Auto Scaling group is being deleted and will be made again"},
+		{"drift", "the fields are named", drift("spec.subnets", "spec.maxSize"), "False GroupChanged: the Auto Scaling group differs in spec.subnets, spec.maxSize"},
+		{"template behind", "both versions are named", newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), "False TemplateBehind: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
+		{"scaling", "both sizes are named", replicas(5), "False Scaling: the Auto Scaling group has a size of 3, the pool wants 5"},
+		{"sized elsewhere", "whatever its size, it is right", and(external, replicas(5)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"size refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"creation refused", "the cloud's words", and(noGroup, refused(pool.CreateGroup, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"removal refused", "the cloud's words", and(replicas(2), refused(pool.Remove, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"template refused", "it has a condition of its own", and(wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
+		{"deleting", "a pool that goes wants no group", deleting, "absent"},
+	})
+}
+
+func TestInstancesReady(t *testing.T) {
+	hold(t, report.InstancesReady, []row{
+		{"as wanted", "the plain case", and(), "True AllReady: 3 of 3 machines are Ready"},
+		{"more than wanted", "who is still there does no harm", and(replicas(2), first(draining)), "True AllReady: 3 of 2 machines are Ready"},
+		{"growing", "what is not there yet is counted", and(replicas(5), size(5)), "False InstancesLaunching: 3 of 5 machines are Ready; waiting for 2 machines to be launched"},
+		{"not joined", "what is waited for is said", first(notJoined), "False NodesJoining: 2 of 3 machines are Ready; waiting for 1 machine to join the cluster"},
+		{"never ready", "a node that was never Ready is joining", first(neverReady), "False NodesNotReady: 2 of 3 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
+		{"not ready", "a node that was Ready and is no more is not joining", first(unready), "False NodesNotReady: 2 of 3 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
+		{"pending", "the cloud is at work", first(pending), "False InstancesLaunching: 2 of 3 machines are Ready; waiting for 1 machine to be launched"},
+		{"failed", "a machine that failed is not Ready, whatever its node says", first(broken), "False InstancesFailed: 2 of 3 machines are Ready; 1 machine failed and will be replaced"},
+		{"leaving", "nor is one on its way out", first(leaving), "False InstancesLaunching: 2 of 3 machines are Ready; waiting for 1 machine to be launched"},
+		{"capacity", "the cloud's words come before our counting", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
+		{"workload cluster away", "nothing is said about nodes that nobody can see", away, "Unknown WorkloadClusterUnreachable: the workload cluster does not answer, so nothing is known about its nodes"},
+		{"none wanted", "none is as many as wanted", func(s *scene) { s.d.Replicas, s.o.Group.Size, s.o.Instances = 0, 0, nil }, "True AllReady: 0 of 0 machines are Ready"},
+		{"sized elsewhere", "the group's own size counts", and(external, replicas(9)), "True AllReady: 3 of 3 machines are Ready"},
+		{"no group", "nothing is there", noGroup, "False NotAllReady: 0 of 3 machines are Ready"},
+		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
+		{"deleting", "a pool that goes wants no machines", deleting, "absent"},
+	})
+}
+
+func TestUpToDate(t *testing.T) {
+	old := pool.Template{Ref: "lt-1:0", Content: "v1:old", Data: "d"}
+	hold(t, report.UpToDate, []row{
+		{"as wanted", "the plain case", and(), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
+		{"one old", "it is counted", first(func(i *pool.Instance) { i.Template = old }), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template"},
+		{"one of unknown make", "what can't be told is not up to date", first(func(i *pool.Instance) { i.Template = pool.Template{} }), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template"},
+		{"older bootstrap data", "a rotated token makes nobody stale", first(func(i *pool.Instance) { i.Template.Data = "c" }), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
+		{"old one leaving", "who goes does not count", first(func(i *pool.Instance) { i.Template, i.State = old, pool.Terminating }), "True AllUpToDate: 2 of 2 machines were launched from the wanted launch template"},
+		{"template changed", "all are old at once", wanted("v1:b", "d"), "False TemplateChanged: 0 of 3 machines were launched from the wanted launch template"},
+		{"template unknown", "nothing can be compared", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
+		{"no machines", "none is old", noGroup, "True AllUpToDate: 0 of 0 machines were launched from the wanted launch template"},
+		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
+		{"deleting", "a pool that goes is compared with nothing", deleting, "absent"},
+	})
+}
+
+func TestDeleting(t *testing.T) {
+	hold(t, report.Deleting, []row{
+		{"not deleting", "the condition is there only while the object goes", and(), "absent"},
+		{"begins to drain", "what is done is said", deleting, "True Drain: the pool is being deleted"},
+		{"draining", "who is drained and what keeps it", and(deleting, first(draining)), "True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
+		{"nodes unknown", "what is waited for", and(deleting, away), "True WorkloadClusterUnreachable: waiting for the workload cluster to answer, because nodes are drained before they go"},
+		{"drained", "the group goes", func(s *scene) { s.d.Deleting, s.o.Instances = true, nil }, "True DeleteGroup: the pool is being deleted"},
+		{"group goes", "what is waited for", and(deleting, groupGoes), "True GroupDeleting: waiting for the Auto Scaling group and its instances to be gone"},
+		{"group gone", "the template goes", and(deleting, noGroup), "True DeleteTemplates: the pool is being deleted, and its launch template is in use no more"},
+		{"gone", "nothing is left", and(deleting, noGroup, noTemplate), "True Gone: nothing of the pool is left in the cloud"},
+		{"refused", "the cloud's words", and(deleting, noGroup, refused(pool.DeleteTemplates, denied)), "True Denied: DeleteTemplates was refused: autoscaling:X: AccessDenied: not authorized"},
+		{"can't be observed", "the cloud's words", and(deleting, failing(denied)), "True Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"not asked", "what holds it up", and(deleting, held, unseen), "True ClusterNotReady: waiting for the cluster's network"},
+		{"not asked, nothing known", "something is said even so", and(deleting, unseen), "True Deleting: the Auto Scaling group is being deleted"},
+	})
+}
+
+func TestReady(t *testing.T) {
+	hold(t, report.Ready, []row{
+		{"as wanted", "how many", and(), "True AllReady: 3 of 3 machines are Ready"},
+		{"some old", "a pool is ready while it has old machines, and they are counted", first(func(i *pool.Instance) { i.Template.Content = "v1:old" }), "True AllReady: 3 of 3 machines are Ready, 2 up to date"},
+		{"not joined", "how many, and what is waited for", first(notJoined), "False NodesJoining: 2 of 3 machines are Ready; waiting for 1 machine to join the cluster"},
+		{"scaling", "how many, and what is waited for rather than two sizes", and(replicas(5), first(unready)), "False Scaling: 2 of 5 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
+		{"scaling, nothing to wait for", "both sizes then", replicas(5), "False Scaling: 3 of 5 machines are Ready; the Auto Scaling group has a size of 3, the pool wants 5"},
+		{"group before instances", "a cause comes before its effect", and(drift("tags"), first(notJoined)), "False GroupChanged: 2 of 3 machines are Ready; the Auto Scaling group differs in tags"},
+		{"template changed", "the cause again", wanted("v1:b", "d"), "False TemplateChanged: 3 of 3 machines are Ready, 0 up to date; a new version of the launch template is being made"},
+		{"capacity", "the cloud's words", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
+		{"workload cluster away", "nothing is counted that nobody can see", away, "Unknown WorkloadClusterUnreachable: 3 machines wanted; the workload cluster does not answer, so nothing is known about nodes and none is removed"},
+		{"held", "what holds it up", and(noGroup, noTemplate, held), "False ClusterNotReady: 0 of 3 machines are Ready; waiting for the cluster's network"},
+		{"foreign", "what is in the way", foreign, "False ForeignGroup: 0 of 3 machines are Ready; Auto Scaling group x is not this pool's"},
+		{"refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: 3 of 5 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
+		{"drain refused", "the same", and(first(notJoined), replicas(2), refused(pool.Drain, denied)), "False Scaling: 2 of 2 machines are Ready; waiting for 1 machine to join the cluster"},
+		{"denied", "nobody knows", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"invalid", "what is to be changed", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
+		{"deleting", "a pool that goes is not ready, and says how far it is", and(deleting, first(draining)), "False Deleting: draining node-i-1; kept by default/web (budget web)"},
+		{"gone", "to the end", and(deleting, noGroup, noTemplate), "False Deleting: nothing of the pool is left in the cloud"},
+	})
+}
+
+func TestState(t *testing.T) {
+	for _, r := range []row{
+		{"deleting", "nothing matters more", and(deleting, failing(denied)), "Deleting"},
+		{"observation failed", "an error is shown before what was known", failing(denied), "Error"},
+		{"refused by us", "somebody has to change something", replicas(99), "Error"},
+		{"foreign", "the same", foreign, "Error"},
+		{"refused by the cloud", "the same, most of the time", and(replicas(5), refused(pool.Resize, denied)), "Error"},
+		{"not asked", "nothing is known", unseen, "Waiting"},
+		{"held", "something else has to come first", and(noGroup, held), "Waiting"},
+		{"held, but there", "a pool that exists goes on", held, "Running"},
+		{"no group", "it is being made", noGroup, "Creating"},
+		{"growing", "the number is not yet right", replicas(5), "Scaling"},
+		{"growing, size set", "until the machines are there", and(replicas(5), size(5)), "Scaling"},
+		{"shrinking", "the number is not yet right", replicas(1), "Scaling"},
+		{"pending", "machines come", first(pending), "Scaling"},
+		{"not joined", "they come until they have joined", first(notJoined), "Scaling"},
+		{"never ready", "and were Ready once", first(neverReady), "Scaling"},
+		{"leaving", "machines go", first(leaving), "Scaling"},
+		{"failed", "a machine will be replaced", first(broken), "Scaling"},
+		{"template changed", "the template is being made", wanted("v1:b", "d"), "Updating"},
+		{"bootstrap data changed", "likewise", wanted("v1:a", "e"), "Updating"},
+		{"drift", "the group is being changed", drift("tags"), "Updating"},
+		{"template behind", "likewise", newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), "Updating"},
+		{"not ready", "everybody is there and somebody is not well", first(unready), "Unhealthy"},
+		{"workload cluster away", "of nodes that nobody sees nothing bad is said", away, "Running"},
+		{"sized elsewhere", "whatever the size, it is right", and(external, replicas(9)), "Running"},
+		{"as wanted", "the plain case", and(), "Running"},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			if got := aScene(r.change).report().State; string(got) != r.want {
+				t.Errorf("%s: want %s, got %s", r.why, r.want, got)
+			}
+		})
+	}
+}
+
+func TestEvents(t *testing.T) {
+	began := func(s *scene) { s.started = true }
+	news := func(s *scene) { s.fresh = denied }
+	many := func(s *scene) {
+		s.d.Replicas, s.o.Group.Size = 0, 12
+		for k := range 9 {
+			i := s.o.Instances[0]
+			i.ID = fmt.Sprintf("j-%d", k)
+			s.o.Instances = append(s.o.Instances, i)
+		}
+	}
+	for _, r := range []row{
+		{"at rest", "an event says that something happened, and nothing did", began, ""},
+		{"not begun", "a step that was only thought of is no event", replicas(5), ""},
+		{"template made", "the cause is in it", and(noGroup, noTemplate, began), "TemplateCreated: made a version of the launch template: there is no launch template yet"},
+		{"group made", "how many machines", and(noGroup, began), "GroupCreated: made the Auto Scaling group: there is no Auto Scaling group yet; it is made with 3 machines"},
+		{"group changed", "which fields", and(drift("tags", "spec.subnets"), began), "GroupUpdated: changed the Auto Scaling group: the Auto Scaling group differs in tags, spec.subnets"},
+		{"grown", "to what size", and(replicas(5), began), "Scaled: set the size of the Auto Scaling group to 5: the Auto Scaling group has a size of 3, the pool wants 5"},
+		{"drain begun", "whose, with its node", and(replicas(2), began), "DrainStarted: draining i-1 (node-i-1): the Auto Scaling group has a size of 3, the pool wants 2"},
+		{"drain goes on", "further rounds are no news", and(replicas(2), first(draining), began), ""},
+		{"one more drain", "only the new one is news", and(replicas(1), first(draining), began), "DrainStarted: draining i-2 (node-i-2): the Auto Scaling group has a size of 3, the pool wants 1"},
+		{"removed", "whose", and(replicas(2), first(notJoined), began), "InstancesRemoved: removed i-1: the Auto Scaling group has a size of 3, the pool wants 2"},
+		{"removed, marked", "the step's own cause", and(replicas(2), first(func(i *pool.Instance) { i.Marked = true; i.Node = nil }), began), "InstancesRemoved: removed i-1: the Auto Scaling group has a size of 3, the pool wants 2"},
+		{"many drained", "a message has a bound", and(many, began), "DrainStarted: draining i-1 (node-i-1), i-2 (node-i-2), i-3 (node-i-3), j-0 (node-i-1), j-1 (node-i-1), j-2 (node-i-1), j-3 (node-i-1), j-4 (node-i-1), j-5 (node-i-1), j-6 (node-i-1) and 2 more: the Auto Scaling group has a size of 12, the pool wants 0"},
+		{"given back", "whose", and(first(draining), began), "DrainEnded: no longer draining i-1 (node-i-1): the pool wants the instance again"},
+		{"pruned", "how many", func(s *scene) {
+			s.started = true
+			s.o.Versions = append(s.o.Versions, pool.Template{Ref: "b", Content: "b"}, pool.Template{Ref: "c", Content: "c"})
+		}, "TemplatesPruned: deleted unused versions of the launch template: 1 version of the launch template that nothing launches from any more"},
+		{"group deleted", "why", func(s *scene) { s.d.Deleting, s.started, s.o.Instances = true, true, nil }, "GroupDeleted: deleting the Auto Scaling group: the pool is being deleted"},
+		{"template deleted", "why", and(deleting, noGroup, began), "TemplateDeleted: deleted the launch template: the pool is being deleted, and its launch template is in use no more"},
+		{"refused for the first time", "a warning with the cloud's words", and(replicas(5), news), "Warning ResizeFailed: autoscaling:X: AccessDenied: not authorized"},
+		{"refused again", "the same words are no news", refused(pool.Resize, denied), ""},
+		{"can't be observed", "a warning", and(failing(denied), news), "Warning ObserveFailed: autoscaling:X: AccessDenied: not authorized"},
+		{"still can't be observed", "no news", failing(denied), ""},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			var list []string
+			for _, e := range aScene(r.change).report().Events {
+				text := e.Reason + ": " + e.Message
+				if e.Warning {
+					text = "Warning " + text
+				}
+				list = append(list, text)
+			}
+			if got := strings.Join(list, "\n"); got != r.want {
+				t.Errorf("%s:\nwant %s\n got %s", r.why, r.want, got)
+			}
+		})
+	}
+}
+
+func TestCountsAndLists(t *testing.T) {
+	number := func(n *int) string {
+		if n == nil {
+			return "unknown"
+		}
+		return fmt.Sprint(*n)
+	}
+	for _, r := range []row{
+		{"as wanted", "desired, current, ready, up to date", and(), "3 3 3 3"},
+		{"leaving", "who goes counts nowhere", first(leaving), "3 2 2 2"},
+		{"failed", "it is there and not ready", first(broken), "3 3 2 3"},
+		{"workload cluster away", "unknown is shown as unknown", away, "3 3 unknown 3"},
+		{"template unknown", "likewise", wanted("", ""), "3 3 3 unknown"},
+		{"not asked", "only what is wanted is known", unseen, "3 unknown unknown unknown"},
+		{"can't be observed", "the same", failing(denied), "3 unknown unknown unknown"},
+		{"sized elsewhere", "the group's size is what is wanted", and(external, replicas(9), size(4)), "4 3 3 3"},
+		{"sized elsewhere, no group", "the object's word until there is one", and(external, replicas(9), noGroup), "9 0 0 0"},
+		{"deleting", "none is wanted", deleting, "0 3 3 3"},
+		{"deleting, sized elsewhere", "none is wanted either", and(deleting, external), "0 3 3 3"},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			c := aScene(r.change).report().Counts
+			if got := fmt.Sprintf("%d %s %s %s", c.Desired, number(c.Current), number(c.Ready), number(c.UpToDate)); got != r.want {
+				t.Errorf("%s: want %s, got %s", r.why, r.want, got)
+			}
+		})
+	}
+	remembered := func(s *scene) { s.o.Remember = map[string]string{"image": "ami-1"} }
+	rep := aScene(first(leaving), size(4), remembered, func(s *scene) { s.o.Instances[1].State = pool.Failed }).report()
+	if want := []string{"aws:///a/i-3"}; !reflect.DeepEqual(rep.ProviderIDs, want) {
+		t.Errorf("want the provider IDs of machines that are of use, %v, got %v", want, rep.ProviderIDs)
+	}
+	row := report.Instance{ID: "i-3", ProviderID: "aws:///a/i-3", Zone: "a", State: pool.Running, Node: "node-i-3", Ready: true, Version: "v1.34.1", Template: "lt-1:1"}
+	if len(rep.Instances) != 3 || rep.Instances[2] != row {
+		t.Errorf("want a row for each machine, the last one %+v, got %+v", row, rep.Instances)
+	}
+	if !rep.Seen || !rep.Provisioned || rep.GroupID != "arn:g" || rep.Template != "lt-1:1" || *rep.Size != 4 || rep.Remember["image"] != "ami-1" {
+		t.Errorf("want what was observed, got %+v", rep)
+	}
+	rep = aScene(noGroup).report()
+	if rep.Provisioned || rep.GroupID != "" || rep.Size != nil || rep.Template == "" {
+		t.Errorf("want a pool without a group not provisioned, got %+v", rep)
+	}
+	rep = aScene(failing(denied)).report()
+	if rep.Seen || rep.Provisioned || rep.Template != "" || rep.Instances != nil || rep.ProviderIDs != nil || rep.Remember != nil {
+		t.Errorf("want nothing said that was not seen, got %+v", rep)
+	}
+}
+
+// everything is each change that the tables know.
+func everything() []func(*scene) {
+	return []func(*scene){
+		and(), replicas(5), replicas(1), replicas(99), size(5), external, deleting, held, unseen, failing(denied), failing(invalid), foreign, noGroup,
+		and(noGroup, noTemplate), noTemplate, away, wanted("v1:b", "d"), wanted("", ""), issue, drift("tags", "spec.maxSize"),
+		refused(pool.Resize, denied), refused(pool.Drain, denied), first(func(i *pool.Instance) { i.State = pool.Pending }), first(broken), first(leaving),
+		func(s *scene) { s.started = true }, func(s *scene) { s.fresh = denied },
+		func(s *scene) {
+			if len(s.o.Instances) > 0 && s.o.Instances[0].Node != nil {
+				draining(&s.o.Instances[0])
+			}
+		},
+	}
+}
+
+// Every pair of circumstances gives the same report twice, byte by byte, whenever it is made; nothing in it tells the time,
+// and every condition has a status, a reason in one word, and a message.
+func TestReportsAreStable(t *testing.T) {
+	all := everything()
+	for a := range all {
+		for b := range all {
+			combined := func(s *scene) {
+				all[a](s)
+				if len(s.o.Instances) > 0 && s.o.Group != nil || a == b {
+					all[b](s)
+				}
+			}
+			one, two := fmt.Sprintf("%+v", flat(aScene(combined).report())), fmt.Sprintf("%+v", flat(aScene(combined).report()))
+			if one != two {
+				t.Fatalf("circumstances %d and %d: want equal reports, got\n%s\n%s", a, b, one, two)
+			}
+			for _, word := range []string{"2026", "2025", "03:0", "0x", "%!"} {
+				if strings.Contains(one, word) {
+					t.Errorf("circumstances %d and %d: want no times, addresses and unfilled words, got %q in %s", a, b, word, one)
+				}
+			}
+			sound(t, aScene(combined).report().Conditions)
+		}
+	}
+}
+
+// flat is a report without pointers.
+func flat(r report.Report) []any {
+	var numbers []int
+	for _, n := range []*int{r.Counts.Current, r.Counts.Ready, r.Counts.UpToDate, r.Size} {
+		if n != nil {
+			numbers = append(numbers, *n)
+		}
+	}
+	return []any{r.Conditions, r.State, r.Events, r.Counts.Desired, numbers, r.Template, r.ProviderIDs, r.Instances, r.GroupID, r.Remember}
+}
+
+func sound(t *testing.T, list []report.Condition) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, c := range list {
+		if seen[c.Type] || c.Reason == "" || strings.ContainsAny(c.Reason, " .:") || c.Message == "" || c.Status != report.True && c.Status != report.False && c.Status != report.Unknown {
+			t.Errorf("want each condition once, with status, reason and message, got %+v", c)
+		}
+		seen[c.Type] = true
+	}
+	if !seen[report.Ready] {
+		t.Errorf("want a summary, got %+v", list)
+	}
+}
