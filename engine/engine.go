@@ -122,6 +122,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
 	s := out.Plan.Step
 	if s == nil {
+		m.forgive(f.Now)
 		return
 	}
 	var err error
@@ -133,6 +134,9 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	if err != nil {
 		out.Fresh = news(m.refusal[s.Kind].err, err)
 		m.refused(s.Kind, f.Now, err)
+		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
+		f.Desired.Avoid = m.avoid(time.Time{})
+		out.Plan.Waiting = pool.Decide(f.Desired, out.Observed, e.driver.Traits(), f.Now).Waiting
 		return
 	}
 	out.Started = true
@@ -173,6 +177,9 @@ func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes)
 	}
 	for k := range instances {
 		key := cloud.ProviderKey(instances[k].ProviderID)
+		if key == "" {
+			continue
+		}
 		instances[k].Marked = instances[k].Marked || marked[key]
 		if node, ok := nodes[key]; ok {
 			instances[k].Node = &node

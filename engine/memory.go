@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"sync"
 	"time"
@@ -100,6 +101,12 @@ func (r *record) refused(kind pool.StepKind, now time.Time, err error) {
 }
 
 func (r *record) began(kind pool.StepKind) { delete(r.refusal, kind) }
+
+// forgive drops the refusals whose back-off has ended, in a pass that has found nothing to do: what was refused is not
+// wanted any more, because somebody else has done it.
+func (r *record) forgive(now time.Time) {
+	maps.DeleteFunc(r.refusal, func(_ pool.StepKind, f failure) bool { return !now.Before(f.until) })
+}
 
 // avoid are the steps whose back-off has not ended.
 func (r *record) avoid(now time.Time) map[pool.StepKind]pool.Cause {

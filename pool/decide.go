@@ -190,7 +190,7 @@ func pruneStep(o Observed, t Traits) *Step {
 		return nil
 	}
 	return &Step{Kind: PruneTemplates, Refs: refs,
-		Cause: Cause{"TemplateUnused", fmt.Sprintf("%s of the %s that nothing launches from any more", versions(len(refs)), t.Template)}}
+		Cause: Cause{"TemplateUnused", fmt.Sprintf("nothing launches from %s of the %s any more", versions(len(refs)), t.Template)}}
 }
 
 // versions counts in words.

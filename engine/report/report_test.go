@@ -343,7 +343,7 @@ func TestEvents(t *testing.T) {
 		{"pruned", "how many", func(s *scene) {
 			s.started = true
 			s.o.Versions = append(s.o.Versions, pool.Template{Ref: "b", Content: "b"}, pool.Template{Ref: "c", Content: "c"})
-		}, "TemplatesPruned: deleted unused versions of the launch template: 1 version of the launch template that nothing launches from any more"},
+		}, "TemplatesPruned: deleted unused versions of the launch template: nothing launches from 1 version of the launch template any more"},
 		{"group deleted", "why", func(s *scene) { s.d.Deleting, s.started, s.o.Instances = true, true, nil }, "GroupDeleted: deleting the Auto Scaling group: the pool is being deleted"},
 		{"template deleted", "why", and(deleting, noGroup, began), "TemplateDeleted: deleted the launch template: the pool is being deleted, and its launch template is in use no more"},
 		{"refused for the first time", "a warning with the cloud's words", and(replicas(5), news), "Warning ResizeFailed: autoscaling:X: AccessDenied: not authorized"},

@@ -1,0 +1,536 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// driver is a cloud that says what it is told to say, and counts.
+type driver struct {
+	observed pool.Observed
+	failing  error
+	refusing map[pool.StepKind]error
+	observes []cloud.Target[int]
+	starts   []pool.Step
+}
+
+func (d *driver) Traits() pool.Traits {
+	return pool.Traits{Group: "group", Template: "template", KeepTemplates: 1, RemoveBatch: 10}
+}
+
+func (d *driver) Observe(_ context.Context, t cloud.Target[int]) (pool.Observed, error) {
+	d.observes = append(d.observes, t)
+	return d.observed, d.failing
+}
+
+func (d *driver) Start(_ context.Context, _ cloud.Target[int], s pool.Step) error {
+	d.starts = append(d.starts, s)
+	return d.refusing[s.Kind]
+}
+
+func (d *driver) began() string {
+	var kinds []string
+	for _, s := range d.starts {
+		kinds = append(kinds, string(s.Kind))
+	}
+	return strings.Join(kinds, " ")
+}
+
+// cluster is a workload cluster.
+type cluster struct {
+	nodes   map[string]pool.Node
+	away    error
+	refuses error
+	asked   [][]string
+	starts  []pool.Step
+}
+
+func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, error) {
+	c.asked = append(c.asked, keys)
+	if c.away != nil {
+		return nil, c.away
+	}
+	return c.nodes, nil
+}
+
+func (c *cluster) Start(_ context.Context, s pool.Step) error {
+	c.starts = append(c.starts, s)
+	return c.refuses
+}
+
+// scene is one pool with everything around it, and its time.
+type scene struct {
+	t       *testing.T
+	engine  *engine.Engine[int]
+	driver  *driver
+	cluster *cluster
+	facts   engine.Facts[int]
+}
+
+// rest is a pool of two machines that is as wanted.
+func rest(t *testing.T) *scene {
+	v := pool.Template{Ref: "t:1", Content: "v1:a", Data: "d"}
+	s := &scene{t: t, driver: &driver{refusing: map[pool.StepKind]error{}}, cluster: &cluster{nodes: map[string]pool.Node{}}}
+	s.driver.observed = pool.Observed{
+		Wanted: pool.Template{Content: v.Content, Data: v.Data}, Versions: []pool.Template{v},
+		Group: &pool.Group{ID: "g", Size: 2, Max: 10, Template: v.Ref},
+	}
+	for _, id := range []string{"i-1", "i-2"} {
+		s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: id, ProviderID: "aws:///z/" + id, State: pool.Running, Template: v})
+		s.cluster.nodes["aws://"+id] = pool.Node{Name: "node-" + id, Ready: true}
+	}
+	s.engine = engine.New[int](s.driver, engine.Options{})
+	s.facts = engine.Facts[int]{
+		Target: cloud.Target[int]{Owner: cloud.Owner{ID: "owner"}}, Desired: pool.Desired{Replicas: 2, Max: 10, MaxField: "spec.maxSize"},
+		Generation: "1", Now: epoch,
+	}
+	return s
+}
+
+func (s *scene) pass() engine.Outcome {
+	s.t.Helper()
+	out := s.engine.Run(s.t.Context(), s.facts, s.cluster)
+	if out.Again <= 0 {
+		s.t.Fatalf("want to be told when to look again, got %v", out.Again)
+	}
+	return out
+}
+
+// after lets time pass, then runs a pass.
+func (s *scene) after(d time.Duration) engine.Outcome {
+	s.t.Helper()
+	s.facts.Now = s.facts.Now.Add(d)
+	return s.pass()
+}
+
+// play follows the engine's own clock for so long, and gives the time between passes.
+func (s *scene) play(long time.Duration) (waits []time.Duration) {
+	s.t.Helper()
+	for end := s.facts.Now.Add(long); s.facts.Now.Before(end); {
+		wait := s.pass().Again
+		waits = append(waits, wait)
+		s.facts.Now = s.facts.Now.Add(wait)
+	}
+	return waits
+}
+
+func check(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("%s: want %v, got %v", what, want, got)
+	}
+}
+
+// errorsOfEveryKind are one error each: the reaction must not depend on its text.
+func errorsOfEveryKind() map[string]error {
+	return map[string]error{
+		"throttled":    &cloud.Error{Kind: cloud.Throttled, Code: "Throttling", Message: "Rate exceeded"},
+		"conflict":     &cloud.Error{Kind: cloud.Conflict, Message: "in use"},
+		"capacity":     &cloud.Error{Kind: cloud.Capacity, Where: "zone a", Message: "none left"},
+		"denied":       &cloud.Error{Kind: cloud.Denied, Message: "not allowed"},
+		"invalid":      &cloud.Error{Kind: cloud.Invalid, Field: "spec.x", Message: "no such thing"},
+		"unavailable":  &cloud.Error{Kind: cloud.Unavailable, Message: "try again"},
+		"of a network": errors.New("read tcp: connection reset by peer"),
+		"deadline":     context.DeadlineExceeded,
+	}
+}
+
+// oneHourOfErrors is what a permanent error may cost: waits of 1 s, 2 s ... 256 s, then 5 minutes each.
+const oneHourOfErrors = 20
+
+func backoffs() []time.Duration {
+	var list []time.Duration
+	total := time.Duration(0)
+	for wait := time.Second; total < time.Hour; wait = min(2*wait, 5*time.Minute) {
+		list, total = append(list, wait), total+wait
+	}
+	return list
+}
+
+func TestObservationBacksOff(t *testing.T) {
+	for name, err := range errorsOfEveryKind() {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			s.driver.failing = err
+			check(t, "waits", backoffs(), s.play(time.Hour))
+			if calls := len(s.driver.observes); calls > oneHourOfErrors {
+				t.Errorf("want at most %d calls an hour, got %d", oneHourOfErrors, calls)
+			}
+			check(t, "steps", "", s.driver.began())
+		})
+	}
+}
+
+// Events may come at any rate: while a back-off lasts nothing is asked, and the error is shown again without being news.
+func TestEventsDoNotBreakABackoff(t *testing.T) {
+	s := rest(t)
+	s.driver.failing = &cloud.Error{Kind: cloud.Denied, Message: "not allowed"}
+	first := s.pass()
+	check(t, "the first is news", s.driver.failing, first.Fresh)
+	for range 3600 {
+		out := s.after(time.Second)
+		if out.Err == nil || out.Seen || out.Fresh != nil {
+			t.Fatalf("want the known error shown again and not as news, got %+v", out)
+		}
+	}
+	if calls := len(s.driver.observes); calls > oneHourOfErrors+1 {
+		t.Errorf("want at most %d calls, got %d", oneHourOfErrors+1, calls)
+	}
+	s.driver.failing = errors.New("another one")
+	s.facts.Now = s.facts.Now.Add(time.Hour)
+	check(t, "another error is news", s.driver.failing, s.pass().Fresh)
+	s.driver.failing = nil
+	if out := s.after(time.Hour); !out.Seen || out.Err != nil {
+		t.Errorf("want everything forgotten after a success, got %+v", out)
+	}
+	s.driver.failing = errors.New("yet another")
+	check(t, "back-off after a success begins anew", time.Second, s.after(time.Hour).Again)
+}
+
+func TestThrottledWaitsAsLongAsTheCloudSays(t *testing.T) {
+	for _, c := range []struct {
+		name, why   string
+		after, want time.Duration
+	}{
+		{"longer", "the cloud knows its buckets", 90 * time.Second, 90 * time.Second},
+		{"longer than the cap", "the cap is ours, not the cloud's", time.Hour, time.Hour},
+		{"shorter", "a cloud that says at once is not asked at once", time.Millisecond, time.Second},
+		{"unsaid", "our own back-off then", 0, time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := fmt.Errorf("observe: %w", &cloud.Error{Kind: cloud.Throttled, After: c.after})
+			s := rest(t)
+			s.driver.failing = err
+			check(t, "observing: "+c.why, c.want, s.pass().Again)
+			s = rest(t)
+			s.facts.Desired.Replicas = 3
+			s.driver.refusing[pool.Resize] = err
+			s.play(2 * c.want)
+			first, second := 0, 0
+			for _, kind := range strings.Fields(s.driver.began()) {
+				if kind == "Resize" {
+					first++
+				}
+			}
+			s.after(4 * c.want)
+			second = len(s.driver.starts)
+			if first < 2 || first > 3 || second <= first {
+				t.Errorf("starting: %s: want it tried again after %v and not sooner, got %d tries, then %d", c.why, c.want, first, second)
+			}
+		})
+	}
+}
+
+func TestStepsBackOff(t *testing.T) {
+	for name, err := range errorsOfEveryKind() {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			s.facts.Desired.Replicas = 5
+			s.driver.refusing[pool.Resize] = err
+			s.play(time.Hour)
+			if n := len(s.driver.starts); n < 10 || n > oneHourOfErrors {
+				t.Errorf("want 10 to %d tries an hour, got %d", oneHourOfErrors, n)
+			}
+			if n := len(s.driver.observes); n > 100 {
+				t.Errorf("want at most 100 reads an hour while a step is refused, got %d", n)
+			}
+			if out := s.pass(); !reflect.DeepEqual(out.Refused, map[pool.StepKind]error{pool.Resize: err}) || out.Err != nil {
+				t.Errorf("want the refusal shown, got %v and %v", out.Refused, out.Err)
+			}
+			delete(s.driver.refusing, pool.Resize)
+			if out := s.after(5 * time.Minute); !out.Started || out.Refused != nil {
+				t.Errorf("want the step begun once the cloud takes it, got %+v", out)
+			}
+		})
+	}
+}
+
+// A step that is refused keeps no other from being begun, each has a back-off of its own.
+func TestOneRefusalDoesNotStopOthers(t *testing.T) {
+	s := rest(t)
+	s.driver.observed.Wanted.Content = "v1:b"
+	s.driver.observed.Group.Drift = []string{"tags"}
+	s.facts.Desired.Replicas = 5
+	denied := &cloud.Error{Kind: cloud.Denied, Message: "not allowed"}
+	s.driver.refusing = map[pool.StepKind]error{pool.PutTemplate: denied, pool.UpdateGroup: denied}
+	s.pass()
+	s.after(10 * time.Millisecond)
+	out := s.after(10 * time.Millisecond)
+	check(t, "steps", "PutTemplate UpdateGroup Resize", s.driver.began())
+	if !out.Started || len(out.Refused) != 2 {
+		t.Errorf("want the size set and both refusals shown, got %+v", out)
+	}
+}
+
+// What is said about a refused step is the same in the pass that tries it again and in those that wait.
+func TestWaitingDoesNotFlap(t *testing.T) {
+	for name, change := range map[string]func(*scene){
+		"growing":  func(s *scene) { s.facts.Desired.Replicas = 3 },
+		"draining": func(s *scene) { s.facts.Desired.Replicas = 1 },
+		"deleting": func(s *scene) { s.facts.Desired.Deleting = true },
+		"updating and growing": func(s *scene) {
+			s.facts.Desired.Replicas = 3
+			s.driver.observed.Group.Drift = []string{"tags"}
+		},
+		"creating": func(s *scene) { s.driver.observed.Group = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			change(s)
+			refusal := &cloud.Error{Kind: cloud.Denied, Message: "not allowed"}
+			for _, kind := range []pool.StepKind{pool.Resize, pool.CreateGroup, pool.UpdateGroup, pool.DeleteGroup} {
+				s.driver.refusing[kind] = refusal
+			}
+			s.cluster.refuses = refusal
+			s.play(30 * time.Second)
+			said := map[string]bool{}
+			for range 600 {
+				said[fmt.Sprint(s.after(time.Second).Plan.Waiting)] = true
+			}
+			if len(said) != 1 || said["[]"] {
+				t.Errorf("want one thing said, got %q", slices.Sorted(maps.Keys(said)))
+			}
+		})
+	}
+}
+
+// What somebody else put right is no error any more.
+func TestRefusalsOfWhatIsNotWantedEnd(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas = 3
+	s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Conflict, Message: "a scaling activity is in progress"}
+	s.play(time.Minute)
+	s.driver.observed.Group.Size = 3
+	s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: "i-3", ProviderID: "aws:///z/i-3", State: pool.Running})
+	s.play(5 * time.Minute)
+	if out := s.pass(); out.Refused != nil {
+		t.Errorf("want no refusal left of a step that nobody wants, got %v", out.Refused)
+	}
+}
+
+func TestAChangeEndsEveryBackoff(t *testing.T) {
+	t.Run("observing", func(t *testing.T) {
+		s := rest(t)
+		s.driver.failing = &cloud.Error{Kind: cloud.Invalid, Field: "spec.x", Message: "no"}
+		s.play(10 * time.Minute)
+		before := len(s.driver.observes)
+		s.facts.Generation = "2"
+		out := s.pass()
+		check(t, "calls", before+1, len(s.driver.observes))
+		check(t, "back-off", time.Second, out.Again)
+		check(t, "the same error after a change is news", s.driver.failing, out.Fresh)
+	})
+	t.Run("starting", func(t *testing.T) {
+		s := rest(t)
+		s.facts.Desired.Replicas = 5
+		s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Invalid, Message: "no"}
+		s.play(10 * time.Minute)
+		before := len(s.driver.starts)
+		s.facts.Generation, s.facts.Desired.Replicas = "2", 4
+		s.pass()
+		check(t, "tries", before+1, len(s.driver.starts))
+	})
+	t.Run("not before its time", func(t *testing.T) {
+		s := rest(t)
+		s.pass()
+		s.facts.Generation = "2"
+		s.after(time.Second)
+		check(t, "age that an event takes", 10*time.Second, s.driver.observes[1].MaxAge)
+	})
+	t.Run("an owner that is forgotten", func(t *testing.T) {
+		s := rest(t)
+		s.driver.failing = errors.New("no")
+		s.play(10 * time.Minute)
+		before := len(s.driver.observes)
+		s.engine.Forget("owner")
+		s.pass()
+		check(t, "calls", before+1, len(s.driver.observes))
+	})
+	t.Run("another owner", func(t *testing.T) {
+		s := rest(t)
+		s.driver.failing = errors.New("no")
+		s.pass()
+		s.facts.Target.Owner.ID = "another"
+		s.pass()
+		check(t, "calls", 2, len(s.driver.observes))
+	})
+}
+
+// A pass that the clock asked for looks afresh; one that an event asked for takes what was seen a moment ago, and does not
+// push the next look away.
+func TestEventsTakeARecentObservation(t *testing.T) {
+	s := rest(t)
+	check(t, "first pass: steady", 2*time.Minute, s.pass().Again)
+	for k := range 5 {
+		check(t, "time left to the next look", 2*time.Minute-time.Duration(k+1)*10*time.Second, s.after(10*time.Second).Again)
+	}
+	s.after(70 * time.Second)
+	var ages []time.Duration
+	for _, o := range s.driver.observes {
+		ages = append(ages, o.MaxAge)
+	}
+	ten := 10 * time.Second
+	check(t, "ages", []time.Duration{0, ten, ten, ten, ten, ten, 0}, ages)
+}
+
+func TestHowOftenIsLooked(t *testing.T) {
+	t.Run("at rest", func(t *testing.T) {
+		s := rest(t)
+		s.play(time.Hour)
+		check(t, "reads an hour", 30, len(s.driver.observes))
+		check(t, "writes", "", s.driver.began())
+	})
+	t.Run("as told", func(t *testing.T) {
+		s := rest(t)
+		s.engine = engine.New[int](s.driver, engine.Options{Steady: 10 * time.Minute})
+		check(t, "wait", 10*time.Minute, s.pass().Again)
+	})
+	t.Run("waiting for capacity", func(t *testing.T) {
+		s := rest(t)
+		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 3, 3
+		waits := s.play(time.Hour)
+		check(t, "first look again", 3*time.Second, waits[0])
+		check(t, "last", time.Minute, waits[len(waits)-1])
+		if len(waits) > 80 {
+			t.Errorf("want at most 80 reads in an hour of waiting, got %d", len(waits))
+		}
+		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 2, 2
+		s.pass()
+		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 3, 3
+		check(t, "after rest it is looked soon again", 3*time.Second, s.after(3*time.Minute).Again)
+	})
+	t.Run("never faster than that", func(t *testing.T) {
+		s := rest(t)
+		s.facts.Desired.Replicas = 3
+		s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Unavailable}
+		s.pass()
+		if out := s.after(time.Second - time.Nanosecond); out.Again < 100*time.Millisecond {
+			t.Errorf("want at least 100ms between passes, got %v", out.Again)
+		}
+	})
+}
+
+func TestNodesAreJoinedByMeaning(t *testing.T) {
+	s := rest(t)
+	s.driver.observed.Instances = append(s.driver.observed.Instances,
+		pool.Instance{ID: "i-3", ProviderID: "aws:///elsewhere/i-3", State: pool.Running, Marked: true}, pool.Instance{ID: "unborn", State: pool.Pending})
+	s.driver.observed.Group.Size, s.facts.Desired.Replicas = 4, 4
+	s.cluster.nodes[""] = pool.Node{Name: "nobody's"}
+	s.facts.Marked = map[string]bool{"aws://i-2": true, "": true}
+	before := slices.Clone(s.driver.observed.Instances)
+	out := s.pass()
+	check(t, "keys asked for", [][]string{{"aws://i-1", "aws://i-2", "aws://i-3"}}, s.cluster.asked)
+	var got []string
+	for _, i := range out.Observed.Instances {
+		name := "none"
+		if i.Node != nil {
+			name = i.Node.Name
+		}
+		got = append(got, fmt.Sprintf("%s %s %t", i.ID, name, i.Marked))
+	}
+	check(t, "instances, nodes, marks", []string{"i-1 node-i-1 false", "i-2 node-i-2 true", "i-3 none true", "unborn none false"}, got)
+	check(t, "the driver's own observation", before, s.driver.observed.Instances)
+}
+
+func TestAWorkloadClusterThatIsAway(t *testing.T) {
+	t.Run("nothing is removed", func(t *testing.T) {
+		s := rest(t)
+		s.cluster.away = errors.New("dial tcp: connection refused")
+		s.facts.Desired.Replicas = 1
+		s.play(10 * time.Minute)
+		out := s.pass()
+		if !out.Observed.NodesUnknown || out.Err != nil || len(s.driver.starts)+len(s.cluster.starts) > 0 {
+			t.Errorf("want nodes unknown and no step, got %+v, %s, %v", out, s.driver.began(), s.cluster.starts)
+		}
+	})
+	t.Run("nothing is deleted", func(t *testing.T) {
+		s := rest(t)
+		s.cluster.away = errors.New("dial tcp: connection refused")
+		s.facts.Desired.Deleting = true
+		s.play(10 * time.Minute)
+		check(t, "steps", "", s.driver.began())
+		s.facts.Desired.NoDrain = &pool.Cause{Reason: "ClusterDeleted", Message: "x"}
+		s.after(time.Minute)
+		check(t, "steps once the cluster goes as a whole", "DeleteGroup", s.driver.began())
+	})
+	t.Run("it is not asked about nobody", func(t *testing.T) {
+		s := rest(t)
+		s.driver.observed.Instances, s.driver.observed.Group.Size, s.facts.Desired.Replicas = nil, 0, 0
+		s.cluster.away = errors.New("dial tcp: connection refused")
+		if out := s.pass(); out.Observed.NodesUnknown || len(s.cluster.asked) > 0 {
+			t.Errorf("want no question, got %v, unknown: %t", s.cluster.asked, out.Observed.NodesUnknown)
+		}
+	})
+}
+
+func TestDrainBelongsToTheNodes(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas = 1
+	out := s.pass()
+	if !out.Started || len(s.driver.starts) > 0 || len(s.cluster.starts) != 1 || s.cluster.starts[0].Kind != pool.Drain {
+		t.Fatalf("want the drain begun by the nodes, got %v and %v", s.driver.starts, s.cluster.starts)
+	}
+	check(t, "its progress is looked at soon", 3*time.Second, out.Again)
+	s.cluster.nodes["aws://i-1"] = pool.Node{Name: "node-i-1", DrainStarted: s.facts.Now}
+	s.after(3 * time.Second)
+	if s.driver.began() != "Remove" || s.driver.starts[0].Targets[0].ID != "i-1" {
+		t.Errorf("want the drained machine removed, got %+v", s.driver.starts)
+	}
+	s.facts.Desired.Replicas = 2
+	s.after(3 * time.Second)
+	if got := s.cluster.starts[len(s.cluster.starts)-1].Kind; got != pool.Undrain {
+		t.Errorf("want the node given back by the nodes, got %s", got)
+	}
+}
+
+func TestAnEffectIsLookedAtSoon(t *testing.T) {
+	s := rest(t)
+	s.driver.observed.Wanted.Content = "v1:b"
+	check(t, "after a version", 100*time.Millisecond, s.pass().Again)
+	s = rest(t)
+	s.facts.Desired.Replicas = 3
+	check(t, "after a size", 3*time.Second, s.pass().Again)
+	check(t, "an event before that does not push it away", 2*time.Second, func() time.Duration {
+		s.driver.observed.Group.Size = 3
+		return s.after(time.Second).Again
+	}())
+}
+
+// Passes of different owners run at the same time.
+func TestOwnersAtTheSameTime(t *testing.T) {
+	e := engine.New[int](&calm{}, engine.Options{})
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Go(func() {
+			f := engine.Facts[int]{Target: cloud.Target[int]{Owner: cloud.Owner{ID: fmt.Sprint(k)}}, Desired: pool.Desired{Replicas: 1, Max: 1}, Now: epoch}
+			for range 100 {
+				f.Now = f.Now.Add(e.Run(t.Context(), f, &cluster{}).Again)
+			}
+			e.Forget(f.Target.Owner.ID)
+		})
+	}
+	wg.Wait()
+}
+
+// calm is a cloud without state, which refuses.
+type calm struct{}
+
+func (*calm) Traits() pool.Traits { return pool.Traits{Group: "group", Template: "template"} }
+func (*calm) Observe(context.Context, cloud.Target[int]) (pool.Observed, error) {
+	return pool.Observed{Wanted: pool.Template{Content: "v1:a"}}, nil
+}
+func (*calm) Start(context.Context, cloud.Target[int], pool.Step) error { return errors.New("no") }
