@@ -207,11 +207,15 @@ func glob(pattern, s string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == s
 	}
-	const slash = "\x00"
-	escaped := strings.NewReplacer("/", slash, "[", `\[`).Replace(pattern)
-	ok, err := path.Match(escaped, strings.ReplaceAll(s, "/", slash))
+	ok, err := path.Match(slashless.Replace(pattern), strings.ReplaceAll(s, "/", slash))
 	return err == nil && ok
 }
+
+// slash stands for the one character that a pattern of package path treats apart and one of AWS does not; slashless puts
+// it in place, and lets brackets be brackets.
+const slash = "\x00"
+
+var slashless = strings.NewReplacer("/", slash, "[", `\[`)
 
 // itoa spells a number of any integer type.
 func itoa[N ~int | ~int32 | ~int64](n N) string { return strconv.FormatInt(int64(n), 10) }

@@ -55,6 +55,9 @@ func (r *realm) terminateInGroup(in *autoscaling.TerminateInstanceInAutoScalingG
 
 // managedAll finds several members of one group.
 func (r *realm) managedAll(groupName *string, ids []string) (*group, []*member, error) {
+	if len(ids) == 0 {
+		return nil, nil, invalid("1 validation error detected: Value '[]' at 'instanceIds' failed to satisfy constraint: Member must have length greater than or equal to 1")
+	}
 	var g *group
 	var members []*member
 	for _, id := range ids {
@@ -132,6 +135,11 @@ func (r *realm) detachInstances(in *autoscaling.DetachInstancesInput) (*autoscal
 	g, members, err := r.managedAll(in.AutoScalingGroupName, in.InstanceIds)
 	if err != nil {
 		return nil, err
+	}
+	for _, m := range members {
+		if m.State != memberInService && m.State != memberStandby {
+			return nil, invalid("The instance %s is not in InService or Standby.", m.Instance)
+		}
 	}
 	if err := r.lower(g, members, val(in.ShouldDecrementDesiredCapacity)); err != nil {
 		return nil, err

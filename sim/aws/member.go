@@ -121,12 +121,11 @@ func (r *realm) failed(g *group, m *member, i *instance) (bool, string, time.Tim
 	if !i.impaired(r.now) {
 		return false, "", i.ImpairedAt
 	}
-	from := i.ImpairedAt
-	if grace := m.InServiceAt.Add(r.life(seconds(g.Spec.HealthCheckGracePeriod))); m.State == memberInService && grace.After(from) {
-		from = grace
+	if m.State != memberInService {
+		return false, "", time.Time{}
 	}
-	if m.State != memberInService || r.now.Before(from) {
-		return false, "", from
+	if grace := m.InServiceAt.Add(r.life(seconds(g.Spec.HealthCheckGracePeriod))); r.now.Before(grace) {
+		return false, "", grace
 	}
 	return true, "EC2 instance status checks failure", time.Time{}
 }

@@ -166,9 +166,15 @@ func (s *Server) settle(now time.Time, call bool) error {
 		}
 		next = earliest(next, r.due)
 	}
+	if floor := now.Add(tickFloor); !next.IsZero() && next.Before(floor) {
+		next = floor
+	}
 	s.alarm.Set(next)
 	return s.commit(now, call)
 }
+
+// tickFloor is the shortest time from one tick to the next, so that no speed makes the simulator spin.
+const tickFloor = time.Millisecond
 
 // commit writes what has changed and then powers machines on and off: in this order, so that a machine never runs that no state
 // knows of. s.mu is held.
