@@ -101,7 +101,7 @@ func FuzzProviderKey(f *testing.F) {
 			t.Errorf("want a scheme and an instance, got %q for %q", key, id)
 		}
 		prefix, tail, _ := strings.Cut(id, "://")
-		if same := cloud.ProviderKey(strings.ToUpper(prefix) + ":///" + tail); same != key && strings.ToLower(strings.ToUpper(prefix)) == strings.ToLower(prefix) {
+		if same := cloud.ProviderKey(strings.ToUpper(prefix) + ":///" + tail); same != key && strings.EqualFold(strings.ToUpper(prefix), prefix) {
 			t.Errorf("want one meaning whatever the slashes and the scheme's case, got %q and %q", key, same)
 		}
 	})

@@ -157,27 +157,12 @@ func (r *record) afterDrain(now time.Time) time.Duration {
 
 // next says when to look again, and remembers it.
 func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
-	wait := steady
-	if s := out.Plan.Step; s == nil || s.Kind != pool.Drain {
-		r.draining = false
-	}
-	switch {
-	case out.Plan.Settled && !out.Started:
-		r.moving = time.Time{}
-	case out.Started && out.Plan.Step.Kind == pool.Drain:
+	drains := out.Plan.Step != nil && out.Plan.Step.Kind == pool.Drain
+	r.draining = r.draining && drains
+	if drains && out.Started {
 		return r.afterDrain(now)
-	case out.Started:
-		r.moving = now
-		wait = afterStep
-		if s := out.Plan.Step.Kind; s == pool.Resize || s == pool.Remove || s == pool.DeleteGroup || s == pool.CreateGroup {
-			wait = movingLeast
-		}
-	default:
-		if r.moving.IsZero() {
-			r.moving = now
-		}
-		wait = min(max(now.Sub(r.moving)/movingShare, movingLeast), min(movingMost, steady))
 	}
+	wait := r.pace(now, out, steady)
 	for _, f := range r.refusal {
 		if left := f.until.Sub(now); left > 0 {
 			wait = min(wait, left)
@@ -189,4 +174,24 @@ func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Dur
 	}
 	r.due = now.Add(wait)
 	return max(wait, afterStep)
+}
+
+// pace is the time to the next look that what goes on asks for: soon after a step, at rest rarely.
+func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Duration {
+	if out.Started {
+		r.moving = now
+		switch out.Plan.Step.Kind {
+		case pool.Resize, pool.Remove, pool.DeleteGroup, pool.CreateGroup:
+			return movingLeast
+		}
+		return afterStep
+	}
+	if out.Plan.Settled {
+		r.moving = time.Time{}
+		return steady
+	}
+	if r.moving.IsZero() {
+		r.moving = now
+	}
+	return min(max(now.Sub(r.moving)/movingShare, movingLeast), movingMost, steady)
 }

@@ -37,25 +37,28 @@ func happened(f facts) []Event {
 	if s == nil || !f.out.Started {
 		return nil
 	}
-	w := words[s.Kind]
 	targets := s.Targets
 	if s.Kind == pool.Drain {
 		if targets = begun(f.o, targets); len(targets) == 0 {
 			return nil
 		}
 	}
-	done := w.done
-	switch {
-	case s.Kind == pool.Resize:
-		done = fmt.Sprintf(done, f.t.Group) + fmt.Sprintf(" to %d", s.Size)
-	case s.Kind == pool.PutTemplate || s.Kind == pool.PruneTemplates || s.Kind == pool.DeleteTemplates:
-		done = fmt.Sprintf(done, f.t.Template)
-	case strings.Contains(done, "%s"):
-		done = fmt.Sprintf(done, f.t.Group)
+	return []Event{{Reason: words[s.Kind].reason, Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
+}
+
+// done says in the cloud's language what a step did.
+func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
+	text := words[s.Kind].done
+	switch s.Kind {
+	case pool.Resize:
+		return fmt.Sprintf(text, t.Group) + fmt.Sprintf(" to %d", s.Size)
+	case pool.PutTemplate, pool.PruneTemplates, pool.DeleteTemplates:
+		return fmt.Sprintf(text, t.Template)
+	case pool.Drain, pool.Undrain, pool.Remove:
+		return text + " " + names(targets)
 	default:
-		done += " " + names(targets)
+		return fmt.Sprintf(text, t.Group)
 	}
-	return []Event{{Reason: w.reason, Message: done + ": " + s.Cause.Message}}
 }
 
 // begun are the targets whose drain starts with this step; further rounds of it are no news.

@@ -56,19 +56,7 @@ func count(f facts) Counts {
 	if f.d.External && f.o.Group != nil && !f.d.Deleting {
 		c.Desired = f.o.Group.Size
 	}
-	current, ready, upToDate := 0, 0, 0
-	for _, i := range f.o.Instances {
-		if i.State == pool.Terminating {
-			continue
-		}
-		current++
-		if i.State == pool.Running && i.Node != nil && i.Node.Ready {
-			ready++
-		}
-		if i.Template.Same(f.o.Wanted) {
-			upToDate++
-		}
-	}
+	current, ready, upToDate := tally(f.o)
 	c.Current = &current
 	if !f.o.NodesUnknown {
 		c.Ready = &ready
@@ -77,6 +65,24 @@ func count(f facts) Counts {
 		c.UpToDate = &upToDate
 	}
 	return c
+}
+
+// tally counts the instances that are not on their way out, those of them whose nodes are Ready, and those that were
+// launched from the wanted template.
+func tally(o pool.Observed) (current, ready, upToDate int) {
+	for _, i := range o.Instances {
+		if i.State == pool.Terminating {
+			continue
+		}
+		current++
+		if i.State == pool.Running && i.Node != nil && i.Node.Ready {
+			ready++
+		}
+		if i.Template.Same(o.Wanted) {
+			upToDate++
+		}
+	}
+	return current, ready, upToDate
 }
 
 // rows lists the instances, and the provider IDs of those that are or will be of use.
@@ -99,13 +105,13 @@ func state(f facts) State {
 	switch {
 	case f.d.Deleting:
 		return StateDeleting
-	case f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0:
+	case stuck(f):
 		return StateError
 	case !f.out.Seen || f.o.Group == nil && f.d.Held != nil:
 		return StateWaiting
 	case f.o.Group == nil:
 		return StateCreating
-	case *f.counts.Current != f.counts.Desired || f.o.Group.Size != f.counts.Desired || coming(f.o):
+	case scales(f):
 		return StateScaling
 	case behind(f.o):
 		return StateUpdating
@@ -114,6 +120,16 @@ func state(f facts) State {
 	default:
 		return StateRunning
 	}
+}
+
+// stuck says that something does not go on by itself.
+func stuck(f facts) bool {
+	return f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0
+}
+
+// scales says that there are not yet as many machines as are wanted, or that some come or go.
+func scales(f facts) bool {
+	return *f.counts.Current != f.counts.Desired || f.o.Group.Size != f.counts.Desired || coming(f.o)
 }
 
 // coming says that machines are on their way in or out, or have not joined yet.

@@ -17,7 +17,6 @@ func templateReady(f facts) *Condition {
 	if c := refusal(f, TemplateReady, pool.PutTemplate); c != nil {
 		return c
 	}
-	latest := f.o.Latest()
 	switch {
 	case f.o.Wanted.Content == "" && f.d.Held != nil:
 		return &Condition{TemplateReady, False, f.d.Held.Reason, f.d.Held.Message}
@@ -25,6 +24,15 @@ func templateReady(f facts) *Condition {
 		return &Condition{TemplateReady, False, f.o.Issues[0].Reason, f.o.Issues[0].Message}
 	case f.o.Wanted.Content == "":
 		return &Condition{TemplateReady, Unknown, "TemplateUnknown", fmt.Sprintf("what the %s is made of is not known", f.t.Template)}
+	default:
+		return newestTemplate(f)
+	}
+}
+
+// newestTemplate holds the newest template against the wanted one.
+func newestTemplate(f facts) *Condition {
+	latest := f.o.Latest()
+	switch {
 	case latest.Ref == "":
 		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being made", f.t.Template)}
 	case !latest.Same(f.o.Wanted):
