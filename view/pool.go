@@ -46,8 +46,14 @@ func PoolOf(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) Pool {
 	p.Message = message(mp, theirs)
 	p.Problems = problems(mp, infra, theirs)
 	p.Settled = mp.DeletionTimestamp.IsZero() && mp.Status.ObservedGeneration == mp.Generation &&
-		equal(p.Desired, p.Current) && equal(p.Desired, p.Ready)
+		equal(p.Desired, p.Current) && equal(p.Desired, p.Ready) && !denied(theirs)
 	return p
+}
+
+// denied says that the infrastructure object itself does not call itself ready yet; one that does not say is believed.
+func denied(theirs []metav1.Condition) bool {
+	c := meta.FindStatusCondition(theirs, readyCondition)
+	return c != nil && c.Status != metav1.ConditionTrue
 }
 
 // Line is the pool in one line, for outputs that can't be redrawn.
