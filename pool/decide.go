@@ -126,12 +126,12 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 }
 
 // groupStep repairs the group's fields and points it at the newest template. A lower maximum waits until the group is
-// small enough: a cloud that is asked for it sooner would choose instances by itself, undrained.
+// small enough and as few instances exist: a cloud that is asked for it sooner would choose instances by itself, undrained.
 func groupStep(d Desired, o Observed, t Traits) *Step {
 	latest := o.Latest().Ref
 	fields := make([]string, 0, len(o.Group.Drift))
 	for _, f := range o.Group.Drift {
-		if f == d.MaxField && d.Max < o.Group.Size {
+		if f == d.MaxField && d.Max < max(o.Group.Size, len(alive(o))) {
 			continue
 		}
 		fields = append(fields, f)
@@ -157,7 +157,7 @@ func growStep(d Desired, o Observed, t Traits) *Step {
 	if d.External || outOfBounds(d) != nil || o.Group.Size >= d.Replicas {
 		return nil
 	}
-	return &Step{Kind: Resize, Size: min(max(d.Replicas, len(alive(o))), d.Max),
+	return &Step{Kind: Resize, Size: min(max(d.Replicas, len(alive(o))), max(d.Max, o.Group.Max)),
 		Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", t.Group, o.Group.Size, d.Replicas)}}
 }
 

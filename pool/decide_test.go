@@ -86,6 +86,7 @@ func TestKeep(t *testing.T) {
 			}
 		}
 	}
+	bound := func(n int) func(*Observed) { return func(o *Observed) { o.Group.Max = n } }
 	lowMax := func(d *Desired) { d.Max = 3 }
 	for _, r := range []row{
 		{"as wanted", "the steady state sends no write", wants(3), fleet(serving(3)), "settled"},
@@ -104,12 +105,14 @@ func TestKeep(t *testing.T) {
 		{"lower maximum", "a cloud that is asked for it before the group is small enough would choose machines by itself, undrained", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize")), "Drain i-1 i-2 (ScaleIn), waiting MaximumWaits"},
 		{"lower maximum and more", "the other fields need not wait", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize", "tags")), "UpdateGroup fields tags (GroupChanged), waiting MaximumWaits"},
 		{"lower maximum, small enough", "then it is set", wants(3, lowMax), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
-		{"lower maximum, sized elsewhere", "only he who sizes the group can make it small enough", wants(3, lowMax, external), fleet(serving(5), drift("spec.maxSize")), "settled"},
+		{"lower maximum, sized elsewhere", "only he who sizes the group can make it small enough, and he is told", wants(3, lowMax, external), fleet(serving(5), drift("spec.maxSize")), "waiting MaximumWaits, settled"},
 		{"higher maximum and more machines", "the group is allowed to grow before it is asked to", wants(5), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
 		{"grow", "the size is set, the cloud launches", wants(5), fleet(serving(3)), "Resize to 5 (ScaleOut)"},
 		{"grow while machines come", "every size is asked for once", wants(5), fleet(serving(3), size(5)), "waiting InstancesLaunching"},
 		{"size lowered by hand", "the cloud is about to kill machines that it picks: those that are too many are drained instead", wants(2), fleet(serving(3), size(0)), "Resize to 3 (ScaleOut)"},
-		{"size lowered by hand, maximum too", "the cloud takes no more than the maximum", wants(2, func(d *Desired) { d.Max = 2 }), fleet(serving(3), size(0)), "Resize to 2 (ScaleOut)"},
+		{"size lowered by hand, maximum too", "the cloud takes no more than the maximum", wants(2, func(d *Desired) { d.Max = 2 }), fleet(serving(3), all(size(0), bound(2))), "Resize to 2 (ScaleOut)"},
+		{"size lowered by hand, maximum by the user", "the maximum waits for what exists, so that the cloud picks nobody", wants(2, func(d *Desired) { d.Max = 2 }), fleet(serving(3), all(size(2), bound(5), drift("spec.maxSize"))), ""},
+		{"size lowered by hand far, maximum by the user", "what exists may be kept until it is drained", wants(2, func(d *Desired) { d.Max = 2 }), fleet(serving(3), all(size(1), bound(5), drift("spec.maxSize"))), "Resize to 3 (ScaleOut)"},
 		{"sized elsewhere", "the size is read and never written", wants(5, external), fleet(serving(3)), "settled"},
 		{"sized elsewhere, fewer wanted", "nothing is drained that nobody of us wants gone", wants(1, external), fleet(serving(3)), "settled"},
 		{"too many", "an impossible number is refused, and machines stay as they are", wants(11), fleet(serving(3)), "refused ReplicasOutOfBounds, settled"},

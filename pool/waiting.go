@@ -29,7 +29,7 @@ func waiting(d Desired, o Observed, t Traits) []Cause {
 	out = append(out, o.Issues...)
 	out = append(out, launching(o)...)
 	out = append(out, draining(o.Instances)...)
-	if d.Max < o.Group.Size && !d.External {
+	if d.Max < o.Group.Size {
 		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, t.Group, o.Group.Size)})
 	}
 	return append(out, joining(o)...)

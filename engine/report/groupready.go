@@ -38,6 +38,9 @@ func groupReady(f facts) *Condition {
 		return &Condition{GroupReady, False, "TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
 	case g.Size != f.counts.Desired:
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
+	case g.Size > f.d.Max:
+		return &Condition{GroupReady, False, "MaximumWaits", fmt.Sprintf("the %s has a size of %d, which somebody else sets; %s becomes %d once that is small enough",
+			f.t.Group, g.Size, f.d.MaxField, f.d.Max)}
 	default:
 		return &Condition{GroupReady, True, "AsWanted", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
