@@ -65,7 +65,7 @@ var others = map[string]func(*run, event){
 	evNotReady: func(r *run, e event) { r.workload.until(&r.workload.unready, time.Duration(10+30*e.n)*time.Second) },
 	evForeign:  func(r *run, e event) { r.foreign(e.n) },
 	evDropForeign: func(r *run, _ event) {
-		r.own("somebody-else")
+		r.own()
 		r.dropForeign()
 	},
 }
@@ -74,7 +74,11 @@ var others = map[string]func(*run, event){
 func (r *run) byHand(e event) error {
 	name := r.object.owner.ResourceName()
 	g := r.account.find(name)
-	if g == nil || g.Tags[tagOwner] != r.object.owner.ID && e.what != evOwn {
+	if e.what == evOwn {
+		r.own()
+		return nil
+	}
+	if g == nil || g.Tags[tagOwner] != r.object.owner.ID {
 		return nil
 	}
 	var living []string
@@ -133,7 +137,8 @@ func (r *run) meddle(ctx context.Context, name string, e event) error {
 		}
 		err = tag(key, "changed by hand")
 	case evDisown:
-		err = tag(tagOwner, "somebody-else")
+		r.account.disowned = time.Now()
+		err = tag(tagOwner, thief)
 	case evOwn:
 		err = tag(tagOwner, r.object.owner.ID)
 	case evDropGroup:
@@ -146,10 +151,13 @@ func (r *run) meddle(ctx context.Context, name string, e event) error {
 	return err
 }
 
-// own gives the group back to its owner when nobody else has.
-func (r *run) own(from string) {
+// thief is who has the groups that were taken from us.
+const thief = "somebody-else"
+
+// own gives the group back that was taken from us.
+func (r *run) own() {
 	name := r.object.owner.ResourceName()
-	if g := r.account.find(name); g != nil && g.Tags[tagOwner] == from {
+	if g := r.account.find(name); g != nil && g.Tags[tagOwner] == thief {
 		_ = r.account.hand(func(ctx context.Context) error { return r.meddle(ctx, name, event{what: evOwn}) })
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,7 +26,11 @@ var total struct {
 // shownMost bounds how many violations are printed.
 const shownMost = 20
 
+// garbage is how much of it may pile up, in percent of what is in use: scenarios are small and make much of it.
+const garbage = 800
+
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(garbage)
 	code := m.Run()
 	if total.scenarios > 0 {
 		fmt.Printf("explored scenarios=%d faults=%d calls=%d virtual=%s violations=%d\n",

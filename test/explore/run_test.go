@@ -141,7 +141,11 @@ func (r *run) until(end time.Time) {
 		if !now.Before(end) {
 			return
 		}
-		r.sleep(min(r.next.Sub(now), end.Sub(now)))
+		wake := r.next
+		if at := r.workload.nextJoin(now); !at.IsZero() && at.Before(wake) && !at.After(end) {
+			wake, r.poked = at, true // nodes are watched
+		}
+		r.sleep(min(wake.Sub(now), end.Sub(now)))
 	}
 }
 

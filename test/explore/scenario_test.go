@@ -99,7 +99,7 @@ func draw(seed uint64) scenario {
 	for range 3 + r.IntN(10) {
 		s.happening(r)
 	}
-	for range 1 + r.IntN(5) {
+	for range 2 + r.IntN(6) {
 		s.faults(r)
 	}
 	slices.SortStableFunc(s.events, func(a, b event) int { return int(a.at - b.at) })

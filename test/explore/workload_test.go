@@ -167,6 +167,19 @@ func (w *workload) truth() map[string]oracle.Node {
 	return nodes
 }
 
+// nextJoin is when the next machine joins that runs now, the zero time for none.
+func (w *workload) nextJoin(now time.Time) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var next time.Time
+	for _, m := range w.by {
+		if m.off.IsZero() && m.joins.After(now) && (next.IsZero() || m.joins.Before(next)) {
+			next = m.joins
+		}
+	}
+	return next
+}
+
 // counts are how many nodes of running machines there are, and how many of them are cordoned.
 func (w *workload) counts() (joined, cordoned int) {
 	now := time.Now()

@@ -3,7 +3,8 @@ package oracle
 import "fmt"
 
 // Capacity finds writes of ours that asked the cloud for less than what exists, so that the cloud would choose whom to
-// kill. Instances that are so young that not everybody can see them yet do not count: nobody has joined that soon.
+// kill. Instances that are so young that not everybody can see them yet do not count: nobody has joined that soon. What
+// there was too much of before is the cloud's own doing: it evens out zones by launching first.
 func Capacity(w Write) []string {
 	if w.Wanted.Deleting {
 		return nil
@@ -13,14 +14,20 @@ func Capacity(w Write) []string {
 	if !existed || !exists || after.Size >= before.Size {
 		return nil
 	}
-	visible := 0
-	for _, m := range after.Staying() {
-		if w.At.Sub(m.Launched) > w.Unseen {
-			visible++
-		}
-	}
-	if after.Size < visible {
+	visible := w.visible(after)
+	if more := max(0, w.visible(before)-before.Size); visible > after.Size+more {
 		return []string{fmt.Sprintf("%s lowered the size from %d to %d while %d instances exist", w.Call, before.Size, after.Size, visible)}
 	}
 	return nil
+}
+
+// visible is how many members everybody can see.
+func (w Write) visible(g Group) int {
+	n := 0
+	for _, m := range g.Staying() {
+		if w.At.Sub(m.Launched) > w.Unseen {
+			n++
+		}
+	}
+	return n
 }

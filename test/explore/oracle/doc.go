@@ -4,7 +4,10 @@
 // can fail.
 package oracle
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Cloud is what exists in the cloud at one moment.
 type Cloud struct {
@@ -16,11 +19,11 @@ type Cloud struct {
 // Group is one group of machines.
 type Group struct {
 	Name string
-	// Owner is the owner ID that the group carries, empty for none.
-	Owner          string
-	Min, Max, Size int
-	Deleting       bool
-	Members        []Member
+	// Owner is the owner ID that the group carries, empty for none; Template is the ID of what it launches from.
+	Owner, Template string
+	Min, Max, Size  int
+	Deleting        bool
+	Members         []Member
 	// Print is everything about the group in one text, to tell whether anything was changed. Its members are not in it.
 	Print string
 }
@@ -91,6 +94,9 @@ type Write struct {
 	// Call is the cloud's name of the call.
 	Call          string
 	Before, After Cloud
+	// Named are the instances that the call names, if it names any: the cloud may let others go at the same moment for
+	// reasons of its own.
+	Named []string
 	// Nodes are those of all instances, by instance ID, right before.
 	Nodes  map[string]Node
 	Wanted Wanted
@@ -111,7 +117,7 @@ func Checks() []Check {
 	}
 }
 
-// gone are the members that counted before the write and do not after it.
+// gone are the members that counted before the write and do not after it, because of it.
 func gone(w Write) []Member {
 	staying := map[string]bool{}
 	for _, g := range w.After.Groups {
@@ -122,7 +128,7 @@ func gone(w Write) []Member {
 	var list []Member
 	for _, g := range w.Before.Groups {
 		for _, m := range g.Staying() {
-			if !staying[m.ID] {
+			if !staying[m.ID] && (w.Named == nil || slices.Contains(w.Named, m.ID)) {
 				list = append(list, m)
 			}
 		}

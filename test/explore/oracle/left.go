@@ -2,19 +2,21 @@ package oracle
 
 import "fmt"
 
-// Left finds what an object left in the cloud: anything with its owner ID once it is gone, except what a group holds that
-// is not ours any more.
+// Left finds what an object left in the cloud: anything with its owner ID once it is gone, except what a group that is
+// not ours any more holds or launches from: somebody took that over.
 func Left(c Cloud, owner string) []string {
 	var wrong []string
-	foreign := map[string]bool{}
+	foreign, used := map[string]bool{}, map[string]bool{}
 	for _, g := range c.Groups {
 		foreign[g.Name] = g.Owner != owner
-		if g.Owner == owner {
+		if foreign[g.Name] {
+			used[g.Template] = true
+		} else {
 			wrong = append(wrong, fmt.Sprintf("the object is gone and its group %s is still there", g.Name))
 		}
 	}
 	for _, t := range c.Templates {
-		if t.Owner == owner {
+		if t.Owner == owner && !used[t.ID] {
 			wrong = append(wrong, fmt.Sprintf("the object is gone and its launch template %s is still there", t.Name))
 		}
 	}
