@@ -61,30 +61,36 @@ func internalCode(service string) string {
 	}
 }
 
-// signatureError spells what is wrong with a signature; nil for other errors.
+// signatureError spells what is wrong with a signature; nil for other errors. EC2 has words of its own.
 func signatureError(service string, err error) *apiError {
-	e := &apiError{Status: http.StatusForbidden}
-	ec2 := service == serviceEC2
-	switch {
-	case errors.Is(err, sigv4.ErrMissing):
-		e.Code, e.Message = "MissingAuthenticationToken", "Request is missing Authentication Token"
-	case errors.Is(err, sigv4.ErrMalformed):
-		e.Code, e.Message, e.Status = "IncompleteSignature", err.Error(), http.StatusBadRequest
-	case errors.Is(err, sigv4.ErrUnknown) && ec2:
-		e.Code, e.Message, e.Status = "AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized
-	case errors.Is(err, sigv4.ErrUnknown):
-		e.Code, e.Message = "InvalidClientTokenId", "The security token included in the request is invalid."
-	case errors.Is(err, sigv4.ErrExpired) && ec2:
-		e.Code, e.Message, e.Status = "RequestExpired", "Request has expired.", http.StatusBadRequest
-	case errors.Is(err, sigv4.ErrExpired):
-		e.Code, e.Message = "SignatureDoesNotMatch", err.Error()
-	case errors.Is(err, sigv4.ErrMismatch) && ec2:
-		e.Code, e.Message, e.Status = "AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized
-	case errors.Is(err, sigv4.ErrMismatch):
-		e.Code = "SignatureDoesNotMatch"
-		e.Message = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method."
-	default:
-		return nil
+	for _, known := range []error{sigv4.ErrMissing, sigv4.ErrMalformed, sigv4.ErrUnknown, sigv4.ErrExpired, sigv4.ErrMismatch} {
+		if !errors.Is(err, known) {
+			continue
+		}
+		if e, ok := ec2Signature[known]; ok && service == serviceEC2 {
+			return &e
+		}
+		e := signature[known]
+		if e.Message == "" {
+			e.Message = err.Error()
+		}
+		return &e
 	}
-	return e
+	return nil
 }
+
+var (
+	signature = map[error]apiError{
+		sigv4.ErrMissing:   {"MissingAuthenticationToken", "Request is missing Authentication Token", http.StatusForbidden},
+		sigv4.ErrMalformed: {"IncompleteSignature", "", http.StatusBadRequest},
+		sigv4.ErrUnknown:   {"InvalidClientTokenId", "The security token included in the request is invalid.", http.StatusForbidden},
+		sigv4.ErrExpired:   {"SignatureDoesNotMatch", "", http.StatusForbidden},
+		sigv4.ErrMismatch: {"SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided. " +
+			"Check your AWS Secret Access Key and signing method.", http.StatusForbidden},
+	}
+	ec2Signature = map[error]apiError{
+		sigv4.ErrUnknown:  {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
+		sigv4.ErrMismatch: {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
+		sigv4.ErrExpired:  {"RequestExpired", "Request has expired.", http.StatusBadRequest},
+	}
+)

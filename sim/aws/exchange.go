@@ -92,8 +92,8 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 		return nil, false, err
 	}
 	faults := x.server.faults.ForRequest(sim.Request{Service: x.service, Action: x.action, Resource: x.resource, Mutating: x.mutating})
-	if out, drop, err := x.before(faults); drop || err != nil {
-		return out, drop, err
+	if drop, err := x.before(faults); drop || err != nil {
+		return nil, drop, err
 	}
 	if err := x.throttle(op); err != nil {
 		return nil, false, err
@@ -268,24 +268,24 @@ func (x *exchange) rehearse(op operation, r *realm) error {
 	return &apiError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.", Status: http.StatusPreconditionFailed}
 }
 
-// before plays the faults that come before the effect.
-func (x *exchange) before(faults []sim.Fault) (any, bool, error) {
+// before plays the faults that come before the effect. drop is set when the client shall see no answer.
+func (x *exchange) before(faults []sim.Fault) (drop bool, err error) {
 	for _, f := range faults {
 		x.note(f)
 		switch f.Kind {
 		case sim.Throttle:
-			return nil, false, x.throttled()
+			return false, x.throttled()
 		case sim.ErrorBefore:
-			return nil, false, x.played(f)
+			return false, x.played(f)
 		case sim.DropBefore:
-			return nil, true, nil
+			return true, nil
 		case sim.Delay:
-			if err := x.wait(time.Duration(f.Delay)); err != nil {
-				return nil, true, nil
+			if !x.wait(time.Duration(f.Delay)) {
+				return true, nil
 			}
 		}
 	}
-	return nil, false, nil
+	return false, nil
 }
 
 // after plays the faults that come after the effect.
@@ -327,13 +327,14 @@ func (x *exchange) played(f sim.Fault) *apiError {
 	return e
 }
 
-func (x *exchange) wait(d time.Duration) error {
+// wait lets time pass and reports whether the client is still there.
+func (x *exchange) wait(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return nil
+		return true
 	case <-x.request.Context().Done():
-		return x.request.Context().Err()
+		return false
 	}
 }

@@ -102,6 +102,7 @@ func send(t *testing.T, s *aws.Server, form string) int {
 	ok(t, v4.NewSigner().SignHTTP(t.Context(), keys, r, hex.EncodeToString(sum[:]), service, aws.Region, time.Now()))
 	resp, err := sim.Transport{Handler: s}.RoundTrip(r)
 	ok(t, err)
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= http.StatusInternalServerError && resp.StatusCode != http.StatusServiceUnavailable {
 		b := new(strings.Builder)
 		_ = resp.Write(b)

@@ -169,14 +169,13 @@ type refresh struct {
 	Group  string
 	Number int64
 	autoscaling.InstanceRefresh
-	// Total is how many it set out to replace, Done how many it has.
-	Total, Done int
-	// Taken holds the instances it has asked to be replaced, Fresh those launched in their place.
-	Taken, Fresh []string
+	// Total is how many it set out to replace.
+	Total int
 	// Before is the configuration to roll back to, Reverting while it does so.
 	Before    autoscaling.DesiredConfiguration
 	Reverting bool
-	// CheckpointAt is how many checkpoints were passed, Until when the present wait ends, ReadyBy when it must have gone on.
+	// CheckpointAt is how many checkpoints were passed, Until when the present wait ends, Progressed when it last
+	// took a step.
 	CheckpointAt int
 	Until        time.Time
 	Progressed   time.Time
