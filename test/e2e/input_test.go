@@ -86,7 +86,7 @@ var badInputs = []badInput{
 	{name: "bad-version", reason: "a version that no image is published for", manifest: manifestOf("bad-version", "v1.30.2", "v1.30.99"),
 		says: `v?1\.30\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.30.2"}}}}`)},
 	{name: "bad-size", reason: "more replicas than maxSize", manifest: manifestOf("bad-size", "replicas: 1", "replicas: 7"),
-		says: `7.*spec\.maxSize.*3|spec\.maxSize.*3.*7`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
+		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
 	{name: "bad-foreign", reason: "a group of the same name that is somebody else's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
 		before: makeForeignGroup, says: `theirs`, right: deleteForeignGroup},
 	{name: "bad-cluster", reason: "a cluster that does not exist", manifest: manifestOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
@@ -102,11 +102,19 @@ var badInputs = []badInput{
 		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`, right: func(w *world) { w.copyBootstrapData("bad-data-data", nil) }},
 }
 
-// TestBadInputIsToldAndRecovers holds that what is wrong is said on the object, by the name of the field, that nothing is
-// created meanwhile, and that putting it right is enough.
-func TestBadInputIsToldAndRecovers(t *testing.T) {
+// TestWhatGoesWrong has one world in which much is wrong.
+func TestWhatGoesWrong(t *testing.T) {
 	w := start(t, t.TempDir())
 	w.ready("capa-mp-0", 2)
+	t.Run("an expired token is on the console", func(t *testing.T) { expiredToken(w.in(t)) })
+	t.Run("bad input is told and recovers", func(t *testing.T) { badInputRecovers(w.in(t)) })
+}
+
+// badInputRecovers holds that what is wrong is said on the object, by the name of the field, that nothing is created meanwhile,
+// and that putting it right is enough.
+func badInputRecovers(w *world) {
+	t := w.t
+	t.Helper()
 	for _, bad := range badInputs {
 		if bad.before != nil {
 			bad.before(w)

@@ -40,11 +40,10 @@ func TestSeed003(t *testing.T) {
 // token finds a bootstrap token in bootstrap data.
 var token = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
 
-// TestExpiredTokenIsOnTheConsole has a machine start with a token that the cluster does not know any more: it runs, never
+// expiredToken has a machine start with a token that the cluster does not know any more: it runs, never
 // joins, and its console, read through the cloud, says why, without giving away the token.
-func TestExpiredTokenIsOnTheConsole(t *testing.T) {
-	w := start(t, t.TempDir())
-	w.ready("capa-mp-0", 2)
+func expiredToken(w *world) {
+	w.t.Helper()
 	const expired = "abcdef.0123456789abcdef"
 	w.copyBootstrapData("late-data", func(data string) string { return token.ReplaceAllString(data, expired) })
 	w.apply(manifestOf("late", dataFrom("late")...))
@@ -54,7 +53,7 @@ func TestExpiredTokenIsOnTheConsole(t *testing.T) {
 	w.eventually("the console to name the token that failed", func() error {
 		text := cloud.console(id)
 		if strings.Contains(text, expired) {
-			t.Fatalf("the console gives away the token:\n%s", text)
+			w.t.Fatalf("the console gives away the token:\n%s", text)
 		}
 		if !regexp.MustCompile(`(?i)token.*abcdef|abcdef.*token`).MatchString(text) {
 			return fmt.Errorf("the console of %s is\n%s", id, text)
@@ -62,11 +61,12 @@ func TestExpiredTokenIsOnTheConsole(t *testing.T) {
 		return nil
 	})
 	if got := strings.Fields(w.workload("capa", "get", "nodes", "-o", "name")); len(got) != 2 {
-		t.Errorf("want the two nodes of the other pool and no third, got %v", got)
+		w.t.Errorf("want the two nodes of the other pool and no third, got %v", got)
 	}
 	if got := w.conditions("late"); !regexp.MustCompile(`InstancesReady=False|Ready=False`).MatchString(got) {
-		t.Errorf("want the pool to say that its machine is not there, got\n%s", got)
+		w.t.Errorf("want the pool to say that its machine is not there, got\n%s", got)
 	}
+	w.kubectl("delete", "machinepool/late", "--timeout", waitLimit.String())
 }
 
 // console reads the console of an instance.

@@ -56,19 +56,7 @@ func TestLifeOfAPool(t *testing.T) {
 		w.costs("scale up by three", mostCallsToScale)
 		nodes(w, 5)
 	})
-	t.Run("and takes away as many", func(t *testing.T) {
-		w := w.in(t)
-		before := nodes(w, 5)
-		w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
-		w.ready("capa-mp-0", 2)
-		w.eventually("the nodes that went to be gone, and the others to be the ones that stayed", func() error {
-			now := strings.Fields(w.workload("capa", "get", "nodes", "-o", "name"))
-			if len(now) != 2 || !slices.Contains(before, now[0]) || !slices.Contains(before, now[1]) {
-				return fmt.Errorf("nodes are %v, were %v", now, before)
-			}
-			return nil
-		})
-	})
+	t.Run("and takes away as many, as their budget allows", func(t *testing.T) { scalesDown(w.in(t)) })
 	t.Run("kubectl delete leaves nothing", func(t *testing.T) {
 		w := w.in(t)
 		w.forgetCalls()
@@ -82,6 +70,60 @@ func TestLifeOfAPool(t *testing.T) {
 			t.Errorf("want nothing of the pool, got\n%s", got)
 		}
 	})
+}
+
+// webManifest is one pod on each node, none of which may go.
+const webManifest = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers: [{name: web, image: web}]
+      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}]}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: default}
+spec: {minAvailable: 5, selector: {matchLabels: {app: web}}}
+`
+
+// scalesDown holds that machines go drained: a budget that allows nothing keeps them, is named by the pool, and lets them
+// go once it is away.
+func scalesDown(w *world) {
+	w.t.Helper()
+	before := nodes(w, 5)
+	w.applyTo("capa", webManifest)
+	w.workload("capa", "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
+	w.eventually("the pool to name the budget that keeps its nodes", func() error {
+		if got := w.conditions("capa-mp-0"); !regexp.MustCompile(`web-.*default/web|default/web.*web-`).MatchString(got) {
+			return fmt.Errorf("the conditions are\n%s", got)
+		}
+		return nil
+	})
+	if got := strings.Fields(w.workload("capa", "get", "pods", "--field-selector=status.phase=Running", "-o", "name")); len(got) != 5 {
+		w.t.Errorf("want all five pods running while the budget holds, got %v", got)
+	}
+	if got := len(w.account().holds().instances); got != 5 {
+		w.t.Errorf("want five instances while the budget holds, got %d", got)
+	}
+	w.workload("capa", "delete", "poddisruptionbudget/web")
+	w.ready("capa-mp-0", 2)
+	w.eventually("the nodes that went to be gone, and the others to be ones that stayed", func() error {
+		now := strings.Fields(w.workload("capa", "get", "nodes", "-o", "name"))
+		if len(now) != 2 || !slices.Contains(before, now[0]) || !slices.Contains(before, now[1]) {
+			return fmt.Errorf("nodes are %v, were %v", now, before)
+		}
+		return nil
+	})
+	if got := w.workload("capa", "get", "nodes", "-o", "jsonpath={.items[*].spec.unschedulable}"); got != "" {
+		w.t.Errorf("want the nodes that stayed to be schedulable, got %q", got)
+	}
 }
 
 // in gives the world to a subtest.

@@ -218,12 +218,23 @@ func (w *world) apply(manifests string) {
 // workload runs "muster kubectl" against a workload cluster of namespace default.
 func (w *world) workload(cluster string, args ...string) string {
 	w.t.Helper()
-	path := filepath.Join(w.dir, "clusters", "default-"+cluster+".kubeconfig")
-	out, err := w.try("", append([]string{"--kubeconfig", path}, args...)...)
+	out, err := w.try("", append([]string{"--kubeconfig", w.clusterKubeconfig(cluster)}, args...)...)
 	if err != nil {
 		w.t.Fatalf("kubectl %s on the workload cluster: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return out
+}
+
+// applyTo applies manifests to a workload cluster of namespace default.
+func (w *world) applyTo(cluster, manifests string) {
+	w.t.Helper()
+	if out, err := w.try(manifests, "--kubeconfig", w.clusterKubeconfig(cluster), "apply", "-f", "-"); err != nil {
+		w.t.Fatalf("kubectl apply on the workload cluster: %v\n%s", err, out)
+	}
+}
+
+func (w *world) clusterKubeconfig(cluster string) string {
+	return filepath.Join(w.dir, "clusters", "default-"+cluster+".kubeconfig")
 }
 
 // try runs kubectl and gives what it printed.
