@@ -51,3 +51,6 @@ fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/... output:webhook:dir=config/webhook
 fi
+
+# The wire shapes of the simulated AWS, from what the pinned SDK writes and reads.
+go generate ./sim/aws/shapes
