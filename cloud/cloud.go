@@ -16,9 +16,9 @@ import (
 type Driver[S any] interface {
 	// Traits are facts about the cloud that hold for every pool of the kind.
 	Traits() pool.Traits
-	// Observe reads everything that the cloud says about one pool. It never writes. Node fields are left nil. With an
-	// error of kind Invalid or Denied (what the specification wants can't be made, and nothing runs yet) the observation
-	// is complete all the same, so that the pool can be deleted.
+	// Observe reads everything that the cloud says about one pool. It never writes. Node fields are left nil. With *Unmet
+	// (what the specification wants can't be made, and nothing runs yet) the observation is complete all the same, so that
+	// the pool can be deleted; with any other error it says nothing at all.
 	Observe(ctx context.Context, t Target[S]) (pool.Observed, error)
 	// Start begins one step and returns at once. It is idempotent: what has already happened is no error.
 	Start(ctx context.Context, t Target[S], s pool.Step) error

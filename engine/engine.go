@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/muster-project/muster/cloud"
@@ -96,13 +97,37 @@ func (e *Engine[S]) Traits() pool.Traits { return e.driver.Traits() }
 // Forget drops what is remembered for an owner whose object is gone.
 func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 
-// Run is one pass. It asks the cloud at most once, begins at most one step, and never waits.
+// Run is one pass. It asks the cloud once, or twice when an older answer was good enough until something is to be
+// changed; it begins at most one step, and never waits.
 func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	m := e.memory.of(f.Target.Owner.ID, f.Generation)
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
 	}
 	f.Target.MaxAge = m.age(f.Now)
+	out := e.look(ctx, f, n, m)
+	if f.Target.MaxAge > 0 && final(out.Plan) {
+		f.Target.MaxAge = 0
+		out = e.look(ctx, f, n, m)
+	}
+	if !out.Seen {
+		return out
+	}
+	e.start(ctx, f, n, m, &out)
+	out.Refused = m.refusals()
+	out.Again = m.next(f.Now, out, e.steady)
+	return out
+}
+
+// final says that a plan changes the cloud, or lets the object go: it must rest on what is so now. What was seen a moment
+// ago is good enough to find that nothing is to be done, and to drain, which can be taken back.
+func final(p pool.Plan) bool { return p.Gone || p.Step != nil && !onNodes(p.Step.Kind) }
+
+// onNodes says whether a step concerns nodes rather than the cloud.
+func onNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain }
+
+// look observes and decides. When the cloud can't be observed, the outcome says so and is not Seen.
+func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Outcome {
 	observed, err := e.driver.Observe(ctx, f.Target)
 	if err != nil && (!f.Desired.Deleting || !complete(err)) {
 		fresh := news(m.observe.err, err)
@@ -111,11 +136,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	m.observed()
 	observed = join(ctx, observed, f.Marked, n)
 	f.Desired.Avoid = m.avoid(f.Now)
-	out := Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
-	e.start(ctx, f, n, m, &out)
-	out.Refused = m.refusals()
-	out.Again = m.next(f.Now, out, e.steady)
-	return out
+	return Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
 }
 
 // start begins the plan's step, if there is one, with whoever it belongs to.
@@ -126,7 +147,7 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 		return
 	}
 	var err error
-	if s.Kind == pool.Drain || s.Kind == pool.Undrain {
+	if onNodes(s.Kind) {
 		err = n.Start(ctx, *s)
 	} else {
 		err = e.driver.Start(ctx, f.Target, *s)
@@ -144,10 +165,11 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 }
 
 // complete says that an observation holds everything that exists, although the error says that what the specification
-// wants can't be made. A pool that is being deleted wants nothing.
+// wants can't be made. A pool that is being deleted wants nothing. Of any other error nothing can be concluded: to take
+// it for an empty cloud would leave behind everything that the pool owns.
 func complete(err error) bool {
-	kind := cloud.KindOf(err)
-	return kind == cloud.Invalid || kind == cloud.Denied
+	var unmet *cloud.Unmet
+	return errors.As(err, &unmet)
 }
 
 // news is the error unless the last one said the same.

@@ -43,7 +43,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered}, nil
+		return pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}, nil
 	}
 	out := pool.Observed{Versions: p.versions()}
 	if template := p.foreignTemplate(); template != nil {
@@ -54,7 +54,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Remember = want.remember
 	if err != nil {
 		if is == nil && len(out.Versions) == 0 {
-			return out, err
+			return out, &cloud.Unmet{Err: err}
 		}
 		out.Issues = append(out.Issues, causeOf(err))
 	}
@@ -126,6 +126,21 @@ func (p *pass) foreign() *pool.Cause {
 		return group
 	}
 	return p.foreignTemplate()
+}
+
+// versionsToDelete are the versions of our template beside a group that is not ours, unless that group launches from them:
+// they are ours to delete with the pool.
+func (p *pass) versionsToDelete() []pool.Template {
+	if p.foreignLaunches() {
+		return nil
+	}
+	return p.versions()
+}
+
+// foreignLaunches says whether a group of our name that is not ours launches from our template: somebody took it over.
+func (p *pass) foreignLaunches() bool {
+	is := p.memory.group.is
+	return p.foreignGroup() != nil && strings.HasPrefix(p.refOf(launchedFrom(is)), p.memory.template.id+":")
 }
 
 func quoted(text string) string {

@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -44,17 +40,23 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 // known makes sure that the group and the template have been read before something depends on them, and that the group is
 // not somebody else's.
 func (p *pass) known(ctx context.Context) error {
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	return notOurs(p.foreignGroup())
+}
+
+// read makes sure that the group and the template have been read.
+func (p *pass) read(ctx context.Context) error {
 	if p.memory.group.at.IsZero() {
 		if err := p.readGroup(ctx); err != nil {
 			return err
 		}
 	}
 	if p.memory.template.at.IsZero() {
-		if err := p.readTemplate(ctx); err != nil {
-			return err
-		}
+		return p.readTemplate(ctx)
 	}
-	return notOurs(p.foreignGroup())
+	return nil
 }
 
 // knownTemplate is known, and makes sure that the template is not somebody else's either.
@@ -70,95 +72,6 @@ func notOurs(foreign *pool.Cause) error {
 		return nil
 	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
-}
-
-// putTemplate makes the template with its first version, or a new version of it.
-func (p *pass) putTemplate(ctx context.Context, s pool.Step) error {
-	if err := p.knownTemplate(ctx); err != nil {
-		return err
-	}
-	want, err := p.want(ctx)
-	if err != nil {
-		return err
-	}
-	if want.data == nil {
-		return cloud.Invalidf(fieldBootstrap, "there is no bootstrap data to make a launch template with")
-	}
-	if p.madeSince(s.Base, want.template) {
-		return nil
-	}
-	words := describe(want.template, want.data)
-	token := clientToken(p.t.Owner.ID, want.template, p.predecessor(s))
-	id := p.memory.template.id
-	p.memory.touchedTemplate()
-	if id == "" {
-		return p.createTemplate(ctx, want, words, token)
-	}
-	made, err := p.c.ec2.CreateLaunchTemplateVersion(ctx, &ec2.CreateLaunchTemplateVersionInput{
-		LaunchTemplateId: &id, LaunchTemplateData: want.data, VersionDescription: &words, ClientToken: &token,
-	})
-	if err != nil {
-		return refusal(err, p.now)
-	}
-	if made.LaunchTemplateVersion != nil {
-		p.learned(id, versionOf(*made.LaunchTemplateVersion), p.now)
-	}
-	return nil
-}
-
-// madeSince says whether a version of the wanted content and data has been made after the given one.
-func (p *pass) madeSince(base string, want pool.Template) bool {
-	for _, v := range p.memory.template.versions {
-		if v.Ref == base {
-			return false
-		}
-		if v.Same(want) && v.Data == want.Data {
-			return true
-		}
-	}
-	return false
-}
-
-// predecessor is what was there before: the newest version, or, when the template was deleted under a group, what that
-// group still names. It keeps a repeated request apart from a new one with the same content.
-func (p *pass) predecessor(s pool.Step) string {
-	if s.Base == "" && p.memory.group.is != nil {
-		return p.refOf(launchedFrom(p.memory.group.is))
-	}
-	return s.Base
-}
-
-func (p *pass) createTemplate(ctx context.Context, want wanted, words, token string) error {
-	made, err := p.c.ec2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
-		LaunchTemplateName: &p.t.template, LaunchTemplateData: want.data, VersionDescription: &words, ClientToken: &token,
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: ec2Tags(p.t.tags())}},
-	})
-	if err = refusal(err, p.now); codeOf(err) == "InvalidLaunchTemplateName.AlreadyExistsException" {
-		return p.ourTemplateAfterAll(ctx, err)
-	}
-	if err != nil {
-		return err
-	}
-	if made.LaunchTemplate != nil {
-		first := version{number: deref(made.LaunchTemplate.LatestVersionNumber), Template: want.template}
-		first.Fixed = first.number == deref(made.LaunchTemplate.DefaultVersionNumber)
-		id := deref(made.LaunchTemplate.LaunchTemplateId)
-		first.Ref = ref(id, strconv.FormatInt(first.number, 10))
-		p.memory.template.versions = nil
-		p.learned(id, first, p.now)
-	}
-	return nil
-}
-
-// ourTemplateAfterAll finds out whether a template that exists already is the one that an earlier, unanswered request made.
-func (p *pass) ourTemplateAfterAll(ctx context.Context, refused error) error {
-	if err := p.readTemplate(ctx); err != nil {
-		return err
-	}
-	if p.memory.template.ours {
-		return nil
-	}
-	return refused
 }
 
 // createGroup makes the group.
@@ -288,61 +201,6 @@ func (p *pass) going(ctx context.Context, id string, refused error) (bool, error
 	return true, nil
 }
 
-// pruneTemplates deletes versions. One that is gone already is no error.
-func (p *pass) pruneTemplates(ctx context.Context, s pool.Step) error {
-	if err := p.knownTemplate(ctx); err != nil {
-		return err
-	}
-	id := p.memory.template.id
-	if id == "" || len(s.Refs) == 0 {
-		return nil
-	}
-	numbers := make([]string, 0, len(s.Refs))
-	for _, name := range s.Refs {
-		of, number, err := parseRef(name)
-		if err != nil {
-			return err
-		}
-		if of != id {
-			return fmt.Errorf("asked to delete version %s, which is not of this pool's launch template %s", name, id)
-		}
-		numbers = append(numbers, number)
-	}
-	at := p.memory.template.at
-	p.memory.touchedTemplate()
-	done, err := p.c.ec2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
-	if err != nil {
-		if err = refusal(err, p.now); absent(err) {
-			return nil
-		}
-		return err
-	}
-	for _, item := range done.UnsuccessfullyDeletedLaunchTemplateVersions {
-		if err := undeleted(item); err != nil {
-			return err
-		}
-	}
-	p.memory.template.at = at
-	p.memory.template.versions = slices.DeleteFunc(p.memory.template.versions, func(v version) bool { return slices.Contains(s.Refs, v.Ref) })
-	return nil
-}
-
-// undeleted is the error of one version that was not deleted; nil when it is not there anyway.
-func undeleted(item ec2types.DeleteLaunchTemplateVersionsResponseErrorItem) error {
-	if item.ResponseError == nil {
-		return nil
-	}
-	switch item.ResponseError.Code {
-	case ec2types.LaunchTemplateErrorCodeLaunchTemplateVersionDoesNotExist, ec2types.LaunchTemplateErrorCodeLaunchTemplateIdDoesNotExist,
-		ec2types.LaunchTemplateErrorCodeLaunchTemplateNameDoesNotExist:
-		return nil
-	}
-	return &cloud.Error{
-		Kind: cloud.Conflict, Op: "ec2:DeleteLaunchTemplateVersions", Code: string(item.ResponseError.Code),
-		Message: fmt.Sprintf("version %d: %s", deref(item.VersionNumber), clean(deref(item.ResponseError.Message))),
-	}
-}
-
 // deleteGroup deletes the group with what is still in it, if it is ours.
 func (p *pass) deleteGroup(ctx context.Context) error {
 	if err := p.known(ctx); err != nil {
@@ -356,22 +214,4 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// deleteTemplates deletes the template with all its versions, if it is ours.
-func (p *pass) deleteTemplates(ctx context.Context) error {
-	if err := p.knownTemplate(ctx); err != nil {
-		return err
-	}
-	id := p.memory.template.id
-	if id == "" {
-		return nil
-	}
-	p.memory.touchedTemplate()
-	_, err := p.c.ec2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})
-	if err = refusal(err, p.now); err != nil && !absent(err) {
-		return err
-	}
-	p.memory.template = templateRead{at: p.now}
-	return nil
 }

@@ -1,0 +1,127 @@
+package aws_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+// A refused read says nothing about what exists: taken for an empty cloud it would leave everything behind when the pool
+// is deleted.
+func TestOnlyAWantIsUnmet(t *testing.T) {
+	for _, operation := range []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions", "DescribeLifecycleHooks"} {
+		for _, code := range []string{"AccessDenied", "ValidationError"} {
+			t.Run(operation+" "+code, func(t *testing.T) {
+				inWorld(t, func(t *testing.T, w *world) {
+					target, _ := w.create(with(aTarget(), reshape), 1)
+					w.driver = w.newDriver()
+					if err := w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: operation, Code: code, Message: "no", Status: 400}); err != nil {
+						t.Fatal(err)
+					}
+					_, err := w.driver.Observe(t.Context(), target)
+					var unmet *cloud.Unmet
+					if err == nil || errors.As(err, &unmet) {
+						t.Errorf("want an error that is not about what is wanted, got %v", err)
+					}
+				})
+			})
+		}
+	}
+	inWorld(t, func(t *testing.T, w *world) {
+		_, err := w.driver.Observe(t.Context(), with(aTarget(), func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }))
+		var unmet *cloud.Unmet
+		if !errors.As(err, &unmet) || cloud.KindOf(err) != cloud.Invalid {
+			t.Errorf("want what can't be made said to be that and no more, got %v", err)
+		}
+	})
+}
+
+// A template of ours is deleted with the pool, whoever has the group's name. A group that was taken over keeps it.
+func TestTemplateIsDeletedBesideAForeignGroup(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target := aTarget()
+		w.observe(target)
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		w.makeForeign(target.Owner.ResourceName())
+		settle()
+		if o := w.observe(target); o.Foreign == nil || len(o.Versions) != 1 {
+			t.Fatalf("want the group foreign and our version named, got %+v", o)
+		}
+		w.start(target, pool.Step{Kind: pool.DeleteTemplates})
+		settle()
+		if o := w.observe(target); o.Foreign == nil || len(o.Versions) != 0 || !w.exists(target.Owner.ResourceName()) {
+			t.Errorf("want the foreign group alone to be left, got %+v", o)
+		}
+	})
+}
+
+func TestTemplateOfAGroupThatWasTakenOverStays(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 1)
+		name := target.Owner.ResourceName()
+		_, err := w.byHand.CreateOrUpdateTags(t.Context(), &autoscaling.CreateOrUpdateTagsInput{Tags: []asgtypes.Tag{{
+			ResourceId: &name, ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("muster.dev/owner"), Value: awssdk.String("another"),
+			PropagateAtLaunch: awssdk.Bool(true),
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := w.observe(target); o.Foreign == nil || len(o.Versions) != 0 {
+			t.Errorf("want nothing of ours left to delete, got %+v", o)
+		}
+		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DeleteTemplates}); cloud.KindOf(err) != cloud.Conflict {
+			t.Errorf("want the template kept for the group that launches from it, got %v", err)
+		}
+	})
+}
+
+// The service answers a client token for a day with what it once made, even when that is gone. Nobody waits for a day.
+func TestWhatWasDeletedByHandIsMadeAgainAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target := aTarget()
+		for range 3 {
+			w.observe(target)
+			w.start(target, pool.Step{Kind: pool.PutTemplate})
+			o := w.observe(target)
+			if len(o.Versions) != 1 {
+				t.Fatalf("want the template there, got %+v", o)
+			}
+			id, _, _ := strings.Cut(o.Latest().Ref, ":")
+			if _, err := w.ec2.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}); err != nil {
+				t.Fatal(err)
+			}
+			settle()
+		}
+	})
+}
+
+func TestAVersionDeletedByHandIsMadeAgainAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 0)
+		base := o.Latest().Ref
+		target.Bootstrap = cloud.NewBootstrap([]byte("#cloud-config\n# next\n"), "cloud-config")
+		for range 3 {
+			w.start(target, pool.Step{Kind: pool.PutTemplate, Base: base})
+			o = w.observe(target)
+			id, number, _ := strings.Cut(o.Latest().Ref, ":")
+			if len(o.Versions) != 2 {
+				t.Fatalf("want the version there, got %+v", o)
+			}
+			if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(), &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{number}}); err != nil {
+				t.Fatal(err)
+			}
+			settle()
+			w.observe(target)
+		}
+	})
+}
