@@ -1,0 +1,87 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// An error says nothing about what exists: an object whose cloud can't be read must not go, or everything that it owns
+// would stay behind and cost money.
+func TestErrorsWhileDeleting(t *testing.T) {
+	for name, err := range errorsOfEveryKind() {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			s.facts.Desired.Deleting = true
+			s.driver.observed, s.driver.failing = pool.Observed{}, err
+			for range 20 {
+				if out := s.after(time.Minute); out.Plan.Gone || out.Seen || out.Err == nil {
+					t.Fatalf("want the object kept until the cloud has answered, got %+v", out)
+				}
+			}
+			s.driver.failing = nil
+			if out := s.after(5 * time.Minute); !out.Plan.Gone {
+				t.Errorf("want it gone once the cloud says that nothing is left, got %+v", out)
+			}
+		})
+	}
+}
+
+// What the specification wants is nobody's business any more when the pool goes.
+func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
+	unmet := fmt.Errorf("observe: %w", &cloud.Unmet{Err: cloud.Invalidf("spec.x", "no such thing")})
+	s := rest(t)
+	s.driver.observed, s.driver.failing = pool.Observed{}, unmet
+	if out := s.pass(); out.Seen || cloud.KindOf(out.Err) != cloud.Invalid {
+		t.Errorf("want the field named while the pool stays, got %+v", out)
+	}
+	s.facts.Desired.Deleting, s.facts.Generation = true, "2"
+	if out := s.pass(); !out.Plan.Gone || out.Err != nil {
+		t.Errorf("want it gone: everything was read, and nothing was there; got %+v", out)
+	}
+	s = rest(t)
+	s.facts.Desired.Deleting = true
+	s.driver.observed.Group, s.driver.observed.Instances, s.driver.failing = nil, nil, unmet
+	if out := s.pass(); !out.Started || s.driver.began() != "DeleteTemplates" {
+		t.Errorf("want what is left deleted, got %+v", out)
+	}
+}
+
+// Each step of a deletion has its own back-off, and the deletion goes on where it stood.
+func TestRefusalsWhileDeleting(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Deleting = true
+	s.cluster.refuses = errors.New("nodes is forbidden")
+	s.play(time.Hour)
+	if n := len(s.cluster.starts); n > oneHourOfErrors || len(s.driver.starts) > 0 {
+		t.Errorf("want at most %d tries to drain and nothing deleted undrained, got %d and %q", oneHourOfErrors, n, s.driver.began())
+	}
+	s.cluster.refuses = nil
+	if out := s.after(5 * time.Minute); !out.Started || out.Plan.Step.Kind != pool.Drain {
+		t.Fatalf("want nodes drained once that is allowed, got %+v", out)
+	}
+	for key, node := range s.cluster.nodes {
+		node.DrainStarted = s.facts.Now
+		s.cluster.nodes[key] = node
+	}
+	s.driver.refusing[pool.DeleteGroup] = &cloud.Error{Kind: cloud.Conflict, Message: "an activity is in progress"}
+	s.play(time.Hour)
+	if n := len(s.driver.starts); n < 10 || n > oneHourOfErrors {
+		t.Errorf("want 10 to %d tries to delete the group, got %d", oneHourOfErrors, n)
+	}
+	delete(s.driver.refusing, pool.DeleteGroup)
+	s.after(5 * time.Minute)
+	s.driver.observed = pool.Observed{Versions: s.driver.observed.Versions}
+	s.after(time.Minute)
+	s.driver.observed = pool.Observed{}
+	if out := s.after(time.Minute); !out.Plan.Gone {
+		t.Errorf("want nothing left, got %+v", out)
+	}
+	if got := s.driver.starts[len(s.driver.starts)-1].Kind; got != pool.DeleteTemplates {
+		t.Errorf("want the template deleted last, got %s", got)
+	}
+}
