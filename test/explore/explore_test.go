@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	scenarios = flag.Int("n", 1500, "how many scenarios are explored")
+	scenarios = flag.Int("n", 2000, "how many scenarios are explored")
 	first     = flag.Uint64("seed", 1, "the seed of the first scenario, or of the one that is replayed")
 )
 

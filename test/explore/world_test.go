@@ -148,8 +148,11 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 			words = append(words, name+"="+form.Get(name))
 		}
 	}
-	if form.Has("InstanceId") {
+	switch form.Get("Action") {
+	case "TerminateInstanceInAutoScalingGroup":
 		named = []string{form.Get("InstanceId")}
+	case "UpdateAutoScalingGroup", "SetDesiredCapacity":
+		named = []string{} // nobody goes by these calls themselves; what the cloud does about a lower size comes later
 	}
 	return strings.Join(words, " "), named, nil
 }

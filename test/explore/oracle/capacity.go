@@ -15,7 +15,7 @@ func Capacity(w Write) []string {
 		return nil
 	}
 	visible := w.visible(after)
-	if more := max(0, w.visible(before)-before.Size); visible > after.Size+more {
+	if more := max(0, len(before.Staying())-before.Size); visible > after.Size+more {
 		return []string{fmt.Sprintf("%s lowered the size from %d to %d while %d instances exist", w.Call, before.Size, after.Size, visible)}
 	}
 	return nil

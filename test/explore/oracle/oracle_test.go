@@ -1,0 +1,144 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+var now = time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// account is a cloud with one group of ours of that size, whose members are named.
+func account(size int, members ...string) Cloud {
+	g := Group{Name: "g", Owner: "me", Template: "lt-1", Max: 4, Size: size, Print: "g"}
+	for _, id := range members {
+		g.Members = append(g.Members, Member{ID: id, Launched: now.Add(-time.Hour)})
+	}
+	return Cloud{
+		Groups:    []Group{g, {Name: "theirs", Owner: "them", Max: 1, Print: "theirs"}},
+		Templates: []Template{{ID: "lt-1", Name: "g", Owner: "me", Print: "t"}, {ID: "lt-2", Name: "theirs", Print: "t"}},
+	}
+}
+
+// removal is a write that takes b out of a group of three whose nodes are empty, when two are wanted.
+func removal(change ...func(*Write)) Write {
+	empty := Node{Joined: true, DrainStarted: now.Add(-time.Minute)}
+	w := Write{
+		At: now, Call: "Terminate", Before: account(3, "a", "b", "c"), After: account(2, "a", "c"), Named: []string{"b"},
+		Nodes: map[string]Node{"a": {Joined: true, Pods: 1}, "b": empty, "c": {Joined: true, Pods: 1}}, Unseen: 10 * time.Second,
+		Wanted: Wanted{Owner: "me", Replicas: 2, Max: 4, DrainTimeout: 10 * time.Minute},
+	}
+	for _, c := range change {
+		c(&w)
+	}
+	return w
+}
+
+func node(n Node) func(*Write) { return func(w *Write) { w.Nodes["b"] = n } }
+
+func wants(n int) func(*Write) { return func(w *Write) { w.Wanted.Replicas = n } }
+
+func size(n int) func(*Write) { return func(w *Write) { w.After.Groups[0].Size = n } }
+
+func young(w *Write) {
+	for k := range w.After.Groups[0].Members {
+		w.After.Groups[0].Members[k].Launched = now.Add(-time.Second)
+	}
+}
+
+func TestChecks(t *testing.T) {
+	for _, c := range []struct {
+		reason, check string
+		w             Write
+		want          string
+	}{
+		{"an empty node may go", "undrained", removal(), ""},
+		{"a node that nobody drained", "undrained", removal(node(Node{Joined: true})), "b, whose node was never drained"},
+		{"a drain that has not ended", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Minute), Pods: 2})), "2 pods still ran"},
+		{"a drain whose time is up", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-10 * time.Minute), Pods: 2})), ""},
+		{"a drain without a bound", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Hour), Pods: 2}), func(w *Write) { w.Wanted.DrainTimeout = 0 }), "2 pods still ran"},
+		{"a machine that never joined", "undrained", removal(node(Node{Pods: 3})), ""},
+		{"somebody else went at the same moment", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = []string{"x"} }), ""},
+		{"a call that names nobody is blamed for all", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = nil }), "never drained"},
+
+		{"what is too much may go", "unwanted removal", removal(), ""},
+		{"what is wanted may not", "unwanted removal", removal(wants(3)), "left a size of 2, the object wants 3"},
+		{"nor may the size fall without it", "unwanted removal", removal(wants(3), func(w *Write) { w.Named = []string{} }), "lowered the size from 3 to 2"},
+		{"somebody else's matter", "unwanted removal", removal(func(w *Write) { w.Wanted.External = true }), "somebody else sizes the group"},
+		{"somebody else's size", "unwanted removal", Write{Before: account(3), After: account(4), Wanted: Wanted{Owner: "me", External: true}}, "changed the size from 3 to 4"},
+		{"bounds that the user changed move the size", "unwanted removal", Write{Before: account(3), After: bounded(4, 4), Wanted: Wanted{Owner: "me", External: true}}, ""},
+		{"a whole group", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me"}}, "deleted the group of an object that is not being deleted"},
+		{"a whole group, on purpose", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me", Deleting: true}}, ""},
+
+		{"as many as exist", "capacity", removal(), ""},
+		{"fewer than exist", "capacity", removal(size(1)), "from 3 to 1 while 2 instances exist"},
+		{"those that nobody can see yet", "capacity", removal(size(1), young), ""},
+		{"too much before", "capacity", removal(size(1), func(w *Write) { w.Before.Groups[0].Size = 2 }), ""},
+		{"all shall go", "capacity", removal(size(1), func(w *Write) { w.Wanted.Deleting = true }), ""},
+
+		{"one of each", "twice", removal(), ""},
+		{"two groups", "twice", removal(func(w *Write) { w.After.Groups = append(w.After.Groups, Group{Name: "h", Owner: "me"}) }), "2 groups and 1 templates"},
+		{"two templates", "twice", removal(func(w *Write) { w.After.Templates[1].Owner = "me" }), "1 groups and 2 templates"},
+		{"too many instances", "twice", Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e", "f"), Wanted: Wanted{Owner: "me", Max: 4}}, "6 instances, at most 4"},
+		{"one more while zones are evened out", "twice", Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e"), Wanted: Wanted{Owner: "me", Max: 4}}, ""},
+		{"a size above the maximum", "twice", removal(size(5)), "size is 5, its maximum 4"},
+
+		{"others as they were", "foreign", removal(), ""},
+		{"another's group", "foreign", removal(func(w *Write) { w.After.Groups[1].Print = "x" }), "changed group theirs"},
+		{"another's group gone", "foreign", removal(func(w *Write) { w.After.Groups = w.After.Groups[:1] }), "changed group theirs"},
+		{"a group without an owner", "foreign", removal(func(w *Write) { w.Before.Groups[1].Owner, w.After.Groups[1].Print = "", "x" }), "changed group theirs"},
+		{"another's template", "foreign", removal(func(w *Write) { w.After.Templates = w.After.Templates[:1] }), "changed launch template lt-2"},
+	} {
+		t.Run(c.check+": "+c.reason, func(t *testing.T) {
+			for _, check := range Checks() {
+				if check.Name != c.check {
+					continue
+				}
+				verdict(t, c.want, check.Of(c.w))
+				return
+			}
+			t.Fatalf("there is no check %q", c.check)
+		})
+	}
+}
+
+func bounded(size, least int) Cloud {
+	c := account(size)
+	c.Groups[0].Min = least
+	return c
+}
+
+// verdict wants one finding that holds the words, or none.
+func verdict(t *testing.T, want string, got []string) {
+	t.Helper()
+	if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
+		t.Errorf("want a finding with %q, got %q", want, got)
+	}
+}
+
+func TestAtRest(t *testing.T) {
+	for _, c := range []struct {
+		reason, want string
+		got          []string
+	}{
+		{"as wanted, and more", "", AsDesired(map[string]string{"a": "1"}, map[string]string{"a": "1", "b": "2"})},
+		{"something else", `a is "2", the object wants "1"`, AsDesired(map[string]string{"a": "1"}, map[string]string{"a": "2"})},
+		{"nothing", `a is "", the object wants "1"`, AsDesired(map[string]string{"a": "1"}, nil)},
+		{"quiet", "", Quiet([]Pass{{Said: "x"}, {Said: "x"}})},
+		{"a write", "pass 2 at rest wrote [Update]", Quiet([]Pass{{Said: "x"}, {Said: "x", Writes: []string{"Update"}}})},
+		{"other words", "pass 2 at rest said", Quiet([]Pass{{Said: "x"}, {Said: "y"}})},
+		{"nothing left", "", Left(Cloud{Groups: []Group{{Owner: "them"}}, Instances: []Instance{{Owner: "me", Leaving: true}}}, "me")},
+		{"a group left", "its group g", Left(Cloud{Groups: []Group{{Name: "g", Owner: "me"}}}, "me")},
+		{"a template left", "its launch template t", Left(Cloud{Templates: []Template{{Name: "t", Owner: "me"}}}, "me")},
+		{"an instance left", "its instance i-1", Left(Cloud{Instances: []Instance{{ID: "i-1", Owner: "me"}}}, "me")},
+		{"what somebody took over", "", Left(Cloud{
+			Groups:    []Group{{Name: "g", Owner: "them", Template: "lt-1"}},
+			Templates: []Template{{ID: "lt-1", Owner: "me"}}, Instances: []Instance{{ID: "i-1", Owner: "me", Group: "g"}},
+		}, "me")},
+		{"no secret", "", Secret("x", "nothing", []string{"abc"})},
+		{"a secret", "secret number 2 can be read in x", Secret("x", "see abc", []string{"zzz", "abc"})},
+		{"a secret in base64", "secret number 1 can be read in x", Secret("x", "YWJj", []string{"abc"})},
+	} {
+		t.Run(c.reason, func(t *testing.T) { verdict(t, c.want, c.got) })
+	}
+}
