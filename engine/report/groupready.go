@@ -24,6 +24,14 @@ func groupReady(f facts) *Condition {
 	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.DeleteGroup); c != nil {
 		return c
 	}
+	if c := missing(f); c != nil {
+		return c
+	}
+	return shape(f, f.o.Group)
+}
+
+// missing is the condition while there is no group that could have a shape.
+func missing(f facts) *Condition {
 	g := f.o.Group
 	switch {
 	case g == nil && f.d.Held != nil:
@@ -32,6 +40,14 @@ func groupReady(f facts) *Condition {
 		return &Condition{GroupReady, False, "GroupMissing", fmt.Sprintf("the %s is being made", f.t.Group)}
 	case g.Deleting:
 		return &Condition{GroupReady, False, "GroupDeleting", fmt.Sprintf("the %s is being deleted and will be made again", f.t.Group)}
+	default:
+		return nil
+	}
+}
+
+// shape compares the group with what the specification asks for.
+func shape(f facts, g *pool.Group) *Condition {
+	switch {
 	case len(g.Drift) > 0:
 		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
 	case f.o.Latest().Ref != "" && g.Template != f.o.Latest().Ref:

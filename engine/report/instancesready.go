@@ -13,7 +13,7 @@ func instancesReady(f facts) *Condition {
 	if f.counts.Ready == nil {
 		return &Condition{InstancesReady, Unknown, "WorkloadClusterUnreachable", "the workload cluster does not answer, so nothing is known about its nodes"}
 	}
-	text := fmt.Sprintf("%d of %d machines are Ready", *f.counts.Ready, f.counts.Desired)
+	text := readyOf(*f.counts.Ready, f.counts.Desired)
 	if *f.counts.Ready >= f.counts.Desired {
 		return &Condition{InstancesReady, True, "AllReady", text}
 	}
@@ -23,4 +23,12 @@ func instancesReady(f facts) *Condition {
 		c.Reason, c.Message = first.Reason, text+"; "+first.Message
 	}
 	return c
+}
+
+// readyOf counts in words; while machines are on their way out there are more than the pool wants.
+func readyOf(ready, desired int) string {
+	if ready > desired {
+		return fmt.Sprintf("%d machines are Ready, %d are wanted", ready, desired)
+	}
+	return fmt.Sprintf("%d of %d machines are Ready", ready, desired)
 }

@@ -27,7 +27,7 @@ func ready(f facts) *Condition {
 func sentence(f facts, c *Condition) string {
 	counted := fmt.Sprintf("%d machines wanted", f.counts.Desired)
 	if f.counts.Ready != nil {
-		counted = fmt.Sprintf("%d of %d machines are Ready", *f.counts.Ready, f.counts.Desired)
+		counted = readyOf(*f.counts.Ready, f.counts.Desired)
 	}
 	if stale := f.counts.UpToDate; stale != nil && *stale < *f.counts.Current {
 		counted += fmt.Sprintf(", %d up to date", *stale)

@@ -206,7 +206,7 @@ func TestGroupReady(t *testing.T) {
 func TestInstancesReady(t *testing.T) {
 	hold(t, report.InstancesReady, []row{
 		{"as wanted", "the plain case", and(), "True AllReady: 3 of 3 machines are Ready"},
-		{"more than wanted", "who is still there does no harm", and(replicas(2), first(draining)), "True AllReady: 3 of 2 machines are Ready"},
+		{"more than wanted", "who is still there does no harm", and(replicas(2), first(draining)), "True AllReady: 3 machines are Ready, 2 are wanted"},
 		{"growing", "what is not there yet is counted", and(replicas(5), size(5)), "False InstancesLaunching: 3 of 5 machines are Ready; waiting for 2 machines to be launched"},
 		{"not joined", "what is waited for is said", first(notJoined), "False NodesJoining: 2 of 3 machines are Ready; waiting for 1 machine to join the cluster"},
 		{"never ready", "a node that was never Ready is joining", first(neverReady), "False NodesNotReady: 2 of 3 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
