@@ -47,7 +47,7 @@ func columns(w io.Writer, pools []Pool, now time.Time, withMessage bool) error {
 		if withMessage {
 			cells = append(cells, message)
 		}
-		fmt.Fprintln(tw, strings.Join(cells, "\t")) // kept in memory until Flush, which tells what failed
+		_, _ = fmt.Fprintln(tw, strings.Join(cells, "\t")) // kept in memory until Flush, which tells what failed
 	}
 	row("NAMESPACE", "MESSAGE", "NAME", "CLUSTER", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "STATE", "AGE")
 	for _, p := range pools {
