@@ -78,12 +78,12 @@ func (s *simulators) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, cloud.Close()) }()
 	account := aws.DefaultAccount()
-	fmt.Fprintf(s.out, "Simulated AWS, %v times faster than life. Its state, calls and faults are below http://%s%s.\n\n", s.speed, listener.Addr(), sim.AdminPath)
+	_, _ = fmt.Fprintf(s.out, "Simulated AWS, %v times faster than life. Its state, calls and faults are below http://%s%s.\n\n", s.speed, listener.Addr(), sim.AdminPath)
 	for _, line := range []string{
 		"AWS_ENDPOINT_URL=http://" + listener.Addr().String(), "AWS_REGION=" + account.Region,
 		"AWS_ACCESS_KEY_ID=" + account.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + account.SecretAccessKey,
 	} {
-		fmt.Fprintf(s.out, "  export %s\n", line)
+		_, _ = fmt.Fprintf(s.out, "  export %s\n", line)
 	}
 	return serve(ctx, listener, cloud)
 }

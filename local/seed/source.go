@@ -73,7 +73,7 @@ func readFile(path string) ([]Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifests: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return readAll(path, f)
 }
 
