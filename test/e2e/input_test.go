@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,9 @@ var badInputs = []badInput{
 	{name: "bad-size", reason: "more replicas than maxSize", manifest: manifestOf("bad-size", "replicas: 1", "replicas: 7"),
 		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
 	{name: "bad-foreign", reason: "a group of the same name that is somebody else's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
-		before: makeForeignGroup, says: `theirs`, right: deleteForeignGroup},
+		before: makeForeignGroup, says: `theirs`, right: func(w *world) {
+			w.kubectl("annotate", "--overwrite", "awsmachinepool/bad-foreign", "muster.dev/group-name=ours")
+		}},
 	{name: "bad-cluster", reason: "a cluster that does not exist", manifest: manifestOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
 		says: `nowhere`, right: func(w *world) {
 			w.kubectl("delete", "machinepool/bad-cluster", "--timeout", waitLimit.String())
@@ -143,8 +146,12 @@ func badInputRecovers(w *world) {
 	for _, bad := range badInputs {
 		t.Run(bad.reason+", put right", func(t *testing.T) { w.in(t).ready(bad.name, 1) })
 	}
-	if h := w.account().holds(); len(h.groups) != len(badInputs)+1 || len(h.instances) != len(badInputs)+2 {
-		t.Errorf("want one group for each pool and two instances for the good one, got %v", h)
+	h := w.account().holds()
+	if len(h.groups) != len(badInputs)+2 || len(h.instances) != len(badInputs)+2 {
+		t.Errorf("want one group for each pool and the foreign one, and two instances for the good one, got %v", h)
+	}
+	if !slices.Contains(h.groups, "theirs") || !slices.Contains(h.groups, "ours") {
+		t.Errorf("want the foreign group left alone, and ours beside it, got %v", h.groups)
 	}
 }
 
@@ -183,15 +190,6 @@ func makeForeignGroup(w *world) {
 		AutoScalingGroupName: aws.String("theirs"), MinSize: aws.Int32(0), MaxSize: aws.Int32(1), VPCZoneIdentifier: aws.String(simaws.SubnetID),
 		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateName: aws.String("theirs-template"), Version: aws.String("1")},
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func deleteForeignGroup(w *world) {
-	w.t.Helper()
-	cloud := w.account()
-	_, err := cloud.scaling.DeleteAutoScalingGroup(w.t.Context(), &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: aws.String("theirs")})
 	if err != nil {
 		w.t.Fatal(err)
 	}
