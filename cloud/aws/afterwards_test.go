@@ -2,8 +2,11 @@ package aws_test
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -89,7 +92,8 @@ func TestTemplateOfAGroupThatWasTakenOverStays(t *testing.T) {
 func TestWhatWasDeletedByHandIsMadeAgainAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target := aTarget()
-		for range 3 {
+		for n := range 3 {
+			target = with(target, func(s *awsv1.AWSMachinePoolSpec) { s.AdditionalTags = awsv1.Tags{"round": strconv.Itoa(n / 2)} })
 			w.observe(target)
 			w.start(target, pool.Step{Kind: pool.PutTemplate})
 			o := w.observe(target)
@@ -123,5 +127,36 @@ func TestAVersionDeletedByHandIsMadeAgainAtOnce(t *testing.T) {
 			settle()
 			w.observe(target)
 		}
+	})
+}
+
+// Reads may be behind our own writes. An instance that is chosen from an old list may be one that is wanted.
+func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 3)
+		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		if o = w.observe(target); o.Group.Size != 3 {
+			t.Fatalf("want a read that is behind, got a size of %d", o.Group.Size)
+		}
+		sent := w.operations(func() {
+			for _, s := range []pool.Step{{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[1].ID}}}, {Kind: pool.Resize, Size: 2}} {
+				w.observe(target)
+				if err := w.driver.Start(t.Context(), target, s); cloud.KindOf(err) != cloud.Conflict {
+					t.Errorf("%s: want nothing taken away, got %v", s.Kind, err)
+				}
+			}
+		})
+		if slices.Contains(sent, "TerminateInstanceInAutoScalingGroup") || slices.Contains(sent, "SetDesiredCapacity") {
+			t.Errorf("want no write sent, got %q", sent)
+		}
+		time.Sleep(3 * time.Second)
+		if o = w.observe(target); o.Group.Size != 2 {
+			t.Fatalf("want the read to have caught up, got a size of %d", o.Group.Size)
+		}
+		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[len(o.Instances)-1].ID}}})
 	})
 }

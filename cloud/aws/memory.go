@@ -6,6 +6,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -18,6 +19,9 @@ const (
 	// activityGrace is given to a group after we changed its size before it is asked why instances are missing;
 	// activityPeriod is the time between two such questions.
 	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
+	// visibleWithin is how long a read may still show a group as it was before a write: the service's reads are eventually
+	// consistent.
+	visibleWithin = 10 * time.Second
 	// memoryMost bounds the pools whose last reads are kept.
 	memoryMost = 8192
 )
@@ -35,6 +39,14 @@ type memory struct {
 	wrote bool
 	// resized is when we last asked for more instances.
 	resized time.Time
+	// asked is the size that the group was last asked for, when it may have been heard.
+	asked asked
+}
+
+// asked is a size that we asked for, and when.
+type asked struct {
+	size int32
+	at   time.Time
 }
 
 // groupRead is the group as it was read; nil within means that there was none.
@@ -114,6 +126,19 @@ func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
 		return false
 	}
 	return maxAge > 0 && age <= maxAge || m.wrote && age <= sameMoment
+}
+
+// asks notes that the group was asked for a size, unless that was surely not heard.
+func (m *memory) asks(size int32, now time.Time, err error) {
+	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+		m.asked = asked{size, now}
+	}
+}
+
+// behind says that the group as it was read does not show what it was asked for a moment ago: either the read is older, or
+// somebody else was faster. Neither is a ground to take instances away.
+func (m *memory) behind(now time.Time) bool {
+	return m.group.is != nil && !m.asked.at.IsZero() && now.Sub(m.asked.at) < visibleWithin && deref(m.group.is.DesiredCapacity) != m.asked.size
 }
 
 // touchedGroup is called before a write to the group: whatever comes of it, the last reads are worth nothing.

@@ -152,12 +152,31 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
+	size := int32(s.Size)
+	if is := p.memory.group.is; is != nil && size < deref(is.DesiredCapacity) {
+		if err := p.upToDate(); err != nil {
+			return err
+		}
+	}
 	p.memory.touchedGroup()
 	p.memory.resized = p.now
 	_, err := p.c.autoscaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
-		AutoScalingGroupName: &p.t.group, DesiredCapacity: value(int32(s.Size)), HonorCooldown: value(false),
+		AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: value(false),
 	})
-	return refusal(err, p.now)
+	err = refusal(err, p.now)
+	p.memory.asks(size, p.now, err)
+	return err
+}
+
+// upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
+func (p *pass) upToDate() error {
+	if !p.memory.behind(p.now) {
+		return nil
+	}
+	defer p.memory.touchedGroup()
+	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
+		"Auto Scaling group %s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
+		p.t.group, deref(p.memory.group.is.DesiredCapacity), p.memory.asked.size)}
 }
 
 // remove terminates exactly the given instances, each with the group's size lowered by one in the same call.
@@ -168,12 +187,24 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
+	if err := p.upToDate(); err != nil {
+		return err
+	}
+	var size int32
+	if is := p.memory.group.is; is != nil {
+		size = deref(is.DesiredCapacity)
+	}
 	p.memory.touchedGroup()
 	for _, target := range s.Targets {
 		_, err := p.c.autoscaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(true),
 		})
-		if err = refusal(err, p.now); err == nil || absent(err) {
+		err = refusal(err, p.now)
+		p.memory.asks(size-1, p.now, err)
+		if err == nil {
+			size--
+		}
+		if err == nil || absent(err) {
 			continue
 		}
 		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {

@@ -46,13 +46,16 @@ func (p *pass) putTemplate(ctx context.Context, s pool.Step) error {
 }
 
 // tokensMost bounds the client tokens that are tried. The service remembers for a day what a token has made, and goes on
-// answering with it when that was deleted by hand meanwhile: then the next token is due, which is as good a function of
-// what was observed as the first. A lost reply still finds the token that has made what exists.
+// answering with it when that was deleted by hand meanwhile, or refuses the token when what goes with it has changed
+// (tags, which are no part of the content): then the next token is due, which is as good a function of what was observed
+// as the first. A lost reply still finds the token that has made what exists.
 const tokensMost = 5
 
-// spent says that what the client token once made does not exist any more.
+// spent says that the client token once made something else, or something that does not exist any more.
 func spent(err error, id string) bool {
 	switch codeOf(err) {
+	case "IdempotentParameterMismatch":
+		return true
 	case "InvalidLaunchTemplateId.NotFound":
 		return id == ""
 	case "InvalidLaunchTemplateId.VersionNotFound":
