@@ -107,20 +107,33 @@ func firstMessage(conditions ...*metav1.Condition) string {
 // problems lists the conditions that should be true and are not. Conditions that say what goes on (ScalingUp, Deleting,
 // Paused) are no problems by themselves.
 func problems(mp *clusterv1.MachinePool, infra *unstructured.Unstructured, theirs []metav1.Condition) []string {
-	var all []string
-	add := func(object string, conditions []metav1.Condition, types ...string) {
-		for _, t := range types {
-			if c := meta.FindStatusCondition(conditions, t); c != nil && c.Status != metav1.ConditionTrue {
-				all = append(all, fmt.Sprintf("%s: %s is %s (%s): %s", object, c.Type, c.Status, c.Reason, oneLine(c.Message)))
-			}
-		}
-	}
-	add("MachinePool", mp.Status.Conditions, clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition, clusterv1.AvailableCondition)
+	all := untrue("MachinePool", mp.Status.Conditions, clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition, clusterv1.AvailableCondition)
 	if infra == nil {
-		return append(all, fmt.Sprintf("%s %q does not exist", mp.Spec.Template.Spec.InfrastructureRef.Kind, mp.Spec.Template.Spec.InfrastructureRef.Name))
+		ref := mp.Spec.Template.Spec.InfrastructureRef
+		return append(all, fmt.Sprintf("%s %q does not exist", ref.Kind, ref.Name))
 	}
-	add(infra.GetKind(), theirs, readyCondition, "TemplateReady", "GroupReady", "InstancesReady", "UpToDate")
-	return all
+	return append(all, untrue(infra.GetKind(), theirs, readyCondition, "TemplateReady", "GroupReady", "InstancesReady", "UpToDate")...)
+}
+
+// untrue lists those conditions of some types that are not true. Types that say the same share a line.
+func untrue(object string, conditions []metav1.Condition, types ...string) []string {
+	var lines []string
+	shared := map[string][]string{}
+	for _, t := range types {
+		c := meta.FindStatusCondition(conditions, t)
+		if c == nil || c.Status == metav1.ConditionTrue {
+			continue
+		}
+		line := fmt.Sprintf("%s (%s): %s", c.Status, c.Reason, oneLine(c.Message))
+		if shared[line] == nil {
+			lines = append(lines, line)
+		}
+		shared[line] = append(shared[line], t)
+	}
+	for i, line := range lines {
+		lines[i] = fmt.Sprintf("%s: %s is %s", object, strings.Join(shared[line], ", "), line)
+	}
+	return lines
 }
 
 // conditionsOf reads status.conditions in the shape that Kubernetes' own conditions have.

@@ -77,10 +77,10 @@ func TestPoolOf(t *testing.T) {
 				mp.Status.ReadyReplicas = n(0)
 				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld", Message: "* Data: v1.16.8 is older\n  than v1.22\n* CA: not yet"}}
 			}),
-			infra: infra(map[string]any{"state": "Waiting", "conditions": []any{condition("Ready", "False", "waiting for bootstrap data"), condition("GroupReady", "Unknown", "not asked")}}),
+			infra: infra(map[string]any{"state": "Waiting", "conditions": []any{condition("Ready", "False", "waiting for bootstrap data"), condition("GroupReady", "Unknown", "not asked"), condition("TemplateReady", "False", "waiting for bootstrap data")}}),
 			want: Pool{Ready: n(0), State: "Waiting", Message: "Data: v1.16.8 is older than v1.22; CA: not yet", Problems: []string{
 				"MachinePool: BootstrapConfigReady is False (TooOld): Data: v1.16.8 is older than v1.22; CA: not yet",
-				"AWSMachinePool: Ready is False (Because): waiting for bootstrap data",
+				"AWSMachinePool: Ready, TemplateReady is False (Because): waiting for bootstrap data",
 				"AWSMachinePool: GroupReady is Unknown (Because): not asked"}}},
 		{reason: "no infrastructure object: that is the problem", mp: pool(func(mp *clusterv1.MachinePool) {
 			mp.Status.Phase = "Pending"

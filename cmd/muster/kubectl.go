@@ -25,6 +25,7 @@ func kubectlCommand() *cobra.Command {
 // kubectl runs kubectl with these arguments, as its own main function does. Where it fails it ends the process with kubectl's exit
 // code. Plugins are left out: they are other people's commands, and a misspelt word should not look for one.
 func kubectl(args []string) error {
+	setKubectlVersion()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	arguments := append([]string{"kubectl"}, args...)
 	// Before the flags are parsed, since kubectl logs while its commands are built. An unreadable level is told then.

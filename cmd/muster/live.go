@@ -139,7 +139,8 @@ func (u *up) end(ctx context.Context, err error, pools []view.Pool) error {
 	case errors.Is(cause, context.Canceled) && u.untilReady:
 		return errors.New("interrupted before every pool was ready")
 	case errors.Is(cause, context.Canceled):
-		return nil
+		_, err := fmt.Fprintln(u.out, "\nStopping the world ...")
+		return err
 	default:
 		return cause
 	}

@@ -8,6 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/view"
 )
 
@@ -100,5 +106,31 @@ func TestSelfCanBeTyped(t *testing.T) {
 		if got := self(arg0); got != want {
 			t.Errorf("%s: want %s, got %s", arg0, want, got)
 		}
+	}
+}
+
+func TestBuiltInObjectsStayOutOfSomebodysWorld(t *testing.T) {
+	dir := t.TempDir()
+	record, err := seed.OpenRecord(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := manifests(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := seed.Object{Unstructured: objects[0].DeepCopy(), File: "mine.yaml", Document: 1}
+	mine.SetName("mine")
+	if err := record.Add(mine); err != nil {
+		t.Fatal(err)
+	}
+	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+			t.Error("want nothing applied, though -f was left out this time")
+			return nil
+		},
+	}).Build()
+	if err := (&up{dir: dir}).sow(t.Context(), c, objects); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -147,7 +147,14 @@ func explain(err error) error {
 		return fmt.Errorf("no such kind is served: %w", err)
 	}
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil {
+	if !errors.As(err, &status) {
+		return err
+	}
+	if _, field, ok := strings.Cut(status.Status().Message, unknownField); ok {
+		_, field, _ = strings.Cut(field, "): ")
+		return &RefusedError{Fields: []string{strings.TrimPrefix(field, ".")}, err: err}
+	}
+	if status.Status().Details == nil {
 		return err
 	}
 	var fields []string
@@ -161,6 +168,9 @@ func explain(err error) error {
 	}
 	return &RefusedError{Fields: fields, err: err}
 }
+
+// unknownField is how the API server begins to tell, under server-side apply, of a field that a kind does not have.
+const unknownField = "failed to create typed patch object ("
 
 // RefusedError says that the API server refused an object, and why, field by field.
 type RefusedError struct {

@@ -1,8 +1,12 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
+	"os/exec"
+	"strings"
 	"testing"
+	"time"
 )
 
 // TestKilledWorldIsFoundAgain kills "muster up" in the middle of a creation and again at rest: the same folder goes on
@@ -22,6 +26,7 @@ func TestKilledWorldIsFoundAgain(t *testing.T) {
 	if first.kubeconfig != second.kubeconfig || first.endpoint != second.endpoint {
 		t.Errorf("want the world where it was: %s and %s, got %s and %s", first.kubeconfig, first.endpoint, second.kubeconfig, second.endpoint)
 	}
+	refusesASecondWorld(t, dir)
 	second.ready("capa-mp-0", 2)
 	before := holdsOneGroupOfTwo(second)
 	second.kubectl("scale", "machinepool/capa-mp-0", "--replicas=3")
@@ -38,6 +43,17 @@ func TestKilledWorldIsFoundAgain(t *testing.T) {
 		t.Errorf("want the same group with one instance more than %v, got %v", before, after)
 	}
 	nodes(third, 3)
+}
+
+// refusesASecondWorld checks that nobody starts a world where one runs.
+func refusesASecondWorld(t *testing.T, dir string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, muster, "up", "--dir", dir).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "another world uses this directory") {
+		t.Errorf("want a refusal, got %v and\n%s", err, out)
+	}
 }
 
 // holdsOneGroupOfTwo checks that a crash in the middle has created nothing twice.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,11 +61,21 @@ func TestUpRefuses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the binary: left out with -short")
 	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, err := net.SplitHostPort(taken.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		reason, manifest string
 		args             []string
 		want             string
 	}{
+		{reason: "a port that somebody listens on", args: []string{"--port", port, "--timeout", "1m"}, want: "want port " + port + " for the API server, found it taken"},
 		{reason: "a variable without a value", manifest: "a: ${NO_SUCH_VARIABLE_A} ${NO_SUCH_VARIABLE_B}",
 			want: "no value for NO_SUCH_VARIABLE_A, NO_SUCH_VARIABLE_B in standard input: set them in the environment"},
 		{reason: "broken YAML", manifest: "kind: A\napiVersion: v1\nmetadata: {name: a}\n---\na: b: c", want: "standard input: document 2: yaml: "},
@@ -108,6 +119,7 @@ func TestKubectlKeepsExitCodes(t *testing.T) {
 	}{
 		{reason: "a command that works", args: []string{"create", "configmap", "a", "--dry-run=client", "-o", "name"}, want: "configmap/a"},
 		{reason: "a command that does not exist, and no plugin is looked for", args: []string{"no-such-command"}, code: 1, want: `unknown command "no-such-command" for "kubectl"`},
+		{reason: "its version is one that scripts can read", args: []string{"version", "--client"}, want: "Client Version: v1."},
 		{reason: "help is kubectl's own", args: []string{"get", "--help"}, want: "Display one or many resources"},
 		{reason: "flags before the command are kubectl's", args: []string{"--kubeconfig", "/no/such/file", "get", "pods"}, code: 1, want: "/no/such/file"},
 	} {

@@ -36,11 +36,11 @@ var muster string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(run(m))
+	os.Exit(built(m))
 }
 
-// run builds the binary once for all tests.
-func run(m *testing.M) int {
+// built builds the binary once for all tests, and runs them.
+func built(m *testing.M) int {
 	if testing.Short() {
 		return m.Run()
 	}
@@ -60,7 +60,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// world is one "muster up" that runs.
+// world is one "muster up", or a "muster sim", that runs.
 type world struct {
 	t   *testing.T
 	dir string
@@ -106,8 +106,17 @@ func start(t *testing.T, dir string, args ...string) *world {
 	if testing.Short() {
 		t.Skip("starts a world: left out with -short")
 	}
+	w := run(t, dir, append([]string{"up", "--dir", dir}, args...)...)
+	w.kubeconfig = w.printed(`export KUBECONFIG=(\S+)`)
+	w.endpoint = w.printed(`AWS_ENDPOINT_URL=(\S+)`)
+	return w
+}
+
+// run starts the binary and has it stopped with the test.
+func run(t *testing.T, dir string, args ...string) *world {
+	t.Helper()
 	w := &world{t: t, dir: dir, out: newOutput(), ended: make(chan struct{})}
-	w.cmd = exec.Command(muster, append([]string{"up", "--dir", dir}, args...)...)
+	w.cmd = exec.Command(muster, args...)
 	w.cmd.Stdout, w.cmd.Stderr = w.out, w.out
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C for the test is none for the world: Cleanup ends it
 	if err := w.cmd.Start(); err != nil {
@@ -120,11 +129,9 @@ func start(t *testing.T, dir string, args ...string) *world {
 	t.Cleanup(func() {
 		w.stop()
 		if t.Failed() {
-			t.Logf("muster up printed:\n%s\n%s", w.out, logTails(dir))
+			t.Logf("muster %s printed:\n%s\n%s", args[0], w.out, logTails(dir))
 		}
 	})
-	w.kubeconfig = w.printed(`export KUBECONFIG=(\S+)`)
-	w.endpoint = w.printed(`AWS_ENDPOINT_URL=(\S+)`)
 	return w
 }
 
@@ -141,9 +148,9 @@ func (w *world) printed(pattern string) string {
 		select {
 		case <-w.out.changed:
 		case <-w.ended:
-			w.t.Fatalf("muster up ended (%v) before it printed %s:\n%s", w.result, pattern, w.out)
+			w.t.Fatalf("muster ended (%v) before it printed %s:\n%s", w.result, pattern, w.out)
 		case <-limit.C:
-			w.t.Fatalf("muster up has not printed %s within %v:\n%s", pattern, startLimit, w.out)
+			w.t.Fatalf("muster has not printed %s within %v:\n%s", pattern, startLimit, w.out)
 		}
 	}
 }
@@ -155,7 +162,7 @@ func (w *world) stop() {
 	select {
 	case <-w.ended:
 	case <-time.After(stopLimit):
-		w.t.Errorf("muster up has not ended within %v after an interrupt", stopLimit)
+		w.t.Errorf("muster has not ended within %v after an interrupt", stopLimit)
 		w.signal(syscall.SIGKILL)
 		<-w.ended
 	}
