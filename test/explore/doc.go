@@ -3,7 +3,7 @@
 // the workload cluster are drawn from a seed, and the oracles of package oracle watch every write. One seed gives one
 // trace, byte for byte, so that a failure is replayed by its seed:
 //
-//	go test ./test/explore -run Replay -args -seed 123
+//	go test ./test/explore -run Replay -v -seed 123
 //
 // Everything here is a test; there is no code for other packages.
 package explore

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,15 +77,15 @@ func explore(t *testing.T, seed uint64) {
 	}
 	total.wrong++
 	if total.wrong <= shownMost {
-		t.Errorf("seed %d: %s\nreplay with: go test ./test/explore -run Replay -args -seed %d", seed, got.wrong[0], seed)
+		t.Errorf("seed %d: %s\nreplay with: go test ./test/explore -run Replay -v -seed %d", seed, got.wrong[0], seed)
 	}
 	t.Fail()
 }
 
 // TestReplay shows one scenario step by step. It does nothing unless it is asked for by name.
 func TestReplay(t *testing.T) {
-	if f := flag.Lookup("test.run"); f == nil || f.Value.String() != "Replay" {
-		t.Skip("run it by its name: -run Replay -args -seed N")
+	if f := flag.Lookup("test.run"); f == nil || !strings.HasSuffix(f.Value.String(), "Replay") {
+		t.Skip("run it by its name: -run Replay -v -seed N")
 	}
 	got := explored(t, draw(*first))
 	fmt.Print(got.trace)
