@@ -178,3 +178,13 @@ func unique(all []Object) error {
 	}
 	return nil
 }
+
+// firstLine cuts a text for a message.
+func firstLine(s string) string {
+	const most = 60
+	s, _, _ = strings.Cut(s, "\n")
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return s
+}

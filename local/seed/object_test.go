@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 		{reason: "no name: nothing could find it again", text: "apiVersion: v1\nkind: Secret\nmetadata: {generateName: a}\n", err: "m.yaml: document 1: Secret: metadata.name"},
 		{reason: "not an object", text: "just words\n", err: "m.yaml: document 1: wanted an object with apiVersion and kind"},
 		{reason: "the same object twice", text: config + "a\n---\n" + config + "a\n", err: "m.yaml: document 2 (ConfigMap a): the same object is in m.yaml: document 1"},
-		{reason: "an unclosed brace is told with its line", text: config + "${NAME\n", err: "m.yaml: line 4"},
+		{reason: "an unclosed brace is told", text: config + "${NAME\n", err: "m.yaml: find the variables: missing closing brace"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			objects, err := Parse([]Source{{Name: "m.yaml", Text: tc.text}}, FromMap(map[string]string{"NAME": "filled"}))
