@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -81,7 +83,12 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &Exhausted{Call: call, After: wait}
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), t.options.Timeout)
-	reply, err := t.options.Base.RoundTrip(req.WithContext(ctx))
+	sent, err := detached(ctx, req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	reply, err := t.options.Base.RoundTrip(sent)
 	now := t.options.Now()
 	if err != nil {
 		cancel()
@@ -100,6 +107,22 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func refusesForNow(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+}
+
+// detached is the request with a body of its own. SDKs close theirs as soon as the reply's header has come; where a server
+// is so near that this is before the body's end was seen, the connection would be torn down below the reply.
+func detached(ctx context.Context, req *http.Request) (*http.Request, error) {
+	sent := req.WithContext(ctx)
+	if req.Body == nil || req.Body == http.NoBody {
+		return sent, nil
+	}
+	defer closeBody(req)
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the request's body: %w", err)
+	}
+	sent.Body = io.NopCloser(bytes.NewReader(body))
+	return sent, nil
 }
 
 func closeBody(req *http.Request) {

@@ -240,3 +240,49 @@ func TestRecorder(t *testing.T) {
 		t.Errorf("recorded lines (-want +got):\n%s", diff)
 	}
 }
+
+// late reads the request's body after the reply's header has come, as the standard transport may.
+type late struct{ sent *http.Request }
+
+func (l *late) RoundTrip(req *http.Request) (*http.Response, error) {
+	l.sent = req
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
+}
+
+// once can be read until it is closed, as the bodies of an SDK.
+type once struct {
+	io.Reader
+	closed bool
+}
+
+func (o *once) Read(p []byte) (int, error) {
+	if o.closed {
+		return 0, io.ErrClosedPipe
+	}
+	return o.Reader.Read(p)
+}
+
+func (o *once) Close() error {
+	o.closed = true
+	return nil
+}
+
+func TestABodyThatIsClosedEarlyIsSentWhole(t *testing.T) {
+	base := &late{}
+	req := request(t.Context(), t, Call{})
+	body := &once{Reader: strings.NewReader("Action=Describe")}
+	req.Body, req.ContentLength = body, int64(len("Action=Describe"))
+	reply, err := New(Options{Base: base}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	_ = body.Close() // the SDK, once the reply's header has come
+	got, err := io.ReadAll(base.sent.Body)
+	if string(got) != "Action=Describe" || err != nil {
+		t.Errorf("want the whole body and its end, got %q and %v", got, err)
+	}
+	if base.sent.ContentLength != req.ContentLength {
+		t.Errorf("want the length kept at %d, got %d", req.ContentLength, base.sent.ContentLength)
+	}
+}
