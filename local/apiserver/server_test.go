@@ -245,16 +245,20 @@ func signing(ctx context.Context, t *testing.T, s *apiserver.Server, admin kuber
 }
 
 func workloads(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
-	node, err := admin.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
-	if err != nil {
+	if _, err := admin.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	room := corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("110")}
-	node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()}}}
-	if _, err := admin.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	// The node life cycle controller writes the new node as well.
+	eventually(ctx, t, "a node that is Ready", func(ctx context.Context) error {
+		node, err := admin.CoreV1().Nodes().Get(ctx, "n", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()}}}
+		_, err = admin.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
 	labels := map[string]string{"app": "web"}
 	if _, err := admin.AppsV1().Deployments("default").Create(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{
 		Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -276,11 +280,16 @@ func workloads(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 		return nil
 	})
 	for i := range pods {
-		pods[i].Status.Phase = corev1.PodRunning
-		pods[i].Status.Conditions = append(pods[i].Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
-		if _, err := admin.CoreV1().Pods("default").UpdateStatus(ctx, &pods[i], metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		eventually(ctx, t, "a pod that is Ready", func(ctx context.Context) error {
+			pod, err := admin.CoreV1().Pods("default").Get(ctx, pods[i].Name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			pod.Status.Phase = corev1.PodRunning
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+			_, err = admin.CoreV1().Pods("default").UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+			return err
+		})
 	}
 	evict := func(p corev1.Pod) error {
 		return admin.PolicyV1().Evictions("default").Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace}})
