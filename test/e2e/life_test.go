@@ -146,6 +146,11 @@ func (w *world) costs(what string, most int) {
 // nodes checks that a cluster has that many nodes, all Ready, with the provider IDs that their cloud gave them.
 func nodes(w *world, count int) []string {
 	w.t.Helper()
+	// A world that was just found again serves its workload clusters a moment after the management cluster.
+	w.eventually("the workload cluster to answer", func() error {
+		_, err := w.try("", "--kubeconfig", w.clusterKubeconfig("capa"), "get", "--raw", "/readyz")
+		return err
+	})
 	w.workload("capa", "wait", "node", "--all", "--for=condition=Ready", "--timeout", waitLimit.String())
 	names := strings.Fields(w.workload("capa", "get", "nodes", "-o", "name"))
 	ids := strings.Fields(w.workload("capa", "get", "nodes", "-o", "jsonpath={.items[*].spec.providerID}"))
