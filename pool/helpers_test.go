@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,4 +122,27 @@ func say(p Plan) string {
 		parts = append(parts, "gone")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// alive are the instances that are not on their way out.
+func alive(o Observed) []Instance {
+	return slices.DeleteFunc(slices.Clone(o.Instances), func(i Instance) bool { return i.State == Terminating })
+}
+
+// chosen is what a decision has derived.
+func chosen(d Desired, o Observed) *view {
+	v := look(d, o, traits, now)
+	v.choose()
+	return v
+}
+
+// victims are the first n that would go, by ID.
+func victims(d Desired, o Observed, n int) []string {
+	v := look(d, o, traits, now)
+	v.queue = v.ordered()
+	var ids []string
+	for _, m := range v.victims(n) {
+		ids = append(ids, m.ID)
+	}
+	return ids
 }

@@ -278,24 +278,21 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
 		n := rapid.IntRange(0, len(alive(o))).Draw(t, "n")
-		list, zones := alive(o), map[string]int{}
-		for _, i := range list {
-			zones[i.Zone]++
+		v := look(d, o, traits, now)
+		list, zones := slices.Clone(v.members), map[string]int{}
+		for _, m := range list {
+			zones[m.Zone]++
 		}
 		var want []string
 		for range n {
-			best := slices.MinFunc(list, func(a, b Instance) int {
-				return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b), cmp.Compare(a.ID, b.ID))
+			best := slices.MinFunc(list, func(a, b *member) int {
+				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, *a.Instance, *b.Instance), cmp.Compare(a.ID, b.ID))
 			})
 			want = append(want, best.ID)
 			zones[best.Zone]--
-			list = slices.DeleteFunc(list, func(i Instance) bool { return i.ID == best.ID })
+			list = slices.DeleteFunc(list, func(m *member) bool { return m == best })
 		}
-		var got []string
-		for _, i := range victims(d, o, n) {
-			got = append(got, i.ID)
-		}
-		if !slices.Equal(got, want) {
+		if got := victims(d, o, n); !slices.Equal(got, want) {
 			t.Fatalf("want %v, got %v", want, got)
 		}
 	})

@@ -1,0 +1,94 @@
+package pool
+
+import "fmt"
+
+// verdicts are the members that there is a reason to remove or to replace.
+func (v *view) verdicts() []Verdict {
+	var list []Verdict
+	for _, m := range v.members {
+		switch {
+		case m.why != stays:
+			list = append(list, Verdict{ID: m.ID, Cause: targetOf(m).Cause, Costs: m.available, Now: m.going})
+		case m.Doomed != nil:
+			list = append(list, Verdict{ID: m.ID, Cause: *m.Doomed, Costs: m.available, Now: true})
+		}
+	}
+	return list
+}
+
+// forecast are the waves in which the rest of a rollout by our hand goes: as many at a time as surge and unavailability
+// allow together (rule 10).
+func (v *view) forecast() []Wave {
+	size := v.surge + v.unavailable
+	if v.left == 0 || size == 0 || v.state == RolloutPaused || v.state == RolloutNone {
+		return nil
+	}
+	var list []*member
+	for _, m := range v.queue {
+		if m.counts && m.why != condemned {
+			list = append(list, m)
+		}
+	}
+	var waves []Wave
+	for len(list) > 0 {
+		wave := list[:min(size, len(list))]
+		lowest := v.want - min(v.unavailable, len(wave))
+		if len(waves) == 0 {
+			lowest = min(lowest, max(v.available, 0))
+		}
+		waves = append(waves, Wave{Targets: targets(wave), Surge: min(v.surge, len(list)), LowestAvailable: max(0, lowest)})
+		list = list[len(wave):]
+	}
+	return waves
+}
+
+func (v *view) budget() Budget {
+	above := v.aside
+	if !v.t.SetsAside {
+		above = max(0, v.o.Group.Size-v.want)
+	}
+	return Budget{
+		Desired: v.want, Available: v.available, MaxSurge: v.surge, MaxUnavailable: v.unavailable,
+		Unavailable: max(0, v.want-v.available), Surge: above, Left: v.left + v.asked,
+	}
+}
+
+// rollout says how far the replacement of instances has come.
+func (v *view) rollout() Rollout {
+	r := Rollout{State: RolloutDone, Total: len(v.members)}
+	for _, m := range v.members {
+		if m.why == stale || m.why == idle || m.why == aside || m.counts {
+			r.Left++
+		}
+	}
+	roll := v.o.Roll
+	rolls := roll != nil && !roll.ended()
+	switch {
+	case rolls && v.d.RolloutHeld == nil:
+		r.State, r.Cause = RolloutInProgress, rolling(roll, v.t)
+	case r.Left == 0:
+	case v.d.RolloutHeld != nil:
+		r.State, r.Cause = RolloutPaused, *v.d.RolloutHeld
+	case v.left+v.aside+v.asked > 0 && v.stuck != nil:
+		r.State, r.Cause = v.state, *v.stuck
+	case v.left+v.aside+v.asked > 0:
+		r.State, r.Cause = RolloutInProgress, v.firstStale()
+	case !v.native():
+		r.State, r.Cause = RolloutNone, Cause{"NotReplaced", fmt.Sprintf("%s differ from the wanted %s, and nothing replaces them", machines(r.Left), v.t.Template)}
+	case v.rollWaits() != nil:
+		r.State, r.Cause = RolloutWaiting, *v.rollWaits()
+	default:
+		r.State, r.Cause = RolloutInProgress, v.firstStale()
+	}
+	return r
+}
+
+// rolling says how far the cloud's own roll is, in its words.
+func rolling(r *Roll, t Traits) Cause {
+	to := r.Template.Ref
+	if to == "" {
+		to = "what somebody chose"
+	}
+	text := fmt.Sprintf("the roll of the %s to %s is %s at %d %%", t.Group, to, r.State, r.Percent)
+	return Cause{"Roll" + string(r.State), text + because(r)}
+}
