@@ -146,3 +146,28 @@ func victims(d Desired, o Observed, n int) []string {
 	}
 	return ids
 }
+
+func percent(n int) IntOrPercent { return IntOrPercent{Value: n, Percent: true} }
+
+// by is a pool whose strategy allows so much.
+func by(surge, unavailable IntOrPercent) func(*Desired) {
+	return func(d *Desired) {
+		d.Strategy = &Strategy{MaxSurge: surge, MaxUnavailable: unavailable, SurgeField: "spec.strategy.rollingUpdate.maxSurge", UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"}
+	}
+}
+
+// rolls allows so many machines more and less than wanted.
+func rolls(surge, unavailable int) func(*Desired) {
+	return by(IntOrPercent{Value: surge}, IntOrPercent{Value: unavailable})
+}
+
+func rolling25(d *Desired) { by(percent(25), IntOrPercent{Value: 1})(d) }
+
+// newTemplate has had the group pointed at a template of another content.
+func newTemplate(o *Observed) {
+	o.Versions = append([]Template{version(2, "b", "d")}, o.Versions...)
+	o.Wanted.Content, o.Group.Template = "v1:b", "lt:2"
+}
+
+// current instances are of the new template.
+func current(i *Instance) { i.Template = version(2, "b", "d") }
