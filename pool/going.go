@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -125,88 +124,6 @@ func (v *view) victims(n int) []*member {
 		}
 		if !m.Aside {
 			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// ordered are the members in the order in which they would go: by rank, then by the delete policy within the zone that
-// holds the most.
-func (v *view) ordered() []*member {
-	zones := map[string]int{}
-	ranks := make(map[*member]int, len(v.members))
-	for _, m := range v.members {
-		zones[m.Zone]++
-		ranks[m] = v.rank(m)
-	}
-	list := slices.Clone(v.members)
-	slices.SortFunc(list, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), byPolicy(v.d.DeletePolicy, *a.Instance, *b.Instance), cmp.Compare(a.ID, b.ID))
-	})
-	out := make([]*member, 0, len(list))
-	for len(list) > 0 {
-		equals := slices.IndexFunc(list, func(m *member) bool { return ranks[m] != ranks[list[0]] })
-		if equals < 0 {
-			equals = len(list)
-		}
-		out = append(out, balanced(list[:equals], zones)...)
-		list = list[equals:]
-	}
-	return out
-}
-
-// rank sorts members by what their loss costs; lower goes first.
-func (v *view) rank(m *member) int {
-	serves := m.Node != nil && m.Node.Ready
-	replaced := m.why == stale && m.ours && v.rolling()
-	switch {
-	case m.why == condemned:
-		return 0
-	case m.Marked:
-		return 1
-	case m.drains():
-		return 2
-	case m.why == aside:
-		return 3
-	case m.State == Failed:
-		return 4
-	case m.why == idle:
-		return 5
-	case replaced && !serves:
-		return 6
-	case replaced:
-		return 7
-	case m.Node == nil:
-		return 8
-	case !serves:
-		return 9
-	case m.why == stale:
-		return 10
-	default:
-		return 11
-	}
-}
-
-// balanced puts a list that stands in the order of preference into an order that takes each from the zone that holds the
-// most then, and counts the zones down.
-func balanced(list []*member, zones map[string]int) []*member {
-	queues := map[string][]int{}
-	var names []string
-	for k, m := range list {
-		if queues[m.Zone] == nil {
-			names = append(names, m.Zone)
-		}
-		queues[m.Zone] = append(queues[m.Zone], k)
-	}
-	out := make([]*member, 0, len(list))
-	for range len(list) {
-		zone := slices.MinFunc(names, func(a, b string) int {
-			return cmp.Or(cmp.Compare(zones[b], zones[a]), cmp.Compare(queues[a][0], queues[b][0]))
-		})
-		out = append(out, list[queues[zone][0]])
-		zones[zone]--
-		if queues[zone] = queues[zone][1:]; len(queues[zone]) == 0 {
-			names = slices.DeleteFunc(names, func(name string) bool { return name == zone })
 		}
 	}
 	return out

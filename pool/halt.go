@@ -15,7 +15,7 @@ func (v *view) halted() *Cause {
 	var first *member
 	n := 0
 	for _, m := range v.members {
-		made := born(*m.Instance)
+		made := born(m.Instance)
 		never := m.Node == nil || m.Node.Joining()
 		if m.why != stays || !m.fresh || !never || made.IsZero() || v.now.Sub(made) <= deadline {
 			continue

@@ -43,7 +43,7 @@ func (v *view) releasable(m *member) bool {
 	if v.d.DrainTimeout > 0 && v.now.Sub(m.Hold.Since) >= v.d.DrainTimeout && m.Hold.Since.Before(v.now) {
 		return true
 	}
-	return !v.unknownNodes() && removable(v.d, *m.Instance, v.now)
+	return !v.unknownNodes() && removable(v.d, m.Instance, v.now)
 }
 
 // renewStep asks for more time for those that are not drained, once half of a heartbeat's time is up.

@@ -37,7 +37,7 @@ func (v *view) servesNobody(i *Instance) *Cause {
 		return nil
 	}
 	deadline := cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)
-	made := born(*i)
+	made := born(i)
 	late := !made.IsZero() && v.now.Sub(made) > deadline
 	switch n := i.Node; {
 	case i.State == Failed:
@@ -85,7 +85,7 @@ func (v *view) partition() bool {
 func (v *view) rested() func(m *member) bool {
 	young := 0
 	for _, m := range v.members {
-		if m.why == broken && v.now.Sub(born(*m.Instance)) < failedRestMost {
+		if m.why == broken && v.now.Sub(born(m.Instance)) < failedRestMost {
 			young++
 		}
 	}
@@ -93,5 +93,5 @@ func (v *view) rested() func(m *member) bool {
 	if young < 5 {
 		rest = min(failedRest<<max(0, young-1), failedRestMost)
 	}
-	return func(m *member) bool { return v.now.Sub(born(*m.Instance)) >= rest }
+	return func(m *member) bool { return v.now.Sub(born(m.Instance)) >= rest }
 }

@@ -279,6 +279,7 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
 		n := rapid.IntRange(0, len(alive(o))).Draw(t, "n")
 		v := look(d, o, traits, now)
+		_ = v.ordered()
 		list, zones := slices.Clone(v.members), map[string]int{}
 		for _, m := range list {
 			zones[m.Zone]++
@@ -286,7 +287,7 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 		var want []string
 		for range n {
 			best := slices.MinFunc(list, func(a, b *member) int {
-				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, *a.Instance, *b.Instance), cmp.Compare(a.ID, b.ID))
+				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b), cmp.Compare(a.ID, b.ID))
 			})
 			want = append(want, best.ID)
 			zones[best.Zone]--

@@ -27,7 +27,7 @@ func (v *view) removeStep() *Step {
 	var replaced, lowered []*member
 	for _, m := range v.queue {
 		switch {
-		case !m.going || !removable(v.d, *m.Instance, v.now):
+		case !m.going || !removable(v.d, m.Instance, v.now):
 		case m.Aside || m.why != spare:
 			replaced = append(replaced, m)
 		default:
@@ -123,19 +123,19 @@ func (v *view) drainStep() *Step {
 	}
 	var list []*member
 	for _, m := range v.held() {
-		if !removable(v.d, *m.Instance, v.now) {
+		if !removable(v.d, m.Instance, v.now) {
 			list = append(list, m)
 		}
 	}
 	for _, m := range v.members {
-		if m.Doomed != nil && !m.going && !removable(v.d, *m.Instance, v.now) {
+		if m.Doomed != nil && !m.going && !removable(v.d, m.Instance, v.now) {
 			doomed := *m
 			doomed.why, doomed.cause = condemned, *m.Doomed
 			list = append(list, &doomed)
 		}
 	}
 	for _, m := range v.queue {
-		if m.going && !removable(v.d, *m.Instance, v.now) {
+		if m.going && !removable(v.d, m.Instance, v.now) {
 			list = append(list, m)
 		}
 	}
@@ -184,7 +184,7 @@ func targetOf(m *member) Target {
 func (v *view) unknownNodes() bool { return v.o.NodesUnknown && v.d.NoDrain == nil }
 
 // removable says that nothing is lost, or nothing more is waited for, when the instance goes.
-func removable(d Desired, i Instance, now time.Time) bool {
+func removable(d Desired, i *Instance, now time.Time) bool {
 	switch {
 	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
 		return true

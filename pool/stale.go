@@ -17,7 +17,10 @@ func (v *view) outdated(i *Instance, causes map[string]Cause) *Cause {
 	if v.d.SkipModel || !v.outOfDate(i) {
 		return nil
 	}
-	key := i.Template.Ref + "\n" + strings.Join(i.Differs, ",")
+	key := i.Template.Ref
+	if len(i.Differs) > 0 {
+		key += "\n" + strings.Join(i.Differs, ",")
+	}
 	cause, ok := causes[key]
 	if !ok {
 		cause = changed(*i, v.t)
@@ -28,7 +31,7 @@ func (v *view) outdated(i *Instance, causes map[string]Cause) *Cause {
 
 // restarted says that somebody asked for a replacement of all that were made before a moment, and this is one of them.
 func (v *view) restarted(i *Instance) bool {
-	made := born(*i)
+	made := born(i)
 	return v.d.Restart != nil && !made.IsZero() && made.Before(v.d.Restart.Before)
 }
 

@@ -35,6 +35,11 @@ type member struct {
 	cause        Cause
 	// going says that its turn has come.
 	going bool
+	// place, zone, born and hash are what the queue is ordered by.
+	place int
+	zone  int
+	born  time.Time
+	hash  uint64
 }
 
 // drains says that a drain of ours has begun on its node.
