@@ -53,13 +53,13 @@ func planKeep(d Desired, v *view) Plan {
 	p := Plan{Waiting: v.waiting(), Instances: v.verdicts(), Forecast: v.forecast(), Budget: v.budget(), Rollout: v.rollout()}
 	p.Settled = v.settled() && p.Rollout.State != RolloutInProgress
 	p.Refused = d.Strategy.bothZero()
-	if outOfBounds(d) != nil && !d.External {
-		p.Refused = outOfBounds(d)
+	if v.bounds() != nil {
+		p.Refused = v.bounds()
 	}
 	p.first(d,
-		v.releaseStep(), v.renewStep(),
+		v.releaseStep(), v.renewStep(), v.cancelRollStep(),
 		templateStep(d, v.o, v.t), v.groupStep(),
-		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), v.rollStep(),
+		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), v.startRollStep(),
 		v.pruneStep(), v.drainStep())
 	return p
 }
@@ -94,6 +94,14 @@ func outOfBounds(d Desired) *Cause {
 	}
 	return &Cause{"ReplicasOutOfBounds", fmt.Sprintf("spec.replicas of the MachinePool is %d, allowed are %d (%s) to %d (%s)",
 		d.Replicas, d.Min, d.MinField, d.Max, d.MaxField)}
+}
+
+// bounds is outOfBounds, unless somebody else sizes the group.
+func (v *view) bounds() *Cause {
+	if v.d.External {
+		return nil
+	}
+	return outOfBounds(v.d)
 }
 
 // unknownTemplate says why there is no template to launch from.

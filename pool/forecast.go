@@ -69,6 +69,8 @@ func (v *view) rollout() Rollout {
 	case r.Left == 0:
 	case v.d.RolloutHeld != nil:
 		r.State, r.Cause = RolloutPaused, *v.d.RolloutHeld
+	case v.bounds() != nil:
+		r.State, r.Cause = RolloutWaiting, *v.bounds()
 	case v.left+v.aside+v.asked > 0 && v.stuck != nil:
 		r.State, r.Cause = v.state, *v.stuck
 	case v.left+v.aside+v.asked > 0:

@@ -67,7 +67,7 @@ func (v *view) may(m *member) bool {
 	case stale:
 		return m.ours && v.rolling()
 	case aside:
-		return v.state != RolloutPaused && v.state != RolloutHalted
+		return v.state != RolloutPaused && v.state != RolloutHalted || m.State == Failed
 	default:
 		return true
 	}
@@ -95,7 +95,7 @@ const scaleIn = "ScaleIn"
 // surplus is how many instances of the group are too many. Where the group's size is lower than what exists, the cloud has
 // been told already, and chooses.
 func (v *view) surplus() int {
-	if !v.d.External && outOfBounds(v.d) != nil {
+	if v.bounds() != nil {
 		return 0
 	}
 	return max(0, min(v.counted, v.o.Group.Size)-v.most())

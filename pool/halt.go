@@ -53,8 +53,8 @@ func (v *view) hold() {
 		v.state, v.stuck = RolloutPaused, v.d.RolloutHeld
 	case v.d.Strategy.bothZero() != nil:
 		v.state, v.stuck = RolloutNone, v.d.Strategy.bothZero()
-	case !v.d.External && outOfBounds(v.d) != nil:
-		v.state, v.stuck = RolloutWaiting, outOfBounds(v.d)
+	case v.bounds() != nil:
+		v.state, v.stuck = RolloutWaiting, v.bounds()
 	case v.d.External && v.t.NoReplace:
 		v.state, v.stuck = RolloutNone, &Cause{"SizedElsewhere", fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size", v.t.Group)}
 	case v.byHand() && !v.launchesWanted():

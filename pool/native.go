@@ -36,23 +36,23 @@ func (v *view) pointsByRoll() bool {
 	return n > 0 || v.o.Roll != nil && !v.o.Roll.ended()
 }
 
-// rollStep begins the cloud's own roll, or ends one that is not wanted any more.
-func (v *view) rollStep() *Step {
-	roll := v.o.Roll
-	if roll != nil && !roll.ended() {
-		return v.cancelStep(roll)
+// startRollStep begins the cloud's own roll.
+func (v *view) startRollStep() *Step {
+	if roll := v.o.Roll; roll != nil && !roll.ended() || !v.native() {
+		return nil
 	}
 	n, every := v.leftToCloud()
-	if n == 0 || !v.native() || v.rollWaits() != nil {
+	if n == 0 || v.rollWaits() != nil {
 		return nil
 	}
 	return &Step{Kind: StartRoll, Template: v.o.Latest().Ref, Every: every, Cause: v.firstStale()}
 }
 
-// cancelStep ends a roll of ours to what is not wanted any more, one that somebody pauses, and one that a strategy takes
+// cancelRollStep ends a roll of ours to what is not wanted any more, one that somebody pauses, and one that a strategy takes
 // over from. What we can't recognise somebody else has begun, and it is waited for.
-func (v *view) cancelStep(roll *Roll) *Step {
-	if roll.State == RollCancelling || roll.State == RollReverting || roll.Template.Content == "" {
+func (v *view) cancelRollStep() *Step {
+	roll := v.o.Roll
+	if roll == nil || roll.ended() || roll.State == RollCancelling || roll.State == RollReverting || roll.Template.Content == "" {
 		return nil
 	}
 	var cause Cause
@@ -75,8 +75,8 @@ func (v *view) rollWaits() *Cause {
 	switch {
 	case v.d.RolloutHeld != nil:
 		return v.d.RolloutHeld
-	case !v.d.External && outOfBounds(v.d) != nil:
-		return outOfBounds(v.d)
+	case v.bounds() != nil:
+		return v.bounds()
 	case !v.o.Latest().Same(v.o.Wanted) || !v.d.Rollback && !v.launchesWanted():
 		return &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:

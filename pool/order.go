@@ -88,7 +88,7 @@ func (v *view) rank(m *member) int {
 		return 0
 	case m.Marked:
 		return 1
-	case m.drains():
+	case m.drains() || m.Doomed != nil:
 		return 2
 	case m.why == aside:
 		return 3

@@ -7,7 +7,7 @@ import (
 
 // shrinkStep lowers a size of which not everything has been launched yet: what is not there needs no drain.
 func (v *view) shrinkStep() *Step {
-	if v.d.External || outOfBounds(v.d) != nil {
+	if v.d.External || v.bounds() != nil {
 		return nil
 	}
 	goal, size := v.most(), v.o.Group.Size
@@ -109,7 +109,7 @@ func (v *view) undrainStep() *Step {
 
 // unwanted is how many instances have to go, by our hand or, where the group's size is lower already, by the cloud's.
 func (v *view) unwanted() int {
-	if !v.d.External && outOfBounds(v.d) != nil {
+	if v.bounds() != nil {
 		return 0
 	}
 	return max(0, v.counted-v.most())

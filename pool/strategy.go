@@ -112,15 +112,15 @@ func (s *Strategy) bothZero() *Cause {
 		s.SurgeField, s.UnavailableField)}
 }
 
-// limits are a strategy's numbers for a pool of so many machines. Without a strategy the defaults hold (surge 1,
-// unavailable 0), for what is replaced even then. A percentage of unavailable machines that rounds down to none, without a
+// limits are a strategy's numbers for a pool of so many machines. Without a strategy, or with one that allows nothing, the
+// defaults hold (surge 1, unavailable 0), for what is replaced even then. A percentage of unavailable machines that rounds down to none, without a
 // surge, counts as one, as Deployments have it: he who forbids the surge has no room for it.
 func (s *Strategy) limits(of int) (surge, unavailable int) {
-	if s == nil {
+	if s == nil || s.bothZero() != nil {
 		return 1, 0
 	}
 	surge, unavailable = s.MaxSurge.up(of), min(s.MaxUnavailable.down(of), of)
-	if surge == 0 && unavailable == 0 && s.bothZero() == nil {
+	if surge == 0 && unavailable == 0 {
 		unavailable = min(1, of)
 	}
 	return surge, unavailable

@@ -28,7 +28,7 @@ func (v *view) most() int {
 // that are too many are then drained, before the cloud takes some that it picks.
 func (v *view) growStep() *Step {
 	size := v.o.Group.Size
-	if !v.d.External && outOfBounds(v.d) != nil {
+	if v.bounds() != nil {
 		return nil
 	}
 	if !v.d.External && size < v.want {
@@ -46,7 +46,7 @@ func (v *view) growStep() *Step {
 
 // asideStep is the surge where instances can be set aside: they serve on while the group launches others in their place.
 func (v *view) asideStep() *Step {
-	if !v.t.SetsAside || v.o.NodesUnknown || v.surge == 0 || !v.d.External && outOfBounds(v.d) != nil {
+	if !v.t.SetsAside || v.o.NodesUnknown || v.surge == 0 || v.bounds() != nil {
 		return nil
 	}
 	room := v.surge - v.aside - max(0, max(v.o.Group.Size, v.counted)-v.want)

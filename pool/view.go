@@ -118,14 +118,14 @@ func (v *view) count(m *member) {
 	}
 }
 
-// serves is rule 1: joined, Ready for long enough, not drained by us, not on its way out. A condemned machine that is
-// cordoned was drained already by him who condemned it.
+// serves is rule 1: joined, Ready for long enough, not drained by us, not on its way out, by the cloud's hand either. A
+// condemned machine that is cordoned was drained already by him who condemned it.
 func (v *view) serves(i *Instance) bool {
 	n := i.Node
 	switch {
 	case i.State != Running || n == nil || !n.Ready || !n.DrainStarted.IsZero():
 		return false
-	case i.Condemned != nil && n.Cordoned:
+	case i.Doomed != nil || i.Condemned != nil && n.Cordoned:
 		return false
 	default:
 		return v.d.MinReady == 0 || v.now.Sub(n.ReadySince) >= v.d.MinReady

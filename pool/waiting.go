@@ -9,10 +9,12 @@ import (
 func (v *view) settled() bool {
 	running := 0
 	for _, i := range v.o.Instances {
-		if i.State != Running || i.Aside {
+		switch {
+		case i.State != Running:
 			return false
+		case !i.Aside:
+			running++
 		}
-		running++
 	}
 	return running == v.o.Group.Size
 }
@@ -46,7 +48,7 @@ func (v *view) heldUp() []Cause {
 	n, _ := v.leftToCloud()
 	roll := v.o.Roll
 	switch {
-	case v.stuck != nil && v.left > 0 && v.state != RolloutNone && !v.o.NodesUnknown:
+	case v.stuck != nil && v.left+v.aside > 0 && v.state != RolloutNone && !v.o.NodesUnknown:
 		return []Cause{*v.stuck}
 	case roll != nil && !roll.ended():
 		return []Cause{rolling(roll, v.t)}
