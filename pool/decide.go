@@ -17,7 +17,9 @@ func Decide(d Desired, o Observed, t Traits, now time.Time) Plan {
 	case o.Group == nil:
 		return planCreate(d, o, t)
 	case o.Group.Deleting:
-		return Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be gone, which is being deleted", t.Group)}}}
+		p := Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be gone, which is being deleted", t.Group)}}}
+		p.first(d, look(d, o, t, now).caught()...)
+		return p
 	default:
 		return planKeep(d, look(d, o, t, now))
 	}

@@ -17,7 +17,7 @@ func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
 	switch {
 	case o.Group.Deleting:
 		p.Waiting = append(p.Waiting, Cause{"GroupDeleting", fmt.Sprintf("waiting for the %s and its instances to be gone", t.Group)})
-		steps = append(steps, v.drainHeld())
+		steps = v.caught()
 	case v.unknownNodes() && len(v.members) > 0:
 		p.Waiting = append(p.Waiting, Cause{"WorkloadClusterUnreachable", "waiting for the workload cluster to answer, because nodes are drained before they go"})
 	default:
@@ -47,10 +47,10 @@ func (v *view) deleteStep() *Step {
 	return &Step{Kind: DeleteGroup, Targets: targets(v.members), Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
 }
 
-// drainHeld drains those that the group's deletion has caught and that a hook of ours holds; the others are gone as soon.
-func (v *view) drainHeld() *Step {
+// caught looks after those that the group's deletion has caught and that a hook of ours holds; the others are gone soon.
+func (v *view) caught() []*Step {
 	v.members, v.queue = nil, nil
-	return v.drainStep()
+	return []*Step{v.releaseStep(), v.renewStep(), v.drainStep()}
 }
 
 // endRoll ends a roll of the cloud's own, which would launch machines to replace those that are drained.
