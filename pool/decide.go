@@ -63,6 +63,9 @@ func planKeep(d Desired, v *view) Plan {
 		templateStep(d, v.o, v.t), v.groupStep(),
 		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), v.startRollStep(),
 		v.pruneStep(), v.drainStep())
+	if p.Step == nil && len(p.Waiting) == 0 {
+		p.Waiting = v.turns()
+	}
 	return p
 }
 

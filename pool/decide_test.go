@@ -12,9 +12,12 @@ type row struct {
 	want      string
 }
 
-func (r row) check(t *testing.T) {
+func (r row) check(t *testing.T) { r.on(t, traits) }
+
+// on checks the row for a cloud of other traits.
+func (r row) on(t *testing.T, tr Traits) {
 	t.Run(r.name, func(t *testing.T) {
-		if got := say(Decide(r.d, r.o, traits, now)); got != r.want {
+		if got := say(Decide(r.d, r.o, tr, now)); got != r.want {
 			t.Errorf("%s:\nwant %s\n got %s", r.why, r.want, got)
 		}
 	})

@@ -25,7 +25,7 @@ func (v *view) forecast() []Wave {
 	}
 	var list []*member
 	for _, m := range v.queue {
-		if m.counts && m.why != condemned {
+		if m.left {
 			list = append(list, m)
 		}
 	}
@@ -57,7 +57,7 @@ func (v *view) budget() Budget {
 func (v *view) rollout() Rollout {
 	r := Rollout{State: RolloutDone, Total: len(v.members)}
 	for _, m := range v.members {
-		if m.why == stale || m.why == idle || m.why == aside || m.counts {
+		if m.why == stale || m.why == idle || m.why == aside || m.left || m.needs {
 			r.Left++
 		}
 	}

@@ -61,9 +61,9 @@ func (v *view) lowered(list []*member) int {
 	if v.t.NoReplace {
 		return len(list)
 	}
-	need := v.asked + v.left
+	need := v.asked + v.serving
 	for _, m := range list {
-		if m.counts {
+		if m.needs {
 			need--
 		}
 	}

@@ -3,11 +3,11 @@ package pool
 import "fmt"
 
 // least is the size that the group should have at least now: what is wanted, and the surge of a rollout that goes on
-// (rule 2). Where instances are set aside, the surge is not in the size.
+// (rule 2). For those that serve nobody nobody has to stand in. Where instances are set aside, the surge is not in the size.
 func (v *view) least() int {
 	need := v.asked
 	if v.rolling() {
-		need += v.left
+		need += v.serving
 	}
 	if v.t.SetsAside {
 		return v.want
@@ -21,7 +21,7 @@ func (v *view) most() int {
 	if v.t.SetsAside {
 		return v.want
 	}
-	return max(v.least(), min(v.o.Group.Size, v.want+min(v.surge, v.asked+v.left)))
+	return max(v.least(), min(v.o.Group.Size, v.want+min(v.surge, v.asked+v.serving)))
 }
 
 // growStep raises the group's size. Where somebody lowered it by hand below what exists, it is raised to what exists: those

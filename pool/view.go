@@ -28,10 +28,10 @@ type member struct {
 	available bool
 	// fresh says that it was launched from the wanted template and shall not be replaced.
 	fresh bool
-	// ours says that it is replaced by our hand rather than by the cloud's roll, counts that it is one of view.left or
-	// view.asked.
-	ours, counts bool
-	why          why
+	// ours says that it is replaced by our hand rather than by the cloud's roll, left that it is one of view.left, and needs
+	// that a surge has to stand in for it.
+	ours, left, needs bool
+	why               why
 	cause        Cause
 	// going says that its turn has come.
 	going bool
@@ -63,9 +63,9 @@ type view struct {
 	members []*member
 	// available, aside and counted number those that serve, that are set aside, and that the group counts.
 	available, aside, counted int
-	// left is how many instances a rollout by our hand has still to replace, asked how many serving ones somebody asked to
-	// replace by name; those that are set aside have been replaced.
-	left, asked int
+	// left is how many instances a rollout by our hand has still to replace, serving how many of them may serve, and asked
+	// how many serving ones somebody asked to replace by name; those that are set aside have been replaced.
+	left, serving, asked int
 	// stuck, when set, is why no serving instance is replaced now, and state says so in one word.
 	stuck *Cause
 	state RolloutState
@@ -109,12 +109,16 @@ func (v *view) count(m *member) {
 	}
 	switch {
 	case m.Aside:
-	case m.ours && (m.why == idle || m.why == stale):
+	case m.ours && m.why == idle:
 		v.left++
-		m.counts = true
+		m.left = true
+	case m.ours && m.why == stale:
+		v.left++
+		v.serving++
+		m.left, m.needs = true, true
 	case m.why == condemned && m.available:
 		v.asked++
-		m.counts = true
+		m.needs = true
 	}
 }
 

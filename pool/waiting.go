@@ -36,11 +36,7 @@ func (v *view) waiting() []Cause {
 	if d.Max < o.Group.Size && (d.External || v.left == 0) {
 		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}
-	out = append(out, joining(o)...)
-	if len(out) == 0 {
-		out = append(out, v.turns()...)
-	}
-	return out
+	return append(out, joining(o)...)
 }
 
 // heldUp says why a rollout does not go on.
