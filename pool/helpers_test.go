@@ -104,6 +104,9 @@ func say(p Plan) string {
 				text += " " + part[0] + " " + part[1]
 			}
 		}
+		if s.Every {
+			text += " every"
+		}
 		for _, t := range s.Targets {
 			text += " " + t.ID
 		}

@@ -19,8 +19,11 @@ type ideal struct {
 	tr   Traits
 }
 
+// failer is a test, or one round of a property.
+type failer interface{ Fatalf(string, ...any) }
+
 // do begins a step, as a driver and the Kubernetes edge would.
-func (c *ideal) do(t *rapid.T, s Step) {
+func (c *ideal) do(t failer, s Step) {
 	g := c.o.Group
 	switch s.Kind {
 	case PutTemplate:

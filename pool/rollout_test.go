@@ -34,7 +34,7 @@ func stocked(n int, tr Traits) *slow {
 func (c *slow) change(content string) { c.o.Wanted.Content = "v1:" + content }
 
 // pass decides until there is nothing to do at once, holding every step against the rules, and then lets time go on.
-func (c *slow) pass(t *rapid.T, d Desired) Plan {
+func (c *slow) pass(t failer, d Desired) Plan {
 	var p Plan
 	for range 40 {
 		seen := c.seen()
@@ -109,7 +109,7 @@ func (c *slow) pause() {
 }
 
 // run lets passes go by until the rollout is done, and says how long that took.
-func (c *slow) run(t *rapid.T, d Desired, bound time.Duration) (took time.Duration, rest Plan) {
+func (c *slow) run(t failer, d Desired, bound time.Duration) (took time.Duration, rest Plan) {
 	began := c.now
 	for c.now.Sub(began) < bound {
 		rest = c.pass(t, d)

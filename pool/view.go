@@ -32,7 +32,7 @@ type member struct {
 	// that a surge has to stand in for it.
 	ours, left, needs bool
 	why               why
-	cause        Cause
+	cause             Cause
 	// going says that its turn has come.
 	going bool
 	// place, zone, born and hash are what the queue is ordered by.

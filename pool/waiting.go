@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// settled says that the cloud is not at work: as many instances run as the group wants, and none comes or goes.
+// settled says that the cloud is not at work: as many instances run as the group wants, and none comes or goes
+// or was asked to go.
 func (v *view) settled() bool {
 	running := 0
 	for _, i := range v.o.Instances {
 		switch {
-		case i.State != Running:
+		case i.State != Running || i.Condemned != nil:
 			return false
 		case !i.Aside:
 			running++
