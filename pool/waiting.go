@@ -11,7 +11,7 @@ func (v *view) settled() bool {
 	running := 0
 	for _, i := range v.o.Instances {
 		switch {
-		case i.State != Running || i.Condemned != nil:
+		case i.State != Running || i.Condemned != nil && v.bounds() == nil:
 			return false
 		case !i.Aside:
 			running++
