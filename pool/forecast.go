@@ -76,7 +76,7 @@ func (v *view) rollout() Rollout {
 	case v.left+v.aside+v.asked > 0:
 		r.State, r.Cause = RolloutInProgress, v.firstStale()
 	case !v.native():
-		r.State, r.Cause = RolloutNone, Cause{"NotReplaced", fmt.Sprintf("%s differ from the wanted %s, and nothing replaces them", machines(r.Left), v.t.Template)}
+		r.State, r.Cause = RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
 	case v.rollWaits() != nil:
 		r.State, r.Cause = RolloutWaiting, *v.rollWaits()
 	default:
