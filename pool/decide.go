@@ -174,9 +174,9 @@ func (v *view) groupStep() *Step {
 // bootstrap data go first and do not count as history.
 func (v *view) pruneStep() *Step {
 	o, t := v.o, v.t
-	used := map[string]bool{o.Group.Template: true, o.Latest().Ref: true}
-	if o.Roll != nil && !o.Roll.ended() {
-		used[o.Roll.Template.Ref] = true
+	used := map[string]bool{o.Latest().Ref: true}
+	for _, v := range o.LaunchesFrom() {
+		used[v.Ref] = true
 	}
 	seen := map[string]bool{}
 	for _, i := range o.Instances {

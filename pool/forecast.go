@@ -57,32 +57,51 @@ func (v *view) budget() Budget {
 func (v *view) rollout() Rollout {
 	r := Rollout{State: RolloutDone, Total: len(v.members)}
 	for _, m := range v.members {
-		if m.why == stale || m.why == idle || m.why == aside || m.left || m.needs {
+		if m.replaced() {
 			r.Left++
 		}
 	}
 	roll := v.o.Roll
-	rolls := roll != nil && !roll.ended()
 	switch {
-	case rolls && v.d.RolloutHeld == nil:
+	case roll != nil && !roll.ended() && v.d.RolloutHeld == nil:
 		r.State, r.Cause = RolloutInProgress, rolling(roll, v.t)
-	case r.Left == 0:
-	case v.d.RolloutHeld != nil:
-		r.State, r.Cause = RolloutPaused, *v.d.RolloutHeld
-	case v.bounds() != nil:
-		r.State, r.Cause = RolloutWaiting, *v.bounds()
-	case v.left+v.aside+v.asked > 0 && v.stuck != nil:
-		r.State, r.Cause = v.state, *v.stuck
-	case v.left+v.aside+v.asked > 0:
-		r.State, r.Cause = RolloutInProgress, v.firstStale()
-	case !v.native():
-		r.State, r.Cause = RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
-	case v.rollWaits() != nil:
-		r.State, r.Cause = RolloutWaiting, *v.rollWaits()
-	default:
-		r.State, r.Cause = RolloutInProgress, v.firstStale()
+	case r.Left > 0 && v.left+v.aside+v.asked > 0:
+		r.State, r.Cause = v.byHandState()
+	case r.Left > 0:
+		r.State, r.Cause = v.nativeState()
 	}
 	return r
+}
+
+// replaced says that there is a reason to replace a member, also where it goes with the size.
+func (m *member) replaced() bool {
+	return m.why == stale || m.why == idle || m.why == aside || m.left || m.needs
+}
+
+// byHandState is the state of a rollout that our hand makes.
+func (v *view) byHandState() (RolloutState, Cause) {
+	switch {
+	case v.stuck != nil:
+		return v.state, *v.stuck
+	case v.bounds() != nil:
+		return RolloutWaiting, *v.bounds()
+	default:
+		return RolloutInProgress, v.firstStale()
+	}
+}
+
+// nativeState is the state of a rollout that is left to the cloud, or to nobody.
+func (v *view) nativeState() (RolloutState, Cause) {
+	switch waits := v.rollWaits(); {
+	case v.d.RolloutHeld != nil:
+		return RolloutPaused, *v.d.RolloutHeld
+	case !v.native():
+		return RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
+	case waits != nil:
+		return RolloutWaiting, *waits
+	default:
+		return RolloutInProgress, v.firstStale()
+	}
 }
 
 // rolling says how far the cloud's own roll is, in its words.

@@ -16,28 +16,35 @@ func (v *view) choose() {
 	}
 	v.queue = v.ordered()
 	v.spare(surplus)
+	v.chooseIdle()
+	v.chooseFree()
+	v.chooseByTurn()
+}
+
+// chooseFree takes those that the budgets say nothing about.
+func (v *view) chooseFree() {
+	for _, m := range v.queue {
+		if !m.costs() && v.may(m) {
+			m.going = m.going || m.why != idle && m.why != broken || m.drains()
+		}
+	}
+}
+
+// chooseByTurn takes as many as the budgets allow.
+func (v *view) chooseByTurn() {
 	free := v.available - v.floor()
 	if v.d.NoDrain != nil {
 		free = math.MaxInt
-	}
-	v.chooseIdle()
-	for _, m := range v.queue {
-		switch {
-		case m.going || !v.may(m):
-		case !m.costs():
-			m.going = m.why != idle && m.why != broken || m.drains()
-		}
 	}
 	for _, turn := range turns {
 		for _, m := range v.queue {
 			if free <= 0 {
 				return
 			}
-			if m.going || !v.may(m) || !turn(m) || !m.costs() {
-				continue
+			if !m.going && m.costs() && turn(m) && v.may(m) {
+				m.going = true
+				free--
 			}
-			m.going = true
-			free--
 		}
 	}
 }
@@ -65,7 +72,7 @@ func (v *view) may(m *member) bool {
 	case idle:
 		return v.rolling() || v.state == RolloutHalted
 	case stale:
-		return m.ours && v.rolling()
+		return v.replaces(m)
 	case aside:
 		return v.state != RolloutPaused && v.state != RolloutHalted || m.State == Failed
 	default:

@@ -11,13 +11,10 @@ func (v *view) halted() *Cause {
 	if v.o.NodesUnknown {
 		return nil
 	}
-	deadline := cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)
 	var first *member
 	n := 0
 	for _, m := range v.members {
-		made := born(m.Instance)
-		never := m.Node == nil || m.Node.Joining()
-		if m.why != stays || !m.fresh || !never || made.IsZero() || v.now.Sub(made) <= deadline {
+		if !v.late(m) {
 			continue
 		}
 		n++
@@ -42,32 +39,55 @@ func (v *view) halted() *Cause {
 	return &Cause{"RolloutHalted", text}
 }
 
+// late says that a new machine was never Ready since its launch beyond the progress deadline.
+func (v *view) late(m *member) bool {
+	if m.why != stays || !m.fresh || m.Node != nil && !m.Node.Joining() {
+		return false
+	}
+	made := born(m.Instance)
+	return !made.IsZero() && v.now.Sub(made) > cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)
+}
+
 // hold finds out why no serving instance is replaced now, if that is so.
 func (v *view) hold() {
 	if v.left+v.aside == 0 || v.o.Group == nil {
 		return
 	}
-	roll := v.o.Roll
+	if v.state, v.stuck = v.forbidden(); v.stuck == nil {
+		v.state, v.stuck = v.obstructed()
+	}
+}
+
+// forbidden says what in the object, or in what the cloud can do, keeps a rollout from going on.
+func (v *view) forbidden() (RolloutState, *Cause) {
 	switch {
 	case v.d.RolloutHeld != nil:
-		v.state, v.stuck = RolloutPaused, v.d.RolloutHeld
+		return RolloutPaused, v.d.RolloutHeld
 	case v.d.Strategy.bothZero() != nil:
-		v.state, v.stuck = RolloutNone, v.d.Strategy.bothZero()
+		return RolloutNone, v.d.Strategy.bothZero()
 	case v.bounds() != nil:
-		v.state, v.stuck = RolloutWaiting, v.bounds()
+		return RolloutWaiting, v.bounds()
 	case v.d.External && v.t.NoReplace:
-		v.state, v.stuck = RolloutNone, &Cause{"SizedElsewhere", fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size", v.t.Group)}
-	case v.byHand() && !v.launchesWanted():
-		v.state, v.stuck = RolloutWaiting, &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
-	case v.o.NodesUnknown:
-		v.state, v.stuck = RolloutWaiting, &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
-	case roll != nil && !roll.ended():
-		v.state, v.stuck = RolloutWaiting, &Cause{"CloudRolls", "waiting for a roll of the cloud's own to end"}
-	default:
-		if halted := v.halted(); halted != nil {
-			v.state, v.stuck = RolloutHalted, halted
-		}
+		return RolloutNone, &Cause{"SizedElsewhere", fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size", v.t.Group)}
 	}
+	return "", nil
+}
+
+// obstructed says what keeps a rollout from going on and may pass by itself.
+func (v *view) obstructed() (RolloutState, *Cause) {
+	roll := v.o.Roll
+	switch {
+	case v.byHand() && !v.launchesWanted():
+		return RolloutWaiting, &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
+	case v.o.NodesUnknown:
+		return RolloutWaiting, &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
+	case roll != nil && !roll.ended():
+		return RolloutWaiting, &Cause{"CloudRolls", "waiting for a roll of the cloud's own to end"}
+	}
+	if halted := v.halted(); halted != nil {
+		return RolloutHalted, halted
+	}
+	return "", nil
 }
 
 // rolling says that serving instances may be replaced now.

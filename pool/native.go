@@ -114,7 +114,7 @@ func (v *view) firstStale() Cause {
 	var c Cause
 	n := 0
 	for _, m := range v.members {
-		if m.why == stale || m.why == idle || m.why == aside {
+		if m.replaced() {
 			if n == 0 {
 				c = m.cause
 			}

@@ -79,37 +79,33 @@ func (v *view) ordered() []*member {
 	return out
 }
 
+// ranks are what a member's loss costs; the first that holds tells its place.
+var ranks = []func(v *view, m *member) bool{
+	func(_ *view, m *member) bool { return m.why == condemned },
+	func(_ *view, m *member) bool { return m.Marked },
+	func(_ *view, m *member) bool { return m.drains() || m.Doomed != nil },
+	func(_ *view, m *member) bool { return m.why == aside },
+	func(_ *view, m *member) bool { return m.State == Failed },
+	func(_ *view, m *member) bool { return m.why == idle },
+	func(v *view, m *member) bool { return v.replaces(m) && !m.isReady() },
+	func(v *view, m *member) bool { return v.replaces(m) },
+	func(_ *view, m *member) bool { return m.Node == nil },
+	func(_ *view, m *member) bool { return !m.isReady() },
+	func(_ *view, m *member) bool { return m.why == stale },
+}
+
 // rank sorts members by what their loss costs; lower goes first.
 func (v *view) rank(m *member) int {
-	serves := m.Node != nil && m.Node.Ready
-	replaced := m.why == stale && m.ours && v.rolling()
-	switch {
-	case m.why == condemned:
-		return 0
-	case m.Marked:
-		return 1
-	case m.drains() || m.Doomed != nil:
-		return 2
-	case m.why == aside:
-		return 3
-	case m.State == Failed:
-		return 4
-	case m.why == idle:
-		return 5
-	case replaced && !serves:
-		return 6
-	case replaced:
-		return 7
-	case m.Node == nil:
-		return 8
-	case !serves:
-		return 9
-	case m.why == stale:
-		return 10
-	default:
-		return 11
+	for k, holds := range ranks {
+		if holds(v, m) {
+			return k
+		}
 	}
+	return len(ranks)
 }
+
+// replaces says that the rollout is about to replace a member.
+func (v *view) replaces(m *member) bool { return m.why == stale && m.ours && v.rolling() }
 
 // balanced puts a list that stands in the order of preference into an order that takes each from the zone that holds the
 // most then, and counts the zones down.

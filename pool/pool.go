@@ -3,7 +3,10 @@
 // import but the standard library, so that every rule is a row in a table and every whole decision a property.
 package pool
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Desired is what the object asks for, translated once by the Kubernetes edge.
 type Desired struct {
@@ -117,6 +120,32 @@ func (o Observed) Latest() Template {
 		return Template{}
 	}
 	return o.Versions[0]
+}
+
+// LaunchesFrom are the templates that machines may still be launched from: what the group is pointed at, and what a roll of
+// the cloud's own makes machines of meanwhile, whatever the group says. The bootstrap data of each has to stay valid.
+func (o Observed) LaunchesFrom() []Template {
+	var refs []string
+	if o.Group != nil && o.Group.Template != "" {
+		refs = append(refs, o.Group.Template)
+	}
+	if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {
+		refs = append(refs, o.Roll.Template.Ref)
+	}
+	var out []Template
+	for k, ref := range refs {
+		if slices.Contains(refs[:k], ref) {
+			continue
+		}
+		found := Template{Ref: ref}
+		for _, v := range o.Versions {
+			if v.Ref == ref {
+				found = v
+			}
+		}
+		out = append(out, found)
+	}
+	return out
 }
 
 // Group is the cloud's object that keeps the machines.

@@ -10,8 +10,8 @@ func (v *view) shrinkStep() *Step {
 	if v.d.External || v.bounds() != nil {
 		return nil
 	}
-	goal, size := v.most(), v.o.Group.Size
-	if size = max(goal, v.counted); size >= v.o.Group.Size {
+	size := max(v.most(), v.counted)
+	if size >= v.o.Group.Size {
 		return nil
 	}
 	return &Step{Kind: Resize, Size: size, Surge: max(0, size-v.want), Cause: Cause{scaleIn,

@@ -46,14 +46,6 @@ func asideOne(i *Instance)     { i.Aside = true }
 func doomedOne(i *Instance)    { i.Doomed = &Cause{"SpotInterruption", "the cloud takes it"} }
 func cordonedNode(i *Instance) { i.Node.Cordoned = true }
 
-func all(changes ...func(*Observed)) func(*Observed) {
-	return func(o *Observed) {
-		for _, c := range changes {
-			c(o)
-		}
-	}
-}
-
 func sized(n int) func(*Observed) { return func(o *Observed) { o.Group.Size = n } }
 
 func nodesUnknown(o *Observed) {

@@ -46,26 +46,25 @@ func (v *view) growStep() *Step {
 
 // asideStep is the surge where instances can be set aside: they serve on while the group launches others in their place.
 func (v *view) asideStep() *Step {
-	if !v.t.SetsAside || v.o.NodesUnknown || v.surge == 0 || v.bounds() != nil {
+	if !v.t.SetsAside || v.o.NodesUnknown || v.bounds() != nil {
 		return nil
 	}
 	room := v.surge - v.aside - max(0, max(v.o.Group.Size, v.counted)-v.want)
-	if v.t.RemoveBatch > 0 {
-		room = min(room, v.t.RemoveBatch)
-	}
 	var list []*member
 	for _, m := range v.queue {
-		if len(list) >= room {
-			break
-		}
-		waits := m.why == condemned || m.why == stale && m.ours && v.rolling()
-		if waits && m.available && !m.going && !m.Aside {
+		if len(list) < room && v.needsSuccessor(m) {
 			list = append(list, m)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
+	list = v.batch(list)
 	return &Step{Kind: SetAside, Targets: targets(list),
 		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
+}
+
+// needsSuccessor says that a member serves and may go only after another has come.
+func (v *view) needsSuccessor(m *member) bool {
+	return (m.why == condemned || v.replaces(m)) && m.available && !m.going && !m.Aside
 }

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -229,5 +230,30 @@ func TestNumbers(t *testing.T) {
 	}
 	if len(p.Forecast) != 2 || len(p.Forecast[0].Targets) != 2 || p.Forecast[0].LowestAvailable != 9 || p.Forecast[1].Surge != 1 {
 		t.Errorf("want two waves, the first of two machines, got %+v", p.Forecast)
+	}
+}
+
+// Rule 8: what machines may still be launched from, so that its bootstrap data is kept valid.
+func TestLaunchesFrom(t *testing.T) {
+	old := func(o *Observed) { o.Group.Template = "lt:1" }
+	for _, c := range []struct {
+		name, why string
+		o         Observed
+		want      string
+	}{
+		{"at rest", "the group's own", fleet(serving(1)), "[lt:1 d]"},
+		{"rolling", "a roll pins what it makes machines of, while the group goes back to the old one if it fails", fleet(serving(1), newTemplate, old, rollOf(RollRunning, "b")), "[lt:1 d] [lt:2 d]"},
+		{"rolled", "a roll that has ended makes none", fleet(serving(1), newTemplate, rollOf(RollSucceeded, "b")), "[lt:2 d]"},
+		{"rolls to the group's own", "once is enough", fleet(serving(1), newTemplate, rollOf(RollRunning, "b")), "[lt:2 d]"},
+		{"unknown", "it is named even so", fleet(serving(1), func(o *Observed) { o.Group.Template = "lt:9" }), "[lt:9 ]"},
+		{"no group", "nothing launches", nothing(), ""},
+	} {
+		var got []string
+		for _, v := range c.o.LaunchesFrom() {
+			got = append(got, fmt.Sprintf("[%s %s]", v.Ref, v.Data))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s: want %s, got %v", c.name, c.why, c.want, got)
+		}
 	}
 }

@@ -45,6 +45,9 @@ type member struct {
 // drains says that a drain of ours has begun on its node.
 func (m *member) drains() bool { return m.Node != nil && !m.Node.DrainStarted.IsZero() }
 
+// isReady says that its node is there and Ready now.
+func (m *member) isReady() bool { return m.Node != nil && m.Node.Ready }
+
 // costs says that an available machine is lost with it, or may be: one that is stale and has not become available yet may
 // do so at any moment.
 func (m *member) costs() bool { return m.available || m.why == stale && !m.drains() }

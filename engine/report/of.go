@@ -111,6 +111,14 @@ func state(f facts) State {
 		return StateWaiting
 	case f.o.Group == nil:
 		return StateCreating
+	default:
+		return working(f)
+	}
+}
+
+// working is the state of a pool whose group is there.
+func working(f facts) State {
+	switch {
 	case rolls(f):
 		return StateUpdating
 	case scales(f):
