@@ -41,7 +41,11 @@ func (c *ideal) do(t failer, s Step) {
 	case Drain, Undrain:
 		c.nodes(s)
 	case Remove:
-		g.Size -= len(s.Targets)
+		for _, i := range alive(c.o) {
+			if named(s)(i) {
+				g.Size--
+			}
+		}
 		g.Surge = s.Surge
 		c.leave(named(s))
 	case Replace:

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -24,25 +25,7 @@ func (v *view) removeStep() *Step {
 	if v.unknownNodes() {
 		return nil
 	}
-	var replaced, lowered []*member
-	for _, m := range v.queue {
-		switch {
-		case !m.going || !removable(v.d, m.Instance, v.now):
-		case m.Aside || m.why != spare:
-			replaced = append(replaced, m)
-		default:
-			lowered = append(lowered, m)
-		}
-	}
-	counted := make([]*member, 0, len(replaced)+len(lowered))
-	asides := make([]*member, 0, len(replaced))
-	for _, m := range append(replaced, lowered...) {
-		if m.Aside {
-			asides = append(asides, m)
-		} else {
-			counted = append(counted, m)
-		}
-	}
+	asides, counted := v.ready()
 	lower := v.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
 		list = v.batch(list)
@@ -53,6 +36,36 @@ func (v *view) removeStep() *Step {
 	}
 	list := v.batch(counted)
 	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-len(list)-v.want)}
+}
+
+// ready are those whose turn it is and which hold nothing any more: first those that were set aside, then those that the
+// group counts. Of these the ones that are too many come last, for the last are removed with the size; those without a
+// node come first, for one that is gone already, in a cloud that shows it late, may be named again without harm.
+func (v *view) ready() (asides, counted []*member) {
+	var list []*member
+	for _, m := range v.queue {
+		if m.going && removable(v.d, m.Instance, v.now) {
+			list = append(list, m)
+		}
+	}
+	place := func(m *member) int {
+		switch {
+		case m.why == spare:
+			return 2
+		case m.Node != nil:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b *member) int { return place(a) - place(b) })
+	for _, m := range list {
+		if m.Aside {
+			asides = append(asides, m)
+		} else {
+			counted = append(counted, m)
+		}
+	}
+	return asides, counted
 }
 
 // lowered is by how many the size is lowered when all of the list have gone: what then is above the wanted number and the

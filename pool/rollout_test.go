@@ -268,3 +268,73 @@ func (c *slow) trouble(t *rapid.T, d *Desired, k int) {
 		d.DeletePolicy = Newest
 	}
 }
+
+// A cloud that shows what was so a moment ago, as clouds do: the budgets hold for what is so now, and nothing is made or
+// removed twice.
+func TestRolloutSeenLate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 8).Draw(t, "replicas")
+		d := wants(n, rolls(rapid.IntRange(1, 3).Draw(t, "surge"), rapid.IntRange(0, 2).Draw(t, "unavailable")))
+		surge, unavailable := d.Strategy.limits(n)
+		tr := quick()
+		tr.SetsAside = rapid.Bool().Draw(t, "sets aside")
+		c := stocked(n, tr)
+		c.boot = time.Minute
+		c.change("b")
+		late := copied(c.o)
+		for round := range 400 {
+			seen := c.seen()
+			if round < 300 && rapid.IntRange(0, 2).Draw(t, "late") > 0 {
+				seen = withNodes(late, c.o)
+			}
+			late = copied(c.o)
+			if p := Decide(d, seen, tr, c.now); p.Step != nil {
+				before := c.serving(d)
+				c.do(t, *p.Step)
+				if after := c.serving(d); after < before && after < n-unavailable {
+					t.Fatalf("%s: want at least %d serving, got %d", say(p), n-unavailable, after)
+				}
+			}
+			if rapid.Bool().Draw(t, "time goes on") || round > 300 {
+				c.pause()
+			}
+			c.measure(d)
+		}
+		// Where the surge is in the size, one that is seen late may be replaced that should have taken a part of it along. Where
+		// it is set aside and others are drained meanwhile, one that is not seen aside yet may be passed over for the next.
+		spare, most := surge, n+surge
+		if tr.SetsAside {
+			spare = 0
+		}
+		if tr.SetsAside && unavailable > 0 {
+			most += surge
+		}
+		if c.made < n || c.made > n+spare || len(c.o.Instances) != n || c.highest > most {
+			t.Fatalf("want %d made and gone and never more than %d, got %d, %d and %d; now %+v", n, n+surge, c.made, c.ended, c.highest, c.o.Instances)
+		}
+	})
+}
+
+// withNodes is an old observation of the cloud joined with the nodes of now.
+func withNodes(old, is Observed) Observed {
+	old = copied(old)
+	nodes := map[string]*Node{}
+	for _, i := range is.Instances {
+		nodes[i.ID] = i.Node
+	}
+	for k, i := range old.Instances {
+		old.Instances[k].Node = nodes[i.ID]
+	}
+	old.Wanted = is.Wanted
+	return old
+}
+
+func (c *slow) serving(d Desired) int {
+	n := 0
+	for _, i := range c.o.Instances {
+		if available(d, i, c.now) {
+			n++
+		}
+	}
+	return n
+}

@@ -139,6 +139,7 @@ func TestSetAside(t *testing.T) {
 		{name: "drained", why: "the group does not count it, and keeps its size", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 1, asideOne, drainedNode), machine("n-1", 0, current)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged)"},
 		{name: "template taken back", why: "its successor is there already: taking it back would write a size", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), sized(3)), want: "Drain i-9 (SetAside)"},
 		{name: "paused", why: "those that were set aside stay as well", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), newTemplate, sized(3)), want: "waiting RolloutPaused, settled"},
+		{name: "paused, failed", why: "one that failed serves nobody in a pause either", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne, failed, notJoined)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged), waiting RolloutPaused, waiting InstancesFailed"},
 		{name: "scale-in pending", why: "what is too many is the surge, until it is gone", d: wants(2, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, drainingNode)), newTemplate), want: "Drain i-9 (TemplateChanged), waiting Draining"},
 		{name: "nodes unknown", why: "nobody knows what runs there", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
 		{name: "condemned", why: "one that was asked to go by name is replaced first, even without a strategy", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, condemnedOne))), want: "SetAside i-9 (Surge)"},
@@ -159,7 +160,7 @@ func TestIdle(t *testing.T) {
 		{name: "unready not for long", why: "nodes come back", d: d, o: fleet(append(serving(4, current), machine("i-9", 1, down(5))), newTemplate), want: "waiting NodesNotReady"},
 		{name: "not stale", why: "a machine of the wanted template is health checks' matter", d: d, o: fleet(append(serving(3), machine("i-9", 1, down(60)))), want: "waiting NodesNotReady, settled"},
 		{name: "nodes unknown", why: "a cluster that does not answer says nothing about its nodes", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "a few at a time", why: "whatever the reason, it may be ours", d: wants(6, rolls(1, 0)), o: fleet(append(serving(2, current), numbered("x", 4, late...)...), newTemplate), want: "Replace xi-1 xi-2 xi-3 (NeverJoined), waiting NodesJoining"},
+		{name: "a batch at a time", why: "whatever the reason, it may be ours", d: wants(6, rolls(1, 0)), o: fleet(append(serving(2, current), numbered("x", 4, late...)...), newTemplate), want: "Replace xi-1 xi-2 xi-3 (NeverJoined), waiting NodesJoining"},
 		{name: "paused", why: "he who pauses wants nothing replaced", d: wants(4, rolls(1, 0), func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate), want: "waiting RolloutPaused, waiting NodesJoining, settled"},
 		{name: "partition", why: "many that turned together are a broken wire, not broken machines", d: wants(6, rolls(1, 0)), o: fleet(append(serving(3), numbered("x", 3, down(7))...), newTemplate, sized(7)), want: "waiting InstancesLaunching, waiting NodesNotReady"},
 		{name: "a third is no partition", why: "machines break", d: wants(6, rolls(1, 0)), o: fleet(append(serving(4), numbered("x", 2, down(7))...), newTemplate, sized(7)), want: "Drain xi-1 xi-2 (Unready), waiting InstancesLaunching, waiting NodesNotReady"},
@@ -195,6 +196,8 @@ func TestHalt(t *testing.T) {
 		}), want: "Replace n-1 (NeverJoined), waiting NodesJoining"},
 		{name: "rolled back", why: "the size comes down with the bad one, and the others stay", d: d, o: fleet(append(serving(3), bad(born5(21)))), want: "Remove n-1 (NeverJoined), waiting NodesJoining"},
 		{name: "nodes unknown", why: "nobody knows whether it has joined", d: d, o: fleet(append(serving(3), bad(born5(21))), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
+		{name: "of unknown make", why: "it may not be of the new template at all", d: d, o: fleet(append(serving(3), machine("n-1", 0, notJoined, born5(21), from(Template{Ref: "lt:2"}))), newTemplate), want: "waiting NodesJoining"},
+		{name: "old ones that serve nobody", why: "go all the same, or they would keep the way back shut", d: d, o: fleet(append(serving(2), machine("i-9", 9, notJoined), bad(born5(21))), newTemplate), want: "Replace i-9 (NeverJoined), waiting RolloutHalted, waiting NodesJoining"},
 		{name: "nothing left to replace", why: "a machine that does not join is no rollout's matter then", d: d, o: fleet(append(serving(2, current), bad(born5(21))), newTemplate), want: "waiting NodesJoining, settled"},
 	}
 	for k := range rows {
@@ -210,5 +213,41 @@ func TestHalt(t *testing.T) {
 	want := Rollout{State: RolloutHalted, Cause: Cause{"RolloutHalted", "the rollout is halted: new instance n-1 has not joined the cluster in time; no capacity in zone a"}, Left: 3, Total: 4}
 	if p.Rollout != want {
 		t.Errorf("want %+v, got %+v", want, p.Rollout)
+	}
+}
+
+// A few that serve nobody at a time, and a tenth of a large pool, whatever a call may name.
+func TestFewAtATime(t *testing.T) {
+	for n, want := range map[int]int{5: 3, 30: 3, 50: 5} {
+		d := wants(n, rolls(1, 0), func(d *Desired) { d.Max = n })
+		p := Decide(d, fleet(serving(n, notJoined), newTemplate), quick(), now)
+		if p.Step == nil || p.Step.Kind != Replace || len(p.Step.Targets) != want {
+			t.Errorf("want %d of %d replaced at a time, got %s", want, n, say(p))
+		}
+	}
+}
+
+// The numbers of a strategy.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		s                  *Strategy
+		of                 int
+		surge, unavailable int
+	}{
+		{"none", nil, 10, 1, 0},
+		{"numbers", &Strategy{MaxSurge: IntOrPercent{Value: 2}, MaxUnavailable: IntOrPercent{Value: 3}}, 10, 2, 3},
+		{"more unavailable than there are", &Strategy{MaxUnavailable: IntOrPercent{Value: 30}}, 10, 0, 10},
+		{"more than all", &Strategy{MaxUnavailable: percent(200)}, 10, 0, 10},
+		{"a surge may be more than there are", &Strategy{MaxSurge: percent(200)}, 10, 20, 0},
+		{"up and down", &Strategy{MaxSurge: percent(25), MaxUnavailable: percent(25)}, 10, 3, 2},
+		{"down to none with a surge", &Strategy{MaxSurge: IntOrPercent{Value: 1}, MaxUnavailable: percent(5)}, 10, 1, 0},
+		{"down to none without one", &Strategy{MaxUnavailable: percent(5)}, 10, 0, 1},
+		{"of none", &Strategy{MaxSurge: percent(50), MaxUnavailable: percent(50)}, 0, 0, 0},
+		{"nonsense", &Strategy{MaxSurge: IntOrPercent{Value: -1}, MaxUnavailable: IntOrPercent{Value: 2}}, 10, 0, 2},
+	} {
+		if surge, unavailable := c.s.limits(c.of); surge != c.surge || unavailable != c.unavailable {
+			t.Errorf("%s: want %d and %d, got %d and %d", c.name, c.surge, c.unavailable, surge, unavailable)
+		}
 	}
 }

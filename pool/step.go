@@ -11,7 +11,8 @@ const (
 	CreateGroup StepKind = "CreateGroup"
 	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
 	UpdateGroup StepKind = "UpdateGroup"
-	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name.
+	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name. A group
+	// that has a maximum of its own below Size gets Size for its maximum in the same call.
 	Resize StepKind = "Resize"
 	// Drain cordons the nodes of the instances in Targets and evicts what runs there.
 	Drain StepKind = "Drain"

@@ -50,6 +50,14 @@ func (v *view) asideStep() *Step {
 		return nil
 	}
 	room := v.surge - v.aside - max(0, max(v.o.Group.Size, v.counted)-v.want)
+	// More drains than may be unavailable are drains of instances that are set aside and not seen so yet.
+	drains := 0
+	for _, m := range v.queue {
+		if m.drains() && !m.Aside {
+			drains++
+		}
+	}
+	room -= max(0, drains-v.unavailable)
 	var list []*member
 	for _, m := range v.queue {
 		if len(list) < room && v.needsSuccessor(m) {
