@@ -55,7 +55,7 @@ func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Nod
 	}
 	out := make(map[string]pool.Node, len(found))
 	for key, node := range found {
-		n := toNode(node)
+		n := w.toNode(node)
 		if !n.DrainStarted.IsZero() {
 			if err := w.progress(ctx, node, &n); err != nil {
 				return nil, err
@@ -67,7 +67,7 @@ func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Nod
 }
 
 // toNode is what can be said about a node without looking at its pods.
-func toNode(node *corev1.Node) pool.Node {
+func (w *Workload) toNode(node *corev1.Node) pool.Node {
 	n := pool.Node{
 		Name:           node.Name,
 		Joined:         node.CreationTimestamp.Time,
@@ -80,15 +80,19 @@ func toNode(node *corev1.Node) pool.Node {
 	}
 	// A node that somebody opened again takes pods again: its drain has to begin anew, whatever the annotation says.
 	if node.Spec.Unschedulable {
-		n.DrainStarted, _ = started(node)
+		n.DrainStarted, _ = w.started(node)
 	}
 	return n
 }
 
-// started is when our drain of the node began; false when it is not ours or says no time.
-func started(node *corev1.Node) (time.Time, bool) {
+// started is when our drain of the node began; false when it is not ours, or says no time from which its timeout could
+// count: none at all, or one that is still to come.
+func (w *Workload) started(node *corev1.Node) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, node.Annotations[StartedAnnotation])
-	return at, err == nil
+	if err != nil || at.IsZero() || at.After(w.Now) {
+		return time.Time{}, false
+	}
+	return at, true
 }
 
 // progress says what our drain of the node has still to evict, and what is in its way.

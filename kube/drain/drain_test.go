@@ -39,7 +39,7 @@ type world struct {
 	refuse  map[string]error
 }
 
-func newWorld(t *testing.T, workload, management []client.Object) *world {
+func newWorld(t testing.TB, workload, management []client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme} {
