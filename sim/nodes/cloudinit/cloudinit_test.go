@@ -168,6 +168,7 @@ func TestFormsOfUserData(t *testing.T) {
 		{reason: "a script alone is known but not run", data: "#!/bin/sh\nkubeadm join\n", notes: []string{"user data part of type shellscript is not carried out by a simulated machine"}},
 		{reason: "nothing", data: " \n", fails: "user data is empty"},
 		{reason: "some text", data: "join me", fails: "unhandled non-multipart"},
+		{reason: "a template header with other blanks is none that cloud-init knows", data: "##template: jinja\n" + config, fails: "unhandled non-multipart"},
 		{reason: "ignition", data: `{"ignition":{"version":"2.3.0"},"secret":"s3cr3t"}`, fails: "unhandled non-multipart"},
 		{reason: "damaged gzip", data: "\x1f\x8bxx", fails: "looks like gzip but is not"},
 		{reason: "a bomb", data: string(zipped(t, strings.Repeat("#", 5<<20))), fails: "unpacks to more than"},

@@ -109,7 +109,7 @@ func FuzzRenderedConfig(f *testing.F) {
 			if j.NodeName != name || j.Endpoint != endpoint || j.Token != token || len(j.CAHashes) != 1 || j.CAHashes[0] != hash || j.KubeletArgs[arg] != value {
 				t.Errorf("%s: want %+v, got %+v from\n%s", version, in, j, yaml)
 			}
-			// Before v1beta4 the provider does not pass timeouts on to machines that join.
+			// Before v1beta4 there is one timeout, and the provider fills it from another field.
 			if version == "1.36.3" && seconds > 0 && int32(j.DiscoveryTimeout.Seconds()) != seconds {
 				t.Errorf("%s: want %d seconds for discovery, got %s", version, seconds, j.DiscoveryTimeout)
 			}
