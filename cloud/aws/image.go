@@ -44,12 +44,18 @@ func parseImage(text string) (image, error) {
 		return image{}, fmt.Errorf("remembered image %q: want an ID, an architecture, a device and a size", text)
 	}
 	size, err := strconv.ParseInt(parts[3], 10, 64)
-	if err != nil {
-		return image{}, fmt.Errorf("remembered image %q: %w", text, err)
+	if err != nil || size < 0 {
+		return image{}, fmt.Errorf("remembered image %q: want a size of 0 GiB or more, found %q", text, parts[3])
 	}
-	return image{
-		id: parts[0], architecture: strings.TrimPrefix(parts[1], "-"), rootDevice: strings.TrimPrefix(parts[2], "-"), rootSize: size,
-	}, nil
+	return image{id: parts[0], architecture: unlessNone(parts[1]), rootDevice: unlessNone(parts[2]), rootSize: size}, nil
+}
+
+// unlessNone is a remembered word, empty where none was known.
+func unlessNone(word string) string {
+	if word == "-" {
+		return ""
+	}
+	return word
 }
 
 func isImage(text string) bool {
