@@ -165,22 +165,23 @@ func (r *resolver) newestImage(ctx context.Context, q imageQuery) (string, error
 		return "", err
 	}
 	org := cmp.Or(q.Org, defaultImageOrg)
-	found, err := r.c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{Filters: filters(map[string][]string{
+	pages := ec2.NewDescribeImagesPaginator(r.c.ec2, &ec2.DescribeImagesInput{Filters: filters(map[string][]string{
 		"owner-id":            {org},
 		"name":                {name},
 		"architecture":        {q.Architecture},
 		"state":               {string(ec2types.ImageStateAvailable)},
 		"virtualization-type": {string(ec2types.VirtualizationTypeHvm)},
 	})})
+	found, err := listed(ctx, pages, func(page *ec2.DescribeImagesOutput) []ec2types.Image { return page.Images }, 0, r.now)
 	if err != nil {
-		return "", refusal(err, r.now)
+		return "", err
 	}
-	if len(found.Images) == 0 {
+	if len(found) == 0 {
 		return "", cloud.Invalidf(fieldTemplate+".ami",
 			"account %s has no image named %s for %s in region %s: set ami.id, or the imageLookup fields, or a Kubernetes version that images are published for",
 			org, name, q.Architecture, r.c.region)
 	}
-	newest := slices.MaxFunc(found.Images, func(a, b ec2types.Image) int {
+	newest := slices.MaxFunc(found, func(a, b ec2types.Image) int {
 		return cmp.Or(cmp.Compare(deref(a.CreationDate), deref(b.CreationDate)), cmp.Compare(deref(a.ImageId), deref(b.ImageId)))
 	})
 	return imageOf(newest).text(), nil
