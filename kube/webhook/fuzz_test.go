@@ -15,6 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -73,7 +74,8 @@ func FuzzConvertObject(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, object []byte) {
 		var head metav1.PartialObjectMetadata
-		if json.Unmarshal(object, &head) != nil || len(head.ManagedFields) > 0 {
+		// Field names have a case, unlike encoding/json's.
+		if utiljson.Unmarshal(object, &head) != nil || len(head.ManagedFields) > 0 {
 			return
 		}
 		from, group := head.APIVersion, head.GroupVersionKind().Group
@@ -98,7 +100,7 @@ func FuzzConvertObject(f *testing.F) {
 			seen = append(seen, plain(t, object))
 		}
 		var got metav1.PartialObjectMetadata
-		if err := json.Unmarshal(object, &got); err != nil {
+		if err := utiljson.Unmarshal(object, &got); err != nil {
 			t.Fatal(err)
 		}
 		if got.Name != head.Name || got.Namespace != head.Namespace || got.UID != head.UID || !maps.Equal(got.Labels, head.Labels) || got.APIVersion != from {
