@@ -5,8 +5,8 @@ cd "$(dirname "$0")/.."
 seconds=${1:-30}
 under=${2:-.}
 
-# What is merely new is hardly made smaller: that takes most of the time, and a run that ends in it counts as failed.
-# Only packages that have a target are built.
+# Only packages that have a target are built. What is merely new is hardly made smaller: that takes most of the time, and a
+# run that ends in it counts as failed.
 dirs=$(grep -rl --include='*_test.go' '^func Fuzz' "$under" | xargs -r -n1 dirname | sed 's|^\(\./\)*|./|' | sort -u)
 failed=()
 for dir in $dirs; do
