@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +38,7 @@ type world struct {
 func scheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, apiextensionsv1.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func (w *world) same(what string, want, got any) {
 	}
 }
 
-func pool() *awsv1.AWSMachinePool {
+func aPool() *awsv1.AWSMachinePool {
 	return &awsv1.AWSMachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Annotations: map[string]string{"a": "1"}},
 		Spec:       awsv1.AWSMachinePoolSpec{MinSize: 1, MaxSize: 3, AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: "m5.large"}},
@@ -122,7 +123,7 @@ func pod(ns, name, node string) *corev1.Pod {
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	o := pool()
+	o := aPool()
 	o.UID, o.Generation, o.CreationTimestamp = "mine", 7, metav1.NewTime(start.Add(-time.Hour))
 	o.DeletionTimestamp = &metav1.Time{Time: start}
 	o.Status.Ready = true
@@ -156,7 +157,7 @@ func TestErrors(t *testing.T) {
 		do     func(w *world) error
 		is     func(error) bool
 	}{
-		{"a name is taken once", func(w *world) error { return w.Create(w.Context(), pool()) }, apierrors.IsAlreadyExists},
+		{"a name is taken once", func(w *world) error { return w.Create(w.Context(), aPool()) }, apierrors.IsAlreadyExists},
 		{"an object that came from the server is not created anew", func(w *world) error { return w.Create(w.Context(), w.stored()) }, apierrors.IsBadRequest},
 		{"a namespaced kind has a namespace", func(w *world) error {
 			return w.Create(w.Context(), &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
@@ -164,8 +165,8 @@ func TestErrors(t *testing.T) {
 		{"an object has a name", func(w *world) error {
 			return w.Create(w.Context(), &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}})
 		}, apierrors.IsInvalid},
-		{"get what is not there", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "ns", Name: "x"}, pool()) }, apierrors.IsNotFound},
-		{"get from another namespace", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "x", Name: "p"}, pool()) }, apierrors.IsNotFound},
+		{"get what is not there", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "ns", Name: "x"}, aPool()) }, apierrors.IsNotFound},
+		{"get from another namespace", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "x", Name: "p"}, aPool()) }, apierrors.IsNotFound},
 		{"update what is not there", func(w *world) error { o := w.stored(); o.Name = "x"; return w.Update(w.Context(), o) }, apierrors.IsNotFound},
 		{"patch what is not there", func(w *world) error {
 			o := w.stored()
@@ -173,7 +174,7 @@ func TestErrors(t *testing.T) {
 			return w.Patch(w.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{}`)))
 		}, apierrors.IsNotFound},
 		{"delete what is not there", func(w *world) error { o := w.stored(); o.Name = "x"; return w.Delete(w.Context(), o) }, apierrors.IsNotFound},
-		{"an update of a custom kind says what it has seen", func(w *world) error { return w.Update(w.Context(), pool()) }, apierrors.IsInvalid},
+		{"an update of a custom kind says what it has seen", func(w *world) error { return w.Update(w.Context(), aPool()) }, apierrors.IsInvalid},
 		{"an update of an older version", func(w *world) error { o := w.stored(); o.ResourceVersion = "1"; return w.Update(w.Context(), o) }, apierrors.IsConflict},
 		{"a status update of an older version", func(w *world) error {
 			o := w.stored()
@@ -181,7 +182,7 @@ func TestErrors(t *testing.T) {
 			return w.Status().Update(w.Context(), o)
 		}, apierrors.IsConflict},
 		{"a patch that tells an older version", func(w *world) error {
-			return w.Patch(w.Context(), pool(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"resourceVersion":"1"}}`)))
+			return w.Patch(w.Context(), aPool(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"resourceVersion":"1"}}`)))
 		}, apierrors.IsConflict},
 		{"a status patch that tells an older version", func(w *world) error {
 			o := w.stored()
@@ -192,25 +193,25 @@ func TestErrors(t *testing.T) {
 		}, apierrors.IsConflict},
 		{"an update of the object that had the name before", func(w *world) error { o := w.stored(); o.UID = other; return w.Update(w.Context(), o) }, apierrors.IsConflict},
 		{"a patch can't change the UID", func(w *world) error {
-			return w.Patch(w.Context(), pool(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"uid":"other"}}`)))
+			return w.Patch(w.Context(), aPool(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"uid":"other"}}`)))
 		}, apierrors.IsInvalid},
 		{"a patch can't rename", func(w *world) error {
-			return w.Patch(w.Context(), pool(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"name":"x"}}`)))
+			return w.Patch(w.Context(), aPool(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"name":"x"}}`)))
 		}, apierrors.IsBadRequest},
 		{"deletion of the object that had the name before", func(w *world) error {
-			return w.Delete(w.Context(), pool(), client.Preconditions{UID: &other})
+			return w.Delete(w.Context(), aPool(), client.Preconditions{UID: &other})
 		}, apierrors.IsConflict},
 		{"deletion of an older version", func(w *world) error {
-			return w.Delete(w.Context(), pool(), client.Preconditions{ResourceVersion: &one})
+			return w.Delete(w.Context(), aPool(), client.Preconditions{ResourceVersion: &one})
 		}, apierrors.IsConflict},
 		{"a patch that is no object", func(w *world) error {
-			return w.Patch(w.Context(), pool(), client.RawPatch(types.MergePatchType, []byte(`[1]`)))
+			return w.Patch(w.Context(), aPool(), client.RawPatch(types.MergePatchType, []byte(`[1]`)))
 		}, apierrors.IsBadRequest},
 		{"a patch of the wrong type", func(w *world) error {
-			return w.Patch(w.Context(), pool(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"minSize":"many"}}`)))
+			return w.Patch(w.Context(), aPool(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"minSize":"many"}}`)))
 		}, apierrors.IsBadRequest},
 		{"custom kinds have no strategic merge", func(w *world) error {
-			return w.Patch(w.Context(), pool(), client.StrategicMergeFrom(w.stored()))
+			return w.Patch(w.Context(), aPool(), client.StrategicMergeFrom(w.stored()))
 		}, apierrors.IsUnsupportedMediaType},
 		{"a field that is not indexed", func(w *world) error {
 			return w.List(w.Context(), &corev1.PodList{}, client.MatchingFields{"spec.x": "y"})
@@ -218,13 +219,13 @@ func TestErrors(t *testing.T) {
 		{"a cancelled context", func(w *world) error {
 			ctx, cancel := context.WithCancel(w.Context())
 			cancel()
-			return w.Get(ctx, client.ObjectKeyFromObject(pool()), pool())
+			return w.Get(ctx, client.ObjectKeyFromObject(aPool()), aPool())
 		}, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.make(node("n", ""), pool())
+			w.make(node("n", ""), aPool())
 			before := w.stored()
 			if err := c.do(w); !c.is(err) {
 				t.Errorf("got %v, of type %q", err, apierrors.ReasonForError(err))
@@ -239,25 +240,25 @@ func TestErrors(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.make(pool(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s"}})
+	w.make(aPool(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s"}})
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s"}}
 	meta := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m"}}
 	meta.SetGroupVersionKind(awsv1.GroupVersion.WithKind("AWSMachinePool"))
 	for reason, err := range map[string]error{
 		"apply":                         w.Apply(t.Context(), nil),
-		"apply as a patch":              w.Patch(t.Context(), pool(), client.Apply),
-		"dry create":                    w.Create(t.Context(), pool(), client.DryRunAll),
-		"dry update":                    w.Update(t.Context(), pool(), client.DryRunAll),
-		"dry patch":                     w.Patch(t.Context(), pool(), client.Merge, client.DryRunAll),
-		"dry delete":                    w.Delete(t.Context(), pool(), client.DryRunAll),
+		"apply as a patch":              w.Patch(t.Context(), aPool(), client.Apply),
+		"dry create":                    w.Create(t.Context(), aPool(), client.DryRunAll),
+		"dry update":                    w.Update(t.Context(), aPool(), client.DryRunAll),
+		"dry patch":                     w.Patch(t.Context(), aPool(), client.Merge, client.DryRunAll),
+		"dry delete":                    w.Delete(t.Context(), aPool(), client.DryRunAll),
 		"status of a kind without":      w.Status().Update(t.Context(), secret),
 		"unknown subresource":           w.SubResource("eviction").Create(t.Context(), secret, &policyv1.Eviction{}),
-		"update of another subresource": w.SubResource("scale").Update(t.Context(), pool()),
-		"patch of another subresource":  w.SubResource("scale").Patch(t.Context(), pool(), client.Merge),
-		"read of a subresource":         w.SubResource("scale").Get(t.Context(), pool(), pool()),
+		"update of another subresource": w.SubResource("scale").Update(t.Context(), aPool()),
+		"patch of another subresource":  w.SubResource("scale").Patch(t.Context(), aPool(), client.Merge),
+		"read of a subresource":         w.SubResource("scale").Get(t.Context(), aPool(), aPool()),
 		"create of metadata alone":      w.Create(t.Context(), meta),
-		"unknown type":                  memapi.New(memapi.Options{Scheme: runtime.NewScheme(), Status: []client.Object{pool()}}).Client().Create(t.Context(), thing("t")),
-		"unknown type of an index":      memapi.New(memapi.Options{Scheme: runtime.NewScheme(), Indexes: []memapi.Index{{Object: pool()}}}).Client().Create(t.Context(), thing("t")),
+		"unknown type":                  memapi.New(memapi.Options{Scheme: runtime.NewScheme(), Status: []client.Object{aPool()}}).Client().Create(t.Context(), thing("t")),
+		"unknown type of an index":      memapi.New(memapi.Options{Scheme: runtime.NewScheme(), Indexes: []memapi.Index{{Object: aPool()}}}).Client().Create(t.Context(), thing("t")),
 	} {
 		if err == nil || apierrors.IsNotFound(err) {
 			t.Errorf("%s: want an error that can't be taken for an absent object, got %v", reason, err)
@@ -277,11 +278,17 @@ func TestWrites(t *testing.T) {
 	}{
 		{"a changed spec is a new generation", func(w *world, o *awsv1.AWSMachinePool) error { o.Spec.MaxSize = 5; return w.Update(w.Context(), o) },
 			2, 2, func(o *awsv1.AWSMachinePool) { o.Spec.MaxSize = 5 }},
-		{"changed metadata is none", func(w *world, o *awsv1.AWSMachinePool) error { o.Labels = map[string]string{"l": "1"}; return w.Update(w.Context(), o) },
+		{"changed metadata is none", func(w *world, o *awsv1.AWSMachinePool) error {
+			o.Labels = map[string]string{"l": "1"}
+			return w.Update(w.Context(), o)
+		},
 			1, 2, func(o *awsv1.AWSMachinePool) { o.Labels = map[string]string{"l": "1"} }},
 		{"the same again is no write", func(w *world, o *awsv1.AWSMachinePool) error { return w.Update(w.Context(), o) },
 			1, 1, func(*awsv1.AWSMachinePool) {}},
-		{"an empty map means none", func(w *world, o *awsv1.AWSMachinePool) error { o.Labels = map[string]string{}; return w.Update(w.Context(), o) },
+		{"an empty map means none", func(w *world, o *awsv1.AWSMachinePool) error {
+			o.Labels = map[string]string{}
+			return w.Update(w.Context(), o)
+		},
 			1, 1, func(*awsv1.AWSMachinePool) {}},
 		{"the main resource does not write status", func(w *world, o *awsv1.AWSMachinePool) error {
 			o.Status.Ready = true
@@ -331,7 +338,7 @@ func TestWrites(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.make(pool())
+			w.make(aPool())
 			events := w.NewCache()
 			want := w.stored()
 			c.want(want)
@@ -349,7 +356,7 @@ func TestWrites(t *testing.T) {
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.make(pool())
+	w.make(aPool())
 	o := w.stored()
 	o.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", LastTransitionTime: metav1.NewTime(start)}}
 	w.must(w.Status().Update(t.Context(), o))
@@ -366,7 +373,7 @@ func TestTimes(t *testing.T) {
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	o := pool()
+	o := aPool()
 	o.Finalizers = []string{"x/a", "x/b"}
 	w.make(o)
 	events := w.NewCache()
@@ -390,7 +397,7 @@ func TestDeletion(t *testing.T) {
 	before = o.DeepCopy()
 	o.Finalizers = nil
 	w.must(w.Patch(t.Context(), o, client.MergeFrom(before)))
-	if err := w.Get(t.Context(), client.ObjectKeyFromObject(o), pool()); !apierrors.IsNotFound(err) {
+	if err := w.Get(t.Context(), client.ObjectKeyFromObject(o), aPool()); !apierrors.IsNotFound(err) {
 		t.Errorf("without finalizers: want NotFound, got %v", err)
 	}
 	w.same("reply has no finalizers", 0, len(o.Finalizers))
@@ -399,7 +406,7 @@ func TestDeletion(t *testing.T) {
 		changes = append(changes, fmt.Sprintf("%t->%t", e.Old != nil, e.New != nil))
 	}
 	w.same("events", []string{"true->true", "true->true", "true->false"}, changes)
-	again := pool()
+	again := aPool()
 	w.make(again)
 	if again.UID == marked.UID {
 		t.Errorf("an object of the same name has a UID of its own, got %s twice", again.UID)
@@ -496,7 +503,7 @@ func TestGeneratedNames(t *testing.T) {
 	names := func() (out []string) {
 		w := newWorld(t)
 		for range 3 {
-			o := pool()
+			o := aPool()
 			o.Name, o.GenerateName = "", "p-"
 			w.make(o)
 			out = append(out, o.Name)
