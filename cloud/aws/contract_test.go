@@ -13,13 +13,15 @@ import (
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
+func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
+
 func suite() cloudtest.Suite[*awsv1.MachinePoolSource] {
 	return cloudtest.Suite[*awsv1.MachinePoolSource]{
 		Cloud:  func() (cloudtest.Cloud, error) { return simaws.New(simaws.Options{Seed: 1}) },
 		Driver: func(wire http.RoundTripper) (cloud.Driver[*awsv1.MachinePoolSource], error) { return newDriver(wire) },
 		Hands:  hands,
 		Pool: func() *awsv1.MachinePoolSource {
-			return spec(func(s *awsv1.AWSMachinePoolSpec) { s.MaxSize = 200 })(poolSource())
+			return spec(func(s *awsv1.AWSMachinePoolSpec) { s.MaxSize = 300 })(poolSource())
 		},
 		KubernetesVersion: "v1.25.0",
 		Changed:           spec(func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" }),
@@ -34,6 +36,6 @@ func suite() cloudtest.Suite[*awsv1.MachinePoolSource] {
 		},
 		Denied:     sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::123456789012:user/muster is not authorized to do this", Status: 403},
 		NoCapacity: "We currently do not have sufficient",
-		Many:       120, SteadyReads: 3,
+		Many:       210, SteadyReads: 3,
 	}
 }

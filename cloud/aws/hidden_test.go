@@ -30,7 +30,7 @@ func TestHidden(t *testing.T) {
 		}
 	}
 	other := fmt.Errorf("other: %s", strings.Repeat("x", tellTale))
-	if got := hidden(other, cloud.NewBootstrap([]byte(data), "")); got != other {
+	if got := hidden(other, cloud.NewBootstrap([]byte(data), "")); !errors.Is(got, other) {
 		t.Errorf("want what is no refusal of the cloud's left as it is, got %v", got)
 	}
 	if got := hidden(nil, cloud.Bootstrap{}); got != nil {

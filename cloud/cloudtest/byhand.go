@@ -91,8 +91,8 @@ func sizeByHand[S any](p player[S]) {
 // changedByHand changes one thing after another on a group that has everything.
 func changedByHand[S any](p player[S]) {
 	target := p.target(p.suite.Reshaped)
-	before := p.create(target, sizeSmall)
-	before = p.repair(target)
+	p.create(target, sizeSmall)
+	before := p.repair(target)
 	for _, d := range []Deed{SetBounds, Untag, Retag, Resume, Unhook} {
 		if !p.by(d, Thing{Name: target.Owner.ResourceName(), Size: sizeLarge}) {
 			continue
@@ -182,11 +182,10 @@ func templateDeleted[S any](p player[S]) {
 
 func versionDeleted[S any](p player[S]) {
 	target := p.target()
-	o := p.create(target, 0)
+	p.create(target, 0)
 	for n := range 2 {
 		target = rotated(target, n+1)
-		o = p.put(target)
-		p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+		p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: p.put(target).Latest().Ref})
 		p.start(target, pool.Step{Kind: pool.Resize, Size: n + 1})
 		settle()
 	}
@@ -196,7 +195,7 @@ func versionDeleted[S any](p player[S]) {
 		return
 	}
 	settle()
-	o = p.observe(target)
+	o := p.observe(target)
 	p.check("versions", []pool.Template{before.Versions[0], before.Versions[2]}, o.Versions)
 	p.check("the group", before.Group, o.Group)
 	p.check("how many instances", len(before.Instances), len(o.Instances))

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -128,7 +129,7 @@ func (p player[S]) samePages(about string, target cloud.Target[S]) {
 	p.check(about+", in pages of one", want, got)
 }
 
-// many makes more instances than a page of any list holds.
+// many makes more instances, and more versions, than a page of any list holds.
 func many[S any](p player[S]) {
 	target := p.target()
 	o := p.create(target, p.suite.Many)
@@ -136,6 +137,16 @@ func many[S any](p player[S]) {
 	p.check("what a new driver observes", o, p.again().observe(target))
 	p.fault(onePage)
 	p.check("what a new driver observes in pages of one", o, p.again().observe(target))
+	p.calm()
+	for range p.suite.Many {
+		if !p.by(MakeVersion, Thing{Name: target.Owner.ResourceName()}) {
+			return
+		}
+		rest(time.Second) // clouds let nobody write faster for long
+	}
+	got := p.again().observe(target)
+	p.check("versions", p.suite.Many+1, len(got.Versions))
+	p.check("the first of them", o.Versions, got.Versions[len(got.Versions)-1:])
 }
 
 // secrets lets the cloud refuse every request that carries bootstrap data in words that repeat it, plain or encoded. That nothing
@@ -146,7 +157,7 @@ func secrets[S any](p player[S]) {
 	}
 	carried := 0
 	each(p, func(p player[S], e exercise[S]) {
-		for _, c := range callsOf(p, e) {
+		for _, c := range callsOf(p, e, false) {
 			if !c.carries {
 				continue
 			}

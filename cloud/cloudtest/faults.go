@@ -33,6 +33,8 @@ type refusal struct {
 	after      time.Duration
 	// code and words must reach the error.
 	code, words string
+	// forgetful refuses a driver that has seen nothing, which has to look before it acts.
+	forgetful bool
 }
 
 func unavailables() []refusal {
@@ -54,7 +56,10 @@ func throttles() []refusal {
 func (st *stage[S]) denials() []refusal {
 	f := st.suite.Denied
 	f.Kind = sim.ErrorBefore
-	return []refusal{{about: "denied", fault: f, kind: cloud.Denied, code: f.Code, words: f.Message}}
+	r := refusal{about: "denied", fault: f, kind: cloud.Denied, code: f.Code, words: f.Message}
+	unknown := r
+	unknown.about, unknown.forgetful = "denied to a driver that has seen nothing", true
+	return []refusal{r, unknown}
 }
 
 // disturb puts the fault in force for one of the requests that are sent from now on.
@@ -93,13 +98,18 @@ func (p player[S]) fits(r refusal, err error) {
 // refusedSteps refuses each request of each step in turn.
 func refusedSteps[S any](p player[S], refusals []refusal) {
 	each(p, func(p player[S], e exercise[S]) {
-		calls := callsOf(p, e)
 		for _, r := range refusals {
+			calls := callsOf(p.elsewhere("all is well"), e, r.forgetful)
 			for _, c := range calls {
+				if r.forgetful && c.writes {
+					continue
+				}
 				q := p.elsewhere(r.about + " at " + c.String())
 				sc, s := q.begin(e)
-				refusedStep(q, r, c, sc, s)
-				if count(calls) == 1 {
+				if r.forgetful {
+					q = q.again()
+				}
+				if refused := refusedStep(q, r, c, sc, s); refused && count(calls) == 1 {
 					q.same(sc)
 				}
 				q.finish(e, sc)
@@ -118,8 +128,9 @@ func count(calls []call) int {
 	return n
 }
 
-// refusedStep starts a step of which one request is refused. A step may do without what it could not read.
-func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step) {
+// refusedStep starts a step of which one request is refused, and says whether the step is. A step may do without what it could
+// not read.
+func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step) bool {
 	q.Helper()
 	q.disturb(r.fault, c)
 	q.wire.retryAfter = r.retryAfter
@@ -134,6 +145,7 @@ func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step
 		q.Errorf("want nothing sent after the refusal in the same call, got %+v", tries)
 	}
 	rest(nextPass)
+	return err != nil
 }
 
 // same reports what has changed since the scene was set.
@@ -156,7 +168,7 @@ func lostReplies[S any](p player[S]) {
 		{about: "the cloud answers with an error", fault: sim.Fault{Kind: sim.ErrorAfter}, kind: cloud.Unavailable},
 	}
 	each(p, func(p player[S], e exercise[S]) {
-		calls := callsOf(p, e)
+		calls := callsOf(p, e, false)
 		for _, r := range lost {
 			for _, c := range calls {
 				if c.writes {

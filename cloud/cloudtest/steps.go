@@ -12,6 +12,8 @@ import (
 // exercise is one kind of step with a pool in which it is due.
 type exercise[S any] struct {
 	name string
+	// kind is that of the step.
+	kind pool.StepKind
 	// ready brings a pool to where the step is due.
 	ready func(player[S]) scene[S]
 	// due is the step that is to be begun, or nothing once it has happened: a function of what is observed and no more, like
@@ -38,16 +40,16 @@ const (
 // exercises are all steps that drivers start.
 func exercises[S any]() []exercise[S] {
 	return []exercise[S]{
-		{"the first template", readyNothing[S], duePut[S], donePut[S]},
-		{"another version", readyVersion[S], duePut[S], donePut[S]},
-		{"a group", readyTemplate[S], dueCreate[S], doneCreate[S]},
-		{"launching from another version", readyLaunch[S], dueLaunch[S], doneLaunch[S]},
-		{"another shape", readyShape[S], dueShape[S], doneShape[S]},
-		{"more instances", readyGroup[S], dueResize[S], doneResize[S]},
-		{"fewer instances", readyRemove[S], dueRemove[S], doneRemove[S]},
-		{"fewer versions", readyPrune[S], duePrune[S], donePrune[S]},
-		{"no group", readyGroup[S], dueDelete[S], doneDelete[S]},
-		{"no template", readyTemplate[S], dueDeleteTemplates[S], doneDeleteTemplates[S]},
+		{"the first template", pool.PutTemplate, readyNothing[S], duePut[S], donePut[S]},
+		{"another version", pool.PutTemplate, readyVersion[S], duePut[S], donePut[S]},
+		{"a group", pool.CreateGroup, readyTemplate[S], dueCreate[S], doneCreate[S]},
+		{"launching from another version", pool.UpdateGroup, readyLaunch[S], dueLaunch[S], doneLaunch[S]},
+		{"another shape", pool.UpdateGroup, readyShape[S], dueShape[S], doneShape[S]},
+		{"more instances", pool.Resize, readyGroup[S], dueResize[S], doneResize[S]},
+		{"fewer instances", pool.Remove, readyRemove[S], dueRemove[S], doneRemove[S]},
+		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
+		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},
+		{"no template", pool.DeleteTemplates, readyTemplate[S], dueDeleteTemplates[S], doneDeleteTemplates[S]},
 	}
 }
 
@@ -280,8 +282,8 @@ func (p player[S]) begin(e exercise[S]) (scene[S], pool.Step) {
 	p.Helper()
 	sc := e.ready(p)
 	s := e.due(sc, sc.before)
-	if s == nil {
-		p.Fatalf("want the step due, got %+v", sc.before)
+	if s == nil || s.Kind != e.kind {
+		p.Fatalf("want the step %s due, got %+v at %+v", e.kind, s, sc.before)
 		return sc, pool.Step{}
 	}
 	return sc, *s
@@ -338,10 +340,14 @@ func pagedSteps[S any](p player[S]) {
 	})
 }
 
-// callsOf are the requests that the exercise's step sends when all is well.
-func callsOf[S any](p player[S], e exercise[S]) []call {
+// callsOf are the requests that the exercise's step sends when all is well, from the driver that has prepared it or from one
+// that has seen nothing.
+func callsOf[S any](p player[S], e exercise[S], forgetful bool) []call {
 	p.Helper()
 	sc, s := p.begin(e)
+	if forgetful {
+		p = p.again()
+	}
 	before := len(p.wire.carried)
 	list := numbered(p.sent(func() { p.start(sc.target, s) }))
 	for i := range list {

@@ -46,7 +46,7 @@ type Suite[S any] struct {
 	Denied sim.Fault
 	// NoCapacity are words of the cloud, in its reason for a machine that it does not have.
 	NoCapacity string
-	// Many is more instances than the largest page of any list of the cloud.
+	// Many is more than the largest page of any list of the cloud holds.
 	Many int
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
@@ -95,32 +95,32 @@ func (s Suite[S]) Play(t T, c Case[S]) {
 func Cases[S any]() []Case[S] {
 	return []Case[S]{
 		{"a pool that does not exist is observed as nothing, and nothing is written", nothing[S]},
-		{"what was created is observed exactly", created[S]},
-		{"a pool at rest costs few reads and no writes", steady[S]},
-		{"a driver that has seen nothing sees the same", forgetful[S]},
+		{caseCreated, created[S]},
+		{caseSteady, steady[S]},
+		{caseForgetful, forgetful[S]},
 		{"an observation may be as old as the pass is content with", aged[S]},
 		{"a look-up that is remembered is not made again", remembered[S]},
-		{"bootstrap data alone makes a version and nothing stale", rotation[S]},
+		{caseRotation, rotation[S]},
 		{"another template makes instances stale, and the group launches from it", changed[S]},
 		{"drift is named, and repaired without touching the size", drift[S]},
-		{"exactly the chosen instance goes", removed[S]},
-		{"steps of others are refused", notOurs[S]},
-		{"a pool is deleted without a trace", deleted[S]},
+		{caseChosen, removed[S]},
+		{caseNotOurs, notOurs[S]},
+		{caseDeleted, deleted[S]},
 		{caseTwice, twice[S]},
 		{caseLost, lostReplies[S]},
 		{caseStale, staleReads[S]},
-		{"a step that was not heard is said to be unknown, and done when it is asked for again", unavailableSteps[S]},
+		{caseUnheard, unavailableSteps[S]},
 		{caseThrottled, throttledSteps[S]},
 		{caseDenied, deniedSteps[S]},
 		{"a look that failed says so, and is no empty cloud", unavailableLooks[S]},
-		{"a look that is throttled says so and for how long, and is no empty cloud", throttledLooks[S]},
+		{caseThrottledLook, throttledLooks[S]},
 		{caseDeniedLook, deniedLooks[S]},
 		{caseCapacity, capacity[S]},
 		{caseInvalid, invalid[S]},
 		{"a specification that can't be met disturbs no group that exists", broken[S]},
 		{casePages, pages[S]},
 		{"every step works with pages of one", pagedSteps[S]},
-		{"more instances than any page holds are all seen", many[S]},
+		{"more instances and versions than any page holds are all seen", many[S]},
 		{caseForeignGroup, foreignGroup[S]},
 		{"a template that has our name and not our tag is left alone", foreignTemplate[S]},
 		{caseSize, sizeByHand[S]},
@@ -136,17 +136,26 @@ func Cases[S any]() []Case[S] {
 
 // The cases that mistakes are told by.
 const (
-	caseTwice        = "each step twice does it once"
-	caseLost         = "what happened is found when its reply was lost, and does not happen twice"
-	caseStale        = "reads that are behind our own writes make nothing twice and take nothing else away"
-	caseThrottled    = "a step that is throttled says for how long, does nothing, and works afterwards"
-	caseDenied       = "a step that is denied says so in the cloud's words, does nothing, and works once it is allowed"
-	caseDeniedLook   = "a look that is denied says so in the cloud's words, and is no empty cloud"
-	caseCapacity     = "capacity that is refused is told in the cloud's words, with the zone, and heals"
-	caseInvalid      = "a specification that can't be met is refused with its field"
-	casePages        = "pages of one show the same"
-	caseForeignGroup = "a group that has our name and not our tag is left alone"
-	caseSize         = "a size that was set by hand is reported and left alone"
-	caseByHand       = "what was changed by hand on a group is named and repaired"
-	caseSecret       = "bootstrap data is in no observation and no error"
+	caseCreated       = "what was created is observed exactly"
+	caseSteady        = "a pool at rest costs few reads and no writes"
+	caseForgetful     = "a driver that has seen nothing sees the same"
+	caseRotation      = "bootstrap data alone makes a version and nothing stale"
+	caseChosen        = "exactly the chosen instance goes"
+	caseNotOurs       = "steps of others are refused"
+	caseDeleted       = "a pool is deleted without a trace"
+	caseUnheard       = "a step that was not heard is said to be unknown, and done when it is asked for again"
+	caseThrottledLook = "a look that is throttled says so and for how long, and is no empty cloud"
+	caseTwice         = "each step twice does it once"
+	caseLost          = "what happened is found when its reply was lost, and does not happen twice"
+	caseStale         = "reads that are behind our own writes make nothing twice and take nothing else away"
+	caseThrottled     = "a step that is throttled says for how long, does nothing, and works afterwards"
+	caseDenied        = "a step that is denied says so in the cloud's words, does nothing, and works once it is allowed"
+	caseDeniedLook    = "a look that is denied says so in the cloud's words, and is no empty cloud"
+	caseCapacity      = "capacity that is refused is told in the cloud's words, with the zone, and heals"
+	caseInvalid       = "a specification that can't be met is refused with its field"
+	casePages         = "pages of one show the same"
+	caseForeignGroup  = "a group that has our name and not our tag is left alone"
+	caseSize          = "a size that was set by hand is reported and left alone"
+	caseByHand        = "what was changed by hand on a group is named and repaired"
+	caseSecret        = "bootstrap data is in no observation and no error"
 )

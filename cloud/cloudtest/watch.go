@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,7 +86,11 @@ func leaks(text string) bool {
 var forms = secretForms()
 
 func secretForms() []string {
-	list := []string{secret, hex.EncodeToString([]byte(secret)), strings.Trim(fmt.Sprint([]byte(secret)), "[]")}
+	numbers := make([]string, 0, len(secret))
+	for _, b := range []byte(secret) {
+		numbers = append(numbers, strconv.Itoa(int(b)))
+	}
+	list := []string{secret, hex.EncodeToString([]byte(secret)), strings.Join(numbers, " ")}
 	// In base 64 a text looks different by where in a group of three bytes it begins; its ends are mixed with what is around.
 	for before := range 3 {
 		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), secret...))
