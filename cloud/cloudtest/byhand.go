@@ -22,6 +22,14 @@ func (p player[S]) refuses(target cloud.Target[S], steps ...pool.Step) {
 	}
 }
 
+// quicker starts a step while somebody else, whom the driver has not seen yet, was quicker.
+func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
+	p.Helper()
+	if err := p.try(target, s); err == nil || cloud.KindOf(err) != cloud.Conflict {
+		p.Errorf("%s beside what somebody else has just made: want an error of kind %s, got %v", s.Kind, cloud.Conflict, err)
+	}
+}
+
 // stranger reports where an observation does not tell of something of our name that is not ours.
 func (p player[S]) stranger(o pool.Observed) {
 	p.Helper()
@@ -33,9 +41,11 @@ func (p player[S]) stranger(o pool.Observed) {
 func foreignGroup[S any](p player[S]) {
 	target := p.target()
 	thing := Thing{Name: target.Owner.ResourceName()}
+	version := p.put(target).Latest().Ref
 	if !p.by(MakeGroup, thing) {
 		return
 	}
+	p.quicker(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: version})
 	p.stranger(p.observe(target))
 	p.refuses(target,
 		pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: 1}, pool.Step{Kind: pool.UpdateGroup, Template: "x:1"})
@@ -60,9 +70,11 @@ func foreignGroup[S any](p player[S]) {
 func foreignTemplate[S any](p player[S]) {
 	target := p.target()
 	thing := Thing{Name: target.Owner.ResourceName()}
+	p.observe(target)
 	if !p.by(MakeTemplate, thing) {
 		return
 	}
+	p.quicker(target, pool.Step{Kind: pool.PutTemplate})
 	p.stranger(p.observe(target))
 	p.refuses(target, pool.Step{Kind: pool.PutTemplate}, pool.Step{Kind: pool.DeleteTemplates})
 	p.stranger(p.again().observe(target))

@@ -190,6 +190,9 @@ func (p player[S]) lostReply(e exercise[S], r refusal, c call, whole bool) {
 	p.calm()
 	p.fits(r, err)
 	if whole {
+		if again := e.due(sc, p.observe(sc.target)); again != nil {
+			p.Errorf("want the very next observation to show that it has happened, got %s due", again.Kind)
+		}
 		settle()
 		e.done(p, sc, p.observe(sc.target))
 	}
