@@ -134,8 +134,14 @@ func (k *kind) takeStatus(o, from client.Object) {
 	}
 }
 
-// same says whether two objects are equal in everything.
-func same(a, b client.Object) bool { return equality.Semantic.DeepEqual(a, b) }
+// same says whether two objects are equal in all that a write to the subresource, or to the object, may have changed.
+func (k *kind) same(sub string, a, b client.Object) bool {
+	if sub != "status" || k.structure == nil {
+		return equality.Semantic.DeepEqual(a, b)
+	}
+	av, bv := reflect.ValueOf(a).Elem().FieldByName("Status"), reflect.ValueOf(b).Elem().FieldByName("Status")
+	return !av.IsValid() || equality.Semantic.DeepEqual(av.Interface(), bv.Interface())
+}
 
 // sameSpec says whether two objects are equal in all but metadata and status.
 func (k *kind) sameSpec(a, b client.Object) bool {

@@ -246,7 +246,7 @@ func TestRefused(t *testing.T) {
 	meta.SetGroupVersionKind(awsv1.GroupVersion.WithKind("AWSMachinePool"))
 	for reason, err := range map[string]error{
 		"apply":                         w.Apply(t.Context(), nil),
-		"apply as a patch":              w.Patch(t.Context(), aPool(), client.Apply),
+		"apply as a patch":              w.Patch(t.Context(), aPool(), client.RawPatch(types.ApplyPatchType, []byte(`{}`))),
 		"dry create":                    w.Create(t.Context(), aPool(), client.DryRunAll),
 		"dry update":                    w.Update(t.Context(), aPool(), client.DryRunAll),
 		"dry patch":                     w.Patch(t.Context(), aPool(), client.Merge, client.DryRunAll),

@@ -116,7 +116,7 @@ func (s *Server) replace(k *kind, key client.ObjectKey, sub string, old *entry, 
 	if err != nil {
 		return nil, err
 	}
-	if same(old.object, o) {
+	if k.same(sub, old.object, o) {
 		return old, nil
 	}
 	if !going(o) {
