@@ -5,6 +5,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"reflect"
 	"slices"
@@ -194,7 +195,8 @@ func (d decoder) scalar(n *node, dst reflect.Value, path string) error {
 		dst.SetInt(i)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(*n.value, 64)
-		if err != nil {
+		// What is no number at all, or has no end, could not be kept either.
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			return wrong("It must be a number.")
 		}
 		dst.SetFloat(f)

@@ -74,6 +74,8 @@ func TestDecodeRefusals(t *testing.T) {
 		{"a field without a name on the wire", "Silent=x", "Silent", true},
 		{"no number", "Count=many", "Count", false},
 		{"a number too large", "Count=99999999999", "Count", false},
+		{"a number that is none", "Inner.Rate=NaN", "Inner.Rate", false},
+		{"a number without end", "Inner.Rate=-Inf", "Inner.Rate", false},
 		{"no truth", "On=perhaps", "On", false},
 		{"no time", "At=noon", "At", false},
 		{"no list number", "Flat.first=a", "Flat.first", true},
