@@ -46,6 +46,7 @@ func TestVerifiesWhatTheSDKSigns(t *testing.T) {
 	}{
 		{"a form", http.MethodPost, "http://sim/", "Action=DescribeVpcs", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}},
 		{"a query out of order with odd letters", http.MethodGet, "http://sim/?b=2&a=x%20y&a=1&c=%2F%2B~*", "", nil},
+		{"a name that begins another one", http.MethodGet, "http://sim/?a-b=1&a=2&a.b=3", "", nil},
 		{"no path", http.MethodGet, "http://sim", "", nil},
 		{"a path with odd letters", http.MethodGet, "http://sim/clusters/a%20b/c+d", "", nil},
 		{"headers with spaces and several values", http.MethodPost, "http://sim:8080/", "{}", http.Header{"X-Amz-Target": {"AmazonSSM.GetParameter"}, "X-Amz-Meta": {"  a   b ", "c"}}},
