@@ -1,0 +1,224 @@
+package mutants
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/muster-project/muster/test/explore/oracle"
+)
+
+const (
+	root    = "../.."
+	written = root + "/docs/mutations.md"
+)
+
+var (
+	update = flag.Bool("update", false, "write docs/mutations.md anew")
+	only   = flag.String("only", "", "run only these mutations, by name, with commas between them")
+)
+
+// TestMutationsApply finds mutations that do not fit the code any more, within a moment.
+func TestMutationsApply(t *testing.T) {
+	t.Parallel()
+	table := Table()
+	files, err := Apply(root, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, m := range table {
+		if names[m.Name] {
+			t.Errorf("two mutations have the name %q: want one each", m.Name)
+		}
+		names[m.Name] = true
+		ask := []byte("mutated(" + strconv.Quote(m.Name) + ")")
+		if got := bytes.Count(files[m.File], ask); got < len(m.Edits) {
+			t.Errorf("%s: want %s %d times in the mutated file, got %d", m.File, ask, len(m.Edits), got)
+		}
+	}
+}
+
+// TestReplaced shows that a mutation which does not fit is refused.
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		edits  []Edit
+		want   string
+	}{
+		{"the text is there once", []Edit{{"b", "x"}}, "a x c c"},
+		{"several, in any order", []Edit{{"b", "x"}, {"a", "y"}}, "y x c c"},
+		{"the code has changed", []Edit{{"d", "x"}}, "found it 0 times"},
+		{"which of the two is meant is not known", []Edit{{"c", "x"}}, "found it 2 times"},
+		{"two at one place would hide each other", []Edit{{"a b", "x"}, {"b", "y"}}, "overlap"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			got, err := replaced("a b c c", c.edits)
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("want %q, got %q", c.want, got)
+			}
+		})
+	}
+}
+
+// TestRead shows that a run is understood.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		in     Binary
+		out    string
+		want   Verdict
+	}{
+		{"nothing was noticed", Explore, "PASS\nexplored scenarios=100 faults=1 calls=1 virtual=1s violations=0\n", Verdict{}},
+		{"the first violation counts", Explore, "violation seed=7 scenarios=7 oracle=\"as desired\": a is \"1\"\nviolation seed=8 scenarios=8 oracle=\"x\": y\nFAIL\n",
+			Verdict{"as desired", 7, `a is "1"`}},
+		{"a property counts its tests", Pool, "--- FAIL: TestX (0.00s)\n    a_test.go:1: [rapid] failed after 3 tests: the words\n", Verdict{"TestX", 4, "the words"}},
+		{"a table is one", Pool, "--- FAIL: TestX (0.00s)\n    --- FAIL: TestX/row (0.00s)\n        a_test.go:1: the words\n", Verdict{"TestX", 1, "the words"}},
+		{"a test that passes", Pool, "PASS\n", Verdict{}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			if got := read(c.in, c.out); got != c.want {
+				t.Errorf("want %+v, got %+v", c.want, got)
+			}
+		})
+	}
+}
+
+// TestMutants builds all mutants at once and lets each live until something is noticed.
+func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the exploration and runs it once for every mutation")
+	}
+	table := Table()
+	if *only != "" {
+		table = slices.DeleteFunc(table, func(m Mutation) bool { return !slices.Contains(strings.Split(*only, ","), m.Name) })
+	}
+	binaries, by := Binaries(table)
+	built, err := Build(t.Context(), root, t.TempDir(), Table(), binaries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !built.stops(t.Context()) {
+		t.Skip("the exploration can't stop at its first violation, so that no mutant's scenarios can be counted")
+	}
+	for _, in := range binaries {
+		clean(t, built, in, by[in])
+	}
+	verdicts := make([]Verdict, len(table))
+	workers := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for k, m := range table {
+		all.Go(func() {
+			workers <- struct{}{}
+			defer func() { <-workers }()
+			verdicts[k] = judge(t, built, m)
+		})
+	}
+	all.Wait()
+	if *only == "" {
+		everyOracle(t, table, verdicts)
+	}
+	text := markdown(table, verdicts)
+	t.Log("\n" + text)
+	golden(t, text)
+}
+
+// clean makes sure that nothing is noticed while no mutation is switched on.
+func clean(t *testing.T, built Built, in Binary, by []string) {
+	v, err := built.Clean(t.Context(), root, in, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.By != "" {
+		t.Fatalf("%s: want nothing noticed without a mutation, %s said after %d: %s", in, v.By, v.Scenarios, v.Text)
+	}
+}
+
+// judge runs one mutant.
+func judge(t *testing.T, built Built, m Mutation) Verdict {
+	v, err := built.Run(t.Context(), root, m)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case v.By == "":
+		t.Errorf("%q survived %d scenarios: want it noticed by one of %q", m.Name, Most, m.By)
+	case !slices.Contains(m.By, v.By):
+		t.Errorf("%q was noticed by %q after %d: want one of %q to be first; it said: %s", m.Name, v.By, v.Scenarios, m.By, v.Text)
+	}
+	return v
+}
+
+// everyOracle wants each oracle to have been the first to notice some mutation.
+func everyOracle(t *testing.T, table []Mutation, verdicts []Verdict) {
+	names := []string{"as desired", "quiet", "left", "secret"}
+	for _, c := range oracle.Checks() {
+		names = append(names, c.Name)
+	}
+	for _, name := range names {
+		first := false
+		for k, m := range table {
+			first = first || m.In == Explore && verdicts[k].By == name
+		}
+		if !first {
+			t.Errorf("oracle %q was first with no mutation: want one that it notices", name)
+		}
+	}
+}
+
+// markdown is the table for people.
+func markdown(table []Mutation, verdicts []Verdict) string {
+	var b strings.Builder
+	b.WriteString("# Mutations\n\nMistakes that developers make, each built into the code and noticed by a test. Oracles are those of `test/explore`; for them the last\n" +
+		"column is how many explored scenarios it took, for properties how many random fleets; a table of cases counts as one.\n" +
+		"Written by `go test ./test/mutants -run Mutants -update`.\n\n" +
+		"| mutation | package | what a developer might do | caught by | scenarios |\n| --- | --- | --- | --- | --- |\n")
+	for k, m := range table {
+		by := verdicts[k].By
+		if m.In != Explore {
+			by = "`" + by + "` of " + string(m.In)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d |\n", m.Name, filepath.Dir(m.File), m.What, by, verdicts[k].Scenarios)
+	}
+	return b.String()
+}
+
+// golden compares the written table with this one, but for how many scenarios it took and which of several was first.
+func golden(t *testing.T, text string) {
+	if *update {
+		if err := os.WriteFile(written, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	old, err := os.ReadFile(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := rows(string(old)), rows(text); !slices.Equal(want, got) && *only == "" {
+		t.Errorf("docs/mutations.md tells of other mutations; run go test ./test/mutants -run Mutants -update\nwant %q\ngot  %q", got, want)
+	}
+}
+
+// rows are a table's lines without their last two columns.
+func rows(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(line, "|"); len(cells) > 4 {
+			out = append(out, strings.Join(cells[:4], "|"))
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package mutants
+
+// The files, from the root of the module.
+const (
+	kubeReconciler, kubeIdentity, kubeRemember  = "kube/infrapool/reconciler.go", "kube/infrapool/identity.go", "kube/infrapool/remember.go"
+	kubeStatus, kubeStale, kubeStart, kubeDrain = "kube/infrapool/status.go", "kube/infrapool/stale.go", "kube/drain/start.go", "kube/drain/drain.go"
+)
+
+// kubeTable is what goes wrong at the Kubernetes edge.
+var kubeTable = []Mutation{
+	one("finalizer dropped early", kubeReconciler, "lets the object go as soon as its deletion has begun",
+		Infrapool, []string{"TestDelete"},
+		`if s.deleting() && out.Plan.Gone {`,
+		`if s.deleting() && (out.Plan.Gone || out.Started && mutated("finalizer dropped early")) {`),
+	one("step before its look-ups are kept", kubeRemember, "begins a step before what it rests on is written down",
+		Infrapool, []string{"TestCreate"},
+		`if m := d.pass(t.Owner.ID); m != nil {`,
+		`if m := d.pass(t.Owner.ID); m != nil && !mutated("step before its look-ups are kept") {`),
+	one("owner ID written anew", kubeIdentity, "takes the object's present UID for its owner ID",
+		Infrapool, []string{"TestOwnerIDSurvivesAMove"},
+		`		if o.GetAnnotations()[OwnerIDAnnotation] == "" {
+`, `		if o.GetAnnotations()[OwnerIDAnnotation] == "" || mutated("owner ID written anew") {
+`),
+	one("status written in every pass", kubeStatus, "writes a status that has not changed",
+		Infrapool, []string{"TestNothingIsWrittenInTheSteadyState"},
+		`return json.Unmarshal(patch, &fields) != nil || len(fields) > 0`,
+		`return json.Unmarshal(patch, &fields) != nil || len(fields) > 0 || mutated("status written in every pass")`),
+	one("stale object trusted", kubeStale, "takes what a cache gives for what it wrote itself",
+		Infrapool, []string{"TestStaleReads"},
+		`if s.superseded[key][o.GetResourceVersion()] {`,
+		`if s.superseded[key][o.GetResourceVersion()] && !mutated("stale object trusted") {`),
+	one("size of others not followed", kubeStatus, "leaves the replicas as they are where an autoscaler sizes the group",
+		Infrapool, []string{"TestExternalAutoscaler"},
+		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) {`,
+		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) || mutated("size of others not followed") {`),
+	one("pods deleted", kubeStart, "deletes pods instead of having them evicted",
+		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
+		`	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+`, `	if mutated("pods deleted") {
+		for _, pod := range pods.Pods() {
+			if err := w.Remote.Delete(ctx, pod); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+`),
+	one("cordon of others taken back", kubeStart, "opens a node that somebody else had closed",
+		Drain, []string{"TestUndrain"},
+		`others := node.Annotations[CordonedBeforeAnnotation]; !others {`,
+		`others := node.Annotations[CordonedBeforeAnnotation]; !others || mutated("cordon of others taken back") {`),
+	one("drain begins anew in every round", kubeStart, "pushes the start of a drain away with each round",
+		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
+		`if _, ok := w.started(node); !ok {`,
+		`if _, ok := w.started(node); !ok || mutated("drain begins anew in every round") {`),
+	one("node of another machine drained", kubeDrain, "takes a node for the machine's by its name",
+		Drain, []string{"TestDrain"},
+		`return key != "" && key == cloud.ProviderKey(t.ProviderID)`,
+		`return key != "" && (key == cloud.ProviderKey(t.ProviderID) || mutated("node of another machine drained"))`),
+}
