@@ -20,7 +20,9 @@ type Facts[S any] struct {
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
-	Now        time.Time
+	// Afresh wants the cloud to be asked in this pass, however young the last answer is.
+	Afresh bool
+	Now    time.Time
 }
 
 // Nodes is the workload cluster as one pass needs it.
@@ -39,6 +41,8 @@ type Outcome struct {
 	Observed pool.Observed
 	// Seen says that the cloud was asked, now or a moment ago, and has answered.
 	Seen bool
+	// Afresh says that it was asked in this very pass.
+	Afresh bool
 	// Started says that Plan.Step was begun without an error.
 	Started bool
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
@@ -104,7 +108,9 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
 	}
-	f.Target.MaxAge = m.age(f.Now)
+	if f.Target.MaxAge = m.age(f.Now); f.Afresh {
+		f.Target.MaxAge = 0
+	}
 	out := e.look(ctx, f, n, m)
 	if f.Target.MaxAge > 0 && final(out.Plan) {
 		f.Target.MaxAge = 0
@@ -136,7 +142,7 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	m.observed()
 	observed = join(ctx, observed, f.Marked, n)
 	f.Desired.Avoid = m.avoid(f.Now)
-	return Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
+	return Outcome{Observed: observed, Seen: true, Afresh: f.Target.MaxAge == 0, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
 }
 
 // start begins the plan's step, if there is one, with whoever it belongs to.

@@ -66,8 +66,10 @@ func (w *World) unjoined() bool {
 func (w *World) settledDown() {
 	want, is := w.want(), w.is()
 	if size, err := strconv.Atoi(is["size"]); err == nil && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaximumWaits") {
-		delete(want, "max") // whoever sizes the group has to lower it first, and is told so
+		delete(want, "max")
+		want["ready"] = "False" // whoever sizes the group has to lower it first, and is told so
 	}
+	w.trace.add("rest", "%s", w.says())
 	w.blameAll("as desired", oracle.AsDesired(want, is))
 	var spells []oracle.Pass
 	w.since()
