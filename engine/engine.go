@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/cloud"
@@ -30,6 +31,9 @@ type Nodes interface {
 	// Find gives the nodes of the given provider keys (cloud.ProviderKey), by key. An error means that the workload
 	// cluster can't be asked, which is not the same as having no nodes.
 	Find(ctx context.Context, keys []string) (map[string]pool.Node, error)
+	// Ask is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
+	// before machines go that have no node as far as Find knows.
+	Ask(ctx context.Context, keys []string) (map[string]pool.Node, error)
 	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait.
 	Start(ctx context.Context, s pool.Step) error
 }
@@ -119,6 +123,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	if !out.Seen {
 		return out
 	}
+	e.confirm(ctx, f, n, m, &out)
 	e.start(ctx, f, n, m, &out)
 	out.Refused = m.refusals()
 	out.Again = m.next(f.Now, out, e.steady)
@@ -143,6 +148,35 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	observed = join(ctx, observed, f.Marked, n)
 	f.Desired.Avoid = m.avoid(f.Now)
 	return Outcome{Observed: observed, Seen: true, Afresh: f.Target.MaxAge == 0, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
+}
+
+// confirm asks the workload cluster itself before machines go undrained because nothing is known of their nodes, and
+// decides again with what it says. A cluster that can't be asked says nothing about its nodes.
+func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
+	if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {
+		return
+	}
+	o := &out.Observed
+	var keys []string
+	for _, i := range o.Instances {
+		if key := cloud.ProviderKey(i.ProviderID); key != "" && i.Node == nil {
+			keys = append(keys, key)
+		}
+	}
+	nodes, err := n.Ask(ctx, keys)
+	if o.NodesUnknown = err != nil; err == nil {
+		attach(o.Instances, nodes)
+	}
+	f.Desired.Avoid = m.avoid(f.Now)
+	out.Plan = pool.Decide(f.Desired, *o, e.driver.Traits(), f.Now)
+}
+
+// removesUnknown says that a step ends machines of which no node is known.
+func removesUnknown(s *pool.Step) bool {
+	if s == nil || s.Kind != pool.Remove && s.Kind != pool.DeleteGroup {
+		return false
+	}
+	return slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.Node == "" && cloud.ProviderKey(t.ProviderID) != "" })
 }
 
 // start begins the plan's step, if there is one, with whoever it belongs to.
@@ -209,9 +243,17 @@ func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes)
 			continue
 		}
 		instances[k].Marked = instances[k].Marked || marked[key]
-		if node, ok := nodes[key]; ok {
+	}
+	attach(instances, nodes)
+	return o
+}
+
+// attach puts each node to its instance.
+func attach(instances []pool.Instance, nodes map[string]pool.Node) {
+	for k := range instances {
+		key := cloud.ProviderKey(instances[k].ProviderID)
+		if node, ok := nodes[key]; ok && key != "" {
 			instances[k].Node = &node
 		}
 	}
-	return o
 }

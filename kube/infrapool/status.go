@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -198,6 +199,9 @@ func setPaused(o Object, why string, now time.Time) {
 
 // writeStatus writes the status if it differs from before.
 func (r *Reconciler[O, S]) writeStatus(ctx context.Context, before, o O) error {
+	if equality.Semantic.DeepEqual(before, o) {
+		return nil // what a patch would find out too, at many times the cost
+	}
 	patch := client.MergeFrom(before)
 	data, err := patch.Data(o)
 	if err != nil {

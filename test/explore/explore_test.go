@@ -93,7 +93,17 @@ func explore(t *testing.T, seed uint64) {
 		return
 	}
 	dropped, short := shorten(t, s, v.Oracle)
-	t.Logf("replay with: %s\nshortest that still fails: %s -drop %s\n%s", replay, replay, places(dropped), short.Trace)
+	t.Logf("replay with: %s\nshortest that still fails: %s -drop %s\n%s", replay, replay, places(dropped), upTo(short.Trace))
+}
+
+// upTo is a trace up to its first violation.
+func upTo(trace string) string {
+	if at := strings.Index(trace, "WRONG"); at >= 0 {
+		if line := strings.IndexByte(trace[at:], '\n'); line >= 0 {
+			return trace[:at+line]
+		}
+	}
+	return trace
 }
 
 // TestReplay shows one scenario step by step. It does nothing unless it is asked for by name.

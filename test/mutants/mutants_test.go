@@ -111,9 +111,6 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !built.stops(t.Context()) {
-		t.Skip("the exploration can't stop at its first violation, so that no mutant's scenarios can be counted")
-	}
 	for _, in := range binaries {
 		clean(t, built, in, by[in])
 	}

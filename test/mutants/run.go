@@ -1,7 +1,6 @@
 package mutants
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,12 +61,6 @@ func (b Built) play(ctx context.Context, root string, in Binary, name string, sc
 		return v, fmt.Errorf("%s with mutation %q says that %s noticed something, and passed:\n%s", in, name, v.By, tail(out))
 	}
 	return v, nil
-}
-
-// stops says whether the exploration knows how to stop at its first violation.
-func (b Built) stops(ctx context.Context) bool {
-	help, _ := exec.CommandContext(ctx, b[Explore], "-h").CombinedOutput()
-	return b[Explore] == "" || bytes.Contains(help, []byte("  -stop\n"))
 }
 
 // tailLength is enough to see how a run ended.

@@ -1,7 +1,7 @@
 package mutants
 
 // The files, from the root of the module.
-const engineRun, engineMemory = "engine/engine.go", "engine/memory.go"
+const engineRun, engineMemory, engineEvents = "engine/engine.go", "engine/memory.go", "engine/report/events.go"
 
 // engineTable is what goes wrong in a pass.
 var engineTable = []Mutation{
@@ -15,8 +15,12 @@ var engineTable = []Mutation{
 		`if err != nil && (!f.Desired.Deleting || !complete(err) && !mutated("failed read taken for an empty cloud")) {`),
 	one("nodes joined by another spelling", engineRun, "looks nodes up by the provider ID as it is spelt",
 		Explore, []string{"undrained"},
-		`if node, ok := nodes[key]; ok {`,
-		`if node, ok := nodes[either(mutated("nodes joined by another spelling"), instances[k].ProviderID, key)]; ok {`),
+		`if node, ok := nodes[key]; ok && key != "" {`,
+		`if node, ok := nodes[either(mutated("nodes joined by another spelling"), instances[k].ProviderID, key)]; ok && key != "" {`),
+	one("young nodes not asked for", engineRun, "takes a machine whose node the cache does not know for one without a node",
+		Engine, []string{"TestAMachineWithoutANodeIsAskedForBeforeItGoes"},
+		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {`,
+		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) || mutated("young nodes not asked for") {`),
 	one("workload errors swallowed", engineRun, "takes an error for no nodes",
 		Explore, []string{"undrained"},
 		`o.NodesUnknown = true`,
@@ -40,4 +44,12 @@ var engineTable = []Mutation{
 		Engine, []string{"TestRefusalsOfWhatIsNotWantedEnd"},
 		`return !now.Before(f.until) })`,
 		`return !now.Before(f.until) && !mutated("refusals never forgiven") })`),
+	one("back-off without an end", engineMemory, "doubles the pause for ever",
+		Explore, []string{"progress", "as desired"},
+		`wait = min(wait, backoffMost)`,
+		`wait = min(wait, either(mutated("back-off without an end"), 10000*time.Hour, backoffMost))`),
+	one("step without words", engineEvents, "adds a kind of step and no words for its event",
+		Explore, []string{"reason"},
+		`{"DrainStarted", "draining"}`,
+		`{either(mutated("step without words"), "", "DrainStarted"), either(mutated("step without words"), "", "draining")}`),
 }

@@ -29,6 +29,23 @@ var kubeTable = []Mutation{
 		Infrapool, []string{"TestStaleReads"},
 		`if s.superseded[key][o.GetResourceVersion()] {`,
 		`if s.superseded[key][o.GetResourceVersion()] && !mutated("stale object trusted") {`),
+	one("provider IDs of an unseen cloud", kubeStatus, "writes the list although the cloud has not answered",
+		Explore, []string{"as desired"},
+		`return out.Seen && !s`, `return (out.Seen || mutated("provider IDs of an unseen cloud")) && !s`),
+	one("list emptied in other hands", kubeStatus, "takes a group that somebody else holds for one without instances",
+		Explore, []string{"as desired"},
+		`out.Observed.Foreign == nil`, `(out.Observed.Foreign == nil || mutated("list emptied in other hands"))`),
+	one("quarrel of two managers", kubeReconciler, "writes what it saw a moment ago over what another manager has seen since",
+		Explore, []string{"busy"},
+		`if !out.Afresh && r.contradicts(s, out) {`,
+		`if !out.Afresh && r.contradicts(s, out) && !mutated("quarrel of two managers") {`),
+	one("object without annotations", kubeIdentity, "writes into a map that is not there yet",
+		Explore, []string{"panic"},
+		`	if annotations == nil {
+		annotations = map[string]string{}
+`, `	if annotations == nil && !mutated("object without annotations") {
+		annotations = map[string]string{}
+`),
 	one("size of others not followed", kubeStatus, "leaves the replicas as they are where an autoscaler sizes the group",
 		Infrapool, []string{"TestExternalAutoscaler"},
 		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) {`,

@@ -21,6 +21,7 @@ type connection struct {
 	clustercache.ClusterCache
 	p      *process
 	client client.Client
+	live   client.Client
 }
 
 // noticed is how long a workload cluster is out of reach before its connection is given up.
@@ -46,9 +47,12 @@ func (c *connection) GetReader(ctx context.Context, cluster client.ObjectKey) (c
 	return c.GetClient(ctx, cluster)
 }
 
-// GetUncachedClient is GetClient.
-func (c *connection) GetUncachedClient(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
-	return c.GetClient(ctx, cluster)
+// GetUncachedClient gives one that asks the server itself.
+func (c *connection) GetUncachedClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
+	if cluster != clusterKey || c.down() {
+		return nil, clustercache.ErrClusterNotConnected
+	}
+	return c.live, nil
 }
 
 // Watch does nothing: the process tells its controllers of every event that they have a watch for.

@@ -8,16 +8,18 @@ import (
 )
 
 const (
-	// within bounds how long edits go on, after how long the last of what they begin ends.
-	within, after = 25 * time.Minute, 4 * time.Minute
+	// after is how long what the last edits begin goes on.
+	after = 4 * time.Minute
 	// unseen is how long a read of the cloud may be behind.
 	unseen = 8 * time.Second
 )
 
 // Draw makes the scenario of a seed.
 func Draw(seed uint64) Scenario {
-	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed, Ends: within + after}}
+	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}}
 	s := &d.s
+	d.within = time.Duration([]int{4, 8, 12, 25}[d.IntN(4)]) * time.Minute
+	s.Ends = d.within + after
 	s.Least, s.Speed = d.IntN(3), []float64{1, 1, 2, 5}[d.IntN(4)]
 	s.Most = s.Least + 1 + d.IntN(7)
 	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
@@ -51,10 +53,12 @@ func Draw(seed uint64) Scenario {
 type drawing struct {
 	*rand.Rand
 	s Scenario
+	// within bounds how long edits go on: together in a few minutes, or each by itself.
+	within time.Duration
 }
 
 func (d *drawing) moment() time.Duration {
-	return time.Duration(d.Int64N(int64(within/time.Millisecond))) * time.Millisecond
+	return time.Duration(d.Int64N(int64(d.within/time.Millisecond))) * time.Millisecond
 }
 
 // near is a moment of its own or one in company: trouble comes close to something else.
@@ -63,7 +67,7 @@ func (d *drawing) near(one int, spread time.Duration) time.Duration {
 		return d.moment()
 	}
 	at := d.s.Events[d.IntN(len(d.s.Events))].At + time.Duration(d.Int64N(int64(spread/time.Millisecond)))*time.Millisecond
-	return min(within, max(0, at))
+	return min(d.within, max(0, at))
 }
 
 // happenings are what people, programs and bad luck do, each as often as it is named.
@@ -77,7 +81,7 @@ func (d *drawing) happening() {
 	e := Event{What: happenings[d.IntN(len(happenings))], At: d.near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
 	d.s.add(e)
 	later := func(least, spread int) time.Duration {
-		return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, within+time.Minute)
+		return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, d.within+time.Minute)
 	}
 	switch e.What {
 	case HandDisown:
@@ -133,7 +137,7 @@ func (d *drawing) cloudFault() {
 	}
 	at := d.near(2, 2*time.Second)
 	d.s.add(Event{What: CloudFault, At: at, Fault: f})
-	d.s.add(Event{What: Calm, At: min(at+time.Duration(20+d.IntN(200))*time.Second, within+2*time.Minute)})
+	d.s.add(Event{What: Calm, At: min(at+time.Duration(20+d.IntN(200))*time.Second, d.within+2*time.Minute)})
 }
 
 func (d *drawing) machineFault(f *sim.Fault) {

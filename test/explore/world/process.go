@@ -78,7 +78,7 @@ func (w *World) newProcess() *process {
 		Base:   http.RoundTripper(line{p}),
 	})
 	w.must(err, "make the driver")
-	remote := &connection{p: p, client: p.wl.Client(p.gate(true))}
+	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.workload.api.NewCache(everything()...).Client(p.gate(true))}
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
 	infra := infrapool.New(awspool.Adapter{}, d, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now})

@@ -97,6 +97,11 @@ func newWorkload(w *World, types *runtime.Scheme) *workload {
 // plenty is as good as no limit.
 const plenty = 1000
 
+// everything is all that a client of the workload cluster may read without a cache.
+func everything() []client.Object {
+	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}}
+}
+
 func workloadIndexes() []memapi.Index {
 	var list []memapi.Index
 	for _, i := range nodes.Indexes() {
