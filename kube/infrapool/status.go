@@ -210,7 +210,7 @@ func (r *Reconciler[O, S]) writeStatus(ctx context.Context, before, o O) error {
 	if !changesSomething(data) {
 		return nil
 	}
-	if err := r.Client.Status().Patch(ctx, o, patch); client.IgnoreNotFound(err) != nil {
+	if err := r.Client.Status().Patch(ctx, o, client.RawPatch(patch.Type(), data)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write the status of %s %s: %w", r.kind.Name, client.ObjectKeyFromObject(o), err)
 	}
 	r.stale.wrote(o, before.GetResourceVersion())

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -117,11 +118,11 @@ func TestMutants(t *testing.T) {
 	verdicts := make([]Verdict, len(table))
 	workers := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
-	for k, m := range table {
+	for _, k := range slowestFirst(table) {
+		workers <- struct{}{}
 		all.Go(func() {
-			workers <- struct{}{}
 			defer func() { <-workers }()
-			verdicts[k] = judge(t, built, m)
+			verdicts[k] = judge(t, built, table[k])
 		})
 	}
 	all.Wait()
@@ -131,6 +132,30 @@ func TestMutants(t *testing.T) {
 	text := markdown(table, verdicts)
 	t.Log("\n" + text)
 	golden(t, text)
+}
+
+// slowestFirst are the places of the mutations in the order in which they are run: those that took many scenarios when the
+// table was written begin first, so that no core waits for one of them at the end.
+func slowestFirst(table []Mutation) []int {
+	old, _ := os.ReadFile(written)
+	took := map[string]int{}
+	for line := range strings.Lines(string(old)) {
+		if cells := strings.Split(line, " | "); len(cells) == 5 {
+			took[strings.TrimPrefix(cells[0], "| ")], _ = strconv.Atoi(strings.TrimSuffix(cells[4], " |\n"))
+		}
+	}
+	order := make([]int, len(table))
+	for k := range order {
+		order[k] = k
+	}
+	cost := func(m Mutation) int {
+		if m.In == Explore {
+			return took[m.Name]
+		}
+		return 0
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost(table[b]), cost(table[a])) })
+	return order
 }
 
 // clean makes sure that nothing is noticed while no mutation is switched on.
@@ -151,7 +176,7 @@ func judge(t *testing.T, built Built, m Mutation) Verdict {
 	case err != nil:
 		t.Error(err)
 	case v.By == "":
-		t.Errorf("%q survived %d scenarios: want it noticed by one of %q", m.Name, Most, m.By)
+		t.Errorf("%q survived %d scenarios: want it noticed by one of %q", m.Name, m.In.most(), m.By)
 	case !slices.Contains(m.By, v.By):
 		t.Errorf("%q was noticed by %q after %d: want one of %q to be first; it said: %s", m.Name, v.By, v.Scenarios, m.By, v.Text)
 	}
@@ -160,7 +185,7 @@ func judge(t *testing.T, built Built, m Mutation) Verdict {
 
 // everyOracle wants each oracle to have been the first to notice some mutation.
 func everyOracle(t *testing.T, table []Mutation, verdicts []Verdict) {
-	names := []string{"as desired", "quiet", "left", "secret"}
+	names := []string{"left", "as desired", "quiet", "secret", "progress", "busy", "panic", "reason"}
 	for _, c := range oracle.Checks() {
 		names = append(names, c.Name)
 	}
@@ -175,13 +200,36 @@ func everyOracle(t *testing.T, table []Mutation, verdicts []Verdict) {
 	}
 }
 
+// introduction tells a stranger what the table is.
+const introduction = `# Mutations
+
+Tests are worth what they notice. Each row below is a mistake that a developer might make: a small change of the source that is
+switched on by its name. All of them are compiled into one build of the tests, over the sources, which stay as they are, and
+then run one by one until somebody notices. Of %d mistakes the exploration (test/explore) notices %d: it plays whole lives of a
+pool, with faults and crashes, one seed after the other, until one of its oracles finds something wrong; the oracle is named here,
+and how many scenarios it took. The other %d are given to the tests of one package, because no call to the cloud shows them, or
+only a rare one: the test is named, with the number of random cases if it is a property, and 1 if it is a table of cases. The
+same build has to pass while no mistake is switched on. A mistake that nobody notices, or somebody else than expected, fails the
+test: it is a gap in the tests. Run it with
+
+    go test ./test/mutants -v
+
+or one mistake with -only "drain forgotten"; after a change of the table, -update writes this page anew. The mistakes themselves
+are in test/mutants/table_*.go.
+
+`
+
 // markdown is the table for people.
 func markdown(table []Mutation, verdicts []Verdict) string {
 	var b strings.Builder
-	b.WriteString("# Mutations\n\nMistakes that developers make, each built into the code and noticed by a test. Oracles are those of `test/explore`; for them the last\n" +
-		"column is how many explored scenarios it took, for properties how many random fleets; a table of cases counts as one.\n" +
-		"Written by `go test ./test/mutants -run Mutants -update`.\n\n" +
-		"| mutation | package | what a developer might do | caught by | scenarios |\n| --- | --- | --- | --- | --- |\n")
+	explored := 0
+	for _, m := range table {
+		if m.In == Explore {
+			explored++
+		}
+	}
+	fmt.Fprintf(&b, introduction, len(table), explored, len(table)-explored)
+	b.WriteString("| mutation | package | what a developer might do | caught by | scenarios |\n| --- | --- | --- | --- | --- |\n")
 	for k, m := range table {
 		by := verdicts[k].By
 		if m.In != Explore {

@@ -15,11 +15,12 @@ import (
 
 const (
 	// Most bounds how many scenarios a mutant may survive: one that lives longer is taken for one that nobody notices.
-	Most = 3000
+	// MostFleets is the same for properties, whose random fleets cost next to nothing.
+	Most, MostFleets = 1000, 3000
 	// cleanScenarios are those that the code as it is must pass in the same build.
 	cleanScenarios = 100
 	// patience with one run. Most mutants are noticed within seconds.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 )
 
 // Verdict is what became of one run.
@@ -34,7 +35,15 @@ type Verdict struct {
 
 // Run plays the binary with a mutation switched on until something is noticed.
 func (b Built) Run(ctx context.Context, root string, m Mutation) (Verdict, error) {
-	return b.play(ctx, root, m.In, m.Name, Most, m.By)
+	return b.play(ctx, root, m.In, m.Name, m.In.most(), m.By)
+}
+
+// most is how many scenarios a mutant may survive in the binary.
+func (in Binary) most() int {
+	if in == Pool {
+		return MostFleets
+	}
+	return Most
 }
 
 // Clean plays the binary as it is: with no mutation switched on nothing may be noticed.

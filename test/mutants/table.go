@@ -21,6 +21,7 @@ const (
 	AWS       Binary = "cloud/aws"
 	Infrapool Binary = "kube/infrapool"
 	Drain     Binary = "kube/drain"
+	Core      Binary = "kube/machinepool"
 )
 
 // Mutation is one mistake.

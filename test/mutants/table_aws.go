@@ -52,7 +52,7 @@ var awsTable = []Mutation{
 		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(true),`,
 		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(!mutated("size kept on removal")),`),
 	one("alias pinned", awsStart, "lets the group launch from whatever is newest",
-		AWS, []string{"TestContract"},
+		Explore, []string{"as desired"},
 		`return &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &number}, nil`,
 		`if mutated("alias pinned") {
 		number = "$Latest"
@@ -98,4 +98,7 @@ var awsTable = []Mutation{
 		`if !mutated("subnets not repaired") {
 				input.VPCZoneIdentifier = value(strings.Join(want.subnets, ","))
 			}`),
+	one("group with machines not forced", awsStart, "deletes a group as if it were empty, which the cloud refuses",
+		Explore, []string{"progress"},
+		`ForceDelete: value(true),`, `ForceDelete: value(!mutated("group with machines not forced")),`),
 }

@@ -4,12 +4,13 @@ package mutants
 const (
 	kubeReconciler, kubeIdentity, kubeRemember  = "kube/infrapool/reconciler.go", "kube/infrapool/identity.go", "kube/infrapool/remember.go"
 	kubeStatus, kubeStale, kubeStart, kubeDrain = "kube/infrapool/status.go", "kube/infrapool/stale.go", "kube/drain/start.go", "kube/drain/drain.go"
+	coreRemove, coreTend                        = "kube/machinepool/remove.go", "kube/machinepool/tend.go"
 )
 
 // kubeTable is what goes wrong at the Kubernetes edge.
 var kubeTable = []Mutation{
 	one("finalizer dropped early", kubeReconciler, "lets the object go as soon as its deletion has begun",
-		Infrapool, []string{"TestDelete"},
+		Explore, []string{"left"},
 		`if s.deleting() && out.Plan.Gone {`,
 		`if s.deleting() && (out.Plan.Gone || out.Started && mutated("finalizer dropped early")) {`),
 	one("step before its look-ups are kept", kubeRemember, "begins a step before what it rests on is written down",
@@ -30,7 +31,7 @@ var kubeTable = []Mutation{
 		`if s.superseded[key][o.GetResourceVersion()] {`,
 		`if s.superseded[key][o.GetResourceVersion()] && !mutated("stale object trusted") {`),
 	one("provider IDs of an unseen cloud", kubeStatus, "writes the list although the cloud has not answered",
-		Explore, []string{"as desired"},
+		Explore, []string{"busy", "as desired"},
 		`return out.Seen && !s`, `return (out.Seen || mutated("provider IDs of an unseen cloud")) && !s`),
 	one("list emptied in other hands", kubeStatus, "takes a group that somebody else holds for one without instances",
 		Explore, []string{"as desired"},
@@ -47,7 +48,7 @@ var kubeTable = []Mutation{
 		annotations = map[string]string{}
 `),
 	one("size of others not followed", kubeStatus, "leaves the replicas as they are where an autoscaler sizes the group",
-		Infrapool, []string{"TestExternalAutoscaler"},
+		Explore, []string{"as desired"},
 		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) {`,
 		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) || mutated("size of others not followed") {`),
 	one("pods deleted", kubeStart, "deletes pods instead of having them evicted",
@@ -75,4 +76,16 @@ var kubeTable = []Mutation{
 		Drain, []string{"TestDrain"},
 		`return key != "" && key == cloud.ProviderKey(t.ProviderID)`,
 		`return key != "" && (key == cloud.ProviderKey(t.ProviderID) || mutated("node of another machine drained"))`),
+	one("evicted once", kubeStart, "asks for evictions when a drain begins, and never again",
+		Explore, []string{"progress", "as desired"},
+		`	if err := w.cordon(ctx, node); err != nil {`, `	if _, began := w.started(node); began && mutated("evicted once") {
+		return nil
+	}
+	if err := w.cordon(ctx, node); err != nil {`),
+	one("pool let go before its machines", coreRemove, "does not wait until the infrastructure is gone",
+		Explore, []string{"undrained", "left"},
+		`case infra.left:`, `case infra.left && !mutated("pool let go before its machines"):`),
+	one("living nodes taken away", coreTend, "deletes the node of every machine that is not listed",
+		Core, []string{"TestANodeThatLivesOnOutsideThePoolIsKept"},
+		`case ready && !node.Spec.Unschedulable:`, `case ready && !node.Spec.Unschedulable && !mutated("living nodes taken away"):`),
 }

@@ -259,6 +259,9 @@ func (w *World) between(p *process) {
 			return
 		}
 	}
+	if e.M == 0 {
+		return
+	}
 	w.trace.add("meet", "a user edits in the middle of a pass")
 	w.happen(Event{What: Replicas, N: e.M, M: 1})
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,9 @@ import (
 const (
 	// restLeast is how long nothing must have been written for all to be quiet: longer than what nobody but us changes is
 	// taken as read, and than what everybody looks at again.
-	restLeast = 12 * time.Minute
+	restLeast = 11 * time.Minute
+	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same.
+	quietSpells, quietSpell = 2, 4 * time.Minute
 	// restMost is how long it may take until all is quiet.
 	restMost = 2 * time.Hour
 )
@@ -73,8 +76,8 @@ func (w *World) settledDown() {
 	w.blameAll("as desired", oracle.AsDesired(want, is))
 	var spells []oracle.Pass
 	w.since()
-	for range 3 {
-		w.until(time.Now().Add(resync / 2))
+	for range quietSpells {
+		w.until(time.Now().Add(quietSpell))
 		spells = append(spells, oracle.Pass{Writes: w.since(), Said: w.says()})
 	}
 	w.blameAll("quiet", oracle.Quiet(spells))
@@ -161,12 +164,15 @@ func (w *World) end() map[string]string {
 	}
 	is := w.is()
 	delete(is, "owner")
-	is["says"] = w.says()
+	is["says"] = named.ReplaceAllString(w.says(), "$1-…")
 	for _, t := range w.account.snapshot().Templates {
 		is["versions"] = t.Print
 	}
 	return is
 }
+
+// named are identifiers that the cloud makes up, which another course of events makes others.
+var named = regexp.MustCompile(`\b(i|lt)-[0-9a-f]{17}\b`)
 
 // look sees whether the pool is gone, and that nothing of it is left then.
 func (w *World) look() {

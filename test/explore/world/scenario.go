@@ -128,6 +128,12 @@ func (s Scenario) Without(places ...int) Scenario {
 	return s
 }
 
+// Insert adds an event in its place.
+func (s *Scenario) Insert(e Event) {
+	s.Events = append([]Event{e}, s.Events...)
+	s.sort()
+}
+
 // sort puts the events in order of time; those of one moment stay as they were.
 func (s *Scenario) sort() {
 	slices.SortStableFunc(s.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
