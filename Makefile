@@ -3,7 +3,7 @@ GO      ?= go
 N       ?= 10000
 T       ?= 30
 # Everything but the packages that hold or run an API server; exploration has a shorter run of its own.
-LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|test/e2e|test/compat)(/|$$)|/test/explore$$')
+LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|test/e2e|test/compat|test/mutants)(/|$$)|/test/explore$$')
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
@@ -24,10 +24,11 @@ test: ## run all tests
 
 race: ## run the light packages under the race detector
 	$(GO) test -race -timeout 20m $(LIGHT) ./local/seed
-	$(GO) test -race -timeout 20m ./test/explore -args -n 100
+	$(GO) test -race -timeout 20m ./test/explore -run 'TestExplore$$|TestOneSeed' -args -n 60
 
-explore: ## explore N seeded scenarios (default 10000) in virtual time
-	$(GO) test ./test/explore -run TestExplore -v -timeout 60m -args -n $(N)
+explore: ## explore N seeded scenarios (default 10000) in virtual time; the report is bin/exploration.md
+	@mkdir -p bin
+	$(GO) test ./test/explore -run 'TestExplore$$' -timeout 8h -args -n $(N) -report $(CURDIR)/bin/exploration.md
 
 fuzz: ## run every fuzz target for T seconds (default 30)
 	hack/fuzz.sh $(T)

@@ -119,7 +119,7 @@ func TestReplay(t *testing.T) {
 }
 
 func TestOneSeedGivesOneTrace(t *testing.T) {
-	for seed := *first; seed < *first+40; seed++ {
+	for seed := *first; seed < *first+20; seed++ {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			a, b := world.Play(t, world.Draw(seed), world.Options{}), world.Play(t, world.Draw(seed), world.Options{})

@@ -83,29 +83,28 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	var reply *http.Response
-	err = l.p.effect(call.String(), func() (err error) {
-		reply, err = w.account.write(l.p, call, words, named, req)
-		return err
-	})
-	if err != nil && reply != nil {
-		_ = reply.Body.Close()
-		reply = nil
+	var out answered
+	if err = l.p.effect(call.String(), func() error { return w.account.write(l.p, call, words, named, req, &out) }); err != nil {
+		return nil, err // a reply that the process did not live to see holds no connection
 	}
-	return reply, err
+	return out.reply, nil
 }
 
+// answered holds the reply to a request.
+type answered struct{ reply *http.Response }
+
 // write sends a write and has it judged.
-func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
+func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request, out *answered) error {
 	w := a.world
 	a.steps[call.String()]++
 	before, nodes := a.snapshot(), w.workload.truth()
-	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
-	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))
+	var err error
+	out.reply, err = sim.Transport{Handler: a.server}.RoundTrip(req)
+	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(out.reply, err))
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: a.snapshot(), Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 	})
-	return reply, err
+	return err
 }
 
 func isWrite(operation string) bool {

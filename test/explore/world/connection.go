@@ -74,32 +74,39 @@ func (p *process) concerns(e memapi.Event) (core, infra bool) {
 	if o == nil {
 		o = e.Old
 	}
-	change := e.Old != nil && e.New != nil
 	switch o.(type) {
 	case *corev1.Secret:
 		return false, true
 	case *clusterv1.Cluster:
 		return true, true
 	case *clusterv1.MachinePool:
-		return !change || asked(e.Old, e.New) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), !change || asked(e.Old, e.New)
+		return asked(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), asked(e)
 	case *awsv1.AWSMachinePool:
-		return true, !change || asked(e.Old, e.New)
+		return true, asked(e)
 	case *corev1.Node:
-		matters := (!change || nodes.Changed().Update(event.TypedUpdateEvent[client.Object]{ObjectOld: e.Old, ObjectNew: e.New})) && p.lists(o)
+		matters := p.matters(e, o)
 		return matters, matters
 	}
 	return false, false
 }
 
-// asked says that more than the status has changed.
-func asked(a, b client.Object) bool {
+// asked says that an object came or went, or that more than its status has changed.
+func asked(e memapi.Event) bool {
+	if e.Old == nil || e.New == nil {
+		return true
+	}
+	a, b := e.Old, e.New
 	return a.GetGeneration() != b.GetGeneration() || !a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) ||
 		!equality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) || !equality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) ||
 		!equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
 }
 
-// lists says that a Node is one of the pool's, as far as the process knows.
-func (p *process) lists(o client.Object) bool {
+// matters says that a Node is one of the pool's, as far as the process knows, and has changed in a way that matters.
+func (p *process) matters(e memapi.Event, o client.Object) bool {
+	change := e.Old != nil && e.New != nil
+	if change && !nodes.Changed().Update(event.TypedUpdateEvent[client.Object]{ObjectOld: e.Old, ObjectNew: e.New}) {
+		return false
+	}
 	node, ok := o.(*corev1.Node)
 	return ok && len(nodes.PoolsOf(p.world.t.Context(), p.cached, clusterKey, node)) > 0
 }

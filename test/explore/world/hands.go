@@ -21,10 +21,8 @@ func (w *World) external() bool {
 	return mp != nil && sizedElsewhere(mp)
 }
 
-// byHand changes something in the cloud behind the engine's back.
+// byHand changes something in the cloud behind the engine's back. What is not ours is left to its owner.
 func (w *World) byHand(e Event) error {
-	name := w.owner().ResourceName()
-	g := w.account.find(name)
 	switch e.What {
 	case HandOwn:
 		w.own()
@@ -37,36 +35,44 @@ func (w *World) byHand(e Event) error {
 		w.dropForeign()
 		return nil
 	}
-	if g == nil || g.Tags[tagOwner] != w.owner().ID {
-		return nil
+	name := w.owner().ResourceName()
+	if g := w.account.find(name); g != nil && g.Tags[tagOwner] == w.owner().ID {
+		return w.toGroup(g, e)
 	}
+	return nil
+}
+
+// toGroup changes something of our group.
+func (w *World) toGroup(g *simaws.Group, e Event) error {
+	switch {
+	case e.What == HandTerminate || e.What == HandFail:
+		return w.strikeDown(g, e)
+	case e.What == HandResize || e.What == Autoscaler && w.external():
+		return w.sized(g, e.N)
+	case e.What == Autoscaler:
+		return nil
+	case e.What == HandDropTemplate:
+		return w.account.server.DropTemplate(g.Name)
+	default:
+		return w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, g.Name, e) })
+	}
+}
+
+// strikeDown terminates one of the group's instances, or lets it fail.
+func (w *World) strikeDown(g *simaws.Group, e Event) error {
 	var living []string
 	for _, m := range g.Members {
 		living = append(living, m.Instance)
 	}
-	slices.Sort(living)
-	switch e.What {
-	case HandTerminate, HandFail:
-		if len(living) == 0 {
-			return nil
-		}
-		do := w.account.server.Terminate
-		if e.What == HandFail {
-			do = w.account.server.Fail
-		}
-		return do(living[e.N%len(living)])
-	case HandResize:
-		return w.sized(g, e.N)
-	case Autoscaler:
-		if !w.external() {
-			return nil
-		}
-		return w.sized(g, e.N)
-	case HandDropTemplate:
-		return w.account.server.DropTemplate(name)
-	default:
-		return w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, name, e) })
+	if len(living) == 0 {
+		return nil
 	}
+	slices.Sort(living)
+	id := living[e.N%len(living)]
+	if e.What == HandFail {
+		return w.account.server.Fail(id)
+	}
+	return w.account.server.Terminate(id)
 }
 
 // sized sets the group's size within its bounds, as the autoscaler and people do.

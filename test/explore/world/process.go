@@ -33,9 +33,9 @@ type process struct {
 	// cached reads the management cluster as the process knows it.
 	cached      client.Client
 	controllers []*controller
-	// starts is when it runs its first pass; ends, when set, is when it ends by itself.
-	starts, ends time.Time
-	dead         bool
+	// starts is when it runs its first pass.
+	starts time.Time
+	dead   bool
 	// The caches stand still for lagging passes, for as long as lagUntil at most; until deafUntil events get lost.
 	lagging             int
 	lagUntil, deafUntil time.Time
