@@ -83,28 +83,30 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out answered
-	if err = l.p.effect(call.String(), func() error { return w.account.write(l.p, call, words, named, req, &out) }); err != nil {
-		return nil, err // a reply that the process did not live to see holds no connection
+	if err := l.p.begin(call.String()); err != nil {
+		return nil, err
 	}
-	return out.reply, nil
+	reply, err := w.account.write(l.p, call, words, named, req)
+	if killed := l.p.finish(call.String()); killed != nil {
+		if err == nil {
+			_ = reply.Body.Close()
+		}
+		return nil, killed
+	}
+	return reply, err
 }
 
-// answered holds the reply to a request.
-type answered struct{ reply *http.Response }
-
 // write sends a write and has it judged.
-func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request, out *answered) error {
+func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
 	w := a.world
 	a.steps[call.String()]++
 	before, nodes := a.snapshot(), w.workload.truth()
-	var err error
-	out.reply, err = sim.Transport{Handler: a.server}.RoundTrip(req)
-	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(out.reply, err))
+	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
+	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: a.snapshot(), Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 	})
-	return err
+	return reply, err
 }
 
 func isWrite(operation string) bool {

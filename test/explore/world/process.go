@@ -194,6 +194,18 @@ func (p *process) reconcile(c *controller) (result ctrl.Result, err error) {
 // effect is something that the process does to the world: it may die right before or right after it, and somebody else
 // may come between.
 func (p *process) effect(what string, do func() error) error {
+	if err := p.begin(what); err != nil {
+		return err
+	}
+	err := do()
+	if killed := p.finish(what); killed != nil {
+		return killed
+	}
+	return err
+}
+
+// begin is right before an effect.
+func (p *process) begin(what string) error {
 	w := p.world
 	if p.dead {
 		return errKilled
@@ -202,16 +214,19 @@ func (p *process) effect(what string, do func() error) error {
 	if time.Since(w.trace.began) >= w.options.CountFrom {
 		w.effects++
 	}
-	p.crash--
-	if p.crash == 0 && p.crashBefore {
+	if p.crash--; p.crash == 0 && p.crashBefore {
 		return p.die("before", what)
 	}
 	w.sent = append(w.sent, what)
-	err := do()
+	return nil
+}
+
+// finish is right after an effect.
+func (p *process) finish(what string) error {
 	if p.crash == 0 {
 		return p.die("after", what)
 	}
-	return err
+	return nil
 }
 
 // die ends the process in the middle of what it does.
