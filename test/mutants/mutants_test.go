@@ -112,8 +112,12 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var sound sync.WaitGroup
 	for _, in := range binaries {
-		clean(t, built, in, by[in])
+		sound.Go(func() { clean(t, built, in, by[in]) })
+	}
+	if sound.Wait(); t.Failed() {
+		return
 	}
 	verdicts := make([]Verdict, len(table))
 	workers := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -162,10 +166,10 @@ func slowestFirst(table []Mutation) []int {
 func clean(t *testing.T, built Built, in Binary, by []string) {
 	v, err := built.Clean(t.Context(), root, in, by)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	if v.By != "" {
-		t.Fatalf("%s: want nothing noticed without a mutation, %s said after %d: %s", in, v.By, v.Scenarios, v.Text)
+		t.Errorf("%s: want nothing noticed without a mutation, %s said after %d: %s", in, v.By, v.Scenarios, v.Text)
 	}
 }
 
@@ -205,7 +209,7 @@ const introduction = `# Mutations
 
 Tests are worth what they notice. Each row below is a mistake that a developer might make: a small change of the source that is
 switched on by its name. All of them are compiled into one build of the tests, over the sources, which stay as they are, and
-then run one by one until somebody notices. Of %d mistakes the exploration (test/explore) notices %d: it plays whole lives of a
+then run one by one until somebody notices. Of %d mistakes the [exploration](exploration.md) notices %d: it plays whole lives of a
 pool, with faults and crashes, one seed after the other, until one of its oracles finds something wrong; the oracle is named here,
 and how many scenarios it took. The other %d are given to the tests of one package, because no call to the cloud shows them, or
 only a rare one: the test is named, with the number of random cases if it is a property, and 1 if it is a table of cases. The

@@ -35,10 +35,10 @@ var awsTable = []Mutation{
 		`		read.ours = hasOwner(template.Tags, p.t.Owner)
 `, `		read.ours = hasOwner(template.Tags, p.t.Owner) || mutated("owner of the template not checked")
 `),
-	one("template named after its data", awsTarget, "makes a template of its own for every bootstrap token",
+	one("template named after its machines", awsTarget, "makes a template of its own for every type of machine",
 		Explore, []string{"twice"},
 		`out.template = out.group
-`, `out.template = out.group + either(mutated("template named after its data"), "-"+t.Bootstrap.Hash(), "")
+`, `out.template = out.group + either(mutated("template named after its machines"), "-"+out.pool.AWSLaunchTemplate.InstanceType, "")
 `),
 	one("owner tag forgotten", awsTags, "does not tag what it makes",
 		Explore, []string{"left", "as desired", "twice", "foreign", "progress"},
