@@ -15,8 +15,9 @@ import (
 
 const (
 	// Most bounds how many scenarios a mutant may survive: one that lives longer is taken for one that nobody notices.
+	Most = 1000
 	// MostFleets is the same for properties, whose random fleets cost next to nothing.
-	Most, MostFleets = 1000, 3000
+	MostFleets = 3000
 	// cleanScenarios are those that the code as it is must pass in the same build.
 	cleanScenarios = 100
 	// patience with one run. Most mutants are noticed within seconds.
