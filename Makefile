@@ -28,7 +28,7 @@ race: ## run the light packages under the race detector
 
 explore: ## explore N seeded scenarios (default 10000) in virtual time; the report is bin/exploration.md
 	@mkdir -p bin
-	$(GO) test ./test/explore -run 'TestExplore$$' -timeout 8h -args -n $(N) -report $(CURDIR)/bin/exploration.md
+	$(GO) test ./test/explore -run 'TestExplore$$' -v -timeout 8h -args -n $(N) -report $(CURDIR)/bin/exploration.md
 
 fuzz: ## run every fuzz target for T seconds (default 30)
 	hack/fuzz.sh $(T)

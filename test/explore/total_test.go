@@ -13,13 +13,13 @@ import (
 )
 
 // total is what was explored by all workers.
-var total = &sums{steps: map[string]int{}}
+var total = &sums{steps: map[string]world.Cost{}}
 
 type sums struct {
 	sync.Mutex
 	scenarios, faults, calls, passes, wrong int
 	virtual                                 time.Duration
-	steps                                   map[string]int
+	steps                                   map[string]world.Cost
 	failures                                []string
 }
 
@@ -32,8 +32,8 @@ func (s *sums) add(seed uint64, got world.Result) int {
 	s.calls += got.Calls
 	s.passes += got.Passes
 	s.virtual += got.Virtual
-	for name, n := range got.Steps {
-		s.steps[name] += n
+	for name, c := range got.Steps {
+		s.steps[name] = world.Cost{Times: s.steps[name].Times + c.Times, Calls: s.steps[name].Calls + c.Calls}
 	}
 	if len(got.Wrong) > 0 {
 		s.wrong++
@@ -64,9 +64,10 @@ func (s *sums) write(file string) error {
 		slices.Sort(s.failures)
 		fmt.Fprintf(&b, "\n## Failures\n\nReplay one with `go test ./test/explore -run Replay -v -seed N`.\n\n| seed | oracle | finding |\n| --- | --- | --- |\n%s\n", strings.Join(s.failures, "\n"))
 	}
-	b.WriteString("\n## Steps\n\n| write to the cloud | calls |\n| --- | --- |\n")
+	b.WriteString("\n## Calls\n\n| step | begun | calls to the cloud | calls a step |\n| --- | --- | --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(s.steps)) {
-		fmt.Fprintf(&b, "| %s | %d |\n", name, s.steps[name])
+		c := s.steps[name]
+		fmt.Fprintf(&b, "| %s | %d | %d | %.2f |\n", name, c.Times, c.Calls, float64(c.Calls)/float64(c.Times))
 	}
 	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 		return fmt.Errorf("write the report: %w", err)

@@ -38,9 +38,9 @@ type account struct {
 	byHandEC2 *ec2.Client
 	// owner is who the pool's objects were last seen to belong to.
 	owner cloud.Owner
-	// calls counts requests, steps the writes by name.
+	// calls counts requests, steps what they were for.
 	calls int
-	steps map[string]int
+	steps map[string]Cost
 	// disowned is when somebody took the owner tag off our group: for a moment not everybody can see that.
 	disowned time.Time
 }
@@ -48,7 +48,7 @@ type account struct {
 func newAccount(w *World) *account {
 	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload})
 	w.must(err, "make the simulator")
-	a := &account{world: w, server: server, steps: map[string]int{}}
+	a := &account{world: w, server: server, steps: map[string]Cost{}}
 	settings := config()
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
 	a.byHand, a.byHandEC2 = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings)
@@ -99,7 +99,6 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 // write sends a write and has it judged.
 func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
 	w := a.world
-	a.steps[call.String()]++
 	before, nodes := a.snapshot(), w.workload.truth()
 	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
 	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))

@@ -9,7 +9,7 @@ import (
 
 const (
 	// after is how long what the last edits begin goes on.
-	after = 4 * time.Minute
+	after = 3 * time.Minute
 	// unseen is how long a read of the cloud may be behind.
 	unseen = 8 * time.Second
 )
@@ -18,7 +18,7 @@ const (
 func Draw(seed uint64) Scenario {
 	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}}
 	s := &d.s
-	d.within = time.Duration([]int{4, 8, 12, 25}[d.IntN(4)]) * time.Minute
+	d.within = time.Duration([]int{3, 6, 10, 18}[d.IntN(4)]) * time.Minute
 	s.Ends = d.within + after
 	s.Least, s.Speed = d.IntN(3), []float64{1, 1, 2, 5}[d.IntN(4)]
 	s.Most = s.Least + 1 + d.IntN(7)

@@ -81,7 +81,7 @@ func (w *World) newProcess() *process {
 	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.workload.api.NewCache(everything()...).Client(p.gate(true))}
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
-	infra := infrapool.New(awspool.Adapter{}, d, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now})
+	infra := infrapool.New(awspool.Adapter{}, counted{d, w.account}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now})
 	core := &machinepool.Reconciler{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now}
 	p.controllers = []*controller{
 		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},

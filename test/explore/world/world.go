@@ -32,8 +32,8 @@ type Result struct {
 	Trace string
 	// Calls to the cloud, Passes of reconcilers, Faults that were played, Effects that counted.
 	Calls, Passes, Faults, Effects int
-	// Steps counts the writes to the cloud by their names.
-	Steps   map[string]int
+	// Steps is what each kind of step has cost, and observing.
+	Steps   map[string]Cost
 	Virtual time.Duration
 	// End is what was there at the end, in words that no clock and no identifier is in; Gone says that it was nothing.
 	End  map[string]string
