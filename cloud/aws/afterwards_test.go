@@ -15,7 +15,6 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
@@ -56,7 +55,7 @@ func TestTemplateIsDeletedBesideAForeignGroup(t *testing.T) {
 		target := aTarget()
 		w.observe(target)
 		w.start(target, pool.Step{Kind: pool.PutTemplate})
-		if err := w.hands[cloudtest.MakeGroup](t.Context(), thing{Name: target.Owner.ResourceName()}); err != nil {
+		if _, err := w.server.Profile().Hands.Do(sim.MakeGroup, sim.Thing{Name: target.Owner.ResourceName()}); err != nil {
 			t.Fatal(err)
 		}
 		settle()

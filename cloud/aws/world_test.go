@@ -12,7 +12,6 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +19,6 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws"
-	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -32,10 +30,9 @@ type world struct {
 	server *simaws.Server
 	wire   *tap
 	driver *aws.Driver
-	// byHand and ec2 are other clients of the account, hands what they are used for most.
+	// byHand and ec2 are other clients of the account.
 	byHand *autoscaling.Client
 	ec2    *ec2.Client
-	hands  cloudtest.Hands
 }
 
 // inWorld runs a test in a fresh world, in virtual time.
@@ -55,7 +52,7 @@ func inWorld(t *testing.T, test func(*testing.T, *world)) {
 		w.driver = w.newDriver()
 		settings := config(simaws.Region)
 		settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
-		w.byHand, w.ec2, w.hands = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings), hands(sim.Transport{Handler: server})
+		w.byHand, w.ec2 = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings)
 		test(t, w)
 	})
 }
@@ -209,25 +206,10 @@ func search(s *awsv1.AWSMachinePoolSpec) {
 	s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType}, {InstanceType: "m5.large"}}}
 }
 
-// nodeImage finds an image for nodes.
-var nodeImage = []ec2types.Filter{
-	{Name: awssdk.String("name"), Values: []string{"capa-ami-ubuntu-24.04-v1.25.0-*"}},
-	{Name: awssdk.String("architecture"), Values: []string{"x86_64"}},
-}
-
 // foreignTemplate is a launch template as another tool would make it.
 func foreignTemplate(name, image string) *ec2.CreateLaunchTemplateInput {
 	return &ec2.CreateLaunchTemplateInput{
 		LaunchTemplateName: &name,
 		LaunchTemplateData: &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(simaws.InstanceType), ImageId: &image},
-	}
-}
-
-// foreignGroup is a group as another tool would make it, without machines.
-func foreignGroup(name string) *autoscaling.CreateAutoScalingGroupInput {
-	return &autoscaling.CreateAutoScalingGroupInput{
-		AutoScalingGroupName: &name, MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(1), DesiredCapacity: awssdk.Int32(0),
-		VPCZoneIdentifier: awssdk.String(simaws.SubnetID),
-		LaunchTemplate:    &asgtypes.LaunchTemplateSpecification{LaunchTemplateName: awssdk.String("by-hand"), Version: awssdk.String("$Latest")},
 	}
 }

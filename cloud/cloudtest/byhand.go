@@ -5,6 +5,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 )
 
 // refuses starts steps that must be refused without a write.
@@ -40,9 +41,9 @@ func (p player[S]) stranger(o pool.Observed) {
 
 func foreignGroup[S any](p player[S]) {
 	target := p.target()
-	thing := Thing{Name: target.Owner.ResourceName()}
+	thing := sim.Thing{Name: target.Owner.ResourceName()}
 	version := p.put(target).Latest().Ref
-	if !p.by(MakeGroup, thing) {
+	if !p.by(sim.MakeGroup, thing) {
 		return
 	}
 	p.quicker(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: version})
@@ -50,7 +51,7 @@ func foreignGroup[S any](p player[S]) {
 	p.refuses(target,
 		pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: 1}, pool.Step{Kind: pool.UpdateGroup, Template: "x:1"})
 	p.stranger(p.again().observe(target))
-	p.by(DeleteGroup, thing)
+	p.by(sim.DeleteGroup, thing)
 	settle()
 	if o := p.observe(target); o.Foreign != nil {
 		p.Errorf("want nothing foreign once it is gone, got %+v", o)
@@ -69,16 +70,16 @@ func foreignGroup[S any](p player[S]) {
 
 func foreignTemplate[S any](p player[S]) {
 	target := p.target()
-	thing := Thing{Name: target.Owner.ResourceName()}
+	thing := sim.Thing{Name: target.Owner.ResourceName()}
 	p.observe(target)
-	if !p.by(MakeTemplate, thing) {
+	if !p.by(sim.MakeTemplate, thing) {
 		return
 	}
 	p.quicker(target, pool.Step{Kind: pool.PutTemplate})
 	p.stranger(p.observe(target))
 	p.refuses(target, pool.Step{Kind: pool.PutTemplate}, pool.Step{Kind: pool.DeleteTemplates})
 	p.stranger(p.again().observe(target))
-	p.by(DeleteTemplate, thing)
+	p.by(sim.DeleteTemplate, thing)
 	settle()
 	p.create(target, sizeSmall)
 }
@@ -86,7 +87,7 @@ func foreignTemplate[S any](p player[S]) {
 func sizeByHand[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(SetSize, Thing{Name: target.Owner.ResourceName(), Size: sizeMiddle}) {
+	if !p.by(sim.SetSize, sim.Thing{Name: target.Owner.ResourceName(), Size: sizeMiddle}) {
 		return
 	}
 	settle()
@@ -105,8 +106,19 @@ func changedByHand[S any](p player[S]) {
 	target := p.target(p.suite.Reshaped)
 	p.create(target, sizeSmall)
 	before := p.repair(target)
-	for _, d := range []Deed{SetBounds, Untag, Retag, Resume, Unhook} {
-		if !p.by(d, Thing{Name: target.Owner.ResourceName(), Size: sizeLarge}) {
+	name := target.Owner.ResourceName()
+	for _, done := range []struct {
+		deed sim.Deed
+		on   sim.Thing
+	}{
+		{sim.SetBounds, sim.Thing{Name: name, Size: sizeLarge}},
+		{sim.Untag, sim.Thing{Name: name, Key: p.suite.AskedTag}},
+		{sim.Retag, sim.Thing{Name: name, Key: p.suite.FixedTag, Value: "theirs"}},
+		{sim.Resume, sim.Thing{Name: name}},
+		{sim.Unhook, sim.Thing{Name: name}},
+	} {
+		d := done.deed
+		if !p.by(d, done.on) {
 			continue
 		}
 		settle()
@@ -125,7 +137,7 @@ func templateByHand[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
 	name := target.Owner.ResourceName()
-	if p.by(MakeVersion, Thing{Name: name}) {
+	if p.by(sim.MakeVersion, sim.Thing{Name: name}) {
 		settle()
 		o := p.observe(target)
 		p.check("versions after one was made by hand", len(before.Versions)+1, len(o.Versions))
@@ -140,7 +152,7 @@ func templateByHand[S any](p player[S]) {
 	}
 	target = rotated(target, 1)
 	o := p.put(target)
-	if !p.by(LaunchFrom, Thing{Name: name, Ref: o.Latest().Ref}) {
+	if !p.by(sim.LaunchFrom, sim.Thing{Name: name, Version: len(o.Versions)}) {
 		return
 	}
 	settle()
@@ -155,7 +167,7 @@ func templateByHand[S any](p player[S]) {
 func groupDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(DeleteGroup, Thing{Name: target.Owner.ResourceName()}) {
+	if !p.by(sim.DeleteGroup, sim.Thing{Name: target.Owner.ResourceName()}) {
 		return
 	}
 	settle()
@@ -172,7 +184,7 @@ func groupDeleted[S any](p player[S]) {
 func templateDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(DeleteTemplate, Thing{Name: target.Owner.ResourceName()}) {
+	if !p.by(sim.DeleteTemplate, sim.Thing{Name: target.Owner.ResourceName()}) {
 		return
 	}
 	settle()
@@ -203,7 +215,7 @@ func versionDeleted[S any](p player[S]) {
 	}
 	before := p.observe(target)
 	middle := before.Versions[1]
-	if !p.by(DeleteVersion, Thing{Name: target.Owner.ResourceName(), Ref: middle.Ref}) {
+	if !p.by(sim.DeleteVersion, sim.Thing{Name: target.Owner.ResourceName(), Version: 2}) {
 		return
 	}
 	settle()
@@ -222,7 +234,7 @@ func instanceDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeMiddle)
 	gone := before.Instances[1].ID
-	if !p.by(Terminate, Thing{Name: target.Owner.ResourceName(), Instance: gone}) {
+	if !p.by(sim.Terminate, sim.Thing{Name: target.Owner.ResourceName(), Instance: gone}) {
 		return
 	}
 	settle()

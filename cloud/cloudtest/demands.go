@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -16,13 +15,14 @@ import (
 // capacity lets the cloud have no machines for a while.
 func capacity[S any](p player[S]) {
 	target := p.target()
+	words := p.cloud.Profile().NoCapacity
 	p.fault(sim.Fault{Kind: sim.NoCapacity})
 	o := p.put(target)
 	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref})
 	settle()
 	o = p.observe(target)
-	if len(o.Issues) == 0 || o.Issues[0].Reason != string(cloud.Capacity) || !strings.Contains(o.Issues[0].Message, p.suite.NoCapacity) {
-		p.Fatalf("want an issue with the reason %s and the words %q, got %+v", cloud.Capacity, p.suite.NoCapacity, o.Issues)
+	if len(o.Issues) == 0 || o.Issues[0].Reason != string(cloud.Capacity) || !strings.Contains(o.Issues[0].Message, words) {
+		p.Fatalf("want an issue with the reason %s and the words %q, got %+v", cloud.Capacity, words, o.Issues)
 	}
 	told := o.Issues
 	settle()
@@ -139,10 +139,9 @@ func many[S any](p player[S]) {
 	p.check("what a new driver observes in pages of one", o, p.again().observe(target))
 	p.calm()
 	for range p.suite.Many {
-		if !p.by(MakeVersion, Thing{Name: target.Owner.ResourceName()}) {
+		if !p.by(sim.MakeVersion, sim.Thing{Name: target.Owner.ResourceName()}) {
 			return
 		}
-		rest(time.Second) // clouds let nobody write faster for long
 	}
 	got := p.again().observe(target)
 	p.check("versions", p.suite.Many+1, len(got.Versions))

@@ -53,8 +53,8 @@ func throttles() []refusal {
 	}
 }
 
-func (st *stage[S]) denials() []refusal {
-	f := st.suite.Denied
+func (p player[S]) denials() []refusal {
+	f := p.cloud.Profile().Denied
 	f.Kind = sim.ErrorBefore
 	r := refusal{about: "denied", fault: f, kind: cloud.Denied, code: f.Code, words: f.Message}
 	unknown := r

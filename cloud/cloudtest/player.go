@@ -39,7 +39,6 @@ type player[S any] struct {
 	cloud  Cloud
 	wire   *tap
 	driver cloud.Driver[S]
-	hands  Hands
 }
 
 // player makes a fresh cloud with a driver on it.
@@ -51,7 +50,6 @@ func (st *stage[S]) player(t T) player[S] {
 	}
 	st.made = append(st.made, made)
 	p := player[S]{T: t, stage: st, cloud: made, wire: &tap{t: t, next: sim.Transport{Handler: made}}}
-	p.hands = st.suite.Hands(sim.Transport{Handler: made})
 	return p.again()
 }
 

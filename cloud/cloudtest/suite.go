@@ -1,6 +1,7 @@
 // Package cloudtest is the contract suite: what every driver must do, whatever its cloud. It drives a driver, with its real
-// SDK, against the simulator of its cloud, in virtual time, with faults and with somebody who changes things by hand. A new
-// cloud hands it a Suite: how to make the simulator and the driver, one specification and a few changes of it.
+// SDK, against the simulator of its cloud, in virtual time, with faults and with somebody who changes things by hand. What can
+// be done by hand and how the cloud talks is the simulator's to say. A new cloud hands over a Suite: how to make the simulator
+// and the driver, one specification and a few changes of it.
 package cloudtest
 
 import (
@@ -20,6 +21,8 @@ type Cloud interface {
 	Faults() *sim.Faults
 	// Calls is the log of all requests.
 	Calls() *sim.Calls
+	// Profile holds the hands of somebody else, who uses the cloud without us, and words that the cloud has.
+	Profile() sim.Profile
 	Close() error
 }
 
@@ -29,10 +32,6 @@ type Suite[S any] struct {
 	Cloud func() (Cloud, error)
 	// Driver makes a driver that has seen nothing, whose requests go over the wire.
 	Driver func(wire http.RoundTripper) (cloud.Driver[S], error)
-	// Hands are somebody else's, who uses the cloud without us.
-	Hands func(wire http.RoundTripper) Hands
-	// Lacks are the deeds that the cloud does not have.
-	Lacks []Deed
 	// Pool makes a specification that can be met as it is, for sizes from 0 to Many, with machines of this version of
 	// Kubernetes.
 	Pool              func() S
@@ -42,10 +41,9 @@ type Suite[S any] struct {
 	Changed, Reshaped, Searching func(S) S
 	// Broken names, by the field that is to be blamed, something that the cloud does not have.
 	Broken map[string]func(S) S
-	// Denied is how the cloud says that something is not allowed: Code, Message and Status.
-	Denied sim.Fault
-	// NoCapacity are words of the cloud, in its reason for a machine that it does not have.
-	NoCapacity string
+	// AskedTag is the key of a tag of groups that Reshaped asks for, FixedTag that of one which the driver puts on every group
+	// of the cluster, beside the owner's.
+	AskedTag, FixedTag string
 	// Many is more than the largest page of any list of the cloud holds.
 	Many int
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
