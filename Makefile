@@ -1,12 +1,13 @@
 # Muster: every target works on a machine that has only Go and make.
 GO      ?= go
 N       ?= 10000
+T       ?= 30
 # Everything but the packages that hold or run an API server; exploration has a shorter run of its own.
-LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|test/e2e|test/compat)(/|$$)|/test/explore$$')
+LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|test/e2e|test/compat|test/mutants)(/|$$)|/test/explore$$')
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test race explore lint generate verify bench
+.PHONY: help up build test race explore fuzz lint generate verify bench
 
 help: ## print these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -23,10 +24,14 @@ test: ## run all tests
 
 race: ## run the light packages under the race detector
 	$(GO) test -race -timeout 20m $(LIGHT) ./local/seed
-	$(GO) test -race -timeout 20m ./test/explore -args -n 100
+	$(GO) test -race -timeout 20m ./test/explore -run 'TestExplore$$|TestOneSeed' -args -n 60
 
-explore: ## explore N seeded scenarios (default 10000) in virtual time
-	$(GO) test ./test/explore -run TestExplore -v -timeout 60m -args -n $(N)
+explore: ## explore N seeded scenarios (default 10000) in virtual time; the report is bin/exploration.md
+	@mkdir -p bin
+	$(GO) test ./test/explore -run 'TestExplore$$' -v -timeout 8h -args -n $(N) -report $(CURDIR)/bin/exploration.md
+
+fuzz: ## run every fuzz target for T seconds (default 30)
+	hack/fuzz.sh $(T)
 
 lint: bin/golangci-lint ## hold the budgets: function, file, complexity, imports
 	$(GO) vet ./...

@@ -84,29 +84,6 @@ func TestProviderKey(t *testing.T) {
 	}
 }
 
-func FuzzProviderKey(f *testing.F) {
-	for _, id := range []string{"aws:///eu-west-1a/i-0abc", "aws:///z/", "azure:///A/b", "gce://p/z/n", "://", "x", " AWS://i "} {
-		f.Add(id)
-	}
-	f.Fuzz(func(t *testing.T, id string) {
-		key := cloud.ProviderKey(id)
-		if key == "" {
-			return
-		}
-		if again := cloud.ProviderKey(key); again != key {
-			t.Errorf("want the key of a key to be itself, got %q, then %q", key, again)
-		}
-		scheme, rest, _ := strings.Cut(key, "://")
-		if scheme == "" || rest == "" || strings.HasPrefix(rest, "/") || strings.HasSuffix(rest, "/") || strings.Contains(rest, "//") {
-			t.Errorf("want a scheme and an instance, got %q for %q", key, id)
-		}
-		prefix, tail, _ := strings.Cut(id, "://")
-		if same := cloud.ProviderKey(strings.ToUpper(prefix) + ":///" + tail); same != key && strings.EqualFold(strings.ToUpper(prefix), prefix) {
-			t.Errorf("want one meaning whatever the slashes and the scheme's case, got %q and %q", key, same)
-		}
-	})
-}
-
 // holder keeps bootstrap data where fmt can call no method.
 type holder struct{ inner cloud.Bootstrap }
 

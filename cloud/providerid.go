@@ -1,6 +1,9 @@
 package cloud
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // ProviderKey is what a provider ID means, so that two spellings of one instance compare equal: letter case is folded
 // where the cloud ignores it, repeated slashes do not count, and where the instance's own ID is unique within its cloud
@@ -12,7 +15,8 @@ func ProviderKey(id string) string {
 		return ""
 	}
 	scheme = strings.ToLower(scheme)
-	parts := strings.FieldsFunc(rest, func(r rune) bool { return r == '/' })
+	// Blanks may stand before a slash at the end too: what is left without it must not end in one.
+	parts := strings.FieldsFunc(strings.TrimRightFunc(rest, outer), func(r rune) bool { return r == '/' })
 	if scheme == "" || len(parts) == 0 {
 		return ""
 	}
@@ -29,3 +33,6 @@ func ProviderKey(id string) string {
 		return scheme + "://" + strings.Join(parts, "/")
 	}
 }
+
+// outer says whether a letter behind an ID means nothing.
+func outer(r rune) bool { return r == '/' || unicode.IsSpace(r) }

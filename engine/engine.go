@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/cloud"
@@ -22,7 +23,9 @@ type Facts[S any] struct {
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
-	Now        time.Time
+	// Afresh wants the cloud to be asked in this pass, however young the last answer is.
+	Afresh bool
+	Now    time.Time
 }
 
 // Nodes is the workload cluster as one pass needs it.
@@ -30,6 +33,9 @@ type Nodes interface {
 	// Find gives the nodes of the given provider keys (cloud.ProviderKey), by key. An error means that the workload
 	// cluster can't be asked, which is not the same as having no nodes.
 	Find(ctx context.Context, keys []string) (map[string]pool.Node, error)
+	// Ask is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
+	// before machines go that have no node as far as Find knows.
+	Ask(ctx context.Context, keys []string) (map[string]pool.Node, error)
 	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait.
 	Start(ctx context.Context, s pool.Step) error
 }
@@ -41,6 +47,8 @@ type Outcome struct {
 	Observed pool.Observed
 	// Seen says that the cloud was asked, now or a moment ago, and has answered.
 	Seen bool
+	// Afresh says that it was asked in this very pass.
+	Afresh bool
 	// Started says that Plan.Step was begun without an error.
 	Started bool
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
@@ -106,7 +114,9 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
 	}
-	f.Target.MaxAge = m.age(f.Now)
+	if f.Target.MaxAge = m.age(f.Now); f.Afresh {
+		f.Target.MaxAge = 0
+	}
 	out := e.look(ctx, f, n, m)
 	if f.Target.MaxAge > 0 && final(out.Plan) {
 		f.Target.MaxAge = 0
@@ -115,6 +125,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	if !out.Seen {
 		return out
 	}
+	e.confirm(ctx, f, n, m, &out)
 	e.start(ctx, f, n, m, &out)
 	out.Refused = m.refusals()
 	out.Again = m.next(f.Now, out, e.steady)
@@ -138,7 +149,36 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	m.observed()
 	observed = join(ctx, observed, f.Marked, f.Condemned, n)
 	f.Desired.Avoid = m.avoid(f.Now)
-	return Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
+	return Outcome{Observed: observed, Seen: true, Afresh: f.Target.MaxAge == 0, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
+}
+
+// confirm asks the workload cluster itself before machines go undrained because nothing is known of their nodes, and
+// decides again with what it says. A cluster that can't be asked says nothing about its nodes.
+func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
+	if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {
+		return
+	}
+	o := &out.Observed
+	var keys []string
+	for _, i := range o.Instances {
+		if key := cloud.ProviderKey(i.ProviderID); key != "" && i.Node == nil {
+			keys = append(keys, key)
+		}
+	}
+	nodes, err := n.Ask(ctx, keys)
+	if o.NodesUnknown = err != nil; err == nil {
+		attach(o.Instances, nodes)
+	}
+	f.Desired.Avoid = m.avoid(f.Now)
+	out.Plan = pool.Decide(f.Desired, *o, e.driver.Traits(), f.Now)
+}
+
+// removesUnknown says that a step ends machines of which no node is known.
+func removesUnknown(s *pool.Step) bool {
+	if s == nil || s.Kind != pool.Remove && s.Kind != pool.Replace && s.Kind != pool.Release && s.Kind != pool.DeleteGroup {
+		return false
+	}
+	return slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.Node == "" && cloud.ProviderKey(t.ProviderID) != "" })
 }
 
 // start begins the plan's step, if there is one, with whoever it belongs to.
@@ -208,9 +248,17 @@ func join(ctx context.Context, o pool.Observed, marked map[string]bool, condemne
 		if cause, ok := condemned[key]; ok {
 			instances[k].Condemned = &cause
 		}
-		if node, ok := nodes[key]; ok {
+	}
+	attach(instances, nodes)
+	return o
+}
+
+// attach puts each node to its instance.
+func attach(instances []pool.Instance, nodes map[string]pool.Node) {
+	for k := range instances {
+		key := cloud.ProviderKey(instances[k].ProviderID)
+		if node, ok := nodes[key]; ok && key != "" {
 			instances[k].Node = &node
 		}
 	}
-	return o
 }

@@ -52,8 +52,11 @@ func (d *driver) began() string {
 
 // cluster is a workload cluster.
 type cluster struct {
-	nodes   map[string]pool.Node
-	away    error
+	nodes map[string]pool.Node
+	away  error
+	// live are the nodes that the API server has beside those; silent is why it does not answer.
+	live    map[string]pool.Node
+	silent  error
 	refuses error
 	asked   [][]string
 	starts  []pool.Step
@@ -65,6 +68,11 @@ func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 		return nil, c.away
 	}
 	return c.nodes, nil
+}
+
+func (c *cluster) Ask(_ context.Context, keys []string) (map[string]pool.Node, error) {
+	c.asked = append(c.asked, append([]string{"live"}, keys...))
+	return c.live, c.silent
 }
 
 func (c *cluster) Start(_ context.Context, s pool.Step) error {

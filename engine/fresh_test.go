@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -41,5 +42,48 @@ func TestAnEventAloneTakesAnOldObservation(t *testing.T) {
 	looks := len(s.driver.observes)
 	if s.after(time.Second); len(s.driver.observes) != looks+1 || s.driver.observes[looks].MaxAge == 0 {
 		t.Errorf("want one look that takes an old observation, got %+v", s.driver.observes[looks:])
+	}
+}
+
+// A cache may not know yet of a node that has joined: what would be removed because it has none is asked for once more.
+func TestAMachineWithoutANodeIsAskedForBeforeItGoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		live   map[string]pool.Node
+		silent error
+		want   pool.StepKind
+	}{
+		"nobody has joined":                {nil, nil, pool.Remove},
+		"one has joined":                   {map[string]pool.Node{"aws://i-1": {Name: "node-i-1", Ready: true}, "aws://i-2": {Name: "node-i-2", Ready: true}}, nil, pool.Drain},
+		"the server can't be asked":        {nil, errors.New("no route"), ""},
+		"a cluster that goes is not asked": {nil, errors.New("no route"), pool.Remove},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			s.cluster.nodes, s.cluster.live, s.cluster.silent = nil, c.live, c.silent
+			s.facts.Desired.Replicas = 1
+			if name == "a cluster that goes is not asked" {
+				s.facts.Desired.NoDrain = &pool.Cause{Reason: "ClusterDeleted", Message: "the cluster goes"}
+			}
+			out := s.pass()
+			var got pool.StepKind
+			if out.Plan.Step != nil {
+				got = out.Plan.Step.Kind
+			}
+			if got != c.want || out.Started != (c.want != "") {
+				t.Errorf("want %q begun, got %q (begun: %t, waiting for %v)", c.want, got, out.Started, out.Plan.Waiting)
+			}
+		})
+	}
+}
+
+// A drain needs no second question: the node is known.
+func TestAKnownNodeIsNotAskedForAgain(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas = 1
+	s.pass()
+	for _, keys := range s.cluster.asked {
+		if len(keys) > 0 && keys[0] == "live" {
+			t.Errorf("want the API server left alone, it was asked for %v", keys)
+		}
 	}
 }

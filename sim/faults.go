@@ -26,6 +26,8 @@ const (
 	Delay Kind = "delay"
 	// Stale lets a read serve the state as it was Delay ago, or before the last Writes writes.
 	Stale Kind = "stale"
+	// PageLimit lets a list answer with at most Limit items a page, however many were asked for.
+	PageLimit Kind = "page-limit"
 )
 
 // Faults of machines, played when one is launched.
@@ -42,7 +44,7 @@ const (
 	SpotInterruption Kind = "spot-interruption"
 )
 
-var requestKinds = []Kind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAfter, Delay, Stale}
+var requestKinds = []Kind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAfter, Delay, Stale, PageLimit}
 
 var machineKinds = []Kind{NoCapacity, NeverBoots, Impaired, Dies, SpotInterruption}
 
@@ -72,7 +74,7 @@ type Fault struct {
 	Delay Duration `json:"delay,omitempty"`
 	// Writes of Stale: how many writes the read has not seen yet.
 	Writes int `json:"writes,omitempty"`
-	// Limit of NoCapacity: how many machines that match may exist.
+	// Limit of NoCapacity: how many machines that match may exist. Of PageLimit: how many items a page holds, at least one.
 	Limit int `json:"limit,omitempty"`
 }
 
@@ -99,6 +101,9 @@ func (f Fault) Validate() error {
 	}
 	if f.Probability < 0 || f.Probability > 1 {
 		return fmt.Errorf("probability %v is not within 0..1", f.Probability)
+	}
+	if f.Kind == PageLimit && f.Limit < 1 {
+		return fmt.Errorf("a page limit of %d is below 1", f.Limit)
 	}
 	if _, err := path.Match(f.Action, ""); err != nil {
 		return fmt.Errorf("action pattern %q: %w", f.Action, err)
@@ -177,7 +182,7 @@ type PlayedFault struct {
 // ForRequest are the faults to play on a request, at most one of each kind.
 func (f *Faults) ForRequest(r Request) []Fault {
 	return f.play(func(x Fault) bool {
-		if !slices.Contains(requestKinds, x.Kind) || x.Kind == Stale && r.Mutating {
+		if !slices.Contains(requestKinds, x.Kind) || (x.Kind == Stale || x.Kind == PageLimit) && r.Mutating {
 			return false
 		}
 		return matches(x.Service, r.Service) && matches(x.Action, r.Action) && matches(x.Resource, r.Resource)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// activitiesRead at once: the newest, which are those that count.
-	activitiesPage = 20
+	// activitiesMost are read: the newest, which are those that count.
+	activitiesMost = 20
 	// issuesMost keeps a condition readable.
 	issuesMost = 3
 )
@@ -29,13 +29,15 @@ func (p *pass) readActivities(ctx context.Context, is *asgtypes.AutoScalingGroup
 	if p.now.Sub(p.memory.resized) < activityGrace || !known.at.IsZero() && p.now.Sub(known.at) < activityPeriod {
 		return known.issues, nil
 	}
-	found, err := p.c.autoscaling.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
-		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(activitiesPage)),
+	pages := autoscaling.NewDescribeScalingActivitiesPaginator(p.c.autoscaling, &autoscaling.DescribeScalingActivitiesInput{
+		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(activitiesMost)),
 	})
+	found, err := listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
+		activitiesMost, p.now)
 	if err != nil {
-		return nil, refusal(err, p.now)
+		return nil, err
 	}
-	*known = activitiesRead{issues: issuesOf(found.Activities), at: p.now}
+	*known = activitiesRead{issues: issuesOf(found), at: p.now}
 	return known.issues, nil
 }
 

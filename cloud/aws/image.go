@@ -44,12 +44,18 @@ func parseImage(text string) (image, error) {
 		return image{}, fmt.Errorf("remembered image %q: want an ID, an architecture, a device and a size", text)
 	}
 	size, err := strconv.ParseInt(parts[3], 10, 64)
-	if err != nil {
-		return image{}, fmt.Errorf("remembered image %q: %w", text, err)
+	if err != nil || size < 0 {
+		return image{}, fmt.Errorf("remembered image %q: want a size of 0 GiB or more, found %q", text, parts[3])
 	}
-	return image{
-		id: parts[0], architecture: strings.TrimPrefix(parts[1], "-"), rootDevice: strings.TrimPrefix(parts[2], "-"), rootSize: size,
-	}, nil
+	return image{id: parts[0], architecture: unlessNone(parts[1]), rootDevice: unlessNone(parts[2]), rootSize: size}, nil
+}
+
+// unlessNone is a remembered word, empty where none was known.
+func unlessNone(word string) string {
+	if word == "-" {
+		return ""
+	}
+	return word
 }
 
 func isImage(text string) bool {
@@ -159,22 +165,23 @@ func (r *resolver) newestImage(ctx context.Context, q imageQuery) (string, error
 		return "", err
 	}
 	org := cmp.Or(q.Org, defaultImageOrg)
-	found, err := r.c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{Filters: filters(map[string][]string{
+	pages := ec2.NewDescribeImagesPaginator(r.c.ec2, &ec2.DescribeImagesInput{Filters: filters(map[string][]string{
 		"owner-id":            {org},
 		"name":                {name},
 		"architecture":        {q.Architecture},
 		"state":               {string(ec2types.ImageStateAvailable)},
 		"virtualization-type": {string(ec2types.VirtualizationTypeHvm)},
 	})})
+	found, err := listed(ctx, pages, func(page *ec2.DescribeImagesOutput) []ec2types.Image { return page.Images }, 0, r.now)
 	if err != nil {
-		return "", refusal(err, r.now)
+		return "", err
 	}
-	if len(found.Images) == 0 {
+	if len(found) == 0 {
 		return "", cloud.Invalidf(fieldTemplate+".ami",
 			"account %s has no image named %s for %s in region %s: set ami.id, or the imageLookup fields, or a Kubernetes version that images are published for",
 			org, name, q.Architecture, r.c.region)
 	}
-	newest := slices.MaxFunc(found.Images, func(a, b ec2types.Image) int {
+	newest := slices.MaxFunc(found, func(a, b ec2types.Image) int {
 		return cmp.Or(cmp.Compare(deref(a.CreationDate), deref(b.CreationDate)), cmp.Compare(deref(a.ImageId), deref(b.ImageId)))
 	})
 	return imageOf(newest).text(), nil

@@ -75,12 +75,13 @@ func (r *resolver) describeTypes(ctx context.Context, names []string, types []ty
 	for _, name := range names {
 		asked = append(asked, ec2types.InstanceType(name))
 	}
-	found, err := r.c.ec2.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: asked})
+	pages := ec2.NewDescribeInstanceTypesPaginator(r.c.ec2, &ec2.DescribeInstanceTypesInput{InstanceTypes: asked})
+	found, err := listed(ctx, pages, func(page *ec2.DescribeInstanceTypesOutput) []ec2types.InstanceTypeInfo { return page.InstanceTypes }, 0, r.now)
 	if err != nil {
-		return "", unknownType(refusal(err, r.now), types, r.c.region)
+		return "", unknownType(err, types, r.c.region)
 	}
 	var pairs []string
-	for _, info := range found.InstanceTypes {
+	for _, info := range found {
 		if info.ProcessorInfo == nil {
 			continue
 		}

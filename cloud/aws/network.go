@@ -98,16 +98,17 @@ func (r *resolver) ownSubnets(ctx context.Context) ([]string, error) {
 		known[s.ID] = true
 	}
 	return r.references(ctx, "subnets", fieldSubnets, r.t.pool.Subnets, known, func(ctx context.Context, ids []string, by []ec2types.Filter) ([]string, error) {
-		found, err := r.c.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{SubnetIds: ids, Filters: by})
+		pages := ec2.NewDescribeSubnetsPaginator(r.c.ec2, &ec2.DescribeSubnetsInput{SubnetIds: ids, Filters: by})
+		found, err := listed(ctx, pages, func(page *ec2.DescribeSubnetsOutput) []ec2types.Subnet { return page.Subnets }, 0, r.now)
 		if err != nil {
-			return nil, refusal(err, r.now)
+			return nil, err
 		}
 		pods := map[string]bool{}
 		for _, s := range r.t.cluster.Subnets {
 			pods[s.ID] = s.CNI
 		}
 		var list []string
-		for _, s := range found.Subnets {
+		for _, s := range found {
 			if id := deref(s.SubnetId); !pods[id] {
 				list = append(list, id)
 			}
@@ -124,12 +125,13 @@ func (r *resolver) additionalGroups(ctx context.Context) ([]string, error) {
 	}
 	items := r.t.pool.AWSLaunchTemplate.AdditionalSecurityGroups
 	return r.references(ctx, "securityGroups", fieldGroups, items, known, func(ctx context.Context, ids []string, by []ec2types.Filter) ([]string, error) {
-		found, err := r.c.ec2.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{GroupIds: ids, Filters: by})
+		pages := ec2.NewDescribeSecurityGroupsPaginator(r.c.ec2, &ec2.DescribeSecurityGroupsInput{GroupIds: ids, Filters: by})
+		found, err := listed(ctx, pages, func(page *ec2.DescribeSecurityGroupsOutput) []ec2types.SecurityGroup { return page.SecurityGroups }, 0, r.now)
 		if err != nil {
-			return nil, refusal(err, r.now)
+			return nil, err
 		}
 		var list []string
-		for _, g := range found.SecurityGroups {
+		for _, g := range found {
 			list = append(list, deref(g.GroupId))
 		}
 		return list, nil

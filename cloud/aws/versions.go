@@ -63,16 +63,16 @@ func hasOwner(tags []ec2types.Tag, o cloud.Owner) bool {
 
 // readVersions reads all versions of the template.
 func (p *pass) readVersions(ctx context.Context, id string) ([]version, error) {
-	var versions []version
 	pages := ec2.NewDescribeLaunchTemplateVersionsPaginator(p.c.ec2, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id})
-	for pages.HasMorePages() && len(versions) < versionsMost {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, refusal(err, p.now)
-		}
-		for _, v := range page.LaunchTemplateVersions {
-			versions = append(versions, versionOf(v))
-		}
+	found, err := listed(ctx, pages, func(page *ec2.DescribeLaunchTemplateVersionsOutput) []ec2types.LaunchTemplateVersion {
+		return page.LaunchTemplateVersions
+	}, versionsMost, p.now)
+	if err != nil {
+		return nil, err
+	}
+	versions := make([]version, 0, len(found))
+	for _, v := range found {
+		versions = append(versions, versionOf(v))
 	}
 	slices.SortFunc(versions, func(a, b version) int { return cmp.Compare(b.number, a.number) })
 	return versions, nil

@@ -1,171 +1,159 @@
+// Package cloudtest is the contract suite: what every driver must do, whatever its cloud. It drives a driver, with its real
+// SDK, against the simulator of its cloud, in virtual time, with faults and with somebody who changes things by hand. What can
+// be done by hand and how the cloud talks is the simulator's to say. A new cloud hands over a Suite: how to make the simulator
+// and the driver, one specification and a few changes of it.
 package cloudtest
 
 import (
-	"slices"
+	"context"
+	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 )
 
-// Run drives a driver through the contract. The function with makes a fresh harness for each case and hands it to the
-// test, within a bubble of virtual time if it wants one.
-func Run[S any](t *testing.T, with func(t *testing.T, test func(*testing.T, Harness[S]))) {
-	for _, c := range []struct {
-		sentence string
-		test     func(player[S])
-	}{
-		{"a pool that does not exist is observed as nothing, and nothing is written", nothing[S]},
-		{"what was created is observed exactly", created[S]},
-		{"a pool at rest costs few reads and no writes", steady[S]},
-		{"a driver that has seen nothing sees the same", forgetful[S]},
-		{"each step twice does it once", twice[S]},
-		{"what happened is found when its reply was lost", lostReplies[S]},
-		{"what has our name and not our tag is left alone", foreign[S]},
-		{"a group that was deleted by hand is made again", deletedByHand[S]},
-		{"bootstrap data alone makes a version and nothing stale", rotation[S]},
-		{"another template makes instances stale, and the group launches from it", changed[S]},
-		{"drift is named, and repaired without touching the size", drift[S]},
-		{"exactly the chosen instance goes", removed[S]},
-		{"a specification that can't be met is refused with its field, and disturbs no group that exists", broken[S]},
-		{"a look-up that is remembered is not made again", remembered[S]},
-		{"an observation may be as old as the pass is content with", aged[S]},
-		{"steps of others are refused", notOurs[S]},
-		{"a pool is deleted without a trace", deleted[S]},
-	} {
-		t.Run(c.sentence, func(t *testing.T) {
-			with(t, func(t *testing.T, h Harness[S]) { c.test(player[S]{t: t, h: h}) })
+// Cloud is a simulated cloud, as every simulator has it.
+type Cloud interface {
+	http.Handler
+	// Faults are the rules in force.
+	Faults() *sim.Faults
+	// Calls is the log of all requests.
+	Calls() *sim.Calls
+	// Profile holds the hands of somebody else, who uses the cloud without us, and words that the cloud has.
+	Profile() sim.Profile
+	Close() error
+}
+
+// Suite is what is particular about one cloud. S is the specification of its pools, as for cloud.Driver.
+type Suite[S any] struct {
+	// Cloud makes an empty simulated cloud, with a network and whatever else pools need.
+	Cloud func() (Cloud, error)
+	// Driver makes a driver that has seen nothing, whose requests go over the wire.
+	Driver func(wire http.RoundTripper) (cloud.Driver[S], error)
+	// Pool makes a specification that can be met as it is, for sizes from 0 to Many, with machines of this version of
+	// Kubernetes.
+	Pool              func() S
+	KubernetesVersion string
+	// Changed wants other machines; Reshaped another group around the same machines, in every field that a group has;
+	// Searching finds by their properties, several of each, all things that can be found so.
+	Changed, Reshaped, Searching func(S) S
+	// Broken names, by the field that is to be blamed, something that the cloud does not have.
+	Broken map[string]func(S) S
+	// AskedTag is the key of a tag of groups that Reshaped asks for, FixedTag that of one which the driver puts on every group
+	// of the cluster, beside the owner's.
+	AskedTag, FixedTag string
+	// Many is more than the largest page of any list of the cloud holds.
+	Many int
+	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
+	SteadyReads int
+}
+
+// T is what a case needs of a test, so that a suite can be shown to fail.
+type T interface {
+	Helper()
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Case is one clause of the contract.
+type Case[S any] struct {
+	// Name is the clause, in one sentence.
+	Name string
+	play func(player[S])
+}
+
+// Run drives the driver through the contract, each case in a cloud and in a bubble of virtual time of its own.
+func (s Suite[S]) Run(t *testing.T) {
+	for _, c := range Cases[S]() {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { s.Play(t, c) })
 		})
 	}
 }
 
-func nothing[S any](p player[S]) {
-	o := p.observe(p.h.Target)
-	if o.Group != nil || o.Foreign != nil || len(o.Versions) > 0 || len(o.Instances) > 0 {
-		p.t.Errorf("want nothing, got %+v", o)
-	}
-	if o.Wanted.Content == "" || o.Wanted.Data != p.h.Target.Bootstrap.Hash() || o.Wanted.Ref != "" {
-		p.t.Errorf("want the template that the specification asks for, without a ref, got %+v", o.Wanted)
-	}
-	p.check("writes", 0, p.h.Writes())
-	bare := p.h.Target
-	bare.Bootstrap = cloud.Bootstrap{}
-	p.check("what is wanted without bootstrap data", pool.Template{}, p.observe(bare).Wanted)
-}
-
-func created[S any](p player[S]) {
-	o := p.create(p.h.Target, 3)
-	p.check("versions", []pool.Template{o.Latest()}, o.Versions)
-	p.check("the newest version's content", o.Wanted.Content, o.Latest().Content)
-	p.check("the newest version's data", p.h.Target.Bootstrap.Hash(), o.Latest().Data)
-	p.check("the group launches from", o.Latest().Ref, o.Group.Template)
-	p.check("size", 3, o.Group.Size)
-	p.check("drift", []string(nil), o.Group.Drift)
-	if o.Group.ID == "" || o.Group.Deleting {
-		p.t.Errorf("want a group with an ID that is not being deleted, got %+v", o.Group)
-	}
-	keys := map[string]bool{}
-	for _, i := range o.Instances {
-		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil {
-			p.t.Errorf("want an instance that runs from the wanted template in some zone, got %+v", i)
+// Play plays one case. It must run in a bubble of virtual time.
+func (s Suite[S]) Play(t T, c Case[S]) {
+	t.Helper()
+	st := &stage[S]{suite: s}
+	defer func() {
+		for _, made := range st.made {
+			if err := made.Close(); err != nil {
+				t.Errorf("close the simulated cloud: %v", err)
+			}
 		}
-		keys[cloud.ProviderKey(i.ProviderID)] = true
-	}
-	if len(keys) != 3 || keys[""] {
-		p.t.Errorf("want three different provider IDs, got %+v", o.Instances)
+	}()
+	c.play(st.player(t))
+}
+
+// Cases are all clauses of the contract.
+func Cases[S any]() []Case[S] {
+	return []Case[S]{
+		{"a pool that does not exist is observed as nothing, and nothing is written", nothing[S]},
+		{caseCreated, created[S]},
+		{caseSteady, steady[S]},
+		{caseForgetful, forgetful[S]},
+		{"an observation may be as old as the pass is content with", aged[S]},
+		{"a look-up that is remembered is not made again", remembered[S]},
+		{caseRotation, rotation[S]},
+		{"another template makes instances stale, and the group launches from it", changed[S]},
+		{"drift is named, and repaired without touching the size", drift[S]},
+		{caseChosen, removed[S]},
+		{caseNotOurs, notOurs[S]},
+		{caseDeleted, deleted[S]},
+		{caseTwice, twice[S]},
+		{caseLost, lostReplies[S]},
+		{caseStale, staleReads[S]},
+		{caseUnheard, unavailableSteps[S]},
+		{caseThrottled, throttledSteps[S]},
+		{caseDenied, deniedSteps[S]},
+		{"a look that failed says so, and is no empty cloud", unavailableLooks[S]},
+		{caseThrottledLook, throttledLooks[S]},
+		{caseDeniedLook, deniedLooks[S]},
+		{caseCapacity, capacity[S]},
+		{caseInvalid, invalid[S]},
+		{"a specification that can't be met disturbs no group that exists", broken[S]},
+		{casePages, pages[S]},
+		{"every step works with pages of one", pagedSteps[S]},
+		{"more instances and versions than any page holds are all seen", many[S]},
+		{caseForeignGroup, foreignGroup[S]},
+		{"a template that has our name and not our tag is left alone", foreignTemplate[S]},
+		{caseSize, sizeByHand[S]},
+		{caseByHand, changedByHand[S]},
+		{"a template that was changed by hand is made right again", templateByHand[S]},
+		{"a group that was deleted by hand is made again", groupDeleted[S]},
+		{"a template that was deleted by hand is made again", templateDeleted[S]},
+		{"a version that was deleted by hand leaves its instances unknown, and nothing else", versionDeleted[S]},
+		{"an instance that was deleted by hand is gone, and its like comes", instanceDeleted[S]},
+		{caseSecret, secrets[S]},
 	}
 }
 
-func steady[S any](p player[S]) {
-	target := p.h.Target
-	target.Remembered = p.create(target, 2).Remember
-	p.observe(target)
-	for range 5 {
-		reads, writes := p.h.Reads(), p.h.Writes()
-		p.h.Settle()
-		p.observe(target)
-		p.check("writes", 0, p.h.Writes()-writes)
-		if got := p.h.Reads() - reads; got > p.h.SteadyReads {
-			p.t.Errorf("reads: want at most %d, got %d", p.h.SteadyReads, got)
-		}
-	}
-}
-
-func forgetful[S any](p player[S]) {
-	p.create(p.h.Target, 2)
-	p.put(rotated(p.h.Target, 1))
-	want := p.observe(p.h.Target)
-	p.h.Driver = p.h.New()
-	p.check("what a new driver observes", want, p.observe(p.h.Target))
-}
-
-func twice[S any](p player[S]) {
-	target := p.h.Target
-	do := func(s pool.Step) {
-		p.t.Helper()
-		p.start(target, s)
-		p.start(target, s)
-	}
-	do(pool.Step{Kind: pool.PutTemplate})
-	o := p.observe(target)
-	p.check("versions after the same template twice", 1, len(o.Versions))
-	do(pool.Step{Kind: pool.CreateGroup, Size: 2, Template: o.Latest().Ref})
-	p.h.Settle()
-	do(pool.Step{Kind: pool.Resize, Size: 3})
-	p.h.Settle()
-	o = p.observe(target)
-	p.check("instances after the same size twice", 3, len(o.Instances))
-	target = rotated(target, 1)
-	do(pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
-	o = p.observe(target)
-	p.check("versions after the same version twice", 2, len(o.Versions))
-	do(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
-	do(pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
-	p.h.Settle()
-	o = p.observe(target)
-	p.check("size after the same removal twice", 2, o.Group.Size)
-	p.check("instances after the same removal twice", 2, len(o.Instances))
-	do(pool.Step{Kind: pool.DeleteGroup})
-	p.h.Settle()
-	do(pool.Step{Kind: pool.DeleteTemplates})
-	o = p.observe(target)
-	if o.Group != nil || len(o.Versions) > 0 {
-		p.t.Errorf("want nothing left, got %+v", o)
-	}
-}
-
-func lostReplies[S any](p player[S]) {
-	target := p.h.Target
-	p.observe(target)
-	p.lost(target, pool.Step{Kind: pool.PutTemplate})
-	o := p.observe(target)
-	p.check("versions after a lost first one", 1, len(o.Versions))
-	p.lost(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: o.Latest().Ref})
-	p.h.Settle()
-	o = p.observe(target)
-	p.check("instances after a lost group", 2, len(o.Instances))
-	target = rotated(target, 1)
-	p.lost(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
-	p.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
-	o = p.observe(target)
-	p.check("versions after a lost one that was asked for again", 2, len(o.Versions))
-	p.lost(target, pool.Step{Kind: pool.Resize, Size: 3})
-	p.h.Settle()
-	o = p.observe(target)
-	p.check("size after a lost resize", 3, o.Group.Size)
-	gone := o.Instances[0].ID
-	p.lost(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: gone}}})
-	o = p.observe(target)
-	p.check("size after a lost removal", 2, o.Group.Size)
-	p.h.Settle()
-	if o = p.observe(target); slices.Contains(ids(o.Instances), gone) {
-		p.t.Errorf("want instance %s gone after a lost removal, got %v", gone, ids(o.Instances))
-	}
-	p.lost(target, pool.Step{Kind: pool.DeleteGroup})
-	p.h.Settle()
-	p.lost(target, pool.Step{Kind: pool.DeleteTemplates})
-	o = p.observe(target)
-	if o.Group != nil || len(o.Versions) > 0 {
-		p.t.Errorf("want nothing left, got %+v", o)
-	}
-}
+// The cases that mistakes are told by.
+const (
+	caseCreated       = "what was created is observed exactly"
+	caseSteady        = "a pool at rest costs few reads and no writes"
+	caseForgetful     = "a driver that has seen nothing sees the same"
+	caseRotation      = "bootstrap data alone makes a version and nothing stale"
+	caseChosen        = "exactly the chosen instance goes"
+	caseNotOurs       = "steps of others are refused"
+	caseDeleted       = "a pool is deleted without a trace"
+	caseUnheard       = "a step that was not heard is said to be unknown, and done when it is asked for again"
+	caseThrottledLook = "a look that is throttled says so and for how long, and is no empty cloud"
+	caseTwice         = "each step twice does it once"
+	caseLost          = "what happened is found when its reply was lost, and does not happen twice"
+	caseStale         = "reads that are behind our own writes make nothing twice and take nothing else away"
+	caseThrottled     = "a step that is throttled says for how long, does nothing, and works afterwards"
+	caseDenied        = "a step that is denied says so in the cloud's words, does nothing, and works once it is allowed"
+	caseDeniedLook    = "a look that is denied says so in the cloud's words, and is no empty cloud"
+	caseCapacity      = "capacity that is refused is told in the cloud's words, with the zone, and heals"
+	caseInvalid       = "a specification that can't be met is refused with its field"
+	casePages         = "pages of one show the same"
+	caseForeignGroup  = "a group that has our name and not our tag is left alone"
+	caseSize          = "a size that was set by hand is reported and left alone"
+	caseByHand        = "what was changed by hand on a group is named and repaired"
+	caseSecret        = "bootstrap data is in no observation and no error"
+)

@@ -100,6 +100,12 @@ func rows(o pool.Observed) (list []Instance, ids []string) {
 	return list, ids
 }
 
+// ProviderIDs are those that a report of the observation lists.
+func ProviderIDs(o pool.Observed) []string {
+	_, ids := rows(o)
+	return ids
+}
+
 // state is the pool in one word.
 func state(f facts) State {
 	switch {

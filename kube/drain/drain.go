@@ -38,6 +38,8 @@ type Workload struct {
 	// Remote is the client of the workload cluster. Nodes are read from its cache by nodes.ProviderKeyIndex; pods, daemon
 	// sets and disruption budgets must be read live.
 	Remote client.Client
+	// Live reads the workload cluster without a cache.
+	Live client.Reader
 	// Management is where MachineDrainRules are read.
 	Management client.Client
 	// Cluster and Machine are what MachineDrainRules select by. The Machine stands for all machines of the pool.
@@ -55,19 +57,57 @@ func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Nod
 	}
 	out := make(map[string]pool.Node, len(found))
 	for key, node := range found {
-		n := toNode(node)
-		if !n.DrainStarted.IsZero() {
-			if err := w.progress(ctx, node, &n); err != nil {
-				return nil, err
-			}
+		if err := w.put(ctx, out, key, node); err != nil {
+			return nil, err
 		}
-		out[key] = n
 	}
 	return out, nil
 }
 
+// nodesPerPage bounds one page of a list of all nodes.
+const nodesPerPage = 500
+
+// Ask is Find with the nodes read from the API server: all of them, for a provider ID is no field to select by.
+func (w *Workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+	wanted := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		wanted[key] = true
+	}
+	out := map[string]pool.Node{}
+	for page := (&corev1.NodeList{}); ; {
+		if err := w.Live.List(ctx, page, client.Limit(nodesPerPage), client.Continue(page.Continue)); err != nil {
+			return nil, fmt.Errorf("all nodes of the workload cluster: %w", err)
+		}
+		for i := range page.Items {
+			if key := cloud.ProviderKey(page.Items[i].Spec.ProviderID); wanted[key] {
+				if err := w.put(ctx, out, key, &page.Items[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if page.Continue == "" {
+			return out, nil
+		}
+	}
+}
+
+// put adds what can be said about a node. Of two with one key the younger counts.
+func (w *Workload) put(ctx context.Context, out map[string]pool.Node, key string, node *corev1.Node) error {
+	if older, ok := out[key]; ok && older.Joined.After(node.CreationTimestamp.Time) {
+		return nil
+	}
+	n := w.toNode(node)
+	if !n.DrainStarted.IsZero() {
+		if err := w.progress(ctx, node, &n); err != nil {
+			return err
+		}
+	}
+	out[key] = n
+	return nil
+}
+
 // toNode is what can be said about a node without looking at its pods.
-func toNode(node *corev1.Node) pool.Node {
+func (w *Workload) toNode(node *corev1.Node) pool.Node {
 	n := pool.Node{
 		Name:           node.Name,
 		Joined:         node.CreationTimestamp.Time,
@@ -80,15 +120,19 @@ func toNode(node *corev1.Node) pool.Node {
 	}
 	// A node that somebody opened again takes pods again: its drain has to begin anew, whatever the annotation says.
 	if node.Spec.Unschedulable {
-		n.DrainStarted, _ = started(node)
+		n.DrainStarted, _ = w.started(node)
 	}
 	return n
 }
 
-// started is when our drain of the node began; false when it is not ours or says no time.
-func started(node *corev1.Node) (time.Time, bool) {
+// started is when our drain of the node began; false when it is not ours, or says no time from which its timeout could
+// count: none at all, or one that is still to come.
+func (w *Workload) started(node *corev1.Node) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, node.Annotations[StartedAnnotation])
-	return at, err == nil
+	if err != nil || at.IsZero() || at.After(w.Now) {
+		return time.Time{}, false
+	}
+	return at, true
 }
 
 // progress says what our drain of the node has still to evict, and what is in its way.

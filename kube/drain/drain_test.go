@@ -39,7 +39,7 @@ type world struct {
 	refuse  map[string]error
 }
 
-func newWorld(t *testing.T, workload, management []client.Object) *world {
+func newWorld(t testing.TB, workload, management []client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme} {
@@ -67,6 +67,7 @@ func newWorld(t *testing.T, workload, management []client.Object) *world {
 		}).Build()
 	w.Workload = &Workload{
 		Remote:     remote,
+		Live:       remote,
 		Management: fake.NewClientBuilder().WithScheme(scheme).WithObjects(management...).Build(),
 		Cluster:    &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}},
 		Machine:    &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", Labels: map[string]string{"pool": "p"}}},
@@ -423,6 +424,33 @@ func TestUndrain(t *testing.T) {
 				t.Errorf("taking a drain back evicted %v", w.evicted)
 			}
 		})
+	}
+}
+
+// A cache may be behind: the API server itself knows the node, and how far its drain is.
+func TestAskPassesTheCacheBy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{node(func(n *corev1.Node) {
+		n.Spec.Unschedulable = true
+		n.Annotations = map[string]string{StartedAnnotation: now.Format(time.RFC3339)}
+	}), namespace, podOn("a")}, nil)
+	behind := newWorld(t, nil, nil)
+	behind.Live, w.Remote = w.Live, behind.Remote
+	for reason, c := range map[string]struct {
+		ask  []string
+		want int
+	}{
+		"one of ours":  {[]string{key, "aws://i-2"}, 1},
+		"none of ours": {[]string{"aws://i-2"}, 0},
+		"nobody asks":  {nil, 0},
+	} {
+		got, err := behind.Ask(t.Context(), c.ask)
+		if err != nil || len(got) != c.want {
+			t.Errorf("%s: want %d nodes, got %v, %v", reason, c.want, got, err)
+		}
+		if n, ok := got[key]; ok && (n.Name != "n1" || !n.DrainStarted.Equal(now)) {
+			t.Errorf("%s: want the drain of n1 since %v, got %+v", reason, now, n)
+		}
 	}
 }
 

@@ -97,11 +97,12 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 	if node.Annotations == nil {
 		node.Annotations = map[string]string{}
 	}
-	if _, ok := started(node); !ok {
-		node.Annotations[StartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
-		if node.Spec.Unschedulable {
+	if _, ok := w.started(node); !ok {
+		// A node that carries the annotation was cordoned for us, whatever time somebody has written there.
+		if _, ours := node.Annotations[StartedAnnotation]; !ours && node.Spec.Unschedulable {
 			node.Annotations[CordonedBeforeAnnotation] = "true"
 		}
+		node.Annotations[StartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
 	}
 	node.Spec.Unschedulable = true
 	return w.patch(ctx, before, node)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,6 +100,8 @@ var cloudInitHeaders = []string{
 }
 
 func isCloudInit(data []byte) bool {
+	// Blanks and empty lines in front of the header are passed over by cloud-init too.
+	data = bytes.TrimLeftFunc(data, unicode.IsSpace)
 	for _, header := range cloudInitHeaders {
 		if len(data) >= len(header) && bytes.EqualFold(data[:len(header)], []byte(header)) {
 			return true

@@ -26,6 +26,7 @@ func TestBootstrapOf(t *testing.T) {
 		},
 		"script":    {reason: "cloud-init runs scripts", data: map[string]string{"value": "#!/bin/sh\n"}, format: "cloud-config"},
 		"multipart": {reason: "cloud-init takes archives, whose headers have no case", data: map[string]string{"value": "mime-version: 1.0\n"}, format: "cloud-config"},
+		"blanks":    {reason: "cloud-init passes over what is blank in front", data: map[string]string{"value": "\n #cloud-config\n"}, format: "cloud-config"},
 		"gzip":      {reason: "cloud-init takes compressed data", data: map[string]string{"value": "\x1f\x8b\x08"}, format: "cloud-config"},
 		"windows":   {reason: "Windows images have their own headers", data: map[string]string{"value": "<powershell>x</powershell>"}, format: "cloud-config"},
 		"ignition": {

@@ -3,6 +3,7 @@ package infrapool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -199,10 +200,25 @@ func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (e
 	defer done()
 	nodes := r.workload(ctx, s)
 	out := r.engine.Run(ctx, f.Facts, nodes)
+	if !out.Afresh && r.contradicts(s, out) {
+		f.Afresh = true
+		out = r.engine.Run(ctx, f.Facts, nodes)
+	}
 	if !out.Seen || out.Plan.Gone {
 		return out, nil
 	}
 	return out, write(ctx, out.Observed.Remember)
+}
+
+// contradicts says that what was seen a moment ago is not what the objects say. Somebody has seen something newer, as a
+// second manager does while a lease changes hands: to write what is older would begin a quarrel.
+func (r *Reconciler[O, S]) contradicts(s *scope[O], out engine.Outcome) bool {
+	if !lists(s, out) {
+		return false
+	}
+	group := out.Observed.Group
+	return !slices.Equal(report.ProviderIDs(out.Observed), s.object.GetProviderIDList()) ||
+		group != nil && sizedElsewhere(s.pool) && replicas(s.pool) != group.Size
 }
 
 // release lets the object go: nothing of it is left in the cloud, or nothing there was ever its own.

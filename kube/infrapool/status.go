@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -31,8 +32,10 @@ const (
 // write writes down what a pass has seen: first the fields of the specification that the contract asks for, then the
 // size that somebody else gave the group, and the status last. What is as it should be is not written.
 func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Report, out engine.Outcome) error {
-	if err := r.writeLists(ctx, s, rep); err != nil {
-		return err
+	if lists(s, out) {
+		if err := r.writeLists(ctx, s, rep); err != nil {
+			return err
+		}
 	}
 	if err := r.writeReplicas(ctx, s, rep); err != nil {
 		return err
@@ -47,12 +50,15 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	return r.writeStatus(ctx, before, o)
 }
 
-// writeLists keeps spec.providerID and spec.providerIDList. A pool that is being deleted keeps its last list, so that
-// whoever cleans up its Nodes knows them.
+// lists says whether a pass may write the lists of instances. A pool that is being deleted keeps its last list, so that
+// whoever cleans up its Nodes knows them; so does one whose group was found in other hands, for nothing is known of its
+// instances then, and the Nodes of machines that still run would be taken for left behind.
+func lists[O Object](s *scope[O], out engine.Outcome) bool {
+	return out.Seen && !s.deleting() && out.Observed.Foreign == nil
+}
+
+// writeLists keeps spec.providerID and spec.providerIDList.
 func (r *Reconciler[O, S]) writeLists(ctx context.Context, s *scope[O], rep report.Report) error {
-	if !rep.Seen || s.deleting() {
-		return nil
-	}
 	o := s.object
 	before := o.DeepCopyObject().(O)
 	if rep.GroupID != "" {
@@ -193,6 +199,9 @@ func setPaused(o Object, why string, now time.Time) {
 
 // writeStatus writes the status if it differs from before.
 func (r *Reconciler[O, S]) writeStatus(ctx context.Context, before, o O) error {
+	if equality.Semantic.DeepEqual(before, o) {
+		return nil // what a patch would find out too, at many times the cost
+	}
 	patch := client.MergeFrom(before)
 	data, err := patch.Data(o)
 	if err != nil {
@@ -201,7 +210,7 @@ func (r *Reconciler[O, S]) writeStatus(ctx context.Context, before, o O) error {
 	if !changesSomething(data) {
 		return nil
 	}
-	if err := r.Client.Status().Patch(ctx, o, patch); client.IgnoreNotFound(err) != nil {
+	if err := r.Client.Status().Patch(ctx, o, client.RawPatch(patch.Type(), data)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write the status of %s %s: %w", r.kind.Name, client.ObjectKeyFromObject(o), err)
 	}
 	r.stale.wrote(o, before.GetResourceVersion())

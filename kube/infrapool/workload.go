@@ -37,7 +37,11 @@ func (r *Reconciler[O, S]) workload(ctx context.Context, s *scope[O]) engine.Nod
 	if err != nil {
 		return away{err}
 	}
-	return &drain.Workload{Remote: remote, Management: r.Client, Cluster: s.cluster, Machine: standIn(s), Now: r.Now()}
+	live, err := r.ClusterCache.GetUncachedClient(ctx, client.ObjectKeyFromObject(s.cluster))
+	if err != nil {
+		return away{err}
+	}
+	return &drain.Workload{Remote: remote, Live: live, Management: r.Client, Cluster: s.cluster, Machine: standIn(s), Now: r.Now()}
 }
 
 // standIn is a Machine that stands for every machine of the pool where drain rules select by labels.
@@ -55,6 +59,9 @@ type away struct{ err error }
 
 // Find says why nothing is known.
 func (a away) Find(context.Context, []string) (map[string]pool.Node, error) { return nil, a.err }
+
+// Ask says why nothing is known.
+func (a away) Ask(context.Context, []string) (map[string]pool.Node, error) { return nil, a.err }
 
 // Start says why nothing can be begun.
 func (a away) Start(_ context.Context, s pool.Step) error { return fmt.Errorf("%s: %w", s.Kind, a.err) }

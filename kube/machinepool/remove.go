@@ -119,9 +119,10 @@ func (p *pass) everHadNodes() bool {
 	return len(p.pool.Status.NodeRefs) > 0 || len(p.before.Status.NodeRefs) > 0 || len(p.pool.Spec.ProviderIDList) > 0
 }
 
-// goneSince is when the infrastructure was first found to be gone.
+// goneSince is when the infrastructure was first found to be gone. A time that is still to come is no answer: the removal
+// of Nodes would wait for it.
 func (p *pass) goneSince() time.Time {
-	if since, err := time.Parse(time.RFC3339, p.pool.Annotations[goneAnnotation]); err == nil {
+	if since, err := time.Parse(time.RFC3339, p.pool.Annotations[goneAnnotation]); err == nil && !since.After(p.now) {
 		return since
 	}
 	if p.pool.Annotations == nil {

@@ -23,7 +23,7 @@ import (
 	awsv1beta2 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-func testScheme(t *testing.T) *runtime.Scheme {
+func testScheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -38,7 +38,7 @@ func testScheme(t *testing.T) *runtime.Scheme {
 }
 
 // converting is the handler that Register serves, over a cluster that has the kinds of AWS and of kubeadm installed.
-func converting(t *testing.T) http.Handler {
+func converting(t testing.TB) http.Handler {
 	t.Helper()
 	scheme := testScheme(t)
 	registry := conversion.NewRegistry()

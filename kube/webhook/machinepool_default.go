@@ -96,8 +96,8 @@ func autoscalerBounds(pool *clusterv1.MachinePool) (*bounds, error) {
 		{clusterv1.AutoscalerMaxSizeAnnotation, most, &b.most},
 	} {
 		n, err := strconv.ParseInt(one.value, 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("metadata.annotations[%s]: want a whole number, found %q", one.name, one.value)
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("metadata.annotations[%s]: want a whole number from 0 up, found %q", one.name, one.value)
 		}
 		*one.to = int32(n)
 	}

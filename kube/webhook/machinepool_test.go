@@ -50,8 +50,9 @@ func TestDefaultReplicas(t *testing.T) {
 		"old above":      {reason: "an existing pool is brought down to the upper bound", annotations: []string{"2", "5"}, old: 9, want: 5},
 		"old within":     {reason: "an existing pool within the bounds keeps its size", annotations: []string{"2", "5"}, old: 4, want: 4},
 		"one annotation": {reason: "annotations count as a pair alone", annotations: []string{"2"}, old: isNew, want: 1},
-		"no number":      {reason: "a bound that is no number can't be defaulted to", annotations: []string{"two", "5"}, old: isNew, refused: `node-group-min-size]: want a whole number, found "two"`},
-		"too large":      {reason: "a bound beyond the field's type would wrap around", annotations: []string{"2", "9999999999"}, old: isNew, refused: `node-group-max-size]: want a whole number, found "9999999999"`},
+		"no number":      {reason: "a bound that is no number can't be defaulted to", annotations: []string{"two", "5"}, old: isNew, refused: `node-group-min-size]: want a whole number from 0 up, found "two"`},
+		"negative":       {reason: "no pool can have less than nothing", annotations: []string{"-2", "5"}, old: isNew, refused: `node-group-min-size]: want a whole number from 0 up, found "-2"`},
+		"too large":      {reason: "a bound beyond the field's type would wrap around", annotations: []string{"2", "9999999999"}, old: isNew, refused: `node-group-max-size]: want a whole number from 0 up, found "9999999999"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +151,7 @@ func TestValidateCreate(t *testing.T) {
 			}},
 		"bounds the wrong way": {reason: "an autoscaler would ignore the pool without a word", refused: []string{"node-group-min-size]: Invalid value: 5: must be zero or more, and not above"},
 			change: func(p *clusterv1.MachinePool) { autoscaled(p, "5", "2") }},
-		"bounds that are no numbers": {reason: "the same", refused: []string{`node-group-max-size]: want a whole number, found "many"`},
+		"bounds that are no numbers": {reason: "the same", refused: []string{`node-group-max-size]: want a whole number from 0 up, found "many"`},
 			change: func(p *clusterv1.MachinePool) { autoscaled(p, "5", "many") }},
 		"all at once": {reason: "every fault is told, not one at a time", refused: []string{"spec.replicas", "spec.template.spec.version", "spec.template.spec.bootstrap"},
 			change: func(p *clusterv1.MachinePool) {

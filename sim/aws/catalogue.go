@@ -212,10 +212,10 @@ func glob(pattern, s string) bool {
 }
 
 // slash stands for the one character that a pattern of package path treats apart and one of AWS does not; slashless puts
-// it in place, and lets brackets be brackets.
+// it in place, and lets brackets be brackets, be they escaped or not.
 const slash = "\x00"
 
-var slashless = strings.NewReplacer("/", slash, "[", `\[`)
+var slashless = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, "/", slash, "[", `\[`)
 
 // itoa spells a number of any integer type.
 func itoa[N ~int | ~int32 | ~int64](n N) string { return strconv.FormatInt(int64(n), 10) }

@@ -241,11 +241,13 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		return nil, x.rehearse(op, r)
 	}
 	if !op.mutating {
-		if at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == sim.Stale }); at >= 0 {
-			if r, err = s.asOf(r, now.Add(-time.Duration(faults[at].Delay)), faults[at].Writes); err != nil {
+		if f, ok := among(faults, sim.Stale); ok {
+			if r, err = s.asOf(r, now.Add(-time.Duration(f.Delay)), f.Writes); err != nil {
 				return nil, err
 			}
 		}
+		f, _ := among(faults, sim.PageLimit)
+		r.pageLimit = f.Limit
 		return op.run(r, x)
 	}
 	r.stirred = true
@@ -254,6 +256,15 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		return nil, err
 	}
 	return out, err
+}
+
+// among finds the fault of a kind; without one it is the zero Fault.
+func among(faults []sim.Fault, kind sim.Kind) (sim.Fault, bool) {
+	at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == kind })
+	if at < 0 {
+		return sim.Fault{}, false
+	}
+	return faults[at], true
 }
 
 // rehearse runs the operation on a copy: with DryRun a success is told as an error.

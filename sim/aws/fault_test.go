@@ -134,6 +134,44 @@ func TestStaleReads(t *testing.T) {
 	})
 }
 
+// With a limit on pages, a client that follows the tokens sees everything, and one that does not sees one page.
+func TestPageLimit(t *testing.T) {
+	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
+		id := w.template("one")
+		for range 2 {
+			_, err := w.ec2.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: &id, LaunchTemplateData: w.data()})
+			ok(t, err)
+		}
+		for _, c := range []struct{ limit, pages int }{{0, 1}, {1, 3}, {2, 2}, {3, 1}, {1000, 1}} {
+			w.server.Faults().Clear()
+			if c.limit > 0 {
+				ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: c.limit}))
+			}
+			var seen []int64
+			pages := 0
+			list := ec2.NewDescribeLaunchTemplateVersionsPaginator(w.ec2, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id})
+			for list.HasMorePages() {
+				page, err := list.NextPage(t.Context())
+				ok(t, err)
+				pages++
+				for _, v := range page.LaunchTemplateVersions {
+					seen = append(seen, *v.VersionNumber)
+				}
+			}
+			if want := []int64{3, 2, 1}; !slices.Equal(seen, want) || pages != c.pages {
+				t.Errorf("limit %d: want versions %v in %d pages, got %v in %d", c.limit, want, c.pages, seen, pages)
+			}
+		}
+		w.server.Faults().Clear()
+		ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1, Action: "DescribeSubnets"}))
+		subnets, err := w.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
+		ok(t, err)
+		if len(subnets.Subnets) != 1 || subnets.NextToken == nil {
+			t.Errorf("want one subnet and a token for the rest, though no page was asked for, got %d, token %v", len(subnets.Subnets), subnets.NextToken != nil)
+		}
+	})
+}
+
 // A delayed answer is late, and a caller who has gone away gets none.
 func TestDelay(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {

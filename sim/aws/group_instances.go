@@ -340,7 +340,7 @@ func (r *realm) describeScalingActivities(in *autoscaling.DescribeScalingActivit
 	// The newest first.
 	key := func(a *activity) string { return versionKey("", 1<<52-a.Number) }
 	slices.SortFunc(found, func(a, b *activity) int { return strings.Compare(key(a), key(b)) })
-	page, next, err := paged(found, key, in.NextToken, size)
+	page, next, err := paged(found, key, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (r *realm) describeGroups(in *autoscaling.DescribeAutoScalingGroupsInput) (
 			found = append(found, g)
 		}
 	}
-	page, next, err := paged(found, (*group).name, in.NextToken, size)
+	page, next, err := paged(found, (*group).name, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (r *realm) describeGroupInstances(in *autoscaling.DescribeAutoScalingInstan
 		}
 	}
 	slices.SortFunc(found, func(a, b *member) int { return strings.Compare(a.Instance, b.Instance) })
-	page, next, err := paged(found, func(m *member) string { return m.Instance }, in.NextToken, size)
+	page, next, err := paged(found, func(m *member) string { return m.Instance }, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (r *realm) describeGroupTags(in *autoscaling.DescribeTagsInput) (*autoscali
 			}
 		}
 	}
-	page, next, err := paged(found, func(t autoscaling.TagDescription) string { return str(t.ResourceId) + "\x00" + str(t.Key) }, in.NextToken, size)
+	page, next, err := paged(found, func(t autoscaling.TagDescription) string { return str(t.ResourceId) + "\x00" + str(t.Key) }, in.NextToken, r.page(size))
 	return &autoscaling.DescribeTagsOutput{Tags: page, NextToken: next}, err
 }
 

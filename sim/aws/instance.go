@@ -175,7 +175,7 @@ func (r *realm) describeInstances(in *ec2.DescribeInstancesInput) (*ec2.Describe
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paged(found, instanceKey, in.NextToken, size)
+	page, next, err := paged(found, instanceKey, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +252,7 @@ func (r *realm) describeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec
 	if !val(in.IncludeAllInstances) {
 		found = slices.DeleteFunc(found, func(i *instance) bool { return i.State != stateRunning })
 	}
-	page, next, err := paged(found, instanceKey, in.NextToken, size)
+	page, next, err := paged(found, instanceKey, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}

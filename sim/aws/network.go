@@ -63,7 +63,7 @@ func (r *realm) describeSubnets(in *ec2.DescribeSubnetsInput) (*ec2.DescribeSubn
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paged(found, func(s *subnet) string { return s.ID }, in.NextToken, size)
+	page, next, err := paged(found, func(s *subnet) string { return s.ID }, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (r *realm) describeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*ec
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paged(found, func(g *securityGroup) string { return g.ID }, in.NextToken, size)
+	page, next, err := paged(found, func(g *securityGroup) string { return g.ID }, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -339,6 +339,6 @@ func (r *realm) describeTags(in *ec2.DescribeTagsInput) (*ec2.DescribeTagsOutput
 			}
 		}
 	}
-	page, next, err := paged(found, func(d ec2.TagDescription) string { return str(d.ResourceId) + "\x00" + str(d.Key) }, in.NextToken, size)
+	page, next, err := paged(found, func(d ec2.TagDescription) string { return str(d.ResourceId) + "\x00" + str(d.Key) }, in.NextToken, r.page(size))
 	return &ec2.DescribeTagsOutput{Tags: page, NextToken: next}, err
 }

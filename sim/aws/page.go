@@ -30,6 +30,14 @@ func paged[T any](items []T, key func(T) string, token *string, size int) (page 
 	return items[:size], ptr(base64.RawURLEncoding.EncodeToString([]byte(key(items[size-1])))), nil
 }
 
+// page is the size of a page, lowered to what a fault allows; zero is everything at once.
+func (r *realm) page(size int) int {
+	if r.pageLimit > 0 && (size <= 0 || size > r.pageLimit) {
+		return r.pageLimit
+	}
+	return size
+}
+
 // pageSize is EC2's rule for MaxResults: within its bounds, and not together with IDs.
 func pageSize(given *int32, low, high, otherwise int, ids []string) (int, error) {
 	if given == nil {

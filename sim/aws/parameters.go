@@ -92,7 +92,7 @@ func (r *realm) getParametersByPath(in *getParametersByPathInput) (*getParameter
 	if in.MaxResults != nil {
 		size = min(max(1, *in.MaxResults), parameterPage)
 	}
-	page, next, err := paged(found, func(p parameter) string { return p.Name }, in.NextToken, size)
+	page, next, err := paged(found, func(p parameter) string { return p.Name }, in.NextToken, r.page(size))
 	return &getParametersByPathOutput{page, next}, err
 }
 

@@ -15,6 +15,8 @@ type realm struct {
 	account, region string
 	// now is the time of the operation that runs.
 	now time.Time
+	// pageLimit is how many items a page of the read that runs may hold; zero is no limit but the operation's own.
+	pageLimit int
 	// published is what AWS and others offer in the region.
 	published *catalogue
 

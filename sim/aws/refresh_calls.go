@@ -166,7 +166,7 @@ func (r *realm) describeInstanceRefreshes(in *autoscaling.DescribeInstanceRefres
 	}
 	key := func(f *refresh) string { return versionKey("", 1<<52-f.Number) }
 	slices.SortFunc(found, func(a, b *refresh) int { return strings.Compare(key(a), key(b)) })
-	page, next, err := paged(found, key, in.NextToken, size)
+	page, next, err := paged(found, key, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}

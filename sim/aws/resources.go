@@ -20,7 +20,7 @@ func (r *realm) describeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImages
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paged(found, func(i *Image) string { return i.ID }, in.NextToken, size)
+	page, next, err := paged(found, func(i *Image) string { return i.ID }, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (r *realm) describeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2.
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paged(found, func(n string) string { return n }, in.NextToken, size)
+	page, next, err := paged(found, func(n string) string { return n }, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (r *realm) describeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOfferi
 		return nil, err
 	}
 	slices.SortFunc(found, func(a, b ec2.InstanceTypeOffering) int { return strings.Compare(offeringKey(a), offeringKey(b)) })
-	page, next, err := paged(found, offeringKey, in.NextToken, size)
+	page, next, err := paged(found, offeringKey, in.NextToken, r.page(size))
 	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: page, NextToken: next}, err
 }
 

@@ -30,7 +30,7 @@ func (r *realm) describeLaunchTemplates(in *ec2.DescribeLaunchTemplatesInput) (*
 			found = append(found, t)
 		}
 	}
-	page, next, err := paged(found, func(t *template) string { return t.ID }, in.NextToken, size)
+	page, next, err := paged(found, func(t *template) string { return t.ID }, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (r *realm) describeLaunchTemplateVersions(in *ec2.DescribeLaunchTemplateVer
 			found = append(found, v)
 		}
 	}
-	page, next, err := paged(found, versionOrder, in.NextToken, size)
+	page, next, err := paged(found, versionOrder, in.NextToken, r.page(size))
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
-// Package explore runs whole passes of the engine over the real drivers, with the clouds' own SDKs, against the simulated
-// clouds, in virtual time: edits by users, faults of the cloud, changes by hand, restarts of the manager and absences of
-// the workload cluster are drawn from a seed, and the oracles of package oracle watch every write. One seed gives one
-// trace, byte for byte, so that a failure is replayed by its seed:
+// Package explore plays thousands of seeded scenarios, and golden ones with an end of the manager at every effect, in the
+// worlds of package world, and has every write watched by the oracles of package oracle. docs/exploration.md tells how to
+// run it and how to replay a failure:
 //
 //	go test ./test/explore -run Replay -v -seed 123
 //

@@ -5,37 +5,36 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+
+	"github.com/muster-project/muster/test/explore/world"
 )
 
 var (
-	scenarios = flag.Int("n", 2000, "how many scenarios are explored")
+	scenarios = flag.Int("n", 10000, "how many scenarios are explored")
 	first     = flag.Uint64("seed", 1, "the seed of the first scenario, or of the one that is replayed")
+	stop      = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
+	drop      = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
+	output    = flag.String("report", "", "file for a report of the run")
 )
-
-// total is what was explored by all workers.
-var total struct {
-	sync.Mutex
-	scenarios, faults, calls, wrong int
-	virtual                         time.Duration
-}
-
-// shownMost bounds how many violations are printed.
-const shownMost = 20
 
 // garbage is how much of it may pile up, in percent of what is in use: scenarios are small and make much of it.
 const garbage = 800
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	debug.SetGCPercent(garbage)
 	code := m.Run()
 	if total.scenarios > 0 {
-		fmt.Printf("explored scenarios=%d faults=%d calls=%d virtual=%s violations=%d\n",
-			total.scenarios, total.faults, total.calls, total.virtual.Round(time.Second), total.wrong)
+		if err := total.write(*output); err != nil {
+			fmt.Println(err)
+			code = 1
+		}
+		fmt.Println(total.line())
 	}
 	os.Exit(code)
 }
@@ -48,9 +47,17 @@ func TestExplore(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 200)
 	}
+	if *stop {
+		for k := range uint64(n) {
+			if explore(t, *first+k); total.wrong > 0 {
+				return
+			}
+		}
+		return
+	}
 	var next atomic.Uint64
 	for k := range workers {
-		t.Run(fmt.Sprint(k), func(t *testing.T) {
+		t.Run(strconv.Itoa(k), func(t *testing.T) {
 			t.Parallel()
 			for {
 				at := next.Add(1) - 1
@@ -63,23 +70,40 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// explore runs the scenario of one seed and adds it up.
+// shortenMost bounds how many failures are shortened, shownMost how many are shown.
+const shortenMost, shownMost = 3, 20
+
+// explore plays the scenario of one seed and adds it up.
 func explore(t *testing.T, seed uint64) {
-	got := explored(t, draw(seed))
-	total.Lock()
-	defer total.Unlock()
-	total.scenarios++
-	total.faults += got.faults
-	total.calls += got.calls
-	total.virtual += got.virtual
-	if len(got.wrong) == 0 {
+	s := world.Draw(seed)
+	got := world.Play(t, s, world.Options{})
+	nth := total.add(seed, got)
+	if len(got.Wrong) == 0 {
 		return
 	}
-	total.wrong++
-	if total.wrong <= shownMost {
-		t.Errorf("seed %d: %s\nreplay with: go test ./test/explore -run Replay -v -seed %d", seed, got.wrong[0], seed)
-	}
+	v := got.Wrong[0]
+	fmt.Printf("violation seed=%d scenarios=%d oracle=%q: %s\n", seed, total.count(), v.Oracle, v.Text)
 	t.Fail()
+	if nth > shownMost || *stop {
+		return
+	}
+	replay := fmt.Sprintf("go test ./test/explore -run Replay -v -seed %d", seed)
+	if nth > shortenMost {
+		t.Logf("replay with: %s", replay)
+		return
+	}
+	dropped, short := shorten(t, s, v.Oracle)
+	t.Logf("replay with: %s\nshortest that still fails: %s -drop %s\n%s", replay, replay, places(dropped), upTo(short.Trace))
+}
+
+// upTo is a trace up to its first violation.
+func upTo(trace string) string {
+	if at := strings.Index(trace, "WRONG"); at >= 0 {
+		if line := strings.IndexByte(trace[at:], '\n'); line >= 0 {
+			return trace[:at+line]
+		}
+	}
+	return trace
 }
 
 // TestReplay shows one scenario step by step. It does nothing unless it is asked for by name.
@@ -87,20 +111,20 @@ func TestReplay(t *testing.T) {
 	if f := flag.Lookup("test.run"); f == nil || !strings.HasSuffix(f.Value.String(), "Replay") {
 		t.Skip("run it by its name: -run Replay -v -seed N")
 	}
-	got := explored(t, draw(*first))
-	fmt.Print(got.trace)
-	for _, text := range got.wrong {
-		t.Errorf("seed %d: %s", *first, text)
+	got := world.Play(t, world.Draw(*first).Without(numbers(t, *drop)...), world.Options{})
+	fmt.Print(got.Trace)
+	for _, v := range got.Wrong {
+		t.Errorf("seed %d: %s: %s", *first, v.Oracle, v.Text)
 	}
 }
 
 func TestOneSeedGivesOneTrace(t *testing.T) {
 	for seed := *first; seed < *first+20; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			a, b := explored(t, draw(seed)), explored(t, draw(seed))
-			if a.trace != b.trace {
-				t.Errorf("seed %d gave two traces: want them equal, they differ first at\n%s", seed, difference(a.trace, b.trace))
+			a, b := world.Play(t, world.Draw(seed), world.Options{}), world.Play(t, world.Draw(seed), world.Options{})
+			if a.Trace != b.Trace {
+				t.Errorf("seed %d gave two traces: want them equal, they differ first at\n%s", seed, difference(a.Trace, b.Trace))
 			}
 		})
 	}
@@ -114,4 +138,47 @@ func difference(a, b string) string {
 	}
 	from := max(0, k-300)
 	return a[from:min(len(a), k+300)] + "\n--- and\n" + b[from:min(len(b), k+300)]
+}
+
+// shorten leaves out every event without which the scenario still fails by the same oracle, one by one, until none is
+// left that can go. It gives the places of those that went, and what the rest does.
+func shorten(t *testing.T, s world.Scenario, oracle string) (dropped []int, short world.Result) {
+	fails := func(without []int) (world.Result, bool) {
+		got := world.Play(t, s.Without(without...), world.Options{})
+		return got, slices.ContainsFunc(got.Wrong, func(v world.Violation) bool { return v.Oracle == oracle })
+	}
+	short, _ = fails(nil)
+	for again := true; again; {
+		again = false
+		for k := range s.Events {
+			if slices.Contains(dropped, k) {
+				continue
+			}
+			if got, still := fails(append(slices.Clone(dropped), k)); still {
+				dropped, short, again = append(dropped, k), got, true
+			}
+		}
+	}
+	slices.Sort(dropped)
+	return dropped, short
+}
+
+func places(list []int) string {
+	var text []string
+	for _, k := range list {
+		text = append(text, strconv.Itoa(k))
+	}
+	return strings.Join(text, ",")
+}
+
+func numbers(t *testing.T, text string) []int {
+	var list []int
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
+		k, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatalf("-drop: want places of events such as 1,4, got %q", word)
+		}
+		list = append(list, k)
+	}
+	return list
 }

@@ -5,6 +5,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"reflect"
 	"slices"
@@ -193,8 +194,8 @@ func (d decoder) scalar(n *node, dst reflect.Value, path string) error {
 		}
 		dst.SetInt(i)
 	case reflect.Float64:
-		f, err := strconv.ParseFloat(*n.value, 64)
-		if err != nil {
+		f, ok := number(*n.value)
+		if !ok {
 			return wrong("It must be a number.")
 		}
 		dst.SetFloat(f)
@@ -202,6 +203,12 @@ func (d decoder) scalar(n *node, dst reflect.Value, path string) error {
 		return d.moment(*n.value, dst, path)
 	}
 	return nil
+}
+
+// number reads a number. What is none by name, or has no end, could not be kept and is refused.
+func number(text string) (float64, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
 func (d decoder) moment(value string, dst reflect.Value, path string) error {

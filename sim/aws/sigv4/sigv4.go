@@ -139,15 +139,20 @@ func headerValue(r *http.Request, name string) string {
 	return strings.Join(trimmed, ",")
 }
 
+// canonicalQuery is in the order of the names, then of the values: "a" comes before "a-b", whatever follows it.
 func canonicalQuery(q url.Values) string {
-	var pairs []string
+	var pairs [][2]string
 	for k, values := range q {
 		for _, v := range values {
-			pairs = append(pairs, escape(k)+"="+escape(v))
+			pairs = append(pairs, [2]string{escape(k), escape(v)})
 		}
 	}
-	slices.Sort(pairs)
-	return strings.Join(pairs, "&")
+	slices.SortFunc(pairs, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	lines := make([]string, len(pairs))
+	for i, p := range pairs {
+		lines[i] = p[0] + "=" + p[1]
+	}
+	return strings.Join(lines, "&")
 }
 
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }

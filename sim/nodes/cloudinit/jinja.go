@@ -42,8 +42,8 @@ func platform(cloud string) string {
 	return cloud
 }
 
-// jinjaHeader is the first line that makes cloud-init render a part.
-var jinjaHeader = regexp.MustCompile(`(?i)^\s*##\s*template:\s*(\S+)[^\n]*\n`)
+// jinjaHeader is the first line that makes cloud-init render a part. cloud-init looks for the words with exactly these blanks.
+var jinjaHeader = regexp.MustCompile(`(?i)^\s*## template: (\S+)[^\n]*\n`)
 
 // render gives a part with its template filled in; a part without the header is given back as it is.
 func (c *Config) render(body []byte, data Metadata) ([]byte, error) {

@@ -164,17 +164,3 @@ func TestJoinByFlags(t *testing.T) {
 		t.Errorf("discovery by file with a token for the bootstrap: got %+v, %v", byFile, err)
 	}
 }
-
-func FuzzFindCommand(f *testing.F) {
-	f.Add("kubeadm join --config /f && x")
-	f.Add("kubeadm join h:1 --token " + token)
-	f.Fuzz(func(t *testing.T, line string) {
-		c := kubeadm.FindCommand(line)
-		if c == nil {
-			return
-		}
-		if j, err := c.Join(func(string) ([]byte, bool) { return nil, false }); err == nil && j.Endpoint == "" && j.File == "" {
-			t.Fatalf("%q: a join without a server was accepted: %+v", line, j)
-		}
-	})
-}

@@ -1,9 +1,10 @@
-package explore
+package world
 
 import (
 	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -30,33 +31,24 @@ const tagOwner = "muster.dev/owner"
 
 // account is the simulated cloud, with what watches the wire to it.
 type account struct {
-	t      *testing.T
+	world  *World
 	server *simaws.Server
 	// byHand are clients of people and other programs.
 	byHand    *autoscaling.Client
 	byHandEC2 *ec2.Client
-	trace     *trace
-	workload  *workload
-	// wanted is what the object asked for when the pass began.
-	wanted oracle.Wanted
-	// crashAt counts down the writes to the one at which the process dies, right before or right after it; 0 is never.
-	crashAt     int
-	crashBefore bool
-	dead        bool
-	// calls and writes that were sent; sent are the writes since it was asked last.
-	calls, faults int
-	sent          []string
-	wrong         []string
+	// owner is who the pool's objects were last seen to belong to.
+	owner cloud.Owner
+	// calls counts requests, steps what they were for.
+	calls int
+	steps map[string]Cost
 	// disowned is when somebody took the owner tag off our group: for a moment not everybody can see that.
 	disowned time.Time
 }
 
-func newAccount(t *testing.T, s scenario, tr *trace, w *workload) *account {
-	server, err := simaws.New(simaws.Options{Seed: s.seed, Speed: s.speed, Guests: w})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &account{t: t, server: server, trace: tr, workload: w}
+func newAccount(w *World) *account {
+	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload})
+	w.must(err, "make the simulator")
+	a := &account{world: w, server: server, steps: map[string]Cost{}}
 	settings := config()
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
 	a.byHand, a.byHandEC2 = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings)
@@ -72,59 +64,55 @@ func config() awssdk.Config {
 	}
 }
 
-var errKilled = errors.New("the process has ended")
+// line is a process's connection to the cloud.
+type line struct{ p *process }
 
 // RoundTrip carries one request of the driver, and lets the oracles look at every write.
-func (a *account) RoundTrip(req *http.Request) (*http.Response, error) {
-	call := wire.Of(req.Context())
-	if a.dead {
+func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
+	w, call := l.p.world, wire.Of(req.Context())
+	if l.p.dead {
 		return nil, errKilled
 	}
-	a.calls++
-	write := isWrite(call.Operation)
-	if !write {
-		reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
-		a.trace.add("call", "%s -> %s", call, ending(reply, err))
+	w.account.calls++
+	if !isWrite(call.Operation) {
+		reply, err := sim.Transport{Handler: w.account.server}.RoundTrip(req)
+		w.trace.add("call", "%s%s -> %s", l.p.name, call, ending(reply, err))
 		return reply, err
 	}
 	words, named, err := inWords(req)
 	if err != nil {
 		return nil, err
 	}
-	a.crashAt--
-	if a.crashAt == 0 && a.crashBefore {
-		return nil, a.crash("before", call)
+	if err := l.p.begin(call.String()); err != nil {
+		return nil, err
 	}
-	before, nodes := a.snapshot(), a.workload.truth()
-	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
-	a.trace.add("call", "%s %s -> %s", call, words, ending(reply, err))
-	a.sent = append(a.sent, call.String())
-	a.judge(oracle.Write{
-		At: time.Now(), Call: call.String(), Named: named, Before: before, After: a.snapshot(), Nodes: nodes, Wanted: a.wanted, Unseen: 2 * unseen,
-	})
-	if a.crashAt == 0 {
+	reply, err := w.account.write(l.p, call, words, named, req)
+	if killed := l.p.finish(call.String()); killed != nil {
 		if err == nil {
 			_ = reply.Body.Close()
 		}
-		return nil, a.crash("after", call)
+		return nil, killed
 	}
 	return reply, err
 }
 
-// crash ends the process in the middle of what it does.
-func (a *account) crash(when string, call wire.Call) error {
-	a.dead = true
-	a.faults++
-	a.workload.die()
-	a.trace.add("crash", "right %s %s", when, call)
-	return errKilled
+// write sends a write and has it judged.
+func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
+	w := a.world
+	before, nodes := a.snapshot(), w.workload.truth()
+	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
+	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))
+	a.judge(oracle.Write{
+		At: time.Now(), Call: call.String(), Named: named, Before: before, After: a.snapshot(), Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
+	})
+	return reply, err
 }
 
 func isWrite(operation string) bool {
 	return !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get")
 }
 
-// told are the parameters of a write that a trace shows.
+// told are the parameters of a write that a trace shows; of all of them it shows a hash.
 var told = []string{
 	"AutoScalingGroupName", "DesiredCapacity", "MinSize", "MaxSize", "InstanceId", "ShouldDecrementDesiredCapacity", "VPCZoneIdentifier",
 	"LaunchTemplate.Version", "LaunchTemplateName", "VersionDescription", "LaunchTemplateVersion.1", "LaunchTemplateVersion.2", "LifecycleHookName",
@@ -154,7 +142,8 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 	case "UpdateAutoScalingGroup", "SetDesiredCapacity":
 		named = []string{} // nobody goes by these calls themselves; what the cloud does about a lower size comes later
 	}
-	return strings.Join(words, " "), named, nil
+	sum := sha256.Sum256([]byte(form.Encode()))
+	return strings.Join(append(words, "("+hex.EncodeToString(sum[:4])+")"), " "), named, nil
 }
 
 var errorCode = regexp.MustCompile(`<Code>([^<]*)</Code>`)
@@ -164,7 +153,7 @@ func ending(reply *http.Response, err error) string {
 	if err != nil {
 		return "no reply"
 	}
-	if reply.StatusCode < 300 {
+	if reply.StatusCode < http.StatusMultipleChoices {
 		return "ok"
 	}
 	body, _ := io.ReadAll(reply.Body)
@@ -181,23 +170,8 @@ func (a *account) judge(w oracle.Write) {
 		if check.Name == "foreign" && time.Since(a.disowned) < unseen && !a.disowned.IsZero() {
 			continue
 		}
-		for _, text := range check.Of(w) {
-			a.blame(check.Name + ": " + text)
-		}
+		a.world.blameAll(check.Name, check.Of(w))
 	}
-}
-
-// blame notes a violation.
-func (a *account) blame(text string) {
-	a.trace.add("WRONG", "%s", text)
-	a.wrong = append(a.wrong, text)
-}
-
-// since gives the writes that were sent since it was asked last.
-func (a *account) since() []string {
-	list := a.sent
-	a.sent = nil
-	return list
 }
 
 // snapshot is what exists, in the oracles' words.
@@ -215,10 +189,9 @@ func (a *account) snapshot() oracle.Cloud {
 		}
 	}
 	for _, t := range state.Templates {
-		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: fmt.Sprintf("%v %v", t.Tags, t.Versions)})
-		for _, text := range t.Versions {
-			a.wrong = append(a.wrong, oracle.Secret("a version's description", text, a.workload.tokens())...)
-		}
+		print := fmt.Sprintf("%v %v", t.Tags, t.Versions)
+		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: print})
+		a.world.secrets("a launch template's tags and descriptions", print)
 	}
 	for _, i := range state.Instances {
 		if i.State == "terminated" {
@@ -241,7 +214,7 @@ func (a *account) group(g simaws.Group, launched map[string]time.Time) oracle.Gr
 			ID: m.Instance, Leaving: strings.HasPrefix(m.State, "Terminating"), Launched: launched[m.Instance],
 		})
 	}
-	a.wrong = append(a.wrong, oracle.Secret("a group's tags", out.Print, a.workload.tokens())...)
+	a.world.secrets("a group's tags", out.Print)
 	return out
 }
 
@@ -261,18 +234,12 @@ const hands = 12
 func (a *account) hand(do func(context.Context) error) error {
 	var err error
 	for range hands {
-		if err = do(a.t.Context()); err == nil {
+		if err = do(a.world.t.Context()); err == nil {
 			return nil
 		}
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(handPause)
 	}
 	return err
 }
 
-// calm takes all faults out of force.
-func (a *account) calm() {
-	for _, f := range a.server.Faults().List() {
-		a.faults += f.Played
-	}
-	a.server.Faults().Clear()
-}
+const handPause = 500 * time.Millisecond

@@ -1,0 +1,250 @@
+package cloudtest
+
+import (
+	"slices"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+// refuses starts steps that must be refused without a write.
+func (p player[S]) refuses(target cloud.Target[S], steps ...pool.Step) {
+	p.Helper()
+	for _, s := range steps {
+		sent := p.sent(func() {
+			if err := p.try(target, s); err == nil || cloud.KindOf(err) != cloud.Conflict {
+				p.Errorf("%s: want what is not ours left alone and an error of kind %s, got %v", s.Kind, cloud.Conflict, err)
+			}
+		})
+		if list := writes(sent); len(list) > 0 {
+			p.Errorf("%s: want no write, got %+v", s.Kind, list)
+		}
+	}
+}
+
+// quicker starts a step while somebody else, whom the driver has not seen yet, was quicker.
+func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
+	p.Helper()
+	if err := p.try(target, s); err == nil || cloud.KindOf(err) != cloud.Conflict {
+		p.Errorf("%s beside what somebody else has just made: want an error of kind %s, got %v", s.Kind, cloud.Conflict, err)
+	}
+}
+
+// stranger reports where an observation does not tell of something of our name that is not ours.
+func (p player[S]) stranger(o pool.Observed) {
+	p.Helper()
+	if o.Foreign == nil || o.Foreign.Reason == "" || o.Foreign.Message == "" || o.Group != nil || len(o.Instances) > 0 {
+		p.Fatalf("want what is foreign named and nothing of ours, got %+v", o)
+	}
+}
+
+func foreignGroup[S any](p player[S]) {
+	target := p.target()
+	thing := sim.Thing{Name: target.Owner.ResourceName()}
+	version := p.put(target).Latest().Ref
+	if !p.by(sim.MakeGroup, thing) {
+		return
+	}
+	p.quicker(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: version})
+	p.stranger(p.observe(target))
+	p.refuses(target,
+		pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: 1}, pool.Step{Kind: pool.UpdateGroup, Template: "x:1"})
+	p.stranger(p.again().observe(target))
+	p.by(sim.DeleteGroup, thing)
+	settle()
+	if o := p.observe(target); o.Foreign != nil {
+		p.Errorf("want nothing foreign once it is gone, got %+v", o)
+	}
+	o := p.create(target, sizeSmall)
+	other := target
+	other.Owner.ID += "-other"
+	other.Owner.GroupName = thing.Name
+	p.stranger(p.observe(other))
+	p.refuses(other,
+		pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.DeleteTemplates}, pool.Step{Kind: pool.PutTemplate},
+		pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+	settle()
+	p.check("our own pool", o, p.observe(target))
+}
+
+func foreignTemplate[S any](p player[S]) {
+	target := p.target()
+	thing := sim.Thing{Name: target.Owner.ResourceName()}
+	p.observe(target)
+	if !p.by(sim.MakeTemplate, thing) {
+		return
+	}
+	p.quicker(target, pool.Step{Kind: pool.PutTemplate})
+	p.stranger(p.observe(target))
+	p.refuses(target, pool.Step{Kind: pool.PutTemplate}, pool.Step{Kind: pool.DeleteTemplates})
+	p.stranger(p.again().observe(target))
+	p.by(sim.DeleteTemplate, thing)
+	settle()
+	p.create(target, sizeSmall)
+}
+
+func sizeByHand[S any](p player[S]) {
+	target := p.target()
+	before := p.create(target, sizeSmall)
+	if !p.by(sim.SetSize, sim.Thing{Name: target.Owner.ResourceName(), Size: sizeMiddle}) {
+		return
+	}
+	settle()
+	o := p.observe(target)
+	want := *before.Group
+	want.Size = sizeMiddle
+	p.check("the group", &want, o.Group)
+	p.check("how many instances", sizeMiddle, len(o.Instances))
+	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Group.Template})
+	settle()
+	p.check("the group after an update", &want, p.observe(target).Group)
+}
+
+// changedByHand changes one thing after another on a group that has everything.
+func changedByHand[S any](p player[S]) {
+	target := p.target(p.suite.Reshaped)
+	p.create(target, sizeSmall)
+	before := p.repair(target)
+	name := target.Owner.ResourceName()
+	for _, done := range []struct {
+		deed sim.Deed
+		on   sim.Thing
+	}{
+		{sim.SetBounds, sim.Thing{Name: name, Size: sizeLarge}},
+		{sim.Untag, sim.Thing{Name: name, Key: p.suite.AskedTag}},
+		{sim.Retag, sim.Thing{Name: name, Key: p.suite.FixedTag, Value: "theirs"}},
+		{sim.Resume, sim.Thing{Name: name}},
+		{sim.Unhook, sim.Thing{Name: name}},
+	} {
+		d := done.deed
+		if !p.by(d, done.on) {
+			continue
+		}
+		settle()
+		o := p.observe(target)
+		if o.Group == nil || len(o.Group.Drift) != 1 {
+			p.Errorf("%s: want one field named that differs, got %+v", d, o.Group)
+		}
+		p.check(string(d)+": what a new driver observes", o, p.again().observe(target))
+		o = p.repair(target)
+		p.check(string(d)+": the group after the repair", before.Group, o.Group)
+		p.check(string(d)+": the instances after the repair", before.Instances, o.Instances)
+	}
+}
+
+func templateByHand[S any](p player[S]) {
+	target := p.target()
+	before := p.create(target, sizeSmall)
+	name := target.Owner.ResourceName()
+	if p.by(sim.MakeVersion, sim.Thing{Name: name}) {
+		settle()
+		o := p.observe(target)
+		p.check("versions after one was made by hand", len(before.Versions)+1, len(o.Versions))
+		if o.Latest().Content != "" || o.Latest().Same(o.Wanted) {
+			p.Errorf("want a version of unknown content, got %+v", o.Latest())
+		}
+		p.check("the group", before.Group, o.Group)
+		p.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+		if o = p.observe(target); !o.Latest().Same(o.Wanted) || o.Latest().Ref == before.Latest().Ref {
+			p.Errorf("want the wanted version made above the one by hand, got %+v", o.Versions)
+		}
+	}
+	target = rotated(target, 1)
+	o := p.put(target)
+	if !p.by(sim.LaunchFrom, sim.Thing{Name: name, Version: len(o.Versions)}) {
+		return
+	}
+	settle()
+	p.check("the group launches from", o.Latest().Ref, p.observe(target).Group.Template)
+	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: before.Latest().Ref})
+	settle()
+	o = p.observe(target)
+	p.check("the group after it was put back", before.Group, o.Group)
+	p.check("the instances", ids(before.Instances), ids(o.Instances))
+}
+
+func groupDeleted[S any](p player[S]) {
+	target := p.target()
+	before := p.create(target, sizeSmall)
+	if !p.by(sim.DeleteGroup, sim.Thing{Name: target.Owner.ResourceName()}) {
+		return
+	}
+	settle()
+	o := p.observe(target)
+	if o.Group != nil || len(o.Instances) > 0 || o.Foreign != nil {
+		p.Fatalf("want no group after it was deleted by hand, got %+v", o)
+	}
+	p.check("versions that are left", before.Versions, o.Versions)
+	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref})
+	settle()
+	p.running(p.observe(target), sizeSmall)
+}
+
+func templateDeleted[S any](p player[S]) {
+	target := p.target()
+	before := p.create(target, sizeSmall)
+	if !p.by(sim.DeleteTemplate, sim.Thing{Name: target.Owner.ResourceName()}) {
+		return
+	}
+	settle()
+	o := p.observe(target)
+	p.check("versions that are left", 0, len(o.Versions))
+	p.check("the instances that are left", ids(before.Instances), ids(o.Instances))
+	if o.Group == nil || o.Group.Size != sizeSmall {
+		p.Fatalf("want the group as it was, got %+v", o.Group)
+	}
+	o = p.put(target)
+	p.check("versions", 1, len(o.Versions))
+	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+	p.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle})
+	settle()
+	o = p.observe(target)
+	p.check("the group launches from", o.Latest().Ref, o.Group.Template)
+	p.check("how many instances", sizeMiddle, len(o.Instances))
+}
+
+func versionDeleted[S any](p player[S]) {
+	target := p.target()
+	p.create(target, 0)
+	for n := range 2 {
+		target = rotated(target, n+1)
+		p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: p.put(target).Latest().Ref})
+		p.start(target, pool.Step{Kind: pool.Resize, Size: n + 1})
+		settle()
+	}
+	before := p.observe(target)
+	middle := before.Versions[1]
+	if !p.by(sim.DeleteVersion, sim.Thing{Name: target.Owner.ResourceName(), Version: 2}) {
+		return
+	}
+	settle()
+	o := p.observe(target)
+	p.check("versions", []pool.Template{before.Versions[0], before.Versions[2]}, o.Versions)
+	p.check("the group", before.Group, o.Group)
+	p.check("how many instances", len(before.Instances), len(o.Instances))
+	unknown := slices.DeleteFunc(slices.Clone(o.Instances), func(i pool.Instance) bool { return i.Template.Content != "" })
+	if len(unknown) != 1 || unknown[0].Template != (pool.Template{Ref: middle.Ref}) {
+		p.Errorf("want one instance of unknown content, from %s, got %+v", middle.Ref, o.Instances)
+	}
+	p.check("what a new driver observes", o, p.again().observe(target))
+}
+
+func instanceDeleted[S any](p player[S]) {
+	target := p.target()
+	before := p.create(target, sizeMiddle)
+	gone := before.Instances[1].ID
+	if !p.by(sim.Terminate, sim.Thing{Name: target.Owner.ResourceName(), Instance: gone}) {
+		return
+	}
+	settle()
+	o := p.observe(target)
+	p.running(o, sizeMiddle)
+	p.check("the group", before.Group, o.Group)
+	if left := ids(o.Instances); slices.Contains(left, gone) {
+		p.Errorf("want %s gone, got %v", gone, left)
+	}
+	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: gone}}})
+	settle()
+	p.check("size after a removal of what was gone", sizeMiddle, p.observe(target).Group.Size)
+}

@@ -1,0 +1,181 @@
+package cloudtest
+
+import (
+	"encoding/base64"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+// capacity lets the cloud have no machines for a while.
+func capacity[S any](p player[S]) {
+	target := p.target()
+	words := p.cloud.Profile().NoCapacity
+	p.fault(sim.Fault{Kind: sim.NoCapacity})
+	o := p.put(target)
+	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref})
+	settle()
+	o = p.observe(target)
+	if len(o.Issues) == 0 || o.Issues[0].Reason != string(cloud.Capacity) || !strings.Contains(o.Issues[0].Message, words) {
+		p.Fatalf("want an issue with the reason %s and the words %q, got %+v", cloud.Capacity, words, o.Issues)
+	}
+	told := o.Issues
+	settle()
+	p.check("the issues after more tries", told, p.observe(target).Issues)
+	p.check("the issues for a driver that has seen nothing", told, p.again().observe(target).Issues)
+	p.calm()
+	settle()
+	o = p.observe(target)
+	p.running(o, sizeSmall)
+	p.check("issues once there is capacity", 0, len(o.Issues))
+	if !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return mentions(told, i.Zone) }) {
+		p.Errorf("want the zone named that had no capacity, one of those of %+v, got %+v", o.Instances, told)
+	}
+}
+
+func mentions(issues []pool.Cause, words string) bool {
+	return slices.ContainsFunc(issues, func(i pool.Cause) bool { return strings.Contains(i.Message, words) })
+}
+
+// invalid looks for the refusal on the whole way to a group: what the driver does not find out, the cloud will.
+func invalid[S any](p player[S]) {
+	for _, field := range slices.Sorted(maps.Keys(p.suite.Broken)) {
+		q := p.elsewhere(field)
+		target := q.target(p.suite.Broken[field])
+		err := q.asFarAsItGoes(target)
+		var e *cloud.Error
+		if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != field || e.Message == "" {
+			q.Errorf("want an error of kind %s about %s, with words, got %#v", cloud.Invalid, field, err)
+		}
+		var unmet *cloud.Unmet
+		o, err := q.driver.Observe(q.Context(), target)
+		if err != nil && !errors.As(err, &unmet) {
+			q.Errorf("want an observation beside the refusal, so that the pool can be deleted, got %v", err)
+		}
+		q.check("the group", (*pool.Group)(nil), o.Group)
+		q.running(q.create(q.target(), sizeSmall), sizeSmall)
+	}
+}
+
+// asFarAsItGoes makes a pool until something is refused.
+func (p player[S]) asFarAsItGoes(target cloud.Target[S]) error {
+	o, err := p.driver.Observe(p.Context(), target)
+	if err == nil {
+		err = p.try(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+	}
+	if err != nil {
+		return err
+	}
+	if o, err = p.driver.Observe(p.Context(), target); err != nil {
+		return err
+	}
+	return p.try(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref})
+}
+
+// broken breaks the specification of a pool that exists, in each way that can be found out by looking.
+func broken[S any](p player[S]) {
+	for _, field := range slices.Sorted(maps.Keys(p.suite.Broken)) {
+		q := p.elsewhere(field)
+		before := q.create(q.target(), sizeSmall)
+		target := q.target(p.suite.Broken[field])
+		o := q.observe(target)
+		q.check("the instances", before.Instances, o.Instances)
+		if o.Group == nil || o.Wanted.Content == "" && !mentions(o.Issues, field) {
+			q.Errorf("want the group as it is and, where nothing can be wanted, an issue that names the field, got %+v", o)
+		}
+		q.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle})
+		settle()
+		q.check("instances: sizing goes on", sizeMiddle, len(q.observe(target).Instances))
+		q.start(target, pool.Step{Kind: pool.DeleteGroup})
+		settle()
+		q.check("the group: deletion goes on", (*pool.Group)(nil), q.observe(target).Group)
+	}
+}
+
+// pages looks at a pool of which there is more than one of everything, with as much in a page as the cloud likes and with one
+// thing in each.
+func pages[S any](p player[S]) {
+	searching := p.target(p.suite.Searching, p.suite.Reshaped)
+	p.samePages("nothing there", searching)
+	p.create(searching, sizeMiddle)
+	for n := range 2 {
+		p.put(rotated(searching, n+1))
+	}
+	p.samePages("several versions and instances", searching)
+	p.fault(sim.Fault{Kind: sim.NoCapacity})
+	p.start(searching, pool.Step{Kind: pool.Resize, Size: sizeLarge})
+	settle()
+	if o := p.observe(searching); len(o.Issues) == 0 {
+		p.Fatalf("want an issue, got none")
+	}
+	p.samePages("machines missing", searching)
+}
+
+// samePages compares what drivers observe that have seen nothing.
+func (p player[S]) samePages(about string, target cloud.Target[S]) {
+	p.Helper()
+	want := p.again().observe(target)
+	if len(want.Remember) == 0 {
+		p.Fatalf("%s: want look-ups, got none", about)
+	}
+	p.fault(onePage)
+	got := p.again().observe(target)
+	p.calm()
+	p.check(about+", in pages of one", want, got)
+}
+
+// many makes more instances, and more versions, than a page of any list holds.
+func many[S any](p player[S]) {
+	target := p.target()
+	o := p.create(target, p.suite.Many)
+	p.running(o, p.suite.Many)
+	p.check("what a new driver observes", o, p.again().observe(target))
+	p.fault(onePage)
+	p.check("what a new driver observes in pages of one", o, p.again().observe(target))
+	p.calm()
+	for range p.suite.Many {
+		if !p.by(sim.MakeVersion, sim.Thing{Name: target.Owner.ResourceName()}) {
+			return
+		}
+	}
+	got := p.again().observe(target)
+	p.check("versions", p.suite.Many+1, len(got.Versions))
+	p.check("the first of them", o.Versions, got.Versions[len(got.Versions)-1:])
+}
+
+// secrets lets the cloud refuse every request that carries bootstrap data in words that repeat it, plain or encoded. That nothing
+// else shows the data is looked at in every call of every case.
+func secrets[S any](p player[S]) {
+	if !leaks(bootstrap) || leaks(p.target().Bootstrap.String()) {
+		p.Fatalf("want the secret found in the bootstrap data, and in that alone")
+	}
+	carried := 0
+	each(p, func(p player[S], e exercise[S]) {
+		for _, c := range callsOf(p, e, false) {
+			if !c.carries {
+				continue
+			}
+			carried++
+			for _, echo := range []string{bootstrap, base64.StdEncoding.EncodeToString([]byte(bootstrap)), bootstrap[len(bootstrap)/2:]} {
+				q := p.elsewhere("refused at " + c.String())
+				sc, s := q.begin(e)
+				q.disturb(sim.Fault{Kind: sim.ErrorBefore, Code: "ValidationError", Status: 400, Message: "Value '" + echo + "' is not valid"}, c)
+				err := q.try(sc.target, s)
+				q.played()
+				q.calm()
+				if err == nil || !strings.Contains(err.Error(), "is not valid") {
+					q.Errorf("want the cloud's words but for the data, got %v", err)
+				}
+				q.finish(e, sc)
+			}
+		}
+	})
+	if carried == 0 {
+		p.Errorf("want bootstrap data to reach the cloud with some step, got none")
+	}
+}

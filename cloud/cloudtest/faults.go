@@ -1,0 +1,299 @@
+package cloudtest
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+const (
+	// retryAfter is what throttled requests are asked to wait, in seconds and as a duration.
+	retryAfter = "7"
+	waitAsked  = 7 * time.Second
+	// silence is longer than any driver waits for a reply.
+	silence = 2 * time.Minute
+	// behind is how far reads may lag after a write, as eventually consistent clouds do.
+	behind = 8 * time.Second
+)
+
+// onePage lets every list answer with one item a page.
+var onePage = sim.Fault{Name: "pages of one", Kind: sim.PageLimit, Limit: 1}
+
+// refusal is how a cloud says no, and what a driver must make of it.
+type refusal struct {
+	about string
+	fault sim.Fault
+	kind  cloud.Kind
+	// retryAfter is in the reply's header, after what must come of it.
+	retryAfter string
+	after      time.Duration
+	// code and words must reach the error.
+	code, words string
+	// forgetful refuses a driver that has seen nothing, which has to look before it acts.
+	forgetful bool
+}
+
+func unavailables() []refusal {
+	return []refusal{
+		{about: "an error of the cloud's own", fault: sim.Fault{Kind: sim.ErrorBefore}, kind: cloud.Unavailable},
+		{about: "an overloaded cloud", fault: sim.Fault{Kind: sim.ErrorBefore, Code: "ServiceUnavailable", Message: "Come back later", Status: 503}, kind: cloud.Unavailable},
+		{about: "a lost request", fault: sim.Fault{Kind: sim.DropBefore}, kind: cloud.Unavailable},
+		{about: "no reply in time", fault: sim.Fault{Kind: sim.Delay, Delay: sim.Duration(silence)}, kind: cloud.Unavailable},
+	}
+}
+
+func throttles() []refusal {
+	return []refusal{
+		{about: "throttled", fault: sim.Fault{Kind: sim.Throttle}, kind: cloud.Throttled, retryAfter: retryAfter, after: waitAsked},
+		{about: "throttled without saying for how long", fault: sim.Fault{Kind: sim.Throttle}, kind: cloud.Throttled},
+	}
+}
+
+func (p player[S]) denials() []refusal {
+	f := p.cloud.Profile().Denied
+	f.Kind = sim.ErrorBefore
+	r := refusal{about: "denied", fault: f, kind: cloud.Denied, code: f.Code, words: f.Message}
+	unknown := r
+	unknown.about, unknown.forgetful = "denied to a driver that has seen nothing", true
+	return []refusal{r, unknown}
+}
+
+// disturb puts the fault in force for one of the requests that are sent from now on.
+func (p player[S]) disturb(f sim.Fault, c call) {
+	p.Helper()
+	f.Service, f.Action, f.Skip, f.Times = c.service, c.action, c.before, 1
+	p.fault(f)
+}
+
+// played makes sure that the fault in force was met.
+func (p player[S]) played() {
+	p.Helper()
+	for _, f := range p.cloud.Faults().List() {
+		if f.Played == 0 {
+			p.Fatalf("want %s:%s sent as it was without a fault, so that the fault is met, got no such request", f.Service, f.Action)
+		}
+	}
+}
+
+// fits reports where an error is not what the refusal must become.
+func (p player[S]) fits(r refusal, err error) {
+	p.Helper()
+	var e *cloud.Error
+	switch {
+	case !errors.As(err, &e) || e.Kind != r.kind:
+		p.Errorf("want an error of kind %s, got %v", r.kind, err)
+	case e.After < r.after:
+		p.Errorf("want to be asked to wait for %s, as the cloud says, got %s", r.after, e.After)
+	case r.code != "" && e.Code != r.code || !strings.Contains(e.Error(), r.words):
+		p.Errorf("want the cloud's code %q and words %q, got %q, %q", r.code, r.words, e.Code, e.Error())
+	case e.Op == "":
+		p.Errorf("want the call named, got %#v", e)
+	}
+}
+
+// refusedSteps refuses each request of each step in turn.
+func refusedSteps[S any](p player[S], refusals []refusal) {
+	each(p, func(p player[S], e exercise[S]) {
+		for _, r := range refusals {
+			calls := callsOf(p.elsewhere("all is well"), e, r.forgetful)
+			for _, c := range calls {
+				if r.forgetful && c.writes {
+					continue
+				}
+				q := p.elsewhere(r.about + " at " + c.String())
+				sc, s := q.begin(e)
+				if r.forgetful {
+					q = q.again()
+				}
+				if refused := refusedStep(q, r, c, sc, s); refused && count(calls) == 1 {
+					q.same(sc)
+				}
+				q.finish(e, sc)
+			}
+		}
+	})
+}
+
+func count(calls []call) int {
+	n := 0
+	for _, c := range calls {
+		if c.writes {
+			n++
+		}
+	}
+	return n
+}
+
+// refusedStep starts a step of which one request is refused, and says whether the step is. A step may do without what it could
+// not read.
+func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step) bool {
+	q.Helper()
+	q.disturb(r.fault, c)
+	q.wire.retryAfter = r.retryAfter
+	var err error
+	sent := q.sent(func() { err = q.try(sc.target, s) })
+	q.played()
+	q.calm()
+	if err != nil || c.writes {
+		q.fits(r, err)
+	}
+	if tries := writes(sent); c.writes && len(tries) != c.earlier+1 {
+		q.Errorf("want nothing sent after the refusal in the same call, got %+v", tries)
+	}
+	rest(nextPass)
+	return err != nil
+}
+
+// same reports what has changed since the scene was set.
+func (p player[S]) same(sc scene[S]) {
+	p.Helper()
+	o := p.observe(sc.target)
+	p.check("the group after a refusal", sc.before.Group, o.Group)
+	p.check("the versions after a refusal", sc.before.Versions, o.Versions)
+	p.check("the instances after a refusal", sc.before.Instances, o.Instances)
+}
+
+func unavailableSteps[S any](p player[S]) { refusedSteps(p, unavailables()) }
+func throttledSteps[S any](p player[S])   { refusedSteps(p, throttles()) }
+func deniedSteps[S any](p player[S])      { refusedSteps(p, p.denials()) }
+
+// lostReplies loses the reply to each write of each step in turn, after it has taken effect.
+func lostReplies[S any](p player[S]) {
+	lost := []refusal{
+		{about: "the connection ends", fault: sim.Fault{Kind: sim.DropAfter}, kind: cloud.Unavailable},
+		{about: "the cloud answers with an error", fault: sim.Fault{Kind: sim.ErrorAfter}, kind: cloud.Unavailable},
+	}
+	each(p, func(p player[S], e exercise[S]) {
+		calls := callsOf(p, e, false)
+		for _, r := range lost {
+			for _, c := range calls {
+				if c.writes {
+					q := p.elsewhere(r.about + " after " + c.String())
+					q.lostReply(e, r, c, count(calls) == 1)
+				}
+			}
+		}
+	})
+}
+
+// lostReply loses the reply to one request. Where that was all there is to the step, the next observation shows it done.
+func (p player[S]) lostReply(e exercise[S], r refusal, c call, whole bool) {
+	p.Helper()
+	sc, s := p.begin(e)
+	p.disturb(r.fault, c)
+	err := p.try(sc.target, s)
+	p.played()
+	p.calm()
+	p.fits(r, err)
+	if whole {
+		if again := e.due(sc, p.observe(sc.target)); again != nil {
+			p.Errorf("want the very next observation to show that it has happened, got %s due", again.Kind)
+		}
+		settle()
+		e.done(p, sc, p.observe(sc.target))
+	}
+	if err := p.try(sc.target, s); err != nil && cloud.KindOf(err) != cloud.Conflict {
+		p.Errorf("the same step again: want it to work or to be told to look again, got %v", err)
+	}
+	p.finish(e, sc)
+	p = p.again()
+	p.finish(e, sc)
+}
+
+// staleReads lets every read be behind after each step, for a driver that remembers and for one that has seen nothing, and
+// starts whatever such reads make due.
+func staleReads[S any](p player[S]) {
+	for _, driver := range []struct {
+		about string
+		next  func(player[S]) player[S]
+	}{
+		{"the same driver", func(p player[S]) player[S] { return p }},
+		{"always a new one", player[S].again},
+	} {
+		each(p.elsewhere(driver.about), func(p player[S], e exercise[S]) {
+			sc, s := p.begin(e)
+			p.start(sc.target, s)
+			p.fault(sim.Fault{Kind: sim.Stale, Delay: sim.Duration(behind)})
+			for range int(behind/time.Second) + 1 {
+				rest(time.Second)
+				p = driver.next(p)
+				p.onOldReads(e, sc)
+			}
+			p.calm()
+			p.finish(e, sc)
+		})
+	}
+}
+
+// onOldReads makes a pass. On reads that are behind, it may be told to look again, and nothing else.
+func (p player[S]) onOldReads(e exercise[S], sc scene[S]) {
+	p.Helper()
+	o, err := p.driver.Observe(p.Context(), sc.target)
+	if err == nil {
+		if s := e.due(sc, o); s != nil {
+			err = p.try(sc.target, *s)
+		}
+	}
+	if err != nil && cloud.KindOf(err) != cloud.Conflict {
+		p.Errorf("want the pass to work or to be told to look again, got %v", err)
+	}
+}
+
+// refusedLooks refuses each request of a first look at a pool in turn: at one that does not exist, and at one that does.
+func refusedLooks[S any](p player[S], refusals []refusal) {
+	for _, size := range []int{-1, sizeSmall} {
+		clean := p.elsewhere("all is well")
+		want := lookAt(clean, size)
+		calls := numbered(clean.sent(func() { clean.again().observe(clean.target()) }))
+		for _, r := range refusals {
+			for _, c := range calls {
+				q := p.elsewhere(r.about + " at " + c.String())
+				before := lookAt(q, size)
+				q.check("the same cloud", want, before)
+				q.refusedLook(r, c, before)
+			}
+		}
+	}
+}
+
+// lookAt makes a pool, or none where the size is negative, and looks at it.
+func lookAt[S any](p player[S], size int) pool.Observed {
+	p.Helper()
+	if size >= 0 {
+		p.create(p.target(), size)
+	}
+	return p.again().observe(p.target())
+}
+
+// refusedLook looks while one request is refused. What could not be found out about the specification alone may be told as an
+// issue of a group that is seen as it is.
+func (p player[S]) refusedLook(r refusal, c call, before pool.Observed) {
+	p.Helper()
+	p.disturb(r.fault, c)
+	p.wire.retryAfter = r.retryAfter
+	p = p.again()
+	o, err := p.driver.Observe(p.Context(), p.target())
+	p.played()
+	p.calm()
+	if err != nil {
+		p.fits(r, err)
+	} else {
+		p.check("the group", before.Group, o.Group)
+		p.check("the versions", len(before.Versions), len(o.Versions))
+		p.check("the instances", ids(before.Instances), ids(o.Instances))
+		p.check("what is wanted while it can't be known", pool.Template{}, o.Wanted)
+		if before.Group == nil || len(o.Issues) == 0 || o.Issues[0].Reason != string(r.kind) || !strings.Contains(o.Issues[0].Message, r.words) {
+			p.Errorf("want an error, or an issue with the reason %s and the words %q beside a group, got %+v", r.kind, r.words, o)
+		}
+	}
+	rest(nextPass)
+	p.check("what is seen afterwards", before, p.observe(p.target()))
+}
+
+func unavailableLooks[S any](p player[S]) { refusedLooks(p, unavailables()) }
+func throttledLooks[S any](p player[S])   { refusedLooks(p, throttles()) }
+func deniedLooks[S any](p player[S])      { refusedLooks(p, p.denials()) }

@@ -1,0 +1,220 @@
+package cloudtest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+func nothing[S any](p player[S]) {
+	target := p.target()
+	o := p.observe(target)
+	if o.Group != nil || o.Foreign != nil || len(o.Versions) > 0 || len(o.Instances) > 0 {
+		p.Errorf("want nothing, got %+v", o)
+	}
+	if o.Wanted.Content == "" || o.Wanted.Data != target.Bootstrap.Hash() || o.Wanted.Ref != "" {
+		p.Errorf("want the template that the specification asks for, without a ref, got %+v", o.Wanted)
+	}
+	bare := target
+	bare.Bootstrap = cloud.Bootstrap{}
+	p.check("what is wanted without bootstrap data", pool.Template{}, p.observe(bare).Wanted)
+}
+
+func created[S any](p player[S]) {
+	target := p.target()
+	o := p.create(target, sizeMiddle)
+	p.check("versions", []pool.Template{o.Latest()}, o.Versions)
+	p.check("the newest version's content", o.Wanted.Content, o.Latest().Content)
+	p.check("the newest version's data", target.Bootstrap.Hash(), o.Latest().Data)
+	p.check("the group launches from", o.Latest().Ref, o.Group.Template)
+	p.check("size", sizeMiddle, o.Group.Size)
+	p.check("drift", []string(nil), o.Group.Drift)
+	p.check("issues", 0, len(o.Issues))
+	if o.Group.ID == "" || o.Group.Deleting {
+		p.Errorf("want a group with an ID that is not being deleted, got %+v", o.Group)
+	}
+	p.running(o, sizeMiddle)
+}
+
+// running reports where there are not that many instances, each itself, that run from the wanted template.
+func (p player[S]) running(o pool.Observed, many int) {
+	p.Helper()
+	keys := map[string]bool{}
+	for _, i := range o.Instances {
+		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil {
+			p.Errorf("want an instance that runs from the wanted template in some zone, got %+v", i)
+		}
+		keys[cloud.ProviderKey(i.ProviderID)] = true
+	}
+	if len(o.Instances) != many || len(keys) != many || keys[""] {
+		p.Errorf("want %d different provider IDs, got %d of %d instances", many, len(keys), len(o.Instances))
+	}
+}
+
+func steady[S any](p player[S]) {
+	target := p.target()
+	target.Remembered = p.create(target, sizeSmall).Remember
+	p.observe(target)
+	for range 5 {
+		settle()
+		sent := p.sent(func() { p.observe(target) })
+		if len(sent) > p.suite.SteadyReads {
+			p.Errorf("requests: want at most %d, got %+v", p.suite.SteadyReads, sent)
+		}
+	}
+}
+
+func forgetful[S any](p player[S]) {
+	target := p.target()
+	p.create(target, sizeSmall)
+	p.put(rotated(target, 1))
+	want := p.observe(target)
+	p.check("what a new driver observes", want, p.again().observe(target))
+}
+
+func aged[S any](p player[S]) {
+	target := p.target()
+	p.create(target, sizeSmall)
+	want := p.observe(target)
+	old := target
+	old.MaxAge = time.Minute
+	look := func() pool.Observed {
+		o, err := p.driver.Observe(p.Context(), old)
+		if err != nil {
+			p.Fatalf("observe: %v", err)
+		}
+		return o
+	}
+	sent := p.sent(func() { p.check("what is observed without asking", want, look()) })
+	p.check("requests", 0, len(sent))
+	p.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle})
+	p.check("size right after a write of our own", sizeMiddle, look().Group.Size)
+}
+
+func remembered[S any](p player[S]) {
+	target := p.target(p.suite.Searching)
+	first := p.observe(target)
+	if len(first.Remember) == 0 {
+		p.Fatalf("want look-ups to be remembered, got none")
+	}
+	target.Remembered = first.Remember
+	p = p.again()
+	var o pool.Observed
+	sent := p.sent(func() { o = p.observe(target) })
+	p.check("what is remembered", first.Remember, o.Remember)
+	p.check("what is wanted", first.Wanted, o.Wanted)
+	if len(sent) > p.suite.SteadyReads {
+		p.Errorf("requests with look-ups remembered: want at most %d, got %+v", p.suite.SteadyReads, sent)
+	}
+}
+
+func rotation[S any](p player[S]) {
+	before := p.create(p.target(), sizeSmall)
+	target := rotated(p.target(), 1)
+	o := p.put(target)
+	p.check("versions", 2, len(o.Versions))
+	p.check("the newest version's data", target.Bootstrap.Hash(), o.Latest().Data)
+	if !o.Latest().Same(before.Latest()) || o.Latest().Ref == before.Latest().Ref {
+		p.Errorf("want another version of the same content, got %+v after %+v", o.Latest(), before.Latest())
+	}
+	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+	settle()
+	o = p.observe(target)
+	p.check("the group launches from", o.Latest().Ref, o.Group.Template)
+	p.check("instances", ids(before.Instances), ids(o.Instances))
+	for _, i := range o.Instances {
+		if !i.Template.Same(o.Wanted) {
+			p.Errorf("want no instance stale after a rotation, got %+v", i)
+		}
+	}
+	p.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle})
+	settle()
+	o = p.observe(target)
+	fresh := slices.DeleteFunc(slices.Clone(o.Instances), func(i pool.Instance) bool { return i.Template.Ref != o.Latest().Ref })
+	p.check("instances of the newest version", sizeMiddle-sizeSmall, len(fresh))
+}
+
+func changed[S any](p player[S]) {
+	before := p.create(p.target(), sizeSmall)
+	target := p.target(p.suite.Changed)
+	o := p.put(target)
+	if o.Latest().Same(before.Latest()) || !o.Latest().Same(o.Wanted) {
+		p.Fatalf("want a version of other content, got %+v after %+v", o.Latest(), before.Latest())
+	}
+	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+	o = p.observe(target)
+	p.check("the group launches from", o.Latest().Ref, o.Group.Template)
+	for _, i := range o.Instances {
+		if i.Template.Same(o.Wanted) || i.Template.Content == "" {
+			p.Errorf("want the instances known to be stale, got %+v", i)
+		}
+	}
+}
+
+func drift[S any](p player[S]) {
+	before := p.create(p.target(), sizeSmall)
+	target := p.target(p.suite.Reshaped)
+	if o := p.observe(target); len(o.Group.Drift) == 0 {
+		p.Fatalf("want drift after the group's shape changed, got none")
+	}
+	o := p.repair(target)
+	p.check("size after the repair", sizeSmall, o.Group.Size)
+	p.check("instances after the repair", ids(before.Instances), ids(o.Instances))
+	o = p.repair(p.target())
+	p.check("the group after the way back", before.Group, o.Group)
+}
+
+func removed[S any](p player[S]) {
+	target := p.target()
+	o := p.create(target, sizeMiddle)
+	goes := o.Instances[1]
+	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: goes.ID, ProviderID: goes.ProviderID}}})
+	o = p.observe(target)
+	p.check("size", sizeMiddle-1, o.Group.Size)
+	left := ids(alive(o.Instances))
+	if slices.Contains(left, goes.ID) {
+		p.Errorf("want %s on its way out at once, got %+v", goes.ID, o.Instances)
+	}
+	settle()
+	o = p.observe(target)
+	p.check("instances that are left", left, ids(o.Instances))
+	p.check("how many", sizeMiddle-1, len(left))
+}
+
+func notOurs[S any](p player[S]) {
+	target := p.target()
+	p.create(target, sizeSmall)
+	for _, kind := range []pool.StepKind{pool.Drain, pool.Undrain, "Dance"} {
+		sent := p.sent(func() {
+			if err := p.try(target, pool.Step{Kind: kind}); err == nil {
+				p.Errorf("step %s: want it refused, got no error", kind)
+			}
+		})
+		p.check("writes", 0, len(writes(sent)))
+	}
+}
+
+func deleted[S any](p player[S]) {
+	target := p.target()
+	p.create(target, sizeSmall)
+	p.start(target, pool.Step{Kind: pool.DeleteGroup})
+	o := p.observe(target)
+	if o.Group != nil && !o.Group.Deleting {
+		p.Errorf("want the group on its way out at once, got %+v", o.Group)
+	}
+	settle()
+	if o = p.observe(target); o.Group != nil || len(o.Instances) > 0 || len(o.Versions) == 0 {
+		p.Errorf("want the template alone to be left, got %+v", o)
+	}
+	p.start(target, pool.Step{Kind: pool.DeleteTemplates})
+	for _, owner := range []string{target.Owner.ID, "another-owner"} {
+		left := target
+		left.Owner.ID, left.Owner.GroupName = owner, target.Owner.ResourceName()
+		o = p.again().observe(left)
+		if o.Foreign != nil || o.Group != nil || len(o.Versions) > 0 || len(o.Instances) > 0 {
+			p.Errorf("want nothing left for a driver that has seen nothing, whoever asks, got %+v", o)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package cloudtest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+const (
+	// atRest is longer than any move of a cloud takes, and than anything is remembered that others may change.
+	atRest = 15 * time.Minute
+	// nextPass is the time from one pass to the next.
+	nextPass = 10 * time.Second
+	// passesMost bounds how many passes a step may need to be done, refusals included.
+	passesMost = 10
+)
+
+// stage is where one case plays. It may need several clouds.
+type stage[S any] struct {
+	suite Suite[S]
+	made  []Cloud
+}
+
+// player drives one driver on one cloud through a case.
+type player[S any] struct {
+	T
+	*stage[S]
+	cloud  Cloud
+	wire   *tap
+	driver cloud.Driver[S]
+}
+
+// player makes a fresh cloud with a driver on it.
+func (st *stage[S]) player(t T) player[S] {
+	t.Helper()
+	made, err := st.suite.Cloud()
+	if err != nil {
+		t.Fatalf("make the simulated cloud: %v", err)
+	}
+	st.made = append(st.made, made)
+	p := player[S]{T: t, stage: st, cloud: made, wire: &tap{t: t, next: sim.Transport{Handler: made}}}
+	return p.again()
+}
+
+// again is the player with a driver that has seen nothing, on the same cloud.
+func (p player[S]) again() player[S] {
+	p.Helper()
+	made, err := p.suite.Driver(p.wire)
+	if err != nil {
+		p.Fatalf("make the driver: %v", err)
+	}
+	p.driver = watched[S]{Driver: made, t: p.T, cloud: p.cloud}
+	return p
+}
+
+// elsewhere is a player on a cloud of its own. What it reports begins with what it is about.
+func (p player[S]) elsewhere(about string) player[S] {
+	p.Helper()
+	t := p.T
+	if outer, ok := t.(named); ok {
+		t, about = outer.T, outer.about+", "+about
+	}
+	return p.player(named{t, about})
+}
+
+// named reports with what it is about in front.
+type named struct {
+	T
+	about string
+}
+
+func (n named) Errorf(format string, args ...any) {
+	n.Helper()
+	n.T.Errorf("%s: %s", n.about, fmt.Sprintf(format, args...))
+}
+
+func (n named) Fatalf(format string, args ...any) {
+	n.Helper()
+	n.T.Fatalf("%s: %s", n.about, fmt.Sprintf(format, args...))
+}
+
+// target is a pool as the suite has it, with the specification changed.
+func (p player[S]) target(changes ...func(S) S) cloud.Target[S] {
+	spec := p.suite.Pool()
+	for _, change := range changes {
+		spec = change(spec)
+	}
+	return cloud.Target[S]{
+		Owner:             cloud.Owner{ID: "0f6f8d5e-owner", Cluster: "c", Namespace: "default", Name: "pool"},
+		KubernetesVersion: p.suite.KubernetesVersion,
+		Bootstrap:         cloud.NewBootstrap([]byte(bootstrap), "cloud-config"),
+		Spec:              spec,
+	}
+}
+
+// rotated is the pool with other bootstrap data.
+func rotated[S any](target cloud.Target[S], n int) cloud.Target[S] {
+	target.Bootstrap = cloud.NewBootstrap(fmt.Appendf(nil, "%s# rotation %d\n", bootstrap, n), "cloud-config")
+	return target
+}
+
+// rest lets time pass.
+func rest(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// settle lets the cloud's time pass until nothing moves in it.
+func settle() { rest(atRest) }
+
+// observe looks afresh.
+func (p player[S]) observe(target cloud.Target[S]) pool.Observed {
+	p.Helper()
+	target.MaxAge = 0
+	o, err := p.driver.Observe(p.Context(), target)
+	if err != nil {
+		p.Fatalf("observe: %v", err)
+	}
+	return o
+}
+
+// try begins a step.
+func (p player[S]) try(target cloud.Target[S], s pool.Step) error {
+	return p.driver.Start(p.Context(), target, s)
+}
+
+// start begins a step that must work.
+func (p player[S]) start(target cloud.Target[S], s pool.Step) {
+	p.Helper()
+	if err := p.try(target, s); err != nil {
+		p.Fatalf("start %s: %v", s.Kind, err)
+	}
+}
+
+// put makes the target's template and gives what was seen after it.
+func (p player[S]) put(target cloud.Target[S]) pool.Observed {
+	p.Helper()
+	before := p.observe(target)
+	p.start(target, pool.Step{Kind: pool.PutTemplate, Base: before.Latest().Ref})
+	return p.observe(target)
+}
+
+// create makes the target's template and group and waits until the cloud is at rest.
+func (p player[S]) create(target cloud.Target[S], size int) pool.Observed {
+	p.Helper()
+	o := p.put(target)
+	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: size, Template: o.Latest().Ref})
+	settle()
+	o = p.observe(target)
+	if o.Group == nil || len(o.Instances) != size {
+		p.Fatalf("create: want a group of %d instances, got group %+v, instances %+v, issues %v", size, o.Group, o.Instances, o.Issues)
+	}
+	return o
+}
+
+// repair repairs drift, of which some is booked out in a pass of its own.
+func (p player[S]) repair(target cloud.Target[S]) pool.Observed {
+	p.Helper()
+	for range passesMost {
+		o := p.observe(target)
+		if o.Group == nil || len(o.Group.Drift) == 0 {
+			return o
+		}
+		p.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		rest(nextPass)
+	}
+	o := p.observe(target)
+	p.Fatalf("want drift repaired after %d tries, got %v", passesMost, o.Group.Drift)
+	return o
+}
+
+// check reports a difference.
+func (p player[S]) check(what string, want, got any) {
+	p.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// fault puts a rule in force, and calm takes all of them out of it.
+func (p player[S]) fault(f sim.Fault) {
+	p.Helper()
+	if err := p.cloud.Faults().Add(f); err != nil {
+		p.Fatalf("put a fault in force: %v", err)
+	}
+}
+
+func (p player[S]) calm() {
+	p.wire.retryAfter = ""
+	p.cloud.Faults().Clear()
+}
+
+// sent are the requests that some work makes of the cloud.
+func (p player[S]) sent(work func()) []sim.Call {
+	last := p.cloud.Calls().Next()
+	work()
+	return p.cloud.Calls().Summary(last).Calls
+}
+
+// writes are those of some calls that write.
+func writes(calls []sim.Call) []sim.Call {
+	var list []sim.Call
+	for _, c := range calls {
+		if c.Mutating {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// ids are the instances' own names.
+func ids(instances []pool.Instance) []string {
+	list := make([]string, 0, len(instances))
+	for _, i := range instances {
+		list = append(list, i.ID)
+	}
+	return list
+}
+
+// alive are the instances that are not on their way out.
+func alive(instances []pool.Instance) []pool.Instance {
+	var list []pool.Instance
+	for _, i := range instances {
+		if i.State != pool.Terminating {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// tap is the wire between driver and cloud.
+type tap struct {
+	t    T
+	next http.RoundTripper
+	// carried says of every request so far whether bootstrap data was in it.
+	carried []bool
+	// retryAfter is put into the header of every refusal, where it is not empty.
+	retryAfter string
+}
+
+// RoundTrip carries the request. Addresses are written into logs everywhere: no secret may be in one.
+func (w *tap) RoundTrip(req *http.Request) (*http.Response, error) {
+	if leaks(req.URL.String()) {
+		w.t.Errorf("want no bootstrap data in an address, got one in %s", req.URL.Path)
+	}
+	body, err := bodyOf(req)
+	if err != nil {
+		return nil, err
+	}
+	text, err := url.QueryUnescape(body)
+	w.carried = append(w.carried, leaks(body) || err == nil && leaks(text))
+	reply, err := w.next.RoundTrip(req)
+	if err == nil && reply.StatusCode >= http.StatusBadRequest && w.retryAfter != "" {
+		reply.Header.Set("Retry-After", w.retryAfter)
+	}
+	return reply, err
+}
+
+// bodyOf reads the request's body and puts it back.
+func bodyOf(req *http.Request) (string, error) {
+	if req.Body == nil {
+		return "", nil
+	}
+	body, err := io.ReadAll(req.Body)
+	if err = errors.Join(err, req.Body.Close()); err != nil {
+		return "", fmt.Errorf("read the request: %w", err)
+	}
+	req.Body = io.NopCloser(strings.NewReader(string(body)))
+	return string(body), nil
+}

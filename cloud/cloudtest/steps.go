@@ -1,0 +1,383 @@
+package cloudtest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+// exercise is one kind of step with a pool in which it is due.
+type exercise[S any] struct {
+	name string
+	// kind is that of the step.
+	kind pool.StepKind
+	// ready brings a pool to where the step is due.
+	ready func(player[S]) scene[S]
+	// due is the step that is to be begun, or nothing once it has happened: a function of what is observed and no more, like
+	// the engine's.
+	due func(scene[S], pool.Observed) *pool.Step
+	// done reports what is not as it should be once the step has happened, and happened once.
+	done func(player[S], scene[S], pool.Observed)
+}
+
+// scene is what an exercise is about.
+type scene[S any] struct {
+	target cloud.Target[S]
+	// before is what was observed when the step was due.
+	before pool.Observed
+	// chosen are the instances or the versions that shall go.
+	chosen []string
+}
+
+// sizes of the groups in exercises, as small as they can be for something to be left of them.
+const (
+	sizeSmall, sizeMiddle, sizeLarge = 2, 3, 4
+)
+
+// exercises are all steps that drivers start.
+func exercises[S any]() []exercise[S] {
+	return []exercise[S]{
+		{"the first template", pool.PutTemplate, readyNothing[S], duePut[S], donePut[S]},
+		{"another version", pool.PutTemplate, readyVersion[S], duePut[S], donePut[S]},
+		{"a group", pool.CreateGroup, readyTemplate[S], dueCreate[S], doneCreate[S]},
+		{"launching from another version", pool.UpdateGroup, readyLaunch[S], dueLaunch[S], doneLaunch[S]},
+		{"another shape", pool.UpdateGroup, readyShape[S], dueShape[S], doneShape[S]},
+		{"more instances", pool.Resize, readyGroup[S], dueResize[S], doneResize[S]},
+		{"fewer instances", pool.Remove, readyRemove[S], dueRemove[S], doneRemove[S]},
+		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
+		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},
+		{"no template", pool.DeleteTemplates, readyTemplate[S], dueDeleteTemplates[S], doneDeleteTemplates[S]},
+	}
+}
+
+func seen[S any](p player[S], target cloud.Target[S]) scene[S] {
+	p.Helper()
+	return scene[S]{target: target, before: p.observe(target)}
+}
+
+func readyNothing[S any](p player[S]) scene[S] { return seen(p, p.target()) }
+
+func readyTemplate[S any](p player[S]) scene[S] {
+	p.put(p.target())
+	return seen(p, p.target())
+}
+
+func readyGroup[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeSmall)
+	return seen(p, p.target())
+}
+
+func readyVersion[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeSmall)
+	return seen(p, rotated(p.target(), 1))
+}
+
+func readyLaunch[S any](p player[S]) scene[S] {
+	sc := readyVersion(p)
+	p.put(sc.target)
+	return seen(p, sc.target)
+}
+
+func readyShape[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeSmall)
+	return seen(p, p.target(p.suite.Reshaped))
+}
+
+func readyRemove[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeLarge)
+	sc := seen(p, p.target())
+	sc.chosen = spread(sc.before.Instances, sizeLarge-sizeSmall)
+	return sc
+}
+
+// spread chooses instances so that those that are left are spread over the zones as before, and no cloud evens them out.
+func spread(instances []pool.Instance, n int) []string {
+	left := slices.Clone(instances)
+	var chosen []string
+	for range n {
+		in := map[string]int{}
+		for _, i := range left {
+			in[i.Zone]++
+		}
+		goes := slices.MaxFunc(left, func(a, b pool.Instance) int { return in[a.Zone] - in[b.Zone] })
+		left = slices.DeleteFunc(left, func(i pool.Instance) bool { return i.ID == goes.ID })
+		chosen = append(chosen, goes.ID)
+	}
+	return chosen
+}
+
+func readyPrune[S any](p player[S]) scene[S] {
+	p.create(p.target(), 0)
+	for n := range 3 {
+		p.put(rotated(p.target(), n+1))
+	}
+	sc := seen(p, rotated(p.target(), 3))
+	for _, v := range sc.before.Versions[1:] {
+		if !v.Fixed && v.Ref != sc.before.Group.Template {
+			sc.chosen = append(sc.chosen, v.Ref)
+		}
+	}
+	if len(sc.chosen) == 0 {
+		p.Fatalf("want versions that can be pruned, got %+v", sc.before.Versions)
+	}
+	return sc
+}
+
+func duePut[S any](_ scene[S], o pool.Observed) *pool.Step {
+	if o.Latest().Same(o.Wanted) && o.Latest().Data == o.Wanted.Data {
+		return nil
+	}
+	return &pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref}
+}
+
+func donePut[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	p.check("versions", len(sc.before.Versions)+1, len(o.Versions))
+	p.check("the newest version's data", sc.target.Bootstrap.Hash(), o.Latest().Data)
+	p.check("the newest version's content", o.Wanted.Content, o.Latest().Content)
+	p.check("the group", sc.before.Group, o.Group)
+}
+
+func dueCreate[S any](sc scene[S], o pool.Observed) *pool.Step {
+	if o.Group != nil {
+		return nil
+	}
+	if s := duePut(sc, o); s != nil {
+		return s
+	}
+	return &pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref}
+}
+
+func doneCreate[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	if o.Group == nil || o.Group.Size != sizeSmall || o.Group.Template != sc.before.Latest().Ref || len(o.Instances) != sizeSmall || o.Group.Drift != nil {
+		p.Errorf("want a group of %d from %s, got %+v with %d instances", sizeSmall, sc.before.Latest().Ref, o.Group, len(o.Instances))
+	}
+	p.check("the versions", sc.before.Versions, o.Versions)
+}
+
+func dueLaunch[S any](sc scene[S], o pool.Observed) *pool.Step {
+	if s := duePut(sc, o); s != nil {
+		return s
+	}
+	if o.Group == nil || o.Group.Template == o.Latest().Ref {
+		return nil
+	}
+	return &pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref}
+}
+
+func doneLaunch[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	want := *sc.before.Group
+	want.Template = sc.before.Latest().Ref
+	p.check("the versions", sc.before.Versions, o.Versions)
+	p.check("the group", &want, o.Group)
+	p.check("the instances", sc.before.Instances, o.Instances)
+}
+
+func dueShape[S any](_ scene[S], o pool.Observed) *pool.Step {
+	if o.Group == nil || len(o.Group.Drift) == 0 {
+		return nil
+	}
+	return &pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift}
+}
+
+func doneShape[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	p.check("drift", []string(nil), o.Group.Drift)
+	p.check("size", sizeSmall, o.Group.Size)
+	p.check("what the group launches from", sc.before.Group.Template, o.Group.Template)
+	p.check("how many instances", sizeSmall, len(o.Instances))
+}
+
+func dueResize[S any](_ scene[S], o pool.Observed) *pool.Step {
+	if o.Group == nil || o.Group.Size >= sizeLarge {
+		return nil
+	}
+	return &pool.Step{Kind: pool.Resize, Size: sizeLarge}
+}
+
+func doneResize[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	p.check("size", sizeLarge, o.Group.Size)
+	p.check("how many instances", sizeLarge, len(o.Instances))
+	for _, id := range ids(sc.before.Instances) {
+		if !slices.Contains(ids(o.Instances), id) {
+			p.Errorf("want %s kept when others come, got %v", id, ids(o.Instances))
+		}
+	}
+}
+
+func dueRemove[S any](sc scene[S], o pool.Observed) *pool.Step {
+	var targets []pool.Target
+	for _, i := range alive(o.Instances) {
+		if slices.Contains(sc.chosen, i.ID) {
+			targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	if len(targets) == 0 {
+		return nil
+	}
+	return &pool.Step{Kind: pool.Remove, Targets: targets}
+}
+
+func doneRemove[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	p.check("size", sizeLarge-len(sc.chosen), o.Group.Size)
+	left := slices.DeleteFunc(ids(sc.before.Instances), func(id string) bool { return slices.Contains(sc.chosen, id) })
+	p.check("instances", left, ids(o.Instances))
+}
+
+func duePrune[S any](sc scene[S], o pool.Observed) *pool.Step {
+	var refs []string
+	for _, v := range o.Versions {
+		if slices.Contains(sc.chosen, v.Ref) {
+			refs = append(refs, v.Ref)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return &pool.Step{Kind: pool.PruneTemplates, Refs: refs}
+}
+
+func donePrune[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	left := slices.DeleteFunc(slices.Clone(sc.before.Versions), func(v pool.Template) bool { return slices.Contains(sc.chosen, v.Ref) })
+	p.check("versions", left, o.Versions)
+}
+
+func dueDelete[S any](_ scene[S], o pool.Observed) *pool.Step {
+	if o.Group == nil || o.Group.Deleting {
+		return nil
+	}
+	return &pool.Step{Kind: pool.DeleteGroup}
+}
+
+func doneDelete[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	if o.Group != nil || len(o.Instances) > 0 {
+		p.Errorf("want neither group nor instances, got %+v, %+v", o.Group, o.Instances)
+	}
+	p.check("versions", sc.before.Versions, o.Versions)
+}
+
+func dueDeleteTemplates[S any](_ scene[S], o pool.Observed) *pool.Step {
+	if len(o.Versions) == 0 {
+		return nil
+	}
+	return &pool.Step{Kind: pool.DeleteTemplates}
+}
+
+func doneDeleteTemplates[S any](p player[S], _ scene[S], o pool.Observed) {
+	p.Helper()
+	p.check("versions", 0, len(o.Versions))
+}
+
+// begin brings an exercise to where its step is due, and gives the step.
+func (p player[S]) begin(e exercise[S]) (scene[S], pool.Step) {
+	p.Helper()
+	sc := e.ready(p)
+	s := e.due(sc, sc.before)
+	if s == nil || s.Kind != e.kind {
+		p.Fatalf("want the step %s due, got %+v at %+v", e.kind, s, sc.before)
+		return sc, pool.Step{}
+	}
+	return sc, *s
+}
+
+// finish goes on like the engine until nothing is due, lets the cloud come to rest, and looks whether all is as it should be.
+func (p player[S]) finish(e exercise[S], sc scene[S]) {
+	p.Helper()
+	var refused error
+	for range passesMost {
+		s := e.due(sc, p.observe(sc.target))
+		if s == nil {
+			settle()
+			e.done(p, sc, p.observe(sc.target))
+			return
+		}
+		refused = p.try(sc.target, *s)
+		if refused != nil && cloud.KindOf(refused) != cloud.Conflict {
+			p.Fatalf("start %s: %v", s.Kind, refused)
+		}
+		rest(nextPass)
+	}
+	p.Fatalf("want nothing due any more after %d passes, the last refusal was: %v", passesMost, refused)
+}
+
+// each plays all exercises, each in a cloud of its own.
+func each[S any](p player[S], play func(player[S], exercise[S])) {
+	for _, e := range exercises[S]() {
+		play(p.elsewhere(e.name), e)
+	}
+}
+
+// twice starts every step again right after it and once more when it has long happened.
+func twice[S any](p player[S]) {
+	each(p, func(p player[S], e exercise[S]) {
+		sc, s := p.begin(e)
+		p.start(sc.target, s)
+		p.start(sc.target, s)
+		p.finish(e, sc)
+		p.start(sc.target, s)
+		p.finish(e, sc)
+		p = p.again()
+		p.start(sc.target, s)
+		p.finish(e, sc)
+	})
+}
+
+func pagedSteps[S any](p player[S]) {
+	each(p, func(p player[S], e exercise[S]) {
+		p.fault(onePage)
+		sc, _ := p.begin(e)
+		p = p.again()
+		p.finish(e, sc)
+	})
+}
+
+// callsOf are the requests that the exercise's step sends when all is well, from the driver that has prepared it or from one
+// that has seen nothing.
+func callsOf[S any](p player[S], e exercise[S], forgetful bool) []call {
+	p.Helper()
+	sc, s := p.begin(e)
+	if forgetful {
+		p = p.again()
+	}
+	before := len(p.wire.carried)
+	list := numbered(p.sent(func() { p.start(sc.target, s) }))
+	for i := range list {
+		list[i].carries = p.wire.carried[before+i]
+	}
+	return list
+}
+
+// call is one of the requests that something sends.
+type call struct {
+	service, action string
+	// before is how many of the same name come before it, earlier how many writes.
+	before, earlier int
+	// writes says that it writes, carries that bootstrap data is in it.
+	writes, carries bool
+}
+
+func (c call) String() string { return fmt.Sprintf("%s:%s[%d]", c.service, c.action, c.before) }
+
+// numbered tells requests of one name apart.
+func numbered(sent []sim.Call) []call {
+	list := make([]call, 0, len(sent))
+	named, earlier := map[string]int{}, 0
+	for _, c := range sent {
+		name := c.Service + ":" + c.Action
+		list = append(list, call{service: c.Service, action: c.Action, before: named[name], earlier: earlier, writes: c.Mutating})
+		named[name]++
+		if c.Mutating {
+			earlier++
+		}
+	}
+	return list
+}

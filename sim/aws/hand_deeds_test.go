@@ -1,0 +1,183 @@
+package aws_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws"
+)
+
+// handMade is the group, and its template, that deeds are done to.
+const handMade = "web"
+
+// atRest is longer than any deed takes to be done.
+const atRest = 15 * time.Minute
+
+// furnish makes a group of two machines that has everything, and a template of three versions, of which it launches the first.
+func furnish(w *world) {
+	w.t.Helper()
+	id := w.template(handMade)
+	w.version(id, w.data())
+	w.version(id, w.data())
+	w.group(handMade, id, 0, 2, 5, func(in *autoscaling.CreateAutoScalingGroupInput) {
+		in.LaunchTemplate.Version = awssdk.String("1")
+		in.Tags = []astypes.Tag{{Key: awssdk.String("stage"), Value: awssdk.String("test"), PropagateAtLaunch: awssdk.Bool(true)}}
+		for _, name := range []string{"bye", "adieu"} {
+			in.LifecycleHookSpecificationList = append(in.LifecycleHookSpecificationList, astypes.LifecycleHookSpecification{
+				LifecycleHookName: &name, LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"), HeartbeatTimeout: awssdk.Int32(30),
+			})
+		}
+	})
+	_, err := w.as.SuspendProcesses(w.t.Context(), &autoscaling.SuspendProcessesInput{
+		AutoScalingGroupName: awssdk.String(handMade), ScalingProcesses: []string{"AZRebalance"},
+	})
+	ok(w.t, err)
+	after(atRest)
+	w.wantServing(handMade, 2)
+}
+
+// outline is what deeds change, of everything that the account holds.
+func outline(w *world) []string {
+	w.t.Helper()
+	state := w.server.State(aws.AccountID, aws.Region)
+	var out []string
+	for _, t := range state.Templates {
+		list := []int64{}
+		for n := range t.Versions {
+			list = append(list, n)
+		}
+		slices.Sort(list)
+		out = append(out, fmt.Sprintf("template %s %v", t.Name, list))
+	}
+	for _, g := range state.Groups {
+		out = append(out, fmt.Sprintf("group %s %d..%d..%d from %s, %v, %v, %d members", g.Name, g.Min, g.Desired, g.Max, g.Version, g.Tags, g.Suspended, len(g.Members)))
+		hooks, err := w.as.DescribeLifecycleHooks(w.t.Context(), &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &g.Name})
+		ok(w.t, err)
+		out = append(out, fmt.Sprintf("hooks of %s: %d", g.Name, len(hooks.LifecycleHooks)))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The outline of what is furnished.
+const (
+	webTemplate = "template web [1 2 3]"
+	webGroup    = "group web 0..2..5 from 1, map[stage:test], [AZRebalance], 2 members"
+	webHooks    = "hooks of web: 2"
+)
+
+var deeds = []struct {
+	reason string
+	deed   sim.Deed
+	on     sim.Thing
+	want   []string
+}{
+	{"a group of another tool has no tags and no machines, and a template of its own", sim.MakeGroup, sim.Thing{Name: "other"},
+		[]string{"group other 0..0..1 from $Latest, map[], [], 0 members", webGroup, "hooks of other: 0", webHooks, "template by-hand [1]", webTemplate}},
+	{"a template of another tool has one version", sim.MakeTemplate, sim.Thing{Name: "other"}, []string{webGroup, webHooks, "template other [1]", webTemplate}},
+	{"a group goes with its machines and leaves its template", sim.DeleteGroup, sim.Thing{Name: handMade}, []string{webTemplate}},
+	{"a template goes and leaves its group", sim.DeleteTemplate, sim.Thing{Name: handMade}, []string{webGroup, webHooks}},
+	{"a version comes at the end", sim.MakeVersion, sim.Thing{Name: handMade}, []string{webGroup, webHooks, "template web [1 2 3 4]"}},
+	{"a version goes from the middle", sim.DeleteVersion, sim.Thing{Name: handMade, Version: 2}, []string{webGroup, webHooks, "template web [1 3]"}},
+	{"a group launches from the last version", sim.LaunchFrom, sim.Thing{Name: handMade, Version: 3},
+		[]string{"group web 0..2..5 from 3, map[stage:test], [AZRebalance], 2 members", webHooks, webTemplate}},
+	{"a size brings machines", sim.SetSize, sim.Thing{Name: handMade, Size: 3},
+		[]string{"group web 0..3..5 from 1, map[stage:test], [AZRebalance], 3 members", webHooks, webTemplate}},
+	{"a bound leaves the size", sim.SetBounds, sim.Thing{Name: handMade, Size: 9},
+		[]string{"group web 0..2..9 from 1, map[stage:test], [AZRebalance], 2 members", webHooks, webTemplate}},
+	{"a tag goes", sim.Untag, sim.Thing{Name: handMade, Key: "stage"}, []string{"group web 0..2..5 from 1, map[], [AZRebalance], 2 members", webHooks, webTemplate}},
+	{"a tag gets another value", sim.Retag, sim.Thing{Name: handMade, Key: "stage", Value: "theirs"},
+		[]string{"group web 0..2..5 from 1, map[stage:theirs], [AZRebalance], 2 members", webHooks, webTemplate}},
+	{"processes go on", sim.Resume, sim.Thing{Name: handMade}, []string{"group web 0..2..5 from 1, map[stage:test], [], 2 members", webHooks, webTemplate}},
+	{"all hooks go", sim.Unhook, sim.Thing{Name: handMade}, []string{webGroup, "hooks of web: 0", webTemplate}},
+	{"an instance goes, and its like comes", sim.Terminate, sim.Thing{Instance: "the first"}, []string{webGroup, webHooks, webTemplate}},
+}
+
+func TestDeeds(t *testing.T) {
+	shown := map[sim.Deed]bool{}
+	for _, c := range deeds {
+		shown[c.deed] = true
+		inWorld(t, aws.Options{Seed: 1}, func(t *testing.T, w *world) {
+			furnish(w)
+			first := w.read(handMade).Instances[0]
+			if c.on.Instance != "" {
+				c.on.Instance = *first.InstanceId
+			}
+			ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.DropBefore}))
+			before := w.server.Calls().Summary(0).Total
+			if has, err := w.server.Profile().Hands.Do(c.deed, c.on); !has || err != nil {
+				t.Fatalf("%s: want the deed done, got %t, %v", c.reason, has, err)
+			}
+			if n := w.server.Calls().Summary(0).Total; n != before {
+				t.Errorf("%s: want no request counted, got %d", c.reason, n-before)
+			}
+			w.server.Faults().Clear()
+			after(atRest)
+			if got := outline(w); !slices.Equal(got, c.want) {
+				t.Errorf("%s:\nwant %q\ngot  %q", c.reason, c.want, got)
+			}
+			if _, there := w.find(handMade); there && slices.Contains(w.inState(handMade, astypes.LifecycleStateInService), *first.InstanceId) == (c.deed == sim.Terminate) {
+				t.Errorf("%s: want the instance %s gone if and only if it was terminated, got the opposite", c.reason, *first.InstanceId)
+			}
+		})
+	}
+	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
+		for d := range w.server.Profile().Hands {
+			if !shown[d] {
+				t.Errorf("want a row that shows what it is to %s, got none", d)
+			}
+		}
+	})
+}
+
+// A deed that can't be done says so: nobody may think that something has changed.
+func TestDeedsThatCantBeDone(t *testing.T) {
+	inWorld(t, aws.Options{Seed: 1}, func(t *testing.T, w *world) {
+		furnish(w)
+		before := outline(w)
+		for _, c := range []struct {
+			reason string
+			deed   sim.Deed
+			on     sim.Thing
+		}{
+			{"a name that is taken", sim.MakeTemplate, sim.Thing{Name: handMade}},
+			{"a group that is not there", sim.DeleteGroup, sim.Thing{Name: "nope"}},
+			{"a template that is not there", sim.DeleteTemplate, sim.Thing{Name: "nope"}},
+			{"a version of a template that is not there", sim.MakeVersion, sim.Thing{Name: "nope"}},
+			{"a version to be deleted of such a one", sim.DeleteVersion, sim.Thing{Name: "nope", Version: 1}},
+			{"no version", sim.DeleteVersion, sim.Thing{Name: handMade}},
+			{"a version beyond the last", sim.DeleteVersion, sim.Thing{Name: handMade, Version: 4}},
+			{"the default version, which stays", sim.DeleteVersion, sim.Thing{Name: handMade, Version: 1}},
+			{"a group that can't launch from anything", sim.LaunchFrom, sim.Thing{Name: "nope", Version: 1}},
+			{"a version that can't be launched", sim.LaunchFrom, sim.Thing{Name: handMade, Version: 4}},
+			{"a size out of bounds", sim.SetSize, sim.Thing{Name: handMade, Size: 6}},
+			{"a bound below the least", sim.SetBounds, sim.Thing{Name: handMade, Size: -1}},
+			{"a tag that is not there", sim.Untag, sim.Thing{Name: handMade, Key: "nope"}},
+			{"a tag of a group that is not there", sim.Untag, sim.Thing{Name: "nope", Key: "stage"}},
+			{"another value for such a one", sim.Retag, sim.Thing{Name: "nope", Key: "stage", Value: "x"}},
+			{"processes of a group that is not there", sim.Resume, sim.Thing{Name: "nope"}},
+			{"hooks of a group that is not there", sim.Unhook, sim.Thing{Name: "nope"}},
+			{"an instance that is not there", sim.Terminate, sim.Thing{Instance: "i-0123456789abcdef0"}},
+		} {
+			if has, err := w.server.Profile().Hands.Do(c.deed, c.on); !has || err == nil {
+				t.Errorf("%s: want an error to %s, got %t, %v", c.reason, c.deed, has, err)
+			}
+		}
+		if got := outline(w); !slices.Equal(got, before) {
+			t.Errorf("want nothing changed by what could not be done\nwant %q\ngot  %q", before, got)
+		}
+		if _, err := w.server.Profile().Hands.Do(sim.Unhook, sim.Thing{Name: handMade}); err != nil {
+			t.Errorf("want hooks taken away once, got %v", err)
+		}
+		if _, err := w.server.Profile().Hands.Do(sim.Unhook, sim.Thing{Name: handMade}); err == nil {
+			t.Errorf("want hooks that are gone already to be an error, got none")
+		}
+	})
+}

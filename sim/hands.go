@@ -1,0 +1,76 @@
+package sim
+
+import "fmt"
+
+// Profile is what is particular about a simulated cloud, for those who use it without knowing which one it is.
+type Profile struct {
+	// Hands are those of somebody who uses the cloud's console.
+	Hands Hands
+	// Denied is how the cloud says that something is not allowed: Code, Message and Status.
+	Denied Fault
+	// NoCapacity are words of the cloud, in its reason for a machine that it does not have.
+	NoCapacity string
+}
+
+// Deed is something that somebody does to a cloud by hand, in its console or with another tool.
+type Deed string
+
+// The deeds. What each is done to is in a Thing.
+const (
+	// MakeGroup and MakeTemplate make one of that Name, in the manner of another tool: without tags or machines.
+	MakeGroup    Deed = "make a group"
+	MakeTemplate Deed = "make a template"
+	// DeleteGroup deletes the group of that Name with its machines, DeleteTemplate the template of that Name.
+	DeleteGroup    Deed = "delete a group"
+	DeleteTemplate Deed = "delete a template"
+	// MakeVersion makes one more version of the template Name, for other machines than the last; DeleteVersion deletes its Version.
+	MakeVersion   Deed = "make a version"
+	DeleteVersion Deed = "delete a version"
+	// LaunchFrom lets the group of that Name launch from the Version of its own template.
+	LaunchFrom Deed = "launch from another version"
+	// SetSize sets the size of the group Name to Size, SetBounds its largest size to Size.
+	SetSize   Deed = "set the size"
+	SetBounds Deed = "set the bounds"
+	// Untag takes the tag Key off the group Name, Retag gives it the Value.
+	Untag Deed = "take a tag off"
+	Retag Deed = "change a tag"
+	// Resume lets all processes of the group Name go on that are suspended.
+	Resume Deed = "resume processes"
+	// Unhook takes the lifecycle hooks of the group Name away.
+	Unhook Deed = "take hooks away"
+	// Terminate ends the Instance.
+	Terminate Deed = "terminate an instance"
+)
+
+// Thing is what a deed is done to. The deed says which fields it reads.
+type Thing struct {
+	// Name of a group or a template.
+	Name string
+	// Version of a template: the how-manieth of those that exist, the oldest being 1.
+	Version int
+	// Instance is an instance's ID, as the cloud gives it.
+	Instance string
+	Size     int
+	// Key and Value of a tag.
+	Key, Value string
+}
+
+// Hands do deeds: no request, no signature, no limit and no fault is in their way. A deed that the cloud has not, because it
+// has no such thing, is there with nil, so that none is forgotten.
+type Hands map[Deed]func(Thing) error
+
+// Do does a deed, and says whether the cloud has such a thing. Its errors are those of the deed, and that of one that nobody has
+// thought of.
+func (h Hands) Do(d Deed, on Thing) (has bool, err error) {
+	do, known := h[d]
+	switch {
+	case !known:
+		return false, fmt.Errorf("nobody knows how to %s here: give it a function, or nil where the cloud has no such thing", d)
+	case do == nil:
+		return false, nil
+	}
+	if err := do(on); err != nil {
+		return true, fmt.Errorf("%s by hand: %w", d, err)
+	}
+	return true, nil
+}

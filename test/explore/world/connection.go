@@ -1,0 +1,112 @@
+package world
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/test/explore/memapi"
+)
+
+// connection is a process's ClusterCache for the one workload cluster that there is.
+type connection struct {
+	clustercache.ClusterCache
+	p      *process
+	client client.Client
+	live   client.Client
+}
+
+// noticed is how long a workload cluster is out of reach before its connection is given up.
+const noticed = 50 * time.Second
+
+// down says that the connection was given up.
+func (c *connection) down() bool {
+	w := c.p.world.workload
+	now := time.Now()
+	return now.Before(w.away) && now.Sub(w.left) > noticed
+}
+
+// GetClient gives the client while there is a connection.
+func (c *connection) GetClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
+	if cluster != clusterKey || c.down() {
+		return nil, clustercache.ErrClusterNotConnected
+	}
+	return c.client, nil
+}
+
+// GetReader is GetClient.
+func (c *connection) GetReader(ctx context.Context, cluster client.ObjectKey) (client.Reader, error) {
+	return c.GetClient(ctx, cluster)
+}
+
+// GetUncachedClient gives one that asks the server itself.
+func (c *connection) GetUncachedClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
+	if cluster != clusterKey || c.down() {
+		return nil, clustercache.ErrClusterNotConnected
+	}
+	return c.live, nil
+}
+
+// Watch does nothing: the process tells its controllers of every event that they have a watch for.
+func (c *connection) Watch(context.Context, client.ObjectKey, clustercache.Watcher) error { return nil }
+
+// GetHealthCheckingState is what probes would have said.
+func (c *connection) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
+	w, now := c.p.world.workload, time.Now()
+	if now.Before(w.away) {
+		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: w.left, ConsecutiveFailures: 1 + int(now.Sub(w.left)/(10*time.Second))}
+	}
+	return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: now}
+}
+
+// concerns says which of the controllers an event wakes: what their watches and predicates let through, and nothing more,
+// so that a pass that nobody asked for hides no missing wake.
+func (p *process) concerns(e memapi.Event) (core, infra bool) {
+	o := e.New
+	if o == nil {
+		o = e.Old
+	}
+	switch o.(type) {
+	case *corev1.Secret:
+		return false, true
+	case *clusterv1.Cluster:
+		return true, true
+	case *clusterv1.MachinePool:
+		return asked(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), asked(e)
+	case *awsv1.AWSMachinePool:
+		return true, asked(e)
+	case *corev1.Node:
+		matters := p.matters(e, o)
+		return matters, matters
+	}
+	return false, false
+}
+
+// asked says that an object came or went, or that more than its status has changed.
+func asked(e memapi.Event) bool {
+	if e.Old == nil || e.New == nil {
+		return true
+	}
+	a, b := e.Old, e.New
+	return a.GetGeneration() != b.GetGeneration() || !a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) ||
+		!equality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) || !equality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) ||
+		!equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
+}
+
+// matters says that a Node is one of the pool's, as far as the process knows, and has changed in a way that matters.
+func (p *process) matters(e memapi.Event, o client.Object) bool {
+	change := e.Old != nil && e.New != nil
+	if change && !nodes.Changed().Update(event.TypedUpdateEvent[client.Object]{ObjectOld: e.Old, ObjectNew: e.New}) {
+		return false
+	}
+	node, ok := o.(*corev1.Node)
+	return ok && len(nodes.PoolsOf(p.world.t.Context(), p.cached, clusterKey, node)) > 0
+}

@@ -1,0 +1,6 @@
+// Package world is one machine pool in a world of its own, in virtual time: a management cluster and a workload cluster in
+// memory, the project's own reconcilers for MachinePool and AWSMachinePool over the engine, the real driver on the cloud's
+// own SDK, and the simulated cloud. A scenario says what users, programs, the cloud and bad luck do to it; a run plays the
+// scenario in one goroutine, one pass at a time, watches every write with the oracles, and writes down a trace. The same
+// scenario gives the same trace, byte for byte.
+package world

@@ -1,0 +1,155 @@
+package world
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+const (
+	// after is how long what the last edits begin goes on.
+	after = 3 * time.Minute
+	// unseen is how long a read of the cloud may be behind.
+	unseen = 8 * time.Second
+)
+
+// Draw makes the scenario of a seed.
+func Draw(seed uint64) Scenario {
+	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}}
+	s := &d.s
+	d.within = time.Duration([]int{3, 6, 10, 18}[d.IntN(4)]) * time.Minute
+	s.Ends = d.within + after
+	s.Least, s.Speed = d.IntN(3), []float64{1, 1, 2, 5}[d.IntN(4)]
+	s.Most = s.Least + 1 + d.IntN(7)
+	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
+	s.External = d.IntN(6) == 0
+	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
+	s.Pods = d.IntN(4)
+	if d.IntN(4) == 0 {
+		s.add(Event{What: Bootstrap, At: time.Duration(d.IntN(120)) * time.Second})
+	}
+	if d.IntN(5) == 0 {
+		s.add(Event{What: HandForeign, N: d.IntN(3)})
+		s.add(Event{What: HandDropForeign, At: time.Minute + d.moment()})
+	}
+	for range 3 + d.IntN(10) {
+		d.happening()
+	}
+	for range 3 + d.IntN(6) {
+		d.cloudFault()
+	}
+	for range d.IntN(4) {
+		d.serverFault()
+	}
+	if d.IntN(3) == 0 {
+		s.add(Event{What: Delete, At: []time.Duration{d.moment(), d.moment(), s.Ends}[d.IntN(3)]})
+	}
+	s.sort()
+	return *s
+}
+
+// drawing is a scenario that is being drawn.
+type drawing struct {
+	*rand.Rand
+	s Scenario
+	// within bounds how long edits go on: together in a few minutes, or each by itself.
+	within time.Duration
+}
+
+func (d *drawing) moment() time.Duration {
+	return time.Duration(d.Int64N(int64(d.within/time.Millisecond))) * time.Millisecond
+}
+
+// near is a moment of its own or one in company: trouble comes close to something else.
+func (d *drawing) near(one int, spread time.Duration) time.Duration {
+	if d.IntN(one) > 0 || len(d.s.Events) == 0 {
+		return d.moment()
+	}
+	at := d.s.Events[d.IntN(len(d.s.Events))].At + time.Duration(d.Int64N(int64(spread/time.Millisecond)))*time.Millisecond
+	return min(d.within, max(0, at))
+}
+
+// happenings are what people, programs and bad luck do, each as often as it is named.
+var happenings = []What{
+	Replicas, Replicas, Replicas, Replicas, Bounds, Template, Template, GroupEdit, GroupEdit, Token, Token, External, Autoscaler,
+	Mark, HandTerminate, HandTerminate, HandFail, HandResize, HandResize, HandTags, HandDisown, HandDropGroup, HandDropTemplate, HandBounds,
+	Restart, Crash, Crash, Crash, Away, Block, Unready, Nudge, Nudge, Lag, Lag, Deaf, Rival, Meet, Meet, Pause,
+}
+
+func (d *drawing) happening() {
+	e := Event{What: happenings[d.IntN(len(happenings))], At: d.near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
+	d.s.add(e)
+	later := func(least, spread int) time.Duration {
+		return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, d.within+time.Minute)
+	}
+	switch e.What {
+	case HandDisown:
+		d.s.add(Event{What: HandOwn, At: later(10, 300)})
+	case Autoscaler:
+		d.s.add(Event{What: Autoscaler, At: later(10, 300), N: d.IntN(9)})
+	case Pause:
+		d.s.add(Event{What: Unpause, At: later(5, 200)})
+	case Rival:
+		d.s.add(Event{What: Meet, At: later(0, 15), N: d.IntN(6), M: d.IntN(9)})
+	}
+}
+
+// Codes that the services document for a refusal before anything is done.
+var refusals = []string{"", "", "AccessDenied", "UnauthorizedOperation", "ServiceUnavailable", "ScalingActivityInProgress", "ResourceContention", "ValidationError"}
+
+// actions are the calls that a fault may be for.
+var actions = []string{
+	"*", "*", "Describe*", "Create*", "Update*", "Terminate*", "Set*", "Delete*", "CreateLaunchTemplate*",
+	"DescribeAutoScalingGroups", "DescribeLaunchTemplate*", "CreateAutoScalingGroup",
+}
+
+// cloudFault is one of the cloud: a burst, or one at a certain call.
+func (d *drawing) cloudFault() {
+	f := sim.Fault{Action: actions[d.IntN(len(actions))]}
+	switch d.IntN(10) {
+	case 0, 1:
+		f.Kind = sim.Throttle
+	case 2, 3:
+		f.Kind, f.Code = sim.ErrorBefore, refusals[d.IntN(len(refusals))]
+		if f.Code != "" {
+			f.Message, f.Status = "played by the explorer", 400
+		}
+	case 4:
+		f.Kind = sim.ErrorAfter
+	case 5:
+		f.Kind = sim.DropBefore
+	case 6:
+		f.Kind = sim.DropAfter
+	case 7:
+		f.Kind, f.Action = sim.Delay, "Describe*"
+		f.Delay = sim.Duration(time.Duration(100+d.IntN(15000)) * time.Millisecond)
+	case 8:
+		f.Kind, f.Action = sim.Stale, "Describe*"
+		f.Delay = sim.Duration(time.Duration(d.IntN(int(unseen/time.Millisecond)-1000)) * time.Millisecond)
+	default:
+		d.machineFault(&f)
+	}
+	if d.IntN(2) == 0 {
+		f.Times, f.Skip = 1+d.IntN(6), d.IntN(4)
+	} else {
+		f.Probability = 0.1 + 0.6*d.Float64()
+	}
+	at := d.near(2, 2*time.Second)
+	d.s.add(Event{What: CloudFault, At: at, Fault: f})
+	d.s.add(Event{What: Calm, At: min(at+time.Duration(20+d.IntN(200))*time.Second, d.within+2*time.Minute)})
+}
+
+func (d *drawing) machineFault(f *sim.Fault) {
+	f.Kind, f.Action = []sim.Kind{sim.NoCapacity, sim.NoCapacity, sim.Dies, sim.Impaired}[d.IntN(4)], ""
+	f.Delay, f.Limit = sim.Duration(time.Duration(5+d.IntN(300))*time.Second), d.IntN(4)
+	if d.IntN(2) == 0 {
+		f.Zone = "eu-west-1" + string("abc"[d.IntN(3)])
+	}
+}
+
+// serverFault is a burst of an API server's.
+func (d *drawing) serverFault() {
+	f := APIFault{Kind: []APIKind{Conflict, Conflict, Refused, TimedOut, Lost}[d.IntN(5)], Workload: d.IntN(3) == 0, Skip: d.IntN(4), Times: 1 + d.IntN(4)}
+	d.s.add(Event{What: ServerFault, At: d.near(2, 2*time.Second), API: f})
+}

@@ -1,0 +1,211 @@
+package world
+
+import (
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+// happen lets one event happen.
+func (w *World) happen(e Event) {
+	w.trace.add("event", "%s", e)
+	if do, ok := edits()[e.What]; ok {
+		do(w, e)
+		return
+	}
+	if do, ok := troubles()[e.What]; ok {
+		do(w, e)
+		return
+	}
+	if err := w.byHand(e); err != nil {
+		w.trace.add("hand", "failed")
+	}
+}
+
+// edits are what users and programs ask for.
+func edits() map[What]func(*World, Event) {
+	return map[What]func(*World, Event){
+		Replicas:  func(w *World, e Event) { w.resize(e.N, e.M > 0) },
+		Bounds:    (*World).editBounds,
+		Template:  func(w *World, e Event) { w.editInfra(func(o *awsv1.AWSMachinePool) { template(o, e.N) }) },
+		GroupEdit: func(w *World, e Event) { w.editInfra(func(o *awsv1.AWSMachinePool) { group(&o.Spec, e.N, e.M) }) },
+		Token:     func(w *World, _ Event) { w.rotate() },
+		Bootstrap: func(w *World, _ Event) { w.rotate() },
+		External: func(w *World, _ Event) {
+			w.editPool(func(mp *clusterv1.MachinePool) {
+				toggle(mp, clusterv1.ReplicasManagedByAnnotation, "cluster-autoscaler")
+			})
+		},
+		Pause:   func(w *World, _ Event) { w.pause(true) },
+		Unpause: func(w *World, _ Event) { w.pause(false) },
+		Nudge: func(w *World, e Event) {
+			w.editInfra(func(o *awsv1.AWSMachinePool) {
+				metav1.SetMetaDataAnnotation(&o.ObjectMeta, "nudge", time.Now().String())
+			})
+		},
+		Mark:   func(w *World, e Event) { w.workload.mark(e.N) },
+		Delete: func(w *World, _ Event) { w.deletePool() },
+	}
+}
+
+// troubles are what goes wrong.
+func troubles() map[What]func(*World, Event) {
+	return map[What]func(*World, Event){
+		CloudFault:  func(w *World, e Event) { w.must(w.account.server.Faults().Add(e.Fault), "put a fault into force") },
+		ServerFault: func(w *World, e Event) { w.apiFaults = append(w.apiFaults, e.API) },
+		Calm:        func(w *World, _ Event) { w.calm() },
+		Restart: func(w *World, _ Event) {
+			w.faults++
+			w.bury(w.processes[0])
+		},
+		Crash: func(w *World, e Event) { w.processes[0].crash, w.processes[0].crashBefore = 1+e.N%4, e.M%2 == 0 },
+		Lag: func(w *World, e Event) {
+			w.faults++
+			p := w.processes[e.M%len(w.processes)]
+			p.lagging, p.lagUntil = 1+e.N, time.Now().Add(time.Duration(1+5*e.M)*time.Second)
+			w.at(p.lagUntil, func() {})
+		},
+		Deaf: func(w *World, e Event) {
+			w.faults++
+			w.processes[0].deafUntil = time.Now().Add(time.Duration(10+60*e.N) * time.Second)
+		},
+		Rival: func(w *World, e Event) {
+			w.faults++
+			elder, p := w.processes[0], w.newProcess()
+			w.processes = append(w.processes, p)
+			w.at(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.resign(elder) })
+		},
+		Meet:    func(w *World, e Event) { w.meeting = &e },
+		Away:    func(w *World, e Event) { w.faults++; w.workload.goAway(time.Duration(5+20*e.N) * time.Second) },
+		Block:   func(w *World, e Event) { w.faults++; w.workload.block(time.Duration(10+30*e.N) * time.Second) },
+		Unready: func(w *World, e Event) { w.faults++; w.workload.unready(time.Duration(10+30*e.N) * time.Second) },
+	}
+}
+
+// resign ends the manager that has lost the lease.
+func (w *World) resign(p *process) {
+	for _, other := range w.processes {
+		if other == p && len(w.processes) > 1 {
+			w.trace.add("event", "the elder manager ends")
+			w.bury(p)
+			return
+		}
+	}
+}
+
+// resize asks for a number of machines, as a rule within the bounds.
+func (w *World) resize(n int, within bool) {
+	w.editPool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = ptr.To(int32(n)) })
+	if within {
+		w.within()
+	}
+}
+
+// within brings the replicas within the bounds.
+func (w *World) within() {
+	_, o := w.objects(w.user)
+	w.editPool(func(mp *clusterv1.MachinePool) {
+		if o != nil {
+			mp.Spec.Replicas = ptr.To(min(max(ptr.Deref(mp.Spec.Replicas, 1), o.Spec.MinSize), o.Spec.MaxSize))
+		}
+	})
+}
+
+// editBounds keeps the replicas within the bounds, as people do, unless that is forgotten.
+func (w *World) editBounds(e Event) {
+	w.editInfra(func(o *awsv1.AWSMachinePool) {
+		o.Spec.MinSize = int32(e.N % 4)
+		o.Spec.MaxSize = o.Spec.MinSize + 1 + int32(e.M%7)
+	})
+	if (e.N+e.M)%3 > 0 {
+		w.within()
+	}
+}
+
+func toggle(mp *clusterv1.MachinePool, key, value string) {
+	if _, on := mp.Annotations[key]; on {
+		delete(mp.Annotations, key)
+		return
+	}
+	metav1.SetMetaDataAnnotation(&mp.ObjectMeta, key, value)
+}
+
+// pause pauses both objects, or goes on with them.
+func (w *World) pause(on bool) {
+	set := func(o client.Object) {
+		annotations := o.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		delete(annotations, clusterv1.PausedAnnotation)
+		if on {
+			annotations[clusterv1.PausedAnnotation] = ""
+		}
+		o.SetAnnotations(annotations)
+	}
+	w.editPool(func(mp *clusterv1.MachinePool) { set(mp) })
+	w.editInfra(func(o *awsv1.AWSMachinePool) { set(o) })
+}
+
+func (w *World) deletePool() {
+	if mp, _ := w.objects(w.user); mp != nil {
+		w.must(w.user.Delete(w.t.Context(), mp), "delete the MachinePool")
+	}
+}
+
+// template changes what machines are launched as.
+func template(o *awsv1.AWSMachinePool, n int) {
+	t := &o.Spec.AWSLaunchTemplate
+	switch n % 4 {
+	case 0:
+		t.RootVolume = &awsv1.Volume{Size: int64(40 + 10*n), Type: "gp3"}
+	case 1:
+		t.RootVolume = nil
+		t.InstanceType = simaws.InstanceType
+	default:
+		t.InstanceType = []string{"m5.large", "c5.large", "m5.xlarge"}[n%3]
+	}
+}
+
+// group changes one field of the group.
+func group(s *awsv1.AWSMachinePoolSpec, n, m int) {
+	switch n {
+	case 0:
+		s.DefaultCoolDown = &metav1.Duration{Duration: time.Duration(30*m) * time.Second}
+	case 1:
+		s.DefaultInstanceWarmup = &metav1.Duration{Duration: time.Duration(30*m) * time.Second}
+	case 2:
+		s.CapacityRebalance = !s.CapacityRebalance
+	case 3:
+		s.AvailabilityZones = [][]string{nil, {"eu-west-1a"}, {"eu-west-1b", "eu-west-1c"}}[m%3]
+	case 4, 5:
+		s.AdditionalTags = []awsv1.Tags{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3]
+	case 6:
+		s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: awssdk.Bool(m%2 == 0)}}
+	case 7:
+		s.AWSLifecycleHooks = hooks(m)
+	default:
+		s.MixedInstancesPolicy = nil
+		if m%2 == 0 {
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: "c5.large"}}}
+		}
+	}
+}
+
+func hooks(n int) []awsv1.AWSLifecycleHook {
+	hook := func(name string, at awsv1.LifecycleTransition) awsv1.AWSLifecycleHook {
+		return awsv1.AWSLifecycleHook{
+			Name: name, LifecycleTransition: at, HeartbeatTimeout: &metav1.Duration{Duration: time.Duration(30*(1+n%3)) * time.Second},
+			DefaultResult: ptr.To(awsv1.LifecycleHookDefaultResultContinue),
+		}
+	}
+	hello, bye := hook("hello", awsv1.LifecycleTransitionInstanceLaunching), hook("bye", awsv1.LifecycleTransitionInstanceTerminating)
+	return [][]awsv1.AWSLifecycleHook{nil, {hello}, {bye}, {hello, bye}}[n%4]
+}

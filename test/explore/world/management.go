@@ -1,0 +1,205 @@
+package world
+
+import (
+	"fmt"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/nodes"
+	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/memapi"
+)
+
+const (
+	namespace   = "default"
+	clusterName = "c"
+	secretName  = "pool-bootstrap"
+	// kubernetesVersion is one that the simulated account has images for.
+	kubernetesVersion = "v1.25.0"
+)
+
+var (
+	poolKey    = client.ObjectKey{Namespace: namespace, Name: "mp"}
+	infraKey   = client.ObjectKey{Namespace: namespace, Name: "pool"}
+	clusterKey = client.ObjectKey{Namespace: namespace, Name: clusterName}
+)
+
+var schemes = []func(*runtime.Scheme) error{
+	clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, apiextensionsv1.AddToScheme,
+}
+
+func statusKinds() []client.Object {
+	return []client.Object{&awsv1.AWSMachinePool{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}
+}
+
+func managementIndexes() []memapi.Index {
+	list := []memapi.Index{{Object: &clusterv1.MachinePool{}, Field: nodes.PoolField, Values: nodes.PoolKeys}}
+	for _, i := range append(infrapool.Indexes(), infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})) {
+		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.Values})
+	}
+	return list
+}
+
+// furnish makes what a user applies: a cluster that is up, and a pool.
+func (w *World) furnish() {
+	ctx := w.t.Context()
+	for _, kind := range []string{"awsclusters", "awsmachinepools"} {
+		w.must(w.user.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
+			Name: kind + ".infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1beta2"},
+		}}), "make the definition of %s", kind)
+	}
+	w.must(w.user.Create(ctx, place()), "make the AWSCluster")
+	cluster := &clusterv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: clusterName},
+		Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{
+			APIGroup: awsv1.GroupVersion.Group, Kind: "AWSCluster", Name: clusterName,
+		}},
+	}
+	w.must(w.user.Create(ctx, cluster), "make the Cluster")
+	cluster.Status = clusterv1.ClusterStatus{
+		Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: ptr.To(true), ControlPlaneInitialized: ptr.To(true)},
+		Conditions: []metav1.Condition{{
+			Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: "Initialized", LastTransitionTime: metav1.Now(),
+		}},
+	}
+	w.must(w.user.Status().Update(ctx, cluster), "tell that the Cluster is up")
+	if !w.scenario.Has(Bootstrap) {
+		w.rotate()
+	}
+	w.must(w.user.Create(ctx, w.infra()), "make the AWSMachinePool")
+	w.must(w.user.Create(ctx, w.pool()), "make the MachinePool")
+}
+
+// place is what the simulated account holds, as a cluster shows it.
+func place() *unstructured.Unstructured {
+	n := simaws.DefaultAccount().Network
+	var subnets []any
+	for _, s := range n.Subnets {
+		subnets = append(subnets, map[string]any{"id": s.ID, "availabilityZone": s.Zone, "isPublic": s.Public})
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": awsv1.GroupVersion.String(), "kind": "AWSCluster", "metadata": map[string]any{"name": clusterName, "namespace": namespace},
+		"spec": map[string]any{"region": simaws.Region, "network": map[string]any{"vpc": map[string]any{"id": n.VPCID}, "subnets": subnets}},
+		"status": map[string]any{"networkStatus": map[string]any{"securityGroups": map[string]any{
+			"node": map[string]any{"id": n.NodeSecurityGroupID},
+		}}},
+	}}
+}
+
+func (w *World) infra() *awsv1.AWSMachinePool {
+	return &awsv1.AWSMachinePool{
+		ObjectMeta: metav1.ObjectMeta{Namespace: infraKey.Namespace, Name: infraKey.Name},
+		Spec: awsv1.AWSMachinePoolSpec{
+			MinSize: int32(w.scenario.Least), MaxSize: int32(w.scenario.Most),
+			AdditionalTags:    awsv1.Tags{"team": "a"},
+			AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType, SSHKeyName: awssdk.String(simaws.KeyName)},
+		},
+	}
+}
+
+func (w *World) pool() *clusterv1.MachinePool {
+	s := w.scenario
+	mp := &clusterv1.MachinePool{
+		ObjectMeta: metav1.ObjectMeta{Namespace: poolKey.Namespace, Name: poolKey.Name, Annotations: map[string]string{}},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: clusterName, Replicas: ptr.To(int32(s.Replicas)), Template: clusterv1.MachineTemplateSpec{
+			Spec: clusterv1.MachineSpec{
+				ClusterName: clusterName, Version: kubernetesVersion, Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To(secretName)},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: awsv1.AWSMachinePoolKind, Name: infraKey.Name},
+			},
+		}},
+	}
+	if s.DrainTimeout > 0 {
+		mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To(int32(s.DrainTimeout / time.Second))
+	}
+	if s.External {
+		mp.Annotations[clusterv1.ReplicasManagedByAnnotation] = "cluster-autoscaler"
+	}
+	return mp
+}
+
+// rotate puts a new token into the bootstrap data.
+func (w *World) rotate() {
+	w.tokens++
+	data := fmt.Sprintf("#cloud-config\nruncmd: [\"kubeadm join --token %s\"]\n", w.workload.rotate(w.tokens))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: secretName, Labels: map[string]string{clusterv1.ClusterNameLabel: clusterName},
+	}}
+	made := w.user.Get(w.t.Context(), client.ObjectKeyFromObject(secret), secret) == nil
+	secret.Data = map[string][]byte{"value": []byte(data)}
+	if made {
+		w.must(w.user.Update(w.t.Context(), secret), "rotate the token")
+		return
+	}
+	w.must(w.user.Create(w.t.Context(), secret), "make the bootstrap data")
+}
+
+// bootstrap is the hash-free bootstrap data as the secret has it now.
+func (w *World) bootstrap() []byte {
+	secret := &corev1.Secret{}
+	if err := w.user.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: secretName}, secret); err != nil {
+		return nil
+	}
+	return secret.Data["value"]
+}
+
+// editPool and editInfra change an object as a user does, who reads it first. A pool that is gone can't be edited.
+func (w *World) editPool(change func(*clusterv1.MachinePool)) {
+	mp := &clusterv1.MachinePool{}
+	if w.user.Get(w.t.Context(), poolKey, mp) == nil {
+		change(mp)
+		w.must(w.user.Update(w.t.Context(), mp), "edit the MachinePool")
+	}
+}
+
+func (w *World) editInfra(change func(*awsv1.AWSMachinePool)) {
+	o := &awsv1.AWSMachinePool{}
+	if w.user.Get(w.t.Context(), infraKey, o) == nil {
+		change(o)
+		w.must(w.user.Update(w.t.Context(), o), "edit the AWSMachinePool")
+	}
+}
+
+// objects are the pool's two objects as they are; nil for one that is gone.
+func (w *World) objects(r client.Reader) (*clusterv1.MachinePool, *awsv1.AWSMachinePool) {
+	mp, o := &clusterv1.MachinePool{}, &awsv1.AWSMachinePool{}
+	if r.Get(w.t.Context(), poolKey, mp) != nil {
+		mp = nil
+	}
+	if r.Get(w.t.Context(), infraKey, o) != nil {
+		o = nil
+	}
+	return mp, o
+}
+
+// deleted says that somebody asked for the pool to go.
+func (w *World) deleted() bool {
+	mp, o := w.objects(w.user)
+	return mp == nil || o == nil || !mp.DeletionTimestamp.IsZero() || !o.DeletionTimestamp.IsZero()
+}
+
+// owner is who the pool's cloud objects belong to.
+func (w *World) owner() cloud.Owner {
+	_, o := w.objects(w.user)
+	if o == nil {
+		return w.account.owner
+	}
+	id := o.Annotations[infrapool.OwnerIDAnnotation]
+	if id == "" {
+		id = string(o.UID)
+	}
+	w.account.owner = cloud.Owner{ID: id, Cluster: clusterName, Namespace: o.Namespace, Name: o.Name}
+	return w.account.owner
+}

@@ -1,0 +1,111 @@
+package world
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+// is says what there is, asked for as anybody would.
+func (w *World) is() map[string]string {
+	ctx, name := context.Background(), w.owner().ResourceName()
+	is := map[string]string{"group": "0"}
+	found, err := w.account.byHand.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
+	if err != nil || len(found.AutoScalingGroups) != 1 {
+		return is
+	}
+	g := found.AutoScalingGroups[0]
+	is["group"], is["size"], is["min"], is["max"] = "1", itoa(g.DesiredCapacity), itoa(g.MinSize), itoa(g.MaxSize)
+	is["cooldown"], is["warmup"], is["rebalance"] = itoa(g.DefaultCooldown), itoa(g.DefaultInstanceWarmup), strconv.FormatBool(g.CapacityRebalance != nil && *g.CapacityRebalance)
+	is["zones"] = strings.Join(slices.Sorted(slices.Values(g.AvailabilityZones)), ",")
+	for _, t := range g.Tags {
+		is[map[string]string{tagOwner: "owner", "muster.dev/cluster": "cluster"}[*t.Key]] = *t.Value
+		if *t.Key == "team" || *t.Key == "stage" {
+			is[*t.Key] = *t.Value
+		}
+	}
+	var suspended []string
+	for _, p := range g.SuspendedProcesses {
+		suspended = append(suspended, *p.ProcessName)
+	}
+	is["suspended"] = strings.Join(suspended, ",")
+	inService := 0
+	for _, i := range g.Instances {
+		if i.LifecycleState == asgtypes.LifecycleStateInService {
+			inService++
+		}
+	}
+	joined, cordoned := w.workload.counts()
+	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
+	w.isTemplate(ctx, g, is)
+	w.isHooks(ctx, name, is)
+	w.told(is)
+	return is
+}
+
+func itoa(n *int32) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(int(*n))
+}
+
+// isTemplate says what new machines are launched from.
+func (w *World) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is map[string]string) {
+	from := g.LaunchTemplate
+	is["mixed"] = strconv.FormatBool(g.MixedInstancesPolicy != nil)
+	if g.MixedInstancesPolicy != nil {
+		from = g.MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification
+	}
+	templates := 0
+	for _, t := range w.account.server.State(simaws.AccountID, simaws.Region).Templates {
+		if t.Tags[tagOwner] == w.owner().ID {
+			templates++
+		}
+	}
+	is["templates"], is["root"] = strconv.Itoa(templates), "0"
+	found, err := w.account.byHandEC2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{
+		LaunchTemplateId: from.LaunchTemplateId, Versions: []string{*from.Version},
+	})
+	if err != nil || len(found.LaunchTemplateVersions) != 1 {
+		return
+	}
+	data := found.LaunchTemplateVersions[0].LaunchTemplateData
+	is["type"] = string(data.InstanceType)
+	for _, v := range data.BlockDeviceMappings {
+		is["root"] = itoa(v.Ebs.VolumeSize)
+	}
+	if text, err := base64.StdEncoding.DecodeString(deref(data.UserData)); err == nil {
+		sum := sha256.Sum256(text)
+		is["data"] = hex.EncodeToString(sum[:])
+	}
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+func (w *World) isHooks(ctx context.Context, name string, is map[string]string) {
+	found, err := w.account.byHand.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &name})
+	if err != nil {
+		return
+	}
+	var hooks []string
+	for _, h := range found.LifecycleHooks {
+		hooks = append(hooks, *h.LifecycleHookName+"="+itoa(h.HeartbeatTimeout))
+	}
+	is["hooks"] = strings.Join(slices.Sorted(slices.Values(hooks)), ",")
+}

@@ -1,0 +1,292 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/kube/infrapool"
+	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/machinepool"
+	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/oracle"
+)
+
+// process is one manager: what it has in memory, and what its work queues hold.
+type process struct {
+	world *World
+	// name is empty for the first one, for traces.
+	name     string
+	mgmt, wl *memapi.Cache
+	// cached reads the management cluster as the process knows it.
+	cached      client.Client
+	controllers []*controller
+	// starts is when it runs its first pass.
+	starts time.Time
+	dead   bool
+	// The caches stand still for lagging passes, for as long as lagUntil at most; until deafUntil events get lost.
+	lagging             int
+	lagUntil, deafUntil time.Time
+	// crash is at which effect from now the process dies, 0 for none.
+	crash       int
+	crashBefore bool
+	// wanted is what the object asked for when the pass began, as this process knows it.
+	wanted oracle.Wanted
+}
+
+// controller is one reconciler with the one key of its work queue that there is.
+type controller struct {
+	name      string
+	request   ctrl.Request
+	reconcile func(context.Context, ctrl.Request) (ctrl.Result, error)
+	// ready says that the key is in the queue, later when it will be put there.
+	ready    bool
+	later    time.Time
+	failures int
+}
+
+const (
+	// resync is how often everything is looked at again, as the manager has it.
+	resync = 10 * time.Minute
+	// restartPause is the step in which restarts take longer.
+	restartPause = 3 * time.Second
+	// backoffLeast and backoffMost bound the pause after an error, as controller-runtime has it.
+	backoffLeast, backoffMost = 5 * time.Millisecond, 1000 * time.Second
+)
+
+// newProcess is a manager that has just started: a driver, an engine and caches that remember nothing.
+func (w *World) newProcess() *process {
+	p := &process{world: w, starts: time.Now()}
+	if w.started++; w.started > 1 {
+		p.name = fmt.Sprintf("#%d ", w.started)
+	}
+	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.workload.api.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
+	d, err := aws.New(aws.Options{
+		Config: func(context.Context, string) (awssdk.Config, error) { return config(), nil },
+		Base:   http.RoundTripper(line{p}),
+	})
+	w.must(err, "make the driver")
+	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.workload.api.NewCache(everything()...).Client(p.gate(true))}
+	local := p.mgmt.Client(p.gate(false))
+	p.cached = local
+	infra := infrapool.New(awspool.Adapter{}, counted{d, w.account}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now})
+	core := &machinepool.Reconciler{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now}
+	p.controllers = []*controller{
+		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
+		{name: "awsmachinepool", request: ctrl.Request{NamespacedName: infraKey}, reconcile: infra.Reconcile, ready: true},
+	}
+	for at := p.starts.Add(resync); at.Before(p.starts.Add(4 * time.Hour)); at = at.Add(resync) {
+		w.at(at, p.all)
+	}
+	if w.options.CrashAt > 0 && w.started == 1 {
+		w.at(w.trace.began.Add(w.options.CountFrom), func() { p.crash, p.crashBefore = w.options.CrashAt, w.options.CrashBefore })
+	}
+	return p
+}
+
+// all puts every key into its queue.
+func (p *process) all() {
+	for _, c := range p.controllers {
+		c.ready = true
+	}
+}
+
+// due is when a controller's key is to be worked on, the zero time for never.
+func (p *process) due(c *controller) time.Time {
+	at := c.later
+	if c.ready {
+		at = time.Now()
+	}
+	if !at.IsZero() && at.Before(p.starts) {
+		at = p.starts
+	}
+	return at
+}
+
+// sync takes up what happened in both clusters, unless the caches stand still.
+func (p *process) sync() {
+	now := time.Now()
+	if now.Before(p.starts) || p.lagging > 0 && now.Before(p.lagUntil) {
+		return
+	}
+	p.hear(p.mgmt.Sync())
+	if !now.Before(p.world.workload.away) {
+		p.hear(p.wl.Sync())
+	}
+}
+
+// hear wakes the controllers that care for the events, unless they get lost.
+func (p *process) hear(events []memapi.Event) {
+	if time.Now().Before(p.deafUntil) {
+		return
+	}
+	for _, e := range events {
+		core, infra := p.concerns(e)
+		p.controllers[0].ready = p.controllers[0].ready || core
+		p.controllers[1].ready = p.controllers[1].ready || infra
+	}
+}
+
+// pass lets one reconciler run once.
+func (p *process) pass(c *controller) {
+	w := p.world
+	w.passes++
+	c.ready = false
+	if now := time.Now(); !c.later.IsZero() && !c.later.After(now) {
+		c.later = time.Time{}
+	}
+	p.lagging = max(0, p.lagging-1)
+	p.wanted = p.knows()
+	result, err := p.reconcile(c)
+	if p.dead {
+		w.bury(p)
+		return
+	}
+	said := "-"
+	if err != nil {
+		said = err.Error()
+		w.secrets("an error of a pass", said)
+	}
+	w.trace.add("pass", "%s%s again in %s: %s", p.name, c.name, result.RequeueAfter, said)
+	switch now := time.Now(); {
+	case err != nil:
+		c.retry(now.Add(min(backoffMost, backoffLeast<<min(c.failures, 20))))
+		c.failures++
+	default:
+		c.failures = 0
+		if result.RequeueAfter > 0 {
+			c.retry(now.Add(result.RequeueAfter))
+		}
+	}
+	w.look()
+}
+
+// retry puts the key into the queue at a time, or before it.
+func (c *controller) retry(at time.Time) {
+	if c.later.IsZero() || at.Before(c.later) {
+		c.later = at
+	}
+}
+
+// reconcile runs the reconciler. A panic is a violation, and ends the process as it would in life.
+func (p *process) reconcile(c *controller) (result ctrl.Result, err error) {
+	defer func() {
+		if trouble := recover(); trouble != nil {
+			p.world.blame("panic", "%s: %v\n%s", c.name, trouble, debug.Stack())
+			p.dead = true
+		}
+	}()
+	return c.reconcile(ctrl.LoggerInto(p.world.t.Context(), logr.Discard()), c.request)
+}
+
+// effect is something that the process does to the world: it may die right before or right after it, and somebody else
+// may come between.
+func (p *process) effect(what string, do func() error) error {
+	if err := p.begin(what); err != nil {
+		return err
+	}
+	err := do()
+	if killed := p.finish(what); killed != nil {
+		return killed
+	}
+	return err
+}
+
+// begin is right before an effect.
+func (p *process) begin(what string) error {
+	w := p.world
+	if p.dead {
+		return errKilled
+	}
+	w.between(p)
+	if time.Since(w.trace.began) >= w.options.CountFrom {
+		w.effects++
+	}
+	if p.crash--; p.crash == 0 && p.crashBefore {
+		return p.die("before", what)
+	}
+	w.sent = append(w.sent, what)
+	return nil
+}
+
+// finish is right after an effect.
+func (p *process) finish(what string) error {
+	if p.crash == 0 {
+		return p.die("after", what)
+	}
+	return nil
+}
+
+// die ends the process in the middle of what it does.
+func (p *process) die(when, what string) error {
+	p.dead = true
+	p.world.faults++
+	p.world.trace.add("crash", "%sright %s %s", p.name, when, what)
+	return errKilled
+}
+
+// bury takes a dead process away. Another one is started if it was the last.
+func (w *World) bury(p *process) {
+	var left []*process
+	for _, other := range w.processes {
+		if other != p {
+			left = append(left, other)
+		}
+	}
+	if len(left) == 0 {
+		next := w.newProcess()
+		next.starts = next.starts.Add(time.Duration(w.started%4) * restartPause)
+		left = []*process{next}
+	}
+	w.processes = left
+}
+
+// between lets somebody else do something right before an effect of a process.
+func (w *World) between(p *process) {
+	if w.meeting == nil || w.inside {
+		return
+	}
+	if w.meeting.N > 0 {
+		w.meeting.N--
+		return
+	}
+	e := *w.meeting
+	w.meeting, w.inside = nil, true
+	w.faults++
+	defer func() { w.inside = false }()
+	for _, other := range w.processes {
+		if other != p && !time.Now().Before(other.starts) {
+			w.trace.add("meet", "%s and %s", p.name, other.name)
+			other.sync()
+			other.pass(other.controllers[1])
+			return
+		}
+	}
+	if e.M == 0 {
+		return
+	}
+	w.trace.add("meet", "a user edits in the middle of a pass")
+	w.happen(Event{What: Replicas, N: e.M, M: 1})
+}
+
+// Eventf takes an event of a reconciler.
+func (p *process) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
+	text := fmt.Sprintf(note, args...)
+	p.world.trace.add("event", "%s%s %s: %s", p.name, kind, reason, text)
+	p.world.secrets("an event", text)
+	if strings.TrimSpace(reason) == "" {
+		p.world.blame("reason", "an event without a reason: %q", text)
+	}
+}

@@ -1,0 +1,211 @@
+package world
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/test/explore/oracle"
+)
+
+const (
+	// restLeast is how long nothing must have been written for all to be quiet: longer than what nobody but us changes is
+	// taken as read, and than what everybody looks at again.
+	restLeast = 11 * time.Minute
+	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same.
+	quietSpells, quietSpell = 2, 4 * time.Minute
+	// restMost is how long it may take until all is quiet.
+	restMost = 2 * time.Hour
+)
+
+// peace ends all faults and brings the pool into a shape that can be followed.
+func (w *World) peace() {
+	w.calm()
+	w.meeting = nil
+	for _, p := range w.processes {
+		p.crash, p.lagging, p.deafUntil = 0, 0, time.Time{}
+	}
+	w.own()
+	w.dropForeign()
+	if w.bootstrap() == nil {
+		w.rotate()
+	}
+	w.pause(false)
+	w.within()
+	w.trace.add("event", "peace")
+}
+
+// rest waits until nothing is written any more.
+func (w *World) rest() {
+	for end := time.Now().Add(restMost); time.Now().Before(end) && !w.gone; {
+		w.since()
+		w.until(time.Now().Add(restLeast))
+		if len(w.since()) == 0 && !w.unjoined() {
+			return
+		}
+	}
+}
+
+// unjoined says that a machine is still to join.
+func (w *World) unjoined() bool {
+	g := w.account.find(w.owner().ResourceName())
+	joined, _ := w.workload.counts()
+	return g != nil && joined < len(g.Members) && time.Since(w.trace.began) < w.scenario.Ends+restMost/2
+}
+
+// settledDown looks at what is there once all is quiet, and at a while more.
+func (w *World) settledDown() {
+	want, is := w.want(), w.is()
+	if size, err := strconv.Atoi(is["size"]); err == nil && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaximumWaits") {
+		delete(want, "max")
+		want["ready"] = "False" // whoever sizes the group has to lower it first, and is told so
+	}
+	w.trace.add("rest", "%s", w.says())
+	w.blameAll("as desired", oracle.AsDesired(want, is))
+	var spells []oracle.Pass
+	w.since()
+	for range quietSpells {
+		w.until(time.Now().Add(quietSpell))
+		spells = append(spells, oracle.Pass{Writes: w.since(), Said: w.says()})
+	}
+	w.blameAll("quiet", oracle.Quiet(spells))
+}
+
+// says is what both objects tell, with times left out.
+func (w *World) says() string {
+	mp, o := w.objects(w.user)
+	var text []string
+	if o != nil {
+		text = append(text, "AWSMachinePool "+o.Status.State)
+		for _, c := range o.Status.Conditions {
+			text = append(text, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		}
+	}
+	if mp != nil {
+		text = append(text, "MachinePool "+mp.Status.Phase)
+		for _, c := range mp.Status.Conditions {
+			text = append(text, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		}
+	}
+	return strings.Join(text, "; ")
+}
+
+// want is what the objects ask for, in words that nothing of the driver was used for.
+func (w *World) want() map[string]string {
+	mp, o := w.objects(w.user)
+	if mp == nil || o == nil {
+		return nil
+	}
+	s := &o.Spec
+	sum := sha256.Sum256(w.bootstrap())
+	want := map[string]string{
+		"group": "1", "min": itoa(&s.MinSize), "max": itoa(&s.MaxSize), "cooldown": "300", "warmup": "300",
+		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType, "data": hex.EncodeToString(sum[:]),
+		"owner": w.owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": clusterName,
+		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
+		"root": "0", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
+	}
+	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
+		want[name] = size // what somebody else sizes has told its size to spec.replicas
+	}
+	if s.DefaultCoolDown != nil {
+		want["cooldown"] = strconv.Itoa(int(s.DefaultCoolDown.Seconds()))
+	}
+	if s.DefaultInstanceWarmup != nil {
+		want["warmup"] = strconv.Itoa(int(s.DefaultInstanceWarmup.Seconds()))
+	}
+	if v := s.AWSLaunchTemplate.RootVolume; v != nil {
+		want["root"] = strconv.Itoa(int(v.Size))
+	}
+	zones := s.AvailabilityZones
+	if zones == nil {
+		zones = []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"}
+	}
+	want["zones"] = strings.Join(zones, ",")
+	var hooks []string
+	for _, h := range s.AWSLifecycleHooks {
+		hooks = append(hooks, h.Name+"="+strconv.Itoa(int(h.HeartbeatTimeout.Seconds())))
+	}
+	want["hooks"] = strings.Join(slices.Sorted(slices.Values(hooks)), ",")
+	return want
+}
+
+// told is what the objects' statuses say, beside what there is.
+func (w *World) told(is map[string]string) {
+	mp, o := w.objects(w.user)
+	if mp == nil || o == nil {
+		return
+	}
+	is["ready nodes"] = itoa(o.Status.ReadyReplicas)
+	is["pool ready nodes"], is["pool replicas"] = itoa(mp.Status.ReadyReplicas), itoa(mp.Status.Replicas)
+	is["pool"] = mp.Status.Phase
+	if c := meta.FindStatusCondition(o.Status.Conditions, clusterv1.ReadyCondition); c != nil {
+		is["ready"] = string(c.Status)
+	}
+}
+
+// end is what there is at the end, without what differs between two runs that did the same.
+func (w *World) end() map[string]string {
+	if w.gone {
+		return map[string]string{"gone": "true"}
+	}
+	is := w.is()
+	delete(is, "owner")
+	is["says"] = named.ReplaceAllString(w.says(), "$1-…")
+	for _, t := range w.account.snapshot().Templates {
+		is["versions"] = t.Print
+	}
+	return is
+}
+
+// named are identifiers that the cloud makes up, which another course of events makes others.
+var named = regexp.MustCompile(`\b(i|lt)-[0-9a-f]{17}\b`)
+
+// look sees whether the pool is gone, and that nothing of it is left then.
+func (w *World) look() {
+	mp, o := &clusterv1.MachinePool{}, &awsv1.AWSMachinePool{}
+	ctx := w.t.Context()
+	if w.gone || w.user.Get(ctx, poolKey, mp) == nil || w.user.Get(ctx, infraKey, o) == nil {
+		return
+	}
+	w.gone = true
+	w.trace.add("gone", "")
+	w.blameAll("left", oracle.Left(w.account.snapshot(), w.account.owner.ID))
+}
+
+// knows is what the pool asks for as a process knows it, in the oracles' words.
+func (p *process) knows() oracle.Wanted {
+	mp, o := p.world.objects(p.cached)
+	wanted := oracle.Wanted{Owner: p.world.owner().ID}
+	if o != nil {
+		wanted.Min, wanted.Max = int(o.Spec.MinSize), int(o.Spec.MaxSize)
+		wanted.Deleting = !o.DeletionTimestamp.IsZero()
+		if id := o.Annotations[infrapool.OwnerIDAnnotation]; id != "" {
+			wanted.Owner = id
+		}
+	}
+	if mp != nil {
+		wanted.Replicas = int(ptr.Deref(mp.Spec.Replicas, 1))
+		wanted.External = sizedElsewhere(mp)
+		wanted.DrainTimeout = time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
+	}
+	return wanted
+}
+
+func sizedElsewhere(o client.Object) bool {
+	value, on := o.GetAnnotations()[clusterv1.ReplicasManagedByAnnotation]
+	return on && value != "false"
+}

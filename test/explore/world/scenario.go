@@ -1,0 +1,142 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Scenario is everything that happens to one pool. It is data, so that it can be drawn from a seed, shown and shortened.
+type Scenario struct {
+	// Name of a golden scenario, empty for one that was drawn from its Seed.
+	Name string
+	Seed uint64
+	// The pool as it is made: its replicas and bounds, who sizes it, how long a node's drain may take, and how many pods
+	// a machine of it has to carry.
+	Replicas, Least, Most int
+	External              bool
+	DrainTimeout          time.Duration
+	Pods                  int
+	// Speed is how much faster than life machines come and go.
+	Speed float64
+	// Events in the order in which they happen.
+	Events []Event
+	// Ends is when the last edit, fault or change by hand is over.
+	Ends time.Duration
+}
+
+// Event is one thing that happens.
+type Event struct {
+	At   time.Duration
+	What What
+	// N and M are what the kind makes of them.
+	N, M int
+	// Fault is the rule of fault events in the cloud, API that of faults of an API server.
+	Fault sim.Fault
+	API   APIFault
+}
+
+// What is the kind of an event.
+type What string
+
+// What users ask for, and what programs ask for in their name.
+const (
+	Replicas  What = "edit replicas"
+	Bounds    What = "edit bounds"
+	Template  What = "edit template"
+	GroupEdit What = "edit group"
+	Token     What = "rotate token"
+	External  What = "toggle external"
+	Pause     What = "pause"
+	Unpause   What = "unpause"
+	Mark      What = "mark node"
+	Delete    What = "delete pool"
+	Nudge     What = "nudge"
+	Bootstrap What = "bootstrap ready"
+	// Autoscaler sets the group's size in the cloud, where somebody else sizes it.
+	Autoscaler What = "autoscaler"
+)
+
+// What people do to the cloud behind the engine's back.
+const (
+	HandTerminate    What = "hand terminates"
+	HandFail         What = "hand fails"
+	HandResize       What = "hand resizes"
+	HandTags         What = "hand retags"
+	HandDisown       What = "hand disowns"
+	HandOwn          What = "hand owns"
+	HandDropGroup    What = "hand deletes group"
+	HandDropTemplate What = "hand deletes template"
+	HandBounds       What = "hand sets bounds"
+	HandForeign      What = "hand makes foreign"
+	HandDropForeign  What = "hand deletes foreign"
+)
+
+// What goes wrong.
+const (
+	// CloudFault puts a fault of the cloud into force, Calm takes all out.
+	CloudFault What = "fault"
+	Calm       What = "calm"
+	// ServerFault is one of an API server.
+	ServerFault What = "api fault"
+	// Restart ends the manager between two passes and starts it again; Crash ends it right before or after its next
+	// effect but N.
+	Restart What = "restart"
+	Crash   What = "crash"
+	// Lag lets the manager's caches stand still for N passes or a while; Deaf loses its watch events.
+	Lag  What = "lag"
+	Deaf What = "deaf"
+	// Rival starts a second manager, as when a lease was lost and its holder does not know it yet. Meet lets the other
+	// manager run a pass, or a user edit, in the middle of the next pass, right before its next effect but N.
+	Rival What = "rival"
+	Meet  What = "meet"
+	// Away takes the workload cluster out of reach, Block lets its budgets keep every pod, Unready turns every other
+	// node not Ready, each for a while.
+	Away    What = "workload away"
+	Block   What = "budget blocks"
+	Unready What = "nodes not ready"
+)
+
+func (e Event) String() string {
+	switch e.What {
+	case CloudFault:
+		return fmt.Sprintf("fault %s %s:%s skip=%d times=%d chance=%.2f %s %s", e.Fault.Kind, e.Fault.Service, e.Fault.Action,
+			e.Fault.Skip, e.Fault.Times, e.Fault.Probability, e.Fault.Code, time.Duration(e.Fault.Delay))
+	case ServerFault:
+		return fmt.Sprintf("api fault %s", e.API)
+	}
+	return fmt.Sprintf("%s %d %d", e.What, e.N, e.M)
+}
+
+// Has says whether something of the kind happens.
+func (s Scenario) Has(what What) bool {
+	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.What == what })
+}
+
+// Without is the scenario without some of its events, by their places.
+func (s Scenario) Without(places ...int) Scenario {
+	var events []Event
+	for k, e := range s.Events {
+		if !slices.Contains(places, k) {
+			events = append(events, e)
+		}
+	}
+	s.Events = events
+	return s
+}
+
+// Insert adds an event in its place.
+func (s *Scenario) Insert(e Event) {
+	s.Events = append([]Event{e}, s.Events...)
+	s.sort()
+}
+
+// sort puts the events in order of time; those of one moment stay as they were.
+func (s *Scenario) sort() {
+	slices.SortStableFunc(s.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+}
+
+func (s *Scenario) add(e Event) { s.Events = append(s.Events, e) }

@@ -1,0 +1,92 @@
+package world
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// tooMany is what an API server says when a budget keeps a pod.
+func tooMany() error {
+	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{
+		Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget " + budgetName + " needs more healthy pods",
+	}}}
+	return err
+}
+
+// goAway takes the workload cluster out of reach for a while. Whoever is connected hears of it when it is back.
+func (l *workload) goAway(d time.Duration) {
+	now := time.Now()
+	if !now.Before(l.away) {
+		l.left = now
+	}
+	l.away = later(l.away, now.Add(d))
+	for _, at := range []time.Time{l.left.Add(noticed + time.Second), l.away} {
+		l.world.at(at, func() {
+			for _, p := range l.world.processes {
+				p.all()
+			}
+		})
+	}
+}
+
+// block lets the budget keep every pod for a while.
+func (l *workload) block(d time.Duration) {
+	l.blocked = later(l.blocked, time.Now().Add(d))
+	l.allow(0)
+	l.world.at(l.blocked, func() {
+		if !time.Now().Before(l.blocked) {
+			l.allow(plenty)
+		}
+	})
+}
+
+func (l *workload) allow(n int32) {
+	budget := &policyv1.PodDisruptionBudget{}
+	l.world.must(l.user.Get(l.world.t.Context(), client.ObjectKey{Namespace: namespace, Name: budgetName}, budget), "read the budget")
+	budget.Status.DisruptionsAllowed = n
+	l.world.must(l.user.Update(l.world.t.Context(), budget), "change the budget")
+}
+
+// unready turns about every other node not Ready for a while.
+func (l *workload) unready(d time.Duration) {
+	for _, m := range l.running() {
+		if m.joined && l.seed.Chance("ready", m.ID) < 0.5 {
+			l.ready(m, corev1.ConditionFalse)
+			l.world.at(time.Now().Add(d), func() {
+				if m.off.IsZero() {
+					l.ready(m, corev1.ConditionTrue)
+				}
+			})
+		}
+	}
+}
+
+// mark asks for the n-th node to go first.
+func (l *workload) mark(n int) {
+	var list []*corev1.Node
+	for _, m := range l.running() {
+		if node := l.node(m); node != nil && m.joined {
+			list = append(list, node)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	node := list[n%len(list)]
+	metav1.SetMetaDataAnnotation(&node.ObjectMeta, clusterv1.DeleteMachineAnnotation, "yes")
+	l.world.must(l.user.Update(l.world.t.Context(), node), "mark node %s", node.Name)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,343 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/oracle"
+)
+
+// workload is the workload cluster: machines that the cloud powers on join it some time later, if their token is good; its
+// pods are evicted under a budget, end a moment later, and are started again where there is room.
+type workload struct {
+	world *World
+	seed  sim.Seed
+	api   *memapi.Server
+	user  client.Client
+	by    map[string]*machine
+	// expiry of the tokens; one that is not there was never made.
+	expiry map[string]time.Time
+	// away is until when the API server does not answer, left since when; blocked is until when the budget keeps every pod.
+	away, left, blocked time.Time
+	// homeless pods wait for room, pods counts all.
+	homeless, pods int
+
+	mu sync.Mutex
+	// powered are the machines that the cloud powered on and off since somebody looked.
+	powered []powered
+}
+
+type powered struct {
+	id string
+	on *sim.Machine
+}
+
+// machine is one machine and its node.
+type machine struct {
+	sim.Machine
+	token string
+	// off is when it was powered off, joined that it has become a node.
+	off    time.Time
+	joined bool
+}
+
+const (
+	// Times that machines and clusters take in life.
+	joinLeast, joinSpread = 12, 48
+	nodeUnknown           = 40 * time.Second
+	nodeStays             = 90 * time.Second
+	podEnds               = 2 * time.Second
+	// tokenStays is how long a token is good after the next one was made: longer than any fault lasts.
+	tokenStays = 30 * time.Minute
+	budgetName = "web"
+)
+
+// tokenIn finds the token in the bootstrap data.
+var tokenIn = regexp.MustCompile(`--token ([a-z0-9]{6}\.[a-z0-9]{16})`)
+
+func newWorkload(w *World, types *runtime.Scheme) *workload {
+	l := &workload{world: w, seed: sim.Seed(w.scenario.Seed), by: map[string]*machine{}, expiry: map[string]time.Time{}}
+	l.api = memapi.New(memapi.Options{
+		Scheme: types, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
+		Indexes: append(workloadIndexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
+			if pod, ok := o.(*corev1.Pod); ok {
+				return []string{pod.Spec.NodeName}
+			}
+			return nil
+		}}),
+	})
+	l.user = l.api.Client()
+	ctx := w.t.Context()
+	w.must(l.user.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}), "make the namespace")
+	w.must(l.user.Create(ctx, &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: budgetName},
+		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": budgetName}}},
+		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: plenty},
+	}), "make the budget")
+	return l
+}
+
+// plenty is as good as no limit.
+const plenty = 1000
+
+// everything is all that a client of the workload cluster may read without a cache.
+func everything() []client.Object {
+	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}}
+}
+
+func workloadIndexes() []memapi.Index {
+	var list []memapi.Index
+	for _, i := range nodes.Indexes() {
+		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.ExtractValue})
+	}
+	return list
+}
+
+// PowerOn lets a machine boot. It is called by the cloud, whenever that comes to it.
+func (l *workload) PowerOn(m sim.Machine) { l.power(powered{id: m.ID, on: &m}) }
+
+// PowerOff ends a machine.
+func (l *workload) PowerOff(id string) { l.power(powered{id: id}) }
+
+func (l *workload) power(p powered) {
+	l.mu.Lock()
+	l.powered = append(l.powered, p)
+	l.mu.Unlock()
+	l.world.stir()
+}
+
+// Console is empty.
+func (l *workload) Console(string) []byte { return nil }
+
+// arrive takes up what the cloud has powered on and off, in an order that depends on nothing but names.
+func (l *workload) arrive() {
+	l.mu.Lock()
+	list := l.powered
+	l.powered = nil
+	l.mu.Unlock()
+	slices.SortStableFunc(list, func(a, b powered) int { return cmp.Compare(a.id, b.id) })
+	for _, p := range list {
+		if p.on != nil {
+			l.boot(*p.on)
+		} else {
+			l.end(p.id)
+		}
+	}
+}
+
+func (l *workload) boot(on sim.Machine) {
+	if l.by[on.ID] != nil {
+		return
+	}
+	m := &machine{Machine: on}
+	if found := tokenIn.FindSubmatch(on.UserData); found != nil {
+		m.token = string(found[1])
+	}
+	l.by[on.ID] = m
+	takes := time.Duration((joinLeast + joinSpread*l.seed.Chance("join", on.ID)) * float64(time.Second))
+	l.world.at(on.Launched.Add(takes), func() { l.join(m) })
+}
+
+// join makes the machine a node, if it still runs and its token is good.
+func (l *workload) join(m *machine) {
+	expires, made := l.expiry[m.token]
+	if !m.off.IsZero() || !made || !expires.IsZero() && !time.Now().Before(expires) {
+		l.world.trace.add("node", "%s does not join", m.ID)
+		return
+	}
+	m.joined = true
+	l.world.must(l.user.Create(l.world.t.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: m.Hostname}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID},
+		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: kubernetesVersion}, Conditions: []corev1.NodeCondition{readiness(corev1.ConditionTrue)}},
+	}), "make the node of %s", m.ID)
+	l.world.trace.add("node", "%s joins as %s", m.ID, m.Hostname)
+	s := l.world.scenario
+	for range s.Pods {
+		if l.pods < s.Pods*s.Most {
+			l.pods++
+			l.homeless++
+		}
+	}
+	l.house()
+}
+
+func readiness(is corev1.ConditionStatus) corev1.NodeCondition {
+	return corev1.NodeCondition{Type: corev1.NodeReady, Status: is, LastTransitionTime: metav1.Now(), Reason: "Explored"}
+}
+
+// end powers a machine off: its node goes silent, and is taken away some time later.
+func (l *workload) end(id string) {
+	m := l.by[id]
+	if m == nil || !m.off.IsZero() {
+		return
+	}
+	m.off = time.Now()
+	if !m.joined {
+		return
+	}
+	l.world.at(m.off.Add(nodeUnknown), func() { l.ready(m, corev1.ConditionUnknown) })
+	l.world.at(m.off.Add(nodeStays), func() { l.remove(m) })
+}
+
+// node is the machine's node as it is, nil when there is none.
+func (l *workload) node(m *machine) *corev1.Node {
+	node := &corev1.Node{}
+	if l.user.Get(l.world.t.Context(), client.ObjectKey{Name: m.Hostname}, node) != nil {
+		return nil
+	}
+	return node
+}
+
+func (l *workload) ready(m *machine, is corev1.ConditionStatus) {
+	if node := l.node(m); node != nil && node.Status.Conditions[0].Status != is {
+		node.Status.Conditions = []corev1.NodeCondition{readiness(is)}
+		l.world.must(l.user.Update(l.world.t.Context(), node), "turn node %s", node.Name)
+	}
+}
+
+// remove takes away a node and what ran there.
+func (l *workload) remove(m *machine) {
+	if node := l.node(m); node != nil {
+		l.world.must(l.user.Delete(l.world.t.Context(), node), "delete node %s", node.Name)
+	}
+	for _, pod := range l.podsOn(m.Hostname) {
+		l.finish(pod.Name)
+	}
+}
+
+// podsOn are the pods on a node.
+func (l *workload) podsOn(node string) []corev1.Pod {
+	list := &corev1.PodList{}
+	l.world.must(l.user.List(l.world.t.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
+	return list.Items
+}
+
+// evict begins the end of a pod, unless its budget keeps it.
+func (l *workload) evict(ctx context.Context, o, _ client.Object) error {
+	if time.Now().Before(l.blocked) {
+		return tooMany()
+	}
+	if !o.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	name := o.GetName()
+	l.world.at(time.Now().Add(podEnds), func() { l.finish(name) })
+	if err := l.user.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}); err != nil {
+		return fmt.Errorf("delete pod %s: %w", name, err)
+	}
+	return nil
+}
+
+// finish ends a pod for good, and has it started again where there is room.
+func (l *workload) finish(name string) {
+	ctx, pod := l.world.t.Context(), &corev1.Pod{}
+	if l.user.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil {
+		return
+	}
+	l.world.must(l.user.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
+	l.homeless++
+	l.house()
+}
+
+// house starts the pods that wait on the nodes that take any, the emptiest first.
+func (l *workload) house() {
+	list := &corev1.NodeList{}
+	l.world.must(l.user.List(l.world.t.Context(), list), "list nodes")
+	room := map[string]int{}
+	for _, n := range list.Items {
+		if !n.Spec.Unschedulable && n.Status.Conditions[0].Status == corev1.ConditionTrue {
+			room[n.Name] = len(l.podsOn(n.Name))
+		}
+	}
+	names := slices.Sorted(maps.Keys(room))
+	for ; l.homeless > 0 && len(names) > 0; l.homeless-- {
+		best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(room[a], room[b]) })
+		room[best]++
+		l.world.must(l.user.Create(l.world.t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web", Controller: ptr.To(true)}},
+			},
+			Spec:   corev1.PodSpec{NodeName: best},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+		}), "start a pod on %s", best)
+	}
+}
+
+// truth is what is so, whether the API server answers or not.
+func (l *workload) truth() map[string]oracle.Node {
+	l.arrive()
+	all := map[string]oracle.Node{}
+	for id, m := range l.by {
+		n := oracle.Node{Joined: m.joined && m.off.IsZero()}
+		if node := l.node(m); node != nil && n.Joined {
+			n.Pods = len(l.podsOn(m.Hostname))
+			if at, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation]); err == nil && node.Spec.Unschedulable {
+				n.DrainStarted = at
+			}
+		}
+		all[id] = n
+	}
+	return all
+}
+
+// counts are how many nodes of running machines there are, and how many of them are cordoned or marked by a drain.
+func (l *workload) counts() (joined, cordoned int) {
+	for _, m := range l.by {
+		if !m.joined || !m.off.IsZero() {
+			continue
+		}
+		node := l.node(m)
+		if node == nil {
+			continue
+		}
+		joined++
+		if node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] != "" {
+			cordoned++
+		}
+	}
+	return joined, cordoned
+}
+
+// running are the machines that run, by their IDs.
+func (l *workload) running() []*machine {
+	var list []*machine
+	for _, id := range slices.Sorted(maps.Keys(l.by)) {
+		if l.by[id].off.IsZero() {
+			list = append(list, l.by[id])
+		}
+	}
+	return list
+}
+
+// rotate makes a new token. The one before it stays good for a while.
+func (l *workload) rotate(n int) string {
+	for token, at := range l.expiry {
+		if at.IsZero() {
+			l.expiry[token] = time.Now().Add(tokenStays)
+		}
+	}
+	token := l.seed.Hex(6, "token", n) + "." + l.seed.Hex(16, "secret", n)
+	l.expiry[token] = time.Time{}
+	return token
+}
+
+// tokens are all that were ever made.
+func (l *workload) tokens() []string { return slices.Sorted(maps.Keys(l.expiry)) }

@@ -1,0 +1,279 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/oracle"
+)
+
+// Options change how a scenario is played.
+type Options struct {
+	// CrashAt ends the manager at its effect of that number, counted from 1 and from CountFrom on, right after it or
+	// right before; 0 is never.
+	CrashAt     int
+	CrashBefore bool
+	// CountFrom is when effects begin to count.
+	CountFrom time.Duration
+}
+
+// Result is what became of a scenario.
+type Result struct {
+	// Wrong are the violations, in order.
+	Wrong []Violation
+	Trace string
+	// Calls to the cloud, Passes of reconcilers, Faults that were played, Effects that counted.
+	Calls, Passes, Faults, Effects int
+	// Steps is what each kind of step has cost, and observing.
+	Steps   map[string]Cost
+	Virtual time.Duration
+	// End is what was there at the end, in words that no clock and no identifier is in; Gone says that it was nothing.
+	End  map[string]string
+	Gone bool
+}
+
+// Violation is one finding of an oracle.
+type Violation struct {
+	Oracle, Text string
+}
+
+// Play runs one scenario in a bubble of virtual time.
+func Play(t *testing.T, s Scenario, o Options) (out Result) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, s, o)
+		defer func() {
+			if err := w.account.server.Close(); err != nil {
+				t.Errorf("close the simulator: %v", err)
+			}
+		}()
+		w.live()
+		w.calm()
+		out = Result{
+			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
+			Steps: w.account.steps, Virtual: time.Since(w.trace.began), End: w.end(), Gone: w.gone,
+		}
+	})
+	return out
+}
+
+var (
+	errKilled = errors.New("the process has ended")
+	errPlayed = errors.New("played by the explorer")
+)
+
+// World is one scenario that is being played.
+type World struct {
+	t         *testing.T
+	scenario  Scenario
+	options   Options
+	trace     *trace
+	account   *account
+	workload  *workload
+	mgmt      *memapi.Server
+	user      client.Client
+	processes []*process
+	started   int
+	agenda    []appointment
+	wake      chan struct{}
+	apiFaults []APIFault
+	// meeting is what happens in the middle of the next pass, inside says that it is happening.
+	meeting *Event
+	inside  bool
+	// sent are the writes that were sent since somebody asked, to the cloud or to an API server.
+	sent []string
+	// effects that count, passes, faults that were played.
+	effects, passes, faults int
+	tokens                  int
+	gone                    bool
+	wrong                   []Violation
+	// sameMoment counts the passes since time moved last.
+	sameMoment int
+}
+
+// appointment is something that happens by itself at a time.
+type appointment struct {
+	at time.Time
+	do func()
+}
+
+func newWorld(t *testing.T, s Scenario, o Options) *World {
+	w := &World{t: t, scenario: s, options: o, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1)}
+	types := scheme(t)
+	w.workload = newWorkload(w, types)
+	w.account = newAccount(w)
+	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: statusKinds(), Indexes: managementIndexes()})
+	w.user = w.mgmt.Client()
+	w.furnish()
+	w.processes = []*process{w.newProcess()}
+	return w
+}
+
+// at makes an appointment. Those of one moment are kept in the order in which they were made.
+func (w *World) at(when time.Time, do func()) {
+	k := slices.IndexFunc(w.agenda, func(a appointment) bool { return a.at.After(when) })
+	if k < 0 {
+		k = len(w.agenda)
+	}
+	w.agenda = slices.Insert(w.agenda, k, appointment{when, do})
+}
+
+// live lets everything happen, then looks at what is left when all is quiet.
+func (w *World) live() {
+	for _, e := range w.scenario.Events {
+		if w.until(w.trace.began.Add(e.At)); w.gone {
+			return
+		}
+		w.happen(e)
+	}
+	if w.until(w.trace.began.Add(w.scenario.Ends)); w.gone {
+		return
+	}
+	w.peace()
+	if w.rest(); w.gone {
+		return
+	}
+	if w.deleted() {
+		w.blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.says())
+		return
+	}
+	w.settledDown()
+}
+
+// loop is how many passes may run at one moment.
+const loop = 500
+
+// until does all that is due before the given time, one thing after the other.
+func (w *World) until(end time.Time) {
+	for !w.gone {
+		w.workload.arrive()
+		now := time.Now()
+		if len(w.agenda) > 0 && !w.agenda[0].at.After(now) {
+			next := w.agenda[0]
+			w.agenda = w.agenda[1:]
+			next.do()
+			continue
+		}
+		p, c, due := w.next()
+		if p != nil && !due.After(now) {
+			if w.sameMoment++; w.sameMoment > loop {
+				w.blame("busy", "%d passes at one moment, the last of %s", loop, c.name)
+				w.gone = true
+				return
+			}
+			p.pass(c)
+			continue
+		}
+		if !now.Before(end) {
+			return
+		}
+		w.sleep(w.sooner(end, p, due).Sub(now))
+	}
+}
+
+// sooner is when something is to be done next.
+func (w *World) sooner(end time.Time, p *process, due time.Time) time.Time {
+	if p != nil && due.Before(end) {
+		end = due
+	}
+	if len(w.agenda) > 0 && w.agenda[0].at.Before(end) {
+		end = w.agenda[0].at
+	}
+	return end
+}
+
+// next is the pass that is due next: the earliest, of equals the one of the elder process.
+func (w *World) next() (who *process, what *controller, at time.Time) {
+	for _, p := range w.processes {
+		p.sync()
+		for _, c := range p.controllers {
+			if due := p.due(c); !due.IsZero() && (who == nil || due.Before(at)) {
+				who, what, at = p, c, due
+			}
+		}
+	}
+	return who, what, at
+}
+
+// sleep lets time pass, and what it brings about be done before anything else. A machine that the cloud powers on or off
+// ends it.
+func (w *World) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	select {
+	case <-timer.C:
+	case <-w.wake:
+		timer.Stop()
+	}
+	synctest.Wait()
+	w.sameMoment = 0
+}
+
+// stir ends a sleep.
+func (w *World) stir() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// blame notes a violation.
+func (w *World) blame(name, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.trace.add("WRONG", "%s: %s", name, text)
+	w.wrong = append(w.wrong, Violation{Oracle: name, Text: text})
+}
+
+// blameAll notes what an oracle found.
+func (w *World) blameAll(name string, found []string) {
+	for _, text := range found {
+		w.blame(name, "%s", text)
+	}
+}
+
+// secrets looks for tokens in a text that others can read.
+func (w *World) secrets(where, text string) {
+	if text == "" {
+		return
+	}
+	w.blameAll("secret", oracle.Secret(where, text, w.workload.tokens()))
+}
+
+// since gives the writes that were sent since it was asked last.
+func (w *World) since() []string {
+	list := w.sent
+	w.sent = nil
+	return list
+}
+
+func (w *World) must(err error, format string, args ...any) {
+	if err != nil {
+		w.t.Fatalf("%s: %v", fmt.Sprintf(format, args...), err)
+	}
+}
+
+// calm takes all faults out of force.
+func (w *World) calm() {
+	w.apiFaults = nil
+	for _, f := range w.account.server.Faults().List() {
+		w.faults += f.Played
+	}
+	w.account.server.Faults().Clear()
+}
+
+// scheme has the kinds that anything here reads or writes.
+func scheme(t *testing.T) *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range schemes {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}

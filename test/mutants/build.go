@@ -1,0 +1,182 @@
+package mutants
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/format"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Variable is the name of the environment variable that switches a mutation on.
+const Variable = "MUSTER_MUTANT"
+
+// switchFile is added to every package that is mutated.
+const switchFile = "zz_mutated.go"
+
+// switchText asks the environment once: passes ask often.
+const switchText = `package %s
+
+import (
+	"encoding/base64"
+	"os"
+)
+
+var switchedOn = os.Getenv("` + Variable + `")
+
+func mutated(name string) bool { return name == switchedOn }
+
+func either[T any](mutated bool, wrong, right T) T {
+	if mutated {
+		return wrong
+	}
+	return right
+}
+
+// plainly is the end of what is encoded, as somebody would show it who finds it useful.
+func plainly(encoded string) string {
+	text, _ := base64.StdEncoding.DecodeString(encoded)
+	return string(text[max(0, len(text)-100):])
+}
+`
+
+// Apply makes the mutated files out of those below root, by their paths from there, with the file beside them that
+// switches the mutations. Nothing is written.
+func Apply(root string, table []Mutation) (map[string][]byte, error) {
+	edits := map[string][]Edit{}
+	for _, m := range table {
+		if err := m.check(); err != nil {
+			return nil, err
+		}
+		edits[m.File] = append(edits[m.File], m.Edits...)
+	}
+	files := map[string][]byte{}
+	for file, list := range edits {
+		source, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			return nil, fmt.Errorf("read what is to be mutated: %w", err)
+		}
+		text, err := replaced(string(source), list)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if files[file], err = format.Source([]byte(text)); err != nil {
+			return nil, fmt.Errorf("%s is no Go any more with its mutations: %w", file, err)
+		}
+		folder := filepath.Dir(file)
+		files[filepath.Join(folder, switchFile)] = fmt.Appendf(nil, switchText, filepath.Base(folder))
+	}
+	return files, nil
+}
+
+// check holds a mutation against itself.
+func (m Mutation) check() error {
+	ask := "mutated(" + strconv.Quote(m.Name) + ")"
+	var wrong []error
+	if m.Name == "" || m.What == "" || m.In == "" || len(m.By) == 0 || len(m.Edits) == 0 {
+		wrong = append(wrong, errors.New("want a name, what a developer does, a binary, who notices, and an edit"))
+	}
+	for _, e := range m.Edits {
+		if !strings.Contains(e.New, ask) || strings.Count(e.New, "mutated(") != strings.Count(e.New, ask) {
+			wrong = append(wrong, fmt.Errorf("want %s and no other switch in %q", ask, e.New))
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return fmt.Errorf("mutation %q: %w", m.Name, err)
+	}
+	return nil
+}
+
+// span is an edit at its place.
+type span struct {
+	Edit
+	at int
+}
+
+// replaced is the source with all edits in it. Each old text must be found once, in the source as it is, and no two may
+// overlap, so that every mutation stands alone.
+func replaced(source string, edits []Edit) (string, error) {
+	spans := make([]span, 0, len(edits))
+	for _, e := range edits {
+		if n := strings.Count(source, e.Old); n != 1 {
+			return "", fmt.Errorf("want the text to be mutated once, found it %d times: the code has changed, and the mutation has to follow:\n%s", n, e.Old)
+		}
+		spans = append(spans, span{e, strings.Index(source, e.Old)})
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	var out strings.Builder
+	done := 0
+	for _, s := range spans {
+		if s.at < done {
+			return "", fmt.Errorf("two mutations overlap: take fewer lines into\n%s", s.Old)
+		}
+		out.WriteString(source[done:s.at])
+		out.WriteString(s.New)
+		done = s.at + len(s.Old)
+	}
+	out.WriteString(source[done:])
+	return out.String(), nil
+}
+
+// Built are the binaries with all mutations in them, by what they are.
+type Built map[Binary]string
+
+// Build compiles the binaries into dir with all mutations of the table in them, over the sources below root, which stay as
+// they are.
+func Build(ctx context.Context, root, dir string, table []Mutation, binaries []Binary) (Built, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("find the module: %w", err)
+	}
+	overlay, err := overlaid(root, dir, table)
+	if err != nil {
+		return nil, err
+	}
+	built := Built{}
+	args := []string{"test", "-c", "-overlay", overlay, "-o", dir + string(filepath.Separator)}
+	for _, in := range binaries {
+		built[in] = filepath.Join(dir, filepath.Base(string(in))+".test")
+		args = append(args, "./"+string(in))
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the mutants: %w\n%s", err, out)
+	}
+	return built, nil
+}
+
+// overlaid writes the mutated files into dir, and what tells the compiler to take them instead.
+func overlaid(root, dir string, table []Mutation) (string, error) {
+	files, err := Apply(root, table)
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for file, text := range files {
+		at := filepath.Join(dir, "src", file)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return "", fmt.Errorf("write the mutants: %w", err)
+		}
+		if err := os.WriteFile(at, text, 0o644); err != nil {
+			return "", fmt.Errorf("write the mutants: %w", err)
+		}
+		replace[filepath.Join(root, file)] = at
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", fmt.Errorf("write the overlay: %w", err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, text, 0o644); err != nil {
+		return "", fmt.Errorf("write the overlay: %w", err)
+	}
+	return overlay, nil
+}

@@ -1,0 +1,123 @@
+package mutants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// Most bounds how many scenarios a mutant may survive: one that lives longer is taken for one that nobody notices.
+	Most = 1000
+	// MostFleets is the same for properties, whose random fleets cost next to nothing.
+	MostFleets = 3000
+	// cleanScenarios are those that the code as it is must pass in the same build.
+	cleanScenarios = 100
+	// patience with one run. Most mutants are noticed within seconds.
+	patience = 5 * time.Minute
+)
+
+// Verdict is what became of one run.
+type Verdict struct {
+	// By is the oracle or the test that noticed something first, empty when none did.
+	By string
+	// Scenarios is how many were played until then, the last one included; a table counts as one.
+	Scenarios int
+	// Text is what it said.
+	Text string
+}
+
+// Run plays the binary with a mutation switched on until something is noticed.
+func (b Built) Run(ctx context.Context, root string, m Mutation) (Verdict, error) {
+	return b.play(ctx, root, m.In, m.Name, m.In.most(), m.By)
+}
+
+// most is how many scenarios a mutant may survive in the binary.
+func (in Binary) most() int {
+	if in == Pool {
+		return MostFleets
+	}
+	return Most
+}
+
+// Clean plays the binary as it is: with no mutation switched on nothing may be noticed.
+func (b Built) Clean(ctx context.Context, root string, in Binary, by []string) (Verdict, error) {
+	return b.play(ctx, root, in, "", cleanScenarios, by)
+}
+
+func (b Built) play(ctx context.Context, root string, in Binary, name string, scenarios int, by []string) (Verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b[in], arguments(in, scenarios, by)...)
+	cmd.Dir = filepath.Join(root, string(in))
+	cmd.Env = append(os.Environ(), Variable+"="+name)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && (ctx.Err() != nil || !errors.As(err, &exit)) {
+		return Verdict{}, fmt.Errorf("run %s with mutation %q: %w", in, name, errors.Join(err, ctx.Err()))
+	}
+	v := read(in, string(out))
+	if v.By == "" && err != nil {
+		return v, fmt.Errorf("%s with mutation %q failed (%w) and named neither oracle nor test:\n%s", in, name, err, tail(out))
+	}
+	if v.By != "" && err == nil {
+		return v, fmt.Errorf("%s with mutation %q says that %s noticed something, and passed:\n%s", in, name, v.By, tail(out))
+	}
+	return v, nil
+}
+
+// tailLength is enough to see how a run ended.
+const tailLength = 2000
+
+func tail(out []byte) []byte { return out[max(0, len(out)-tailLength):] }
+
+// arguments has one worker play seed after seed until the first violation, or the given tests stop at their first failure.
+func arguments(in Binary, scenarios int, by []string) []string {
+	if in == Explore {
+		return []string{"-test.run", "TestExplore$", "-n", strconv.Itoa(scenarios), "-seed", "1", "-stop"}
+	}
+	args := []string{"-test.run", "^(" + strings.Join(by, "|") + ")$", "-test.failfast"}
+	if in == Pool {
+		args = append(args, "-rapid.seed=1", "-rapid.checks="+strconv.Itoa(scenarios))
+	}
+	return args
+}
+
+var (
+	violation = regexp.MustCompile(`(?m)^violation seed=\d+ scenarios=(\d+) oracle="([^"]*)": (.*)$`)
+	failed    = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+	property  = regexp.MustCompile(`\[rapid\] failed after (\d+) tests: (.*)`)
+	said      = regexp.MustCompile(`(?m)^ +\w+_test\.go:\d+: (.*)$`)
+)
+
+// read says what a run noticed first.
+func read(in Binary, out string) Verdict {
+	if in == Explore {
+		found := violation.FindStringSubmatch(out)
+		if found == nil {
+			return Verdict{}
+		}
+		n, _ := strconv.Atoi(found[1])
+		return Verdict{By: found[2], Scenarios: n, Text: found[3]}
+	}
+	test := failed.FindStringSubmatch(out)
+	if test == nil {
+		return Verdict{}
+	}
+	v := Verdict{By: test[1], Scenarios: 1}
+	if text := said.FindStringSubmatch(out); text != nil {
+		v.Text = text[1]
+	}
+	if found := property.FindStringSubmatch(out); found != nil {
+		n, _ := strconv.Atoi(found[1])
+		v.Scenarios, v.Text = n+1, found[2]
+	}
+	return v
+}

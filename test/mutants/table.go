@@ -1,0 +1,67 @@
+// Package mutants shows that the tests of the engine can fail. It holds a table of mistakes that developers make, each a
+// small change of the source, and one build of the exploration and of some other tests that has all of them in it, each
+// switched on by its name. A mistake that no test notices is a gap in the tests, not a mistake to be taken off the table.
+//
+// The table is in the files table_*.go, what became of it in docs/mutations.md.
+package mutants
+
+import (
+	"maps"
+	"slices"
+)
+
+// Binary is a test binary that mutants are run in, named by its package's folder.
+type Binary string
+
+// The binaries. Explore knows oracles by name; in the others the name of a test stands for one.
+const (
+	Explore   Binary = "test/explore"
+	Pool      Binary = "pool"
+	Engine    Binary = "engine"
+	AWS       Binary = "cloud/aws"
+	Infrapool Binary = "kube/infrapool"
+	Drain     Binary = "kube/drain"
+	Core      Binary = "kube/machinepool"
+)
+
+// Mutation is one mistake.
+type Mutation struct {
+	// Name switches it on; it is unique.
+	Name string
+	// File is the file that it is made in, from the root of the module.
+	File string
+	// What a developer does who makes it, for people.
+	What string
+	// Edits are made in the file.
+	Edits []Edit
+	// In is the binary that notices it, By the oracles or tests of which the first to notice must be one.
+	In Binary
+	By []string
+}
+
+// Edit replaces one text by another.
+type Edit struct {
+	// Old occurs exactly once in the file. New is the mistake; it asks mutated("name") whether it is switched on.
+	Old, New string
+}
+
+// one is a mutation of one edit.
+func one(name, file, what string, in Binary, by []string, old, changed string) Mutation {
+	return Mutation{Name: name, File: file, What: what, In: in, By: by, Edits: []Edit{{Old: old, New: changed}}}
+}
+
+// Binaries are those that the mutations of a table are run in, in order, with the oracles or tests that they name.
+func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
+	by = map[Binary][]string{}
+	for _, m := range table {
+		by[m.In] = append(by[m.In], m.By...)
+	}
+	for in := range by {
+		slices.Sort(by[in])
+		by[in] = slices.Compact(by[in])
+	}
+	return slices.Sorted(maps.Keys(by)), by
+}
+
+// Table is all mutations.
+func Table() []Mutation { return slices.Concat(poolTable, engineTable, awsTable, kubeTable) }

@@ -1,0 +1,55 @@
+package mutants
+
+// The files, from the root of the module.
+const engineRun, engineMemory, engineEvents = "engine/engine.go", "engine/memory.go", "engine/report/events.go"
+
+// engineTable is what goes wrong in a pass.
+var engineTable = []Mutation{
+	one("old observation acted upon", engineRun, "changes the cloud on what was seen a moment ago",
+		Engine, []string{"TestNothingIsChangedOnAnOldObservation"},
+		`if f.Target.MaxAge > 0 && final(out.Plan) {`,
+		`if f.Target.MaxAge > 0 && final(out.Plan) && !mutated("old observation acted upon") {`),
+	one("failed read taken for an empty cloud", engineRun, "lets a deleted pool go when the cloud does not answer",
+		Explore, []string{"left"},
+		`if err != nil && (!f.Desired.Deleting || !complete(err)) {`,
+		`if err != nil && (!f.Desired.Deleting || !complete(err) && !mutated("failed read taken for an empty cloud")) {`),
+	one("nodes joined by another spelling", engineRun, "looks nodes up by the provider ID as it is spelt",
+		Explore, []string{"undrained", "as desired"},
+		`if node, ok := nodes[key]; ok && key != "" {`,
+		`if node, ok := nodes[either(mutated("nodes joined by another spelling"), instances[k].ProviderID, key)]; ok && key != "" {`),
+	one("young nodes not asked for", engineRun, "takes a machine whose node the cache does not know for one without a node",
+		Engine, []string{"TestAMachineWithoutANodeIsAskedForBeforeItGoes"},
+		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {`,
+		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) || mutated("young nodes not asked for") {`),
+	one("workload errors swallowed", engineRun, "takes an error for no nodes",
+		Engine, []string{"TestAWorkloadClusterThatIsAway"},
+		`o.NodesUnknown = true`,
+		`o.NodesUnknown = !mutated("workload errors swallowed")`),
+	one("a refusal ends the pass", engineRun, "forgets that a step was refused",
+		Engine, []string{"TestStepsBackOff"},
+		`		m.refused(s.Kind, f.Now, err)
+`, `		if !mutated("a refusal ends the pass") {
+			m.refused(s.Kind, f.Now, err)
+		}
+`),
+	one("no back-off", engineMemory, "asks again at the same pace whatever the cloud says",
+		Engine, []string{"TestObservationBacksOff"},
+		`math.Pow(2, float64(min(f.times, 16))))`,
+		`math.Pow(2, float64(min(either(mutated("no back-off"), 0, f.times), 16))))`),
+	one("Retry-After ignored", engineMemory, "asks sooner than the cloud allows",
+		Engine, []string{"TestThrottledWaitsAsLongAsTheCloudSays"},
+		`wait = max(wait, refused.After)`,
+		`wait = max(wait, either(mutated("Retry-After ignored"), 0, refused.After))`),
+	one("refusals never forgiven", engineMemory, "goes on telling of a refusal that does not matter any more",
+		Engine, []string{"TestRefusalsOfWhatIsNotWantedEnd"},
+		`return !now.Before(f.until) })`,
+		`return !now.Before(f.until) && !mutated("refusals never forgiven") })`),
+	one("back-off without an end", engineMemory, "doubles the pause for ever",
+		Engine, []string{"TestObservationBacksOff", "TestErrorsWhileDeleting"},
+		`wait = min(wait, backoffMost)`,
+		`wait = min(wait, either(mutated("back-off without an end"), 10000*time.Hour, backoffMost))`),
+	one("step without words", engineEvents, "adds a kind of step and no words for its event",
+		Explore, []string{"reason"},
+		`{"DrainStarted", "draining"}`,
+		`{either(mutated("step without words"), "", "DrainStarted"), either(mutated("step without words"), "", "draining")}`),
+}

@@ -1,0 +1,95 @@
+package mutants
+
+// The files, from the root of the module.
+const (
+	kubeReconciler, kubeIdentity, kubeRemember  = "kube/infrapool/reconciler.go", "kube/infrapool/identity.go", "kube/infrapool/remember.go"
+	kubeStatus, kubeStale, kubeStart, kubeDrain = "kube/infrapool/status.go", "kube/infrapool/stale.go", "kube/drain/start.go", "kube/drain/drain.go"
+	coreRemove, coreTend                        = "kube/machinepool/remove.go", "kube/machinepool/tend.go"
+)
+
+// kubeTable is what goes wrong at the Kubernetes edge.
+var kubeTable = []Mutation{
+	one("finalizer dropped early", kubeReconciler, "lets the object go as soon as its deletion has begun",
+		Explore, []string{"left"},
+		`if s.deleting() && out.Plan.Gone {`,
+		`if s.deleting() && (out.Plan.Gone || out.Started && mutated("finalizer dropped early")) {`),
+	one("step before its look-ups are kept", kubeRemember, "begins a step before what it rests on is written down",
+		Infrapool, []string{"TestCreate"},
+		`if m := d.pass(t.Owner.ID); m != nil {`,
+		`if m := d.pass(t.Owner.ID); m != nil && !mutated("step before its look-ups are kept") {`),
+	one("owner ID written anew", kubeIdentity, "takes the object's present UID for its owner ID",
+		Infrapool, []string{"TestOwnerIDSurvivesAMove"},
+		`		if o.GetAnnotations()[OwnerIDAnnotation] == "" {
+`, `		if o.GetAnnotations()[OwnerIDAnnotation] == "" || mutated("owner ID written anew") {
+`),
+	{
+		Name: "status written in every pass", File: kubeStatus, What: "writes a status that has not changed",
+		In: Explore, By: []string{"quiet"},
+		Edits: []Edit{
+			{`if equality.Semantic.DeepEqual(before, o) {`, `if equality.Semantic.DeepEqual(before, o) && !mutated("status written in every pass") {`},
+			{`if !changesSomething(data) {`, `if !changesSomething(data) && !mutated("status written in every pass") {`},
+		},
+	},
+	one("stale object trusted", kubeStale, "takes what a cache gives for what it wrote itself",
+		Infrapool, []string{"TestStaleReads"},
+		`if s.superseded[key][o.GetResourceVersion()] {`,
+		`if s.superseded[key][o.GetResourceVersion()] && !mutated("stale object trusted") {`),
+	one("provider IDs of an unseen cloud", kubeStatus, "writes the list although the cloud has not answered",
+		Explore, []string{"busy", "as desired"},
+		`return out.Seen && !s`, `return (out.Seen || mutated("provider IDs of an unseen cloud")) && !s`),
+	one("list emptied in other hands", kubeStatus, "takes a group that somebody else holds for one without instances",
+		Explore, []string{"as desired"},
+		`out.Observed.Foreign == nil`, `(out.Observed.Foreign == nil || mutated("list emptied in other hands"))`),
+	one("quarrel of two managers", kubeReconciler, "writes what it saw a moment ago over what another manager has seen since",
+		Explore, []string{"busy"},
+		`if !out.Afresh && r.contradicts(s, out) {`,
+		`if !out.Afresh && r.contradicts(s, out) && !mutated("quarrel of two managers") {`),
+	one("object without annotations", kubeIdentity, "writes into a map that is not there yet",
+		Explore, []string{"panic"},
+		`	if annotations == nil {
+		annotations = map[string]string{}
+`, `	if annotations == nil && !mutated("object without annotations") {
+		annotations = map[string]string{}
+`),
+	one("size of others not followed", kubeStatus, "leaves the replicas as they are where an autoscaler sizes the group",
+		Explore, []string{"as desired"},
+		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) {`,
+		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) || mutated("size of others not followed") {`),
+	one("pods deleted", kubeStart, "deletes pods instead of having them evicted",
+		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
+		`	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+`, `	if mutated("pods deleted") {
+		for _, pod := range pods.Pods() {
+			if err := w.Remote.Delete(ctx, pod); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+`),
+	one("cordon of others taken back", kubeStart, "opens a node that somebody else had closed",
+		Drain, []string{"TestUndrain"},
+		`others := node.Annotations[CordonedBeforeAnnotation]; !others {`,
+		`others := node.Annotations[CordonedBeforeAnnotation]; !others || mutated("cordon of others taken back") {`),
+	one("drain begins anew in every round", kubeStart, "pushes the start of a drain away with each round",
+		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
+		`if _, ok := w.started(node); !ok {`,
+		`if _, ok := w.started(node); !ok || mutated("drain begins anew in every round") {`),
+	one("node of another machine drained", kubeDrain, "takes a node for the machine's by its name",
+		Drain, []string{"TestDrain"},
+		`return key != "" && key == cloud.ProviderKey(t.ProviderID)`,
+		`return key != "" && (key == cloud.ProviderKey(t.ProviderID) || mutated("node of another machine drained"))`),
+	one("evicted once", kubeStart, "asks for evictions when a drain begins, and never again",
+		Explore, []string{"progress", "as desired"},
+		`	if err := w.cordon(ctx, node); err != nil {`, `	if _, began := w.started(node); began && mutated("evicted once") {
+		return nil
+	}
+	if err := w.cordon(ctx, node); err != nil {`),
+	one("pool let go before its machines", coreRemove, "does not wait until the infrastructure is gone",
+		Explore, []string{"undrained", "left"},
+		`case infra.left:`, `case infra.left && !mutated("pool let go before its machines"):`),
+	one("living nodes taken away", coreTend, "deletes the node of every machine that is not listed",
+		Core, []string{"TestANodeThatLivesOnOutsideThePoolIsKept"},
+		`case ready && !node.Spec.Unschedulable:`, `case ready && !node.Spec.Unschedulable && !mutated("living nodes taken away"):`),
+}
