@@ -77,13 +77,14 @@ func TestCallsOfALife(t *testing.T) {
 			o = w.observe(target)
 		})
 		time.Sleep(9 * time.Minute)
+		check("new instances", []string{"DescribeAutoScalingGroups", "DescribeInstances"}, func() { o = w.observe(target) })
 		check("a steady pool", []string{"DescribeAutoScalingGroups"}, func() { o = w.observe(target) })
 		check("a larger size", []string{"SetDesiredCapacity", "DescribeAutoScalingGroups"}, func() {
 			w.start(target, pool.Step{Kind: pool.Resize, Size: 3})
 			o = w.observe(target)
 		})
 		time.Sleep(5 * time.Minute)
-		check("a steady pool, once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions"}, func() { o = w.observe(target) })
+		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions", "DescribeInstances"}, func() { o = w.observe(target) })
 		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups"}, func() {
 			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
 			o = w.observe(target)

@@ -35,6 +35,8 @@ type memory struct {
 	template   templateRead
 	hooks      hooksRead
 	activities activitiesRead
+	// members are what EC2 said about the group's instances, by ID. It stays true whatever is written.
+	members map[string]memberRead
 	// wrote is set by a write that left the group as it was, until the group is read again.
 	wrote bool
 	// resized is when we last asked for more instances.

@@ -65,6 +65,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if err := p.readHooks(ctx, want.group, is); err != nil {
 		return pool.Observed{}, err
 	}
+	if err := p.readMembers(ctx, is); err != nil {
+		return pool.Observed{}, err
+	}
 	out.Group = p.group(is, want.group)
 	out.Instances = p.instances(is)
 	issues, err := p.readActivities(ctx, is)
@@ -274,8 +277,8 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 	return g
 }
 
-// instances are the group's members. The cloud says here neither when they were made nor whether they serve; those of
-// older template versions come first, for they are as a rule the older ones.
+// instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
+// youngest.
 func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 	var list []pool.Instance
 	for _, i := range is.Instances {
@@ -283,23 +286,22 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 		if !member {
 			continue
 		}
+		id := deref(i.InstanceId)
 		list = append(list, pool.Instance{
-			ID:         deref(i.InstanceId),
-			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), deref(i.InstanceId)),
+			ID:         id,
+			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), id),
 			Zone:       deref(i.AvailabilityZone),
 			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
+			Created:    p.memory.members[id].created,
 		})
 	}
-	age := func(i pool.Instance) int64 {
-		for _, v := range p.memory.template.versions {
-			if v.Ref == i.Template.Ref {
-				return v.number
-			}
+	slices.SortFunc(list, func(a, b pool.Instance) int {
+		if a.Created.IsZero() != b.Created.IsZero() {
+			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
 		}
-		return 0
-	}
-	slices.SortFunc(list, func(a, b pool.Instance) int { return cmp.Or(cmp.Compare(age(a), age(b)), cmp.Compare(a.ID, b.ID)) })
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
 	return list
 }
 

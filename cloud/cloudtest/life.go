@@ -43,8 +43,8 @@ func (p player[S]) running(o pool.Observed, many int) {
 	p.Helper()
 	keys := map[string]bool{}
 	for _, i := range o.Instances {
-		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil {
-			p.Errorf("want an instance that runs from the wanted template in some zone, got %+v", i)
+		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil || i.Created.IsZero() {
+			p.Errorf("want an instance that runs from the wanted template in some zone, and since when, got %+v", i)
 		}
 		keys[cloud.ProviderKey(i.ProviderID)] = true
 	}
@@ -134,6 +134,7 @@ func rotation[S any](p player[S]) {
 	o = p.observe(target)
 	fresh := slices.DeleteFunc(slices.Clone(o.Instances), func(i pool.Instance) bool { return i.Template.Ref != o.Latest().Ref })
 	p.check("instances of the newest version", sizeMiddle-sizeSmall, len(fresh))
+	p.check("instances, in the order in which they were made", append(ids(before.Instances), ids(fresh)...), ids(o.Instances))
 }
 
 func changed[S any](p player[S]) {

@@ -112,6 +112,11 @@ func sights[S any]() []mistake[S] {
 				o.Instances[i].ProviderID = "instance"
 			}
 		}),
+		seeing("does not know when machines were made", caseCreated, func(_ cloud.Target[S], o *pool.Observed) {
+			for i := range o.Instances {
+				o.Instances[i].Created = time.Time{}
+			}
+		}),
 		{name: "looks at what it remembers, and remembers nothing at first", guard: caseForgetful, driver: newcomer[S]},
 		{name: "writes while it looks", guard: caseSteady, driver: func(d cloud.Driver[S]) cloud.Driver[S] {
 			return bent[S]{Driver: d, see: func(ctx context.Context, t cloud.Target[S], o pool.Observed, err error) (pool.Observed, error) {
