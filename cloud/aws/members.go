@@ -8,6 +8,8 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 // askMost is how many instances one question names: what EC2 recommends as the most.
@@ -16,9 +18,12 @@ const askMost = 1000
 // memberRead is what EC2 says about one instance and does not take back.
 type memberRead struct {
 	created time.Time
+	// aside says that it carries our tag of those that were set aside.
+	aside bool
 }
 
-// readMembers asks EC2 when instances were made that are not known yet: the group's own answer does not tell. What EC2 does
+// readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made, nor
+// by whom they were put into standby. What EC2 does
 // not show yet, for its reads are eventually consistent, is asked for again.
 func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	known := p.memory.members
@@ -29,9 +34,11 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 		if _, member := stateOf(i); !member {
 			continue
 		}
-		if read, ok := known[id]; ok {
+		read, ok := known[id]
+		if ok {
 			current[id] = read
-		} else {
+		}
+		if !ok || inStandby(i) && !read.aside {
 			unknown = append(unknown, id)
 		}
 	}
@@ -42,10 +49,14 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 			return err
 		}
 		for _, i := range found {
-			current[deref(i.InstanceId)] = memberRead{created: deref(i.LaunchTime)}
+			current[deref(i.InstanceId)] = memberRead{created: deref(i.LaunchTime), aside: current[deref(i.InstanceId)].aside || setAsideByUs(i.Tags, p.t.Owner)}
 		}
 	}
 	return nil
+}
+
+func setAsideByUs(tags []ec2types.Tag, o cloud.Owner) bool {
+	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return deref(t.Key) == tagSetAside && deref(t.Value) == o.ID })
 }
 
 // codeNoInstance is how EC2 refuses a question that names an instance which it does not know.

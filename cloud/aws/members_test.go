@@ -2,7 +2,12 @@ package aws_test
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
@@ -41,4 +46,57 @@ func known(o pool.Observed) int {
 		}
 	}
 	return n
+}
+
+// An instance that somebody put into standby is his: it is neither counted nor touched. One that we set aside is seen as such
+// by a driver that has seen nothing.
+func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 3)
+		ours, theirs := o.Instances[0].ID, o.Instances[1].ID
+		if _, err := w.byHand.EnterStandby(t.Context(), &autoscaling.EnterStandbyInput{
+			AutoScalingGroupName: ptr(target.Owner.ResourceName()), InstanceIds: []string{theirs}, ShouldDecrementDesiredCapacity: ptr(true),
+		}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: ours}, {ID: theirs}}})
+		settle()
+		for range 2 {
+			o = w.observe(target)
+			if o.Group.Size != 2 || len(o.Instances) != 3 || !o.Instances[0].Aside || o.Instances[0].ID != ours || len(o.Issues) > 0 {
+				t.Errorf("want a size of 2, with %s set aside, two others and not %s, got %+v with %+v", ours, theirs, o.Group, o.Instances)
+			}
+			w.driver = w.newDriver()
+		}
+	})
+}
+
+// What is not in service can't be set aside: the pass is to look again.
+func TestOnlyWhatServesIsSetAside(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 1)
+		w.start(target, pool.Step{Kind: pool.Resize, Size: 2})
+		o := w.observe(target)
+		for range 100 {
+			if len(o.Instances) == 2 {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			o = w.observe(target)
+		}
+		if len(o.Instances) != 2 || o.Instances[1].State != pool.Pending {
+			t.Fatalf("want one on its way in, got %+v", o.Instances)
+		}
+		sent := w.operations(func() {
+			err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: o.Instances[1].ID}}})
+			if cloud.KindOf(err) != cloud.Conflict {
+				t.Errorf("want a conflict, got %v", err)
+			}
+		})
+		if len(sent) > 0 {
+			t.Errorf("want nothing sent, got %v", sent)
+		}
+	})
 }

@@ -130,6 +130,14 @@ func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
 	return maxAge > 0 && age <= maxAge || m.wrote && age <= sameMoment
 }
 
+// remember keeps what is known about an instance.
+func (m *memory) remember(id string, read memberRead) {
+	if m.members == nil {
+		m.members = map[string]memberRead{}
+	}
+	m.members[id] = read
+}
+
 // asks notes that the group was asked for a size, unless that was surely not heard.
 func (m *memory) asks(size int32, now time.Time, err error) {
 	if err == nil || cloud.KindOf(err) == cloud.Unavailable {

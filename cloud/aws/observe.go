@@ -278,7 +278,7 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 }
 
 // instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
-// youngest.
+// youngest. Those that somebody put into standby himself are left to him.
 func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 	var list []pool.Instance
 	for _, i := range is.Instances {
@@ -287,13 +287,18 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 			continue
 		}
 		id := deref(i.InstanceId)
+		read := p.memory.members[id]
+		if inStandby(i) && !read.aside {
+			continue
+		}
 		list = append(list, pool.Instance{
 			ID:         id,
 			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), id),
 			Zone:       deref(i.AvailabilityZone),
 			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
-			Created:    p.memory.members[id].created,
+			Created:    read.created,
+			Aside:      inStandby(i),
 		})
 	}
 	slices.SortFunc(list, func(a, b pool.Instance) int {
