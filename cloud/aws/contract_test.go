@@ -33,6 +33,6 @@ func suite() cloudtest.Suite[source] {
 			}),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev/cluster",
-		Many: 210, SteadyReads: 3,
+		Many: 210, SteadyReads: 3, Holds: true,
 	}
 }

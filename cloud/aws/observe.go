@@ -62,10 +62,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if is == nil {
 		return out, nil
 	}
-	if err := p.readHooks(ctx, want.group, is); err != nil {
-		return pool.Observed{}, err
-	}
-	if err := p.readMembers(ctx, is); err != nil {
+	if err := p.readRest(ctx, is); err != nil {
 		return pool.Observed{}, err
 	}
 	out.Group = p.group(is, want.group)
@@ -162,6 +159,9 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	subnets, err := r.subnets(ctx)
 	if err == nil {
 		err = noEnclavesAtTheEdge(p.t, subnets)
+	}
+	if err == nil {
+		err = hookNameFree(p.t)
 	}
 	if err != nil {
 		failed = append(failed, err)
@@ -299,6 +299,7 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 			State:      state,
 			Created:    read.created,
 			Aside:      inStandby(i),
+			Hold:       p.holdOf(id),
 		})
 	}
 	slices.SortFunc(list, func(a, b pool.Instance) int {
@@ -330,15 +331,33 @@ func stateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
 	return pool.Running, true
 }
 
-// readHooks reads the group's lifecycle hooks where that may tell something.
-func (p *pass) readHooks(ctx context.Context, want groupSpec, is *asgtypes.AutoScalingGroup) error {
+// readRest reads what is not known of a group and its instances and does not change with them.
+func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	if err := p.readHooks(ctx); err != nil {
+		return err
+	}
+	if err := p.readMembers(ctx, is); err != nil {
+		return err
+	}
+	return p.readHolds(ctx, is)
+}
+
+// readHooks reads the group's lifecycle hooks once in a while, and as a rule not in a pass that has read the template again,
+// so that no pass reads much. A group that is being deleted has none.
+func (p *pass) readHooks(ctx context.Context) error {
 	known := &p.memory.hooks
-	if !want.concernsHooks(is) || !known.at.IsZero() && p.now.Sub(known.at) < slowPeriod {
+	age := p.now.Sub(known.at)
+	young := age < slowPeriod || age < 2*slowPeriod && p.memory.template.at.Equal(p.now)
+	if !known.at.IsZero() && young || strings.HasPrefix(deref(p.memory.group.is.Status), statusDeleting) {
 		return nil
 	}
 	found, err := p.c.autoscaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})
+	if err = refusal(err, p.now); absent(err) || beingDeleted(err) {
+		// The group as it was read is older than its deletion.
+		return nil
+	}
 	if err != nil {
-		return refusal(err, p.now)
+		return err
 	}
 	*known = hooksRead{list: found.LifecycleHooks, at: p.now}
 	return nil

@@ -29,6 +29,10 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 		return p.terminate(ctx, s, false)
 	case pool.SetAside:
 		return p.setAside(ctx, s)
+	case pool.Release:
+		return p.release(ctx, s)
+	case pool.Renew:
+		return p.renew(ctx, s)
 	case pool.PruneTemplates:
 		return p.pruneTemplates(ctx, s)
 	case pool.DeleteGroup:
@@ -161,7 +165,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 			return err
 		}
 	}
-	p.memory.touchedGroup()
+	p.memory.touchedMembers()
 	p.memory.resized = p.now
 	_, err := p.c.autoscaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
 		AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: value(false),

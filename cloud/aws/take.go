@@ -31,7 +31,7 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if is := p.memory.group.is; is != nil {
 		size = deref(is.DesiredCapacity)
 	}
-	p.memory.touchedGroup()
+	p.memory.touchedMembers()
 	for _, target := range s.Targets {
 		_, err := p.c.autoscaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,
@@ -58,7 +58,7 @@ func (p *pass) going(ctx context.Context, id string, refused error) (bool, error
 	if cloud.KindOf(refused) != cloud.Conflict {
 		return false, nil
 	}
-	defer p.memory.touchedGroup()
+	defer p.memory.touchedMembers()
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
 		return err == nil, err
 	}
@@ -107,7 +107,7 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 		read.aside = true
 		p.memory.remember(id, read)
 	}
-	p.memory.touchedGroup()
+	p.memory.touchedMembers()
 	p.memory.resized = p.now
 	_, err = p.c.autoscaling.EnterStandby(ctx, &autoscaling.EnterStandbyInput{
 		AutoScalingGroupName: &p.t.group, InstanceIds: ids, ShouldDecrementDesiredCapacity: value(false),

@@ -174,7 +174,8 @@ func lostReplies[S any](p player[S]) {
 			for _, c := range calls {
 				if c.writes {
 					q := p.elsewhere(r.about + " after " + c.String())
-					q.lostReply(e, r, c, count(calls) == 1)
+					// No cloud has to tell until when it holds: a renewal that may not have been heard is due again.
+					q.lostReply(e, r, c, count(calls) == 1 && e.kind != pool.Renew)
 				}
 			}
 		}

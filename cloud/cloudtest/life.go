@@ -57,8 +57,10 @@ func steady[S any](p player[S]) {
 	target := p.target()
 	target.Remembered = p.create(target, sizeSmall).Remember
 	p.observe(target)
-	for range 5 {
-		settle()
+	settle()
+	p.observe(target)
+	for range int(atRest / steadyPass) {
+		rest(steadyPass)
 		sent := p.sent(func() { p.observe(target) })
 		if len(sent) > p.suite.SteadyReads {
 			p.Errorf("requests: want at most %d, got %+v", p.suite.SteadyReads, sent)

@@ -7,8 +7,10 @@ import (
 )
 
 // asked says whether a cloud with these traits is ever asked for the step of an exercise.
-func asked[S any](t pool.Traits, e exercise[S]) bool {
+func (p player[S]) asked(t pool.Traits, e exercise[S]) bool {
 	switch {
+	case e.kind == pool.Release, e.kind == pool.Renew:
+		return p.suite.Holds
 	case e.kind == pool.SetAside, e.name == nameAside:
 		return t.SetsAside
 	case e.kind == pool.Replace:

@@ -50,6 +50,8 @@ func exercises[S any]() []exercise[S] {
 		{"another instance", pool.Replace, readyReplace[S], dueReplace[S], doneReplace[S]},
 		{"an instance set aside", pool.SetAside, readyReplace[S], dueSetAside[S], doneSetAside[S]},
 		{nameAside, pool.Replace, readyAside[S], dueReplace[S], doneReplace[S]},
+		{"what was held", pool.Release, readyHeld[S], dueRelease[S], doneHeld[S]},
+		{"a longer hold", pool.Renew, readyExpiring[S], dueRenew[S], doneHeld[S]},
 		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
 		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},
 		{"no template", pool.DeleteTemplates, readyTemplate[S], dueDeleteTemplates[S], doneDeleteTemplates[S]},
@@ -316,7 +318,7 @@ func (p player[S]) finish(e exercise[S], sc scene[S]) {
 func each[S any](p player[S], play func(player[S], exercise[S])) {
 	traits := p.driver.Traits()
 	for _, e := range exercises[S]() {
-		if asked(traits, e) {
+		if p.asked(traits, e) {
 			play(p.elsewhere(e.name), e)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 var edge = []pool.StepKind{pool.Drain, pool.Undrain}
 
 // traits are the steps that are asked of a driver only when its traits say that the cloud can do so, and that no cloud has yet.
-var traits = []pool.StepKind{pool.Release, pool.Renew, pool.StartRoll, pool.CancelRoll}
+var traits = []pool.StepKind{pool.StartRoll, pool.CancelRoll}
 
 // Every kind of step that the domain knows is disturbed in every way, or is not a driver's.
 func TestEveryKindOfStepIsExercised(t *testing.T) {
