@@ -72,7 +72,7 @@ func TestCallsOfALife(t *testing.T) {
 			w.start(target, pool.Step{Kind: pool.PutTemplate})
 			o = w.observe(target)
 		})
-		check("a new group", []string{"CreateAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLifecycleHooks"}, func() {
+		check("a new group", []string{"CreateAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLifecycleHooks", "DescribeInstanceRefreshes"}, func() {
 			w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: o.Latest().Ref})
 			o = w.observe(target)
 		})
@@ -215,7 +215,7 @@ func TestMissingInstancesAreExplained(t *testing.T) {
 		target.Remembered = w.observe(target).Remember
 		w.start(target, pool.Step{Kind: pool.PutTemplate})
 		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: w.observe(target).Latest().Ref})
-		if got := w.operations(func() { w.observe(target) }); !slices.Equal(got, []string{"DescribeAutoScalingGroups", "DescribeLifecycleHooks"}) {
+		if got := w.operations(func() { w.observe(target) }); !slices.Equal(got, []string{"DescribeAutoScalingGroups", "DescribeLifecycleHooks", "DescribeInstanceRefreshes"}) {
 			t.Errorf("want a new group to be given time before it is asked, got %v", got)
 		}
 		settle()

@@ -34,6 +34,7 @@ type memory struct {
 	group      groupRead
 	template   templateRead
 	hooks      hooksRead
+	rolls      rollsRead
 	activities activitiesRead
 	// members are what EC2 said about the group's instances, by ID. It stays true whatever is written.
 	members map[string]memberRead

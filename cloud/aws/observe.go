@@ -67,6 +67,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	out.Group = p.group(is, want.group)
 	out.Instances = p.instances(is)
+	out.Roll = p.roll()
 	issues, err := p.readActivities(ctx, is)
 	if err != nil {
 		return pool.Observed{}, err
@@ -337,6 +338,9 @@ func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) erro
 		return err
 	}
 	if err := p.readMembers(ctx, is); err != nil {
+		return err
+	}
+	if err := p.readRolls(ctx, is); err != nil {
 		return err
 	}
 	return p.readHolds(ctx, is)

@@ -29,6 +29,10 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 		return p.terminate(ctx, s, false)
 	case pool.SetAside:
 		return p.setAside(ctx, s)
+	case pool.StartRoll:
+		return p.startRoll(ctx, s)
+	case pool.CancelRoll:
+		return p.cancelRoll(ctx, s)
 	case pool.Release:
 		return p.release(ctx, s)
 	case pool.Renew:

@@ -25,7 +25,7 @@ const (
 	// nextPass is the time from one pass to the next.
 	nextPass = 10 * time.Second
 	// passesMost bounds how many passes a step may need to be done, refusals included.
-	passesMost = 10
+	passesMost = 60
 )
 
 // stage is where one case plays. It may need several clouds.

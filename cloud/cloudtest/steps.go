@@ -52,6 +52,8 @@ func exercises[S any]() []exercise[S] {
 		{nameAside, pool.Replace, readyAside[S], dueReplace[S], doneReplace[S]},
 		{"what was held", pool.Release, readyHeld[S], dueRelease[S], doneHeld[S]},
 		{"a longer hold", pool.Renew, readyExpiring[S], dueRenew[S], doneHeld[S]},
+		{"a roll", pool.StartRoll, readyRoll[S], dueRoll[S], doneRoll[S]},
+		{"no roll", pool.CancelRoll, readyRolling[S], dueCancel[S], doneCancel[S]},
 		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
 		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},
 		{"no template", pool.DeleteTemplates, readyTemplate[S], dueDeleteTemplates[S], doneDeleteTemplates[S]},

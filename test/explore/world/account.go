@@ -139,7 +139,7 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 	switch form.Get("Action") {
 	case "TerminateInstanceInAutoScalingGroup":
 		named = []string{form.Get("InstanceId")}
-	case "UpdateAutoScalingGroup", "SetDesiredCapacity":
+	case "UpdateAutoScalingGroup", "SetDesiredCapacity", "StartInstanceRefresh":
 		named = []string{} // nobody goes by these calls themselves; what the cloud does about a lower size comes later
 	}
 	sum := sha256.Sum256([]byte(form.Encode()))
