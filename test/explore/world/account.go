@@ -137,7 +137,7 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 		}
 	}
 	switch form.Get("Action") {
-	case "TerminateInstanceInAutoScalingGroup":
+	case "TerminateInstanceInAutoScalingGroup", "CompleteLifecycleAction":
 		named = []string{form.Get("InstanceId")}
 	case "UpdateAutoScalingGroup", "SetDesiredCapacity", "StartInstanceRefresh":
 		named = []string{} // nobody goes by these calls themselves; what the cloud does about a lower size comes later
