@@ -139,8 +139,10 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 	switch form.Get("Action") {
 	case "TerminateInstanceInAutoScalingGroup":
 		named = []string{form.Get("InstanceId")}
-	case "UpdateAutoScalingGroup", "SetDesiredCapacity":
-		named = []string{} // nobody goes by these calls themselves; what the cloud does about a lower size comes later
+	case "DeleteAutoScalingGroup":
+		named = nil // all go
+	default:
+		named = []string{} // nobody goes by other calls themselves; what the cloud does about a lower size comes later
 	}
 	sum := sha256.Sum256([]byte(form.Encode()))
 	return strings.Join(append(words, "("+hex.EncodeToString(sum[:4])+")"), " "), named, nil
