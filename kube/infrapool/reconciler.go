@@ -216,9 +216,11 @@ func (r *Reconciler[O, S]) contradicts(s *scope[O], out engine.Outcome) bool {
 	if !lists(s, out) {
 		return false
 	}
+	if !slices.Equal(report.ProviderIDs(out.Observed), s.object.GetProviderIDList()) {
+		return true
+	}
 	group := out.Observed.Group
-	return !slices.Equal(report.ProviderIDs(out.Observed), s.object.GetProviderIDList()) ||
-		group != nil && sizedElsewhere(s.pool) && replicas(s.pool) != group.Size
+	return group != nil && (group.ID != s.object.GetProviderID() || sizedElsewhere(s.pool) && replicas(s.pool) != group.Size)
 }
 
 // release lets the object go: nothing of it is left in the cloud, or nothing there was ever its own.
