@@ -42,8 +42,8 @@ var kubeTable = []Mutation{
 		`o.Foreign == nil`, `(o.Foreign == nil || mutated("list emptied in other hands"))`),
 	one("quarrel of two managers", kubeReconciler, "writes what it saw a moment ago over what another manager has seen since",
 		Explore, []string{"busy"},
-		`if !out.Afresh && r.contradicts(s, out) {`,
-		`if !out.Afresh && r.contradicts(s, out) && !mutated("quarrel of two managers") {`),
+		`return contradicts(s, o)`,
+		`return contradicts(s, o) && !mutated("quarrel of two managers")`),
 	one("object without annotations", kubeIdentity, "writes into a map that is not there yet",
 		Explore, []string{"panic"},
 		`	if annotations == nil {
