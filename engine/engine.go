@@ -23,9 +23,10 @@ type Facts[S any] struct {
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
-	// Afresh wants the cloud to be asked in this pass, however young the last answer is.
-	Afresh bool
-	Now    time.Time
+	// Doubt, when set, says that what was seen a moment ago contradicts what is known elsewhere, so that the cloud is asked
+	// anew before anything rests on it.
+	Doubt func(pool.Observed) bool
+	Now   time.Time
 }
 
 // Nodes is the workload cluster as one pass needs it.
@@ -47,8 +48,6 @@ type Outcome struct {
 	Observed pool.Observed
 	// Seen says that the cloud was asked, now or a moment ago, and has answered.
 	Seen bool
-	// Afresh says that it was asked in this very pass.
-	Afresh bool
 	// Started says that Plan.Step was begun without an error.
 	Started bool
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
@@ -114,22 +113,25 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
 	}
-	if f.Target.MaxAge = m.age(f.Now); f.Afresh {
-		f.Target.MaxAge = 0
-	}
+	f.Target.MaxAge, f.Desired.Avoid = m.age(f.Now), m.avoid(f.Now)
 	out := e.look(ctx, f, n, m)
-	if f.Target.MaxAge > 0 && final(out.Plan) {
+	if f.Target.MaxAge > 0 && (final(out.Plan) || f.doubts(out)) {
 		f.Target.MaxAge = 0
 		out = e.look(ctx, f, n, m)
 	}
 	if !out.Seen {
 		return out
 	}
-	e.confirm(ctx, f, n, m, &out)
+	e.confirm(ctx, f, n, &out)
 	e.start(ctx, f, n, m, &out)
 	out.Refused = m.refusals()
 	out.Again = m.next(f.Now, out, e.steady)
 	return out
+}
+
+// doubts says that what was seen can't be trusted.
+func (f Facts[S]) doubts(out Outcome) bool {
+	return out.Seen && f.Doubt != nil && f.Doubt(out.Observed)
 }
 
 // final says that a plan changes the cloud, or lets the object go: it must rest on what is so now. What was seen a moment
@@ -148,13 +150,12 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	}
 	m.observed()
 	observed = join(ctx, observed, f.Marked, f.Condemned, n)
-	f.Desired.Avoid = m.avoid(f.Now)
-	return Outcome{Observed: observed, Seen: true, Afresh: f.Target.MaxAge == 0, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
+	return Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
 }
 
 // confirm asks the workload cluster itself before machines go undrained because nothing is known of their nodes, and
 // decides again with what it says. A cluster that can't be asked says nothing about its nodes.
-func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
+func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, out *Outcome) {
 	if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {
 		return
 	}
@@ -169,7 +170,6 @@ func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, m *record,
 	if o.NodesUnknown = err != nil; err == nil {
 		attach(o.Instances, nodes)
 	}
-	f.Desired.Avoid = m.avoid(f.Now)
 	out.Plan = pool.Decide(f.Desired, *o, e.driver.Traits(), f.Now)
 }
 

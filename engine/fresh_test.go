@@ -87,3 +87,19 @@ func TestAKnownNodeIsNotAskedForAgain(t *testing.T) {
 		}
 	}
 }
+
+// What is doubted is looked at again before anything rests on it, a drain included: a pass begins one step at most.
+func TestADoubtIsSettledBeforeTheStep(t *testing.T) {
+	s := rest(t)
+	s.pass()
+	s.facts.Desired.Replicas = 1
+	s.facts.Doubt = func(pool.Observed) bool { return true }
+	looks, starts := len(s.driver.observes), len(s.cluster.starts)
+	out := s.after(time.Second)
+	if got := s.driver.observes[looks:]; len(got) != 2 || got[1].MaxAge != 0 {
+		t.Errorf("want a second look, at what is so now, got %+v", got)
+	}
+	if got := len(s.cluster.starts) - starts; got != 1 || !out.Started {
+		t.Errorf("want one step begun, got %d", got)
+	}
+}

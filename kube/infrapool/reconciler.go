@@ -199,11 +199,8 @@ func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (e
 	done := r.driver.during(f.Target.Owner.ID, write)
 	defer done()
 	nodes := r.workload(ctx, s)
+	f.Doubt = func(o pool.Observed) bool { return contradicts(s, o) }
 	out := r.engine.Run(ctx, f.Facts, nodes)
-	if !out.Afresh && r.contradicts(s, out) {
-		f.Afresh = true
-		out = r.engine.Run(ctx, f.Facts, nodes)
-	}
 	if !out.Seen || out.Plan.Gone {
 		return out, nil
 	}
@@ -212,13 +209,14 @@ func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (e
 
 // contradicts says that what was seen a moment ago is not what the objects say. Somebody has seen something newer, as a
 // second manager does while a lease changes hands: to write what is older would begin a quarrel.
-func (r *Reconciler[O, S]) contradicts(s *scope[O], out engine.Outcome) bool {
-	if !lists(s, out) {
+func contradicts[O Object](s *scope[O], o pool.Observed) bool {
+	if !lists(s, o) {
 		return false
 	}
-	group := out.Observed.Group
-	return !slices.Equal(report.ProviderIDs(out.Observed), s.object.GetProviderIDList()) ||
-		group != nil && sizedElsewhere(s.pool) && replicas(s.pool) != group.Size
+	if !slices.Equal(report.ProviderIDs(o), s.object.GetProviderIDList()) {
+		return true
+	}
+	return o.Group != nil && (o.Group.ID != s.object.GetProviderID() || sizedElsewhere(s.pool) && replicas(s.pool) != o.Group.Size)
 }
 
 // release lets the object go: nothing of it is left in the cloud, or nothing there was ever its own.

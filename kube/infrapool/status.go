@@ -20,6 +20,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 // write writes down what a pass has seen: first the fields of the specification that the contract asks for, then the
 // size that somebody else gave the group, and the status last. What is as it should be is not written.
 func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Report, out engine.Outcome) error {
-	if lists(s, out) {
+	if out.Seen && lists(s, out.Observed) {
 		if err := r.writeLists(ctx, s, rep); err != nil {
 			return err
 		}
@@ -53,9 +54,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 // lists says whether a pass may write the lists of instances. A pool that is being deleted keeps its last list, so that
 // whoever cleans up its Nodes knows them; so does one whose group was found in other hands, for nothing is known of its
 // instances then, and the Nodes of machines that still run would be taken for left behind.
-func lists[O Object](s *scope[O], out engine.Outcome) bool {
-	return out.Seen && !s.deleting() && out.Observed.Foreign == nil
-}
+func lists[O Object](s *scope[O], o pool.Observed) bool { return !s.deleting() && o.Foreign == nil }
 
 // writeLists keeps spec.providerID and spec.providerIDList.
 func (r *Reconciler[O, S]) writeLists(ctx context.Context, s *scope[O], rep report.Report) error {

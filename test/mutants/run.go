@@ -15,7 +15,7 @@ import (
 
 const (
 	// Most bounds how many scenarios a mutant may survive: one that lives longer is taken for one that nobody notices.
-	Most = 1000
+	Most = 2000
 	// MostFleets is the same for properties, whose random fleets cost next to nothing.
 	MostFleets = 3000
 	// cleanScenarios are those that the code as it is must pass in the same build.

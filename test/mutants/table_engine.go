@@ -7,8 +7,8 @@ const engineRun, engineMemory, engineEvents = "engine/engine.go", "engine/memory
 var engineTable = []Mutation{
 	one("old observation acted upon", engineRun, "changes the cloud on what was seen a moment ago",
 		Engine, []string{"TestNothingIsChangedOnAnOldObservation"},
-		`if f.Target.MaxAge > 0 && final(out.Plan) {`,
-		`if f.Target.MaxAge > 0 && final(out.Plan) && !mutated("old observation acted upon") {`),
+		`if f.Target.MaxAge > 0 && (final(out.Plan) || f.doubts(out)) {`,
+		`if f.Target.MaxAge > 0 && (final(out.Plan) || f.doubts(out)) && !mutated("old observation acted upon") {`),
 	one("failed read taken for an empty cloud", engineRun, "lets a deleted pool go when the cloud does not answer",
 		Explore, []string{"left"},
 		`if err != nil && (!f.Desired.Deleting || !complete(err)) {`,

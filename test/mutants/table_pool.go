@@ -86,7 +86,7 @@ var poolTable = []Mutation{
 		`return now.Sub(i.Node.DrainStarted) >= d.DrainTimeout`,
 		`return now.Sub(i.Node.DrainStarted) >= d.DrainTimeout && !mutated("drain timeout ignored")`),
 	one("never undrained", poolShrink, "leaves nodes cordoned that are wanted again",
-		Explore, []string{"as desired"},
+		Pool, []string{"TestShrink"},
 		`if len(back) == 0 {`,
 		`if len(back) == 0 || mutated("never undrained") {`),
 	one("template left behind", poolShrink, "is content when the group is gone",

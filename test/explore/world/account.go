@@ -43,6 +43,9 @@ type account struct {
 	steps map[string]Cost
 	// disowned is when somebody took the owner tag off our group: for a moment not everybody can see that.
 	disowned time.Time
+	// moved is when somebody changed our group's size or bounds by hand, which for a moment not everybody can see either:
+	// a removal that was right for the size before it may then leave one machine too few, until the next look.
+	moved time.Time
 }
 
 func newAccount(w *World) *account {
@@ -139,8 +142,10 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 	switch form.Get("Action") {
 	case "TerminateInstanceInAutoScalingGroup", "CompleteLifecycleAction":
 		named = []string{form.Get("InstanceId")}
-	case "UpdateAutoScalingGroup", "SetDesiredCapacity", "StartInstanceRefresh":
-		named = []string{} // nobody goes by these calls themselves; what the cloud does about a lower size comes later
+	case "DeleteAutoScalingGroup":
+		named = nil // all go
+	default:
+		named = []string{} // nobody goes by other calls themselves; what the cloud does about a lower size comes later
 	}
 	sum := sha256.Sum256([]byte(form.Encode()))
 	return strings.Join(append(words, "("+hex.EncodeToString(sum[:4])+")"), " "), named, nil
@@ -167,12 +172,15 @@ func ending(reply *http.Response, err error) string {
 
 func (a *account) judge(w oracle.Write) {
 	for _, check := range oracle.Checks() {
-		if check.Name == "foreign" && time.Since(a.disowned) < unseen && !a.disowned.IsZero() {
+		if check.Name == "foreign" && recent(a.disowned) || check.Name == "unwanted removal" && recent(a.moved) {
 			continue
 		}
 		a.world.blameAll(check.Name, check.Of(w))
 	}
 }
+
+// recent says that not everybody can see yet what was done then.
+func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen }
 
 // snapshot is what exists, in the oracles' words.
 func (a *account) snapshot() oracle.Cloud {

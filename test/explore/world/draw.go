@@ -18,7 +18,7 @@ const (
 func Draw(seed uint64) Scenario {
 	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}}
 	s := &d.s
-	d.within = time.Duration([]int{3, 6, 10, 18}[d.IntN(4)]) * time.Minute
+	d.within = time.Duration([]int{2, 4, 8, 15}[d.IntN(4)]) * time.Minute
 	s.Ends = d.within + after
 	s.Least, s.Speed = d.IntN(3), []float64{1, 1, 2, 5}[d.IntN(4)]
 	s.Most = s.Least + 1 + d.IntN(7)
@@ -33,10 +33,10 @@ func Draw(seed uint64) Scenario {
 		s.add(Event{What: HandForeign, N: d.IntN(3)})
 		s.add(Event{What: HandDropForeign, At: time.Minute + d.moment()})
 	}
-	for range 3 + d.IntN(10) {
+	for range 2 + d.IntN(8) {
 		d.happening()
 	}
-	for range 3 + d.IntN(6) {
+	for range 3 + d.IntN(4) {
 		d.cloudFault()
 	}
 	for range d.IntN(4) {
@@ -90,6 +90,9 @@ func (d *drawing) happening() {
 		d.s.add(Event{What: Autoscaler, At: later(10, 300), N: d.IntN(9)})
 	case Pause:
 		d.s.add(Event{What: Unpause, At: later(5, 200)})
+	case GroupEdit:
+		// What was asked for is taken back a while later.
+		d.s.add(Event{What: GroupEdit, At: min(e.At+2*time.Minute, d.within), N: e.N, M: e.M + 1})
 	case Rival:
 		d.s.add(Event{What: Meet, At: later(0, 15), N: d.IntN(6), M: d.IntN(9)})
 	}

@@ -44,6 +44,9 @@ func (w *World) byHand(e Event) error {
 
 // toGroup changes something of our group.
 func (w *World) toGroup(g *simaws.Group, e Event) error {
+	if e.What == HandResize || e.What == HandBounds {
+		w.account.moved = time.Now()
+	}
 	switch {
 	case e.What == HandTerminate || e.What == HandFail:
 		return w.strikeDown(g, e)

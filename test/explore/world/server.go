@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/oracle"
 )
 
 // APIKind is what a fault of an API server does to a request.
@@ -78,6 +79,9 @@ func (p *process) gate(workload bool) memapi.Gate {
 		text := fmt.Sprintf("%s %s %s %s %s", name, op.Verb, op.Kind+slash(op.Subresource), op.Key, op.Body)
 		p.world.secrets("a write to the API", op.Body)
 		return p.effect(text, func() error {
+			if workload && op.Verb == "delete" && op.Kind == "Node" && !p.world.deleted() {
+				p.world.blameAll("living node", oracle.LivingNode(op.Key.Name, p.world.workload.machineOf(op.Key.Name), p.world.account.snapshot()))
+			}
 			err := p.world.meet(workload, op, do)
 			p.world.trace.add("api", "%s%s -> %s", p.name, text, answer(err))
 			return err

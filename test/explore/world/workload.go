@@ -298,6 +298,17 @@ func (l *workload) truth() map[string]oracle.Node {
 	return all
 }
 
+// machineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.
+func (l *workload) machineOf(node string) string {
+	l.arrive()
+	for _, m := range l.running() {
+		if m.joined && m.Hostname == node {
+			return m.ID
+		}
+	}
+	return ""
+}
+
 // counts are how many nodes of running machines there are, and how many of them are cordoned or marked by a drain.
 func (l *workload) counts() (joined, cordoned int) {
 	for _, m := range l.by {
