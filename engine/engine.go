@@ -18,6 +18,8 @@ type Facts[S any] struct {
 	Desired pool.Desired
 	// Marked are the provider keys of the instances that shall go first.
 	Marked map[string]bool
+	// Condemned are the provider keys of the instances that were asked to go by name, with the reason.
+	Condemned map[string]pool.Cause
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
@@ -147,7 +149,7 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 		return Outcome{Err: err, Fresh: fresh, Again: m.failedToObserve(f.Now, err), Refused: m.refusals()}
 	}
 	m.observed()
-	observed = join(ctx, observed, f.Marked, n)
+	observed = join(ctx, observed, f.Marked, f.Condemned, n)
 	return Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
 }
 
@@ -173,7 +175,7 @@ func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, out *Outco
 
 // removesUnknown says that a step ends machines of which no node is known.
 func removesUnknown(s *pool.Step) bool {
-	if s == nil || s.Kind != pool.Remove && s.Kind != pool.DeleteGroup {
+	if s == nil || s.Kind != pool.Remove && s.Kind != pool.Replace && s.Kind != pool.Release && s.Kind != pool.DeleteGroup {
 		return false
 	}
 	return slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.Node == "" && cloud.ProviderKey(t.ProviderID) != "" })
@@ -221,7 +223,7 @@ func news(last, err error) error {
 }
 
 // join puts each node to its instance. Unknown nodes are said to be unknown.
-func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes) pool.Observed {
+func join(ctx context.Context, o pool.Observed, marked map[string]bool, condemned map[string]pool.Cause, n Nodes) pool.Observed {
 	keys := make([]string, 0, len(o.Instances))
 	for _, i := range o.Instances {
 		if key := cloud.ProviderKey(i.ProviderID); key != "" {
@@ -243,6 +245,9 @@ func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes)
 			continue
 		}
 		instances[k].Marked = instances[k].Marked || marked[key]
+		if cause, ok := condemned[key]; ok {
+			instances[k].Condemned = &cause
+		}
 	}
 	attach(instances, nodes)
 	return o

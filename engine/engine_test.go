@@ -542,3 +542,23 @@ func (*calm) Observe(context.Context, cloud.Target[int]) (pool.Observed, error) 
 	return pool.Observed{Wanted: pool.Template{Content: "v1:a"}}, nil
 }
 func (*calm) Start(context.Context, cloud.Target[int], pool.Step) error { return errors.New("no") }
+
+// A machine that was asked to go by name carries the reason with it, wherever its node is.
+func TestCondemnedReachTheDecision(t *testing.T) {
+	s := rest(t)
+	s.facts.Condemned = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
+	s.driver.observed.Instances[1].State = pool.Running
+	node := s.cluster.nodes["aws://i-2"]
+	node.Cordoned = true
+	s.cluster.nodes["aws://i-2"] = node
+	out := s.pass()
+	if !out.Started || out.Plan.Step.Kind != pool.Drain || len(out.Plan.Step.Targets) != 1 || out.Plan.Step.Targets[0].ID != "i-2" {
+		t.Fatalf("want i-2 drained, got %+v", out.Plan.Step)
+	}
+	if got := out.Plan.Step.Cause; got != s.facts.Condemned["aws://i-2"] {
+		t.Errorf("want its own reason, got %v", got)
+	}
+	if s.driver.observed.Instances[1].Condemned != nil {
+		t.Errorf("want the driver's observation unchanged")
+	}
+}

@@ -181,7 +181,7 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	if out.Started {
 		r.moving = now
 		switch out.Plan.Step.Kind {
-		case pool.Resize, pool.Remove, pool.DeleteGroup, pool.CreateGroup:
+		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll:
 			return movingLeast
 		}
 		return afterStep

@@ -11,15 +11,17 @@ import (
 func Decide(d Desired, o Observed, t Traits, now time.Time) Plan {
 	switch {
 	case d.Deleting:
-		return planDelete(d, o, t, now)
+		return planDelete(d, o, t, look(d, o, t, now))
 	case o.Foreign != nil:
 		return Plan{Refused: o.Foreign, Settled: true}
 	case o.Group == nil:
 		return planCreate(d, o, t)
 	case o.Group.Deleting:
-		return Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be gone, which is being deleted", t.Group)}}}
+		p := Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be gone, which is being deleted", t.Group)}}}
+		p.first(d, look(d, o, t, now).caught()...)
+		return p
 	default:
-		return planKeep(d, o, t, now)
+		return planKeep(d, look(d, o, t, now))
 	}
 }
 
@@ -46,20 +48,30 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 }
 
 // planKeep follows a group that exists. The checks stand in the order of their weight; the first that has a step wins,
-// and a step that the cloud refused a moment ago does not keep the others from being begun.
-func planKeep(d Desired, o Observed, t Traits, now time.Time) Plan {
-	p := Plan{Waiting: waiting(d, o, t), Settled: settled(o)}
-	if !d.External {
-		p.Refused = outOfBounds(d)
+// and a step that the cloud refused a moment ago does not keep the others from being begun. Drains come last, for a drain
+// may take days and each of its rounds is a step.
+func planKeep(d Desired, v *view) Plan {
+	v.choose()
+	p := Plan{Waiting: v.waiting(), Instances: v.verdicts(), Forecast: v.forecast(), Budget: v.budget(), Rollout: v.rollout()}
+	p.Settled = v.settled() && p.Rollout.State != RolloutInProgress
+	p.Refused = d.Strategy.bothZero()
+	if v.bounds() != nil {
+		p.Refused = v.bounds()
 	}
-	for _, step := range []*Step{
-		templateStep(d, o, t),
-		groupStep(d, o, t),
-		undrainStep(d, o),
-		growStep(d, o, t),
-		shrinkStep(d, o, t, now),
-		pruneStep(o, t),
-	} {
+	p.first(d,
+		v.releaseStep(), v.renewStep(), v.cancelRollStep(),
+		templateStep(d, v.o, v.t), v.groupStep(),
+		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), v.startRollStep(),
+		v.pruneStep(), v.drainStep())
+	if p.Step == nil && len(p.Waiting) == 0 {
+		p.Waiting = v.turns()
+	}
+	return p
+}
+
+// first takes the first step that there is and that the cloud did not refuse a moment ago.
+func (p *Plan) first(d Desired, steps ...*Step) {
+	for _, step := range steps {
 		if step == nil {
 			continue
 		}
@@ -69,17 +81,15 @@ func planKeep(d Desired, o Observed, t Traits, now time.Time) Plan {
 			continue
 		}
 		p.Step = step
-		return p
+		return
 	}
-	return p
 }
 
 // begin is the plan of one step, unless the cloud refused it a moment ago.
 func begin(d Desired, s *Step) Plan {
-	if cause, avoid := d.Avoid[s.Kind]; avoid {
-		return Plan{Waiting: []Cause{{cause.Reason, fmt.Sprintf("%s was refused: %s", s.Kind, cause.Message)}}}
-	}
-	return Plan{Step: s}
+	p := Plan{}
+	p.first(d, s)
+	return p
 }
 
 // outOfBounds says whether the replicas are outside of what the group allows.
@@ -89,6 +99,14 @@ func outOfBounds(d Desired) *Cause {
 	}
 	return &Cause{"ReplicasOutOfBounds", fmt.Sprintf("spec.replicas of the MachinePool is %d, allowed are %d (%s) to %d (%s)",
 		d.Replicas, d.Min, d.MinField, d.Max, d.MaxField)}
+}
+
+// bounds is outOfBounds, unless somebody else sizes the group.
+func (v *view) bounds() *Cause {
+	if v.d.External {
+		return nil
+	}
+	return outOfBounds(v.d)
 }
 
 // unknownTemplate says why there is no template to launch from.
@@ -127,44 +145,39 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 
 // groupStep repairs the group's fields and points it at the newest template. A lower maximum waits until the group is
 // small enough and as few instances exist: a cloud that is asked for it sooner would choose instances by itself, undrained.
-func groupStep(d Desired, o Observed, t Traits) *Step {
-	latest := o.Latest().Ref
-	fields := make([]string, 0, len(o.Group.Drift))
-	for _, f := range o.Group.Drift {
-		if f == d.MaxField && d.Max < max(o.Group.Size, len(alive(o))) {
+func (v *view) groupStep() *Step {
+	g := v.o.Group
+	latest := v.o.Latest().Ref
+	fields := make([]string, 0, len(g.Drift))
+	for _, f := range g.Drift {
+		if f == v.d.MaxField && v.d.Max < max(g.Size, v.counted, v.least()) {
 			continue
 		}
 		fields = append(fields, f)
 	}
-	if latest == "" {
-		latest = o.Group.Template
+	if latest == "" || v.pointsByRoll() {
+		latest = g.Template
 	}
-	if o.Group.Template == latest && len(fields) == 0 {
+	if g.Template == latest && len(fields) == 0 {
 		return nil
 	}
 	s := &Step{Kind: UpdateGroup, Template: latest, Fields: fields}
 	if len(fields) == 0 {
-		s.Cause = Cause{"TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", t.Group, o.Group.Template, latest)}
+		s.Cause = Cause{"TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", v.t.Group, g.Template, latest)}
 		return s
 	}
-	s.Cause = Cause{"GroupChanged", fmt.Sprintf("the %s differs in %s", t.Group, strings.Join(fields, ", "))}
+	s.Cause = Cause{"GroupChanged", fmt.Sprintf("the %s differs in %s", v.t.Group, strings.Join(fields, ", "))}
 	return s
-}
-
-// growStep raises the group's size. Where somebody lowered it by hand below what exists, it is raised to what exists: those
-// that are too many are then drained, before the cloud takes some that it picks.
-func growStep(d Desired, o Observed, t Traits) *Step {
-	if d.External || outOfBounds(d) != nil || o.Group.Size >= d.Replicas {
-		return nil
-	}
-	return &Step{Kind: Resize, Size: min(max(d.Replicas, len(alive(o))), max(d.Max, o.Group.Max)),
-		Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", t.Group, o.Group.Size, d.Replicas)}}
 }
 
 // pruneStep deletes versions that nothing launches from any more. Versions that differ from a newer one only in their
 // bootstrap data go first and do not count as history.
-func pruneStep(o Observed, t Traits) *Step {
-	used := map[string]bool{o.Group.Template: true, o.Latest().Ref: true}
+func (v *view) pruneStep() *Step {
+	o, t := v.o, v.t
+	used := map[string]bool{o.Latest().Ref: true}
+	for _, v := range o.LaunchesFrom() {
+		used[v.Ref] = true
+	}
 	seen := map[string]bool{}
 	for _, i := range o.Instances {
 		used[i.Template.Ref] = true

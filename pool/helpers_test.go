@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,9 @@ func say(p Plan) string {
 				text += " " + part[0] + " " + part[1]
 			}
 		}
+		if s.Every {
+			text += " every"
+		}
 		for _, t := range s.Targets {
 			text += " " + t.ID
 		}
@@ -122,3 +126,51 @@ func say(p Plan) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// alive are the instances that are not on their way out.
+func alive(o Observed) []Instance {
+	return slices.DeleteFunc(slices.Clone(o.Instances), func(i Instance) bool { return i.State == Terminating })
+}
+
+// chosen is what a decision has derived.
+func chosen(d Desired, o Observed) *view {
+	v := look(d, o, traits, now)
+	v.choose()
+	return v
+}
+
+// victims are the first n that would go, by ID.
+func victims(d Desired, o Observed, n int) []string {
+	v := look(d, o, traits, now)
+	v.queue = v.ordered()
+	var ids []string
+	for _, m := range v.victims(n) {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func percent(n int) IntOrPercent { return IntOrPercent{Value: n, Percent: true} }
+
+// by is a pool whose strategy allows so much.
+func by(surge, unavailable IntOrPercent) func(*Desired) {
+	return func(d *Desired) {
+		d.Strategy = &Strategy{MaxSurge: surge, MaxUnavailable: unavailable, SurgeField: "spec.strategy.rollingUpdate.maxSurge", UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"}
+	}
+}
+
+// rolls allows so many machines more and less than wanted.
+func rolls(surge, unavailable int) func(*Desired) {
+	return by(IntOrPercent{Value: surge}, IntOrPercent{Value: unavailable})
+}
+
+func rolling25(d *Desired) { by(percent(25), IntOrPercent{Value: 1})(d) }
+
+// newTemplate has had the group pointed at a template of another content.
+func newTemplate(o *Observed) {
+	o.Versions = append([]Template{version(2, "b", "d")}, o.Versions...)
+	o.Wanted.Content, o.Group.Template = "v1:b", "lt:2"
+}
+
+// current instances are of the new template.
+func current(i *Instance) { i.Template = version(2, "b", "d") }

@@ -19,8 +19,11 @@ type ideal struct {
 	tr   Traits
 }
 
+// failer is a test, or one round of a property.
+type failer interface{ Fatalf(string, ...any) }
+
 // do begins a step, as a driver and the Kubernetes edge would.
-func (c *ideal) do(t *rapid.T, s Step) {
+func (c *ideal) do(t failer, s Step) {
 	g := c.o.Group
 	switch s.Kind {
 	case PutTemplate:
@@ -34,14 +37,44 @@ func (c *ideal) do(t *rapid.T, s Step) {
 		g.Template = s.Template
 		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
 	case Resize:
-		g.Size = s.Size
+		g.Size, g.Surge = s.Size, s.Surge
 	case Drain, Undrain:
 		c.nodes(s)
 	case Remove:
-		g.Size -= len(s.Targets)
-		c.leave(func(i Instance) bool {
-			return slices.ContainsFunc(s.Targets, func(t Target) bool { return t.ID == i.ID })
-		})
+		for _, i := range alive(c.o) {
+			if named(s)(i) {
+				g.Size--
+			}
+		}
+		g.Surge = s.Surge
+		c.leave(named(s))
+	case Replace:
+		c.leave(named(s))
+	case SetAside:
+		for k, i := range c.o.Instances {
+			c.o.Instances[k].Aside = i.Aside || named(s)(i)
+		}
+	case Release:
+		c.o.Instances = slices.DeleteFunc(c.o.Instances, named(s))
+	case Renew:
+		for k, i := range c.o.Instances {
+			if named(s)(i) {
+				hold := *i.Hold
+				hold.Until = c.now.Add(hold.Heartbeat)
+				c.o.Instances[k].Hold = &hold
+			}
+		}
+	case StartRoll:
+		failures := 0
+		if c.o.Roll != nil {
+			failures = c.o.Roll.Failures
+		}
+		c.o.Roll = &Roll{ID: fmt.Sprintf("roll-%d", c.next), State: RollRunning, Template: c.version(s.Template), Started: c.now, Failures: failures}
+		c.next++
+	case CancelRoll:
+		roll := *c.o.Roll
+		roll.State = RollCancelling
+		c.o.Roll = &roll
 	case PruneTemplates:
 		c.o.Versions = slices.DeleteFunc(c.o.Versions, func(v Template) bool { return slices.Contains(s.Refs, v.Ref) })
 	case DeleteGroup:
@@ -52,6 +85,48 @@ func (c *ideal) do(t *rapid.T, s Step) {
 	default:
 		t.Fatalf("a step that no driver knows: %s", s.Kind)
 	}
+}
+
+// named says whether a step names an instance.
+func named(s Step) func(i Instance) bool {
+	return func(i Instance) bool {
+		return slices.ContainsFunc(s.Targets, func(t Target) bool { return t.ID == i.ID })
+	}
+}
+
+// version is what is known of a template.
+func (c *ideal) version(ref string) Template {
+	for _, v := range c.o.Versions {
+		if v.Ref == ref {
+			return v
+		}
+	}
+	return Template{Ref: ref}
+}
+
+// roll lets the cloud's own roll replace one machine, or end.
+func (c *ideal) roll() {
+	if c.o.Roll == nil || c.o.Roll.ended() {
+		return
+	}
+	roll := *c.o.Roll
+	c.o.Roll = &roll
+	switch roll.State {
+	case RollCancelling:
+		roll.State, roll.Ended = RollCancelled, c.now
+		return
+	case RollReverting:
+		roll.State, roll.Ended = RollReverted, c.now
+		return
+	}
+	for k, i := range c.o.Instances {
+		if i.State == Running && (i.Template.Ref != roll.Template.Ref || i.Created.Before(roll.Started)) {
+			c.o.Instances[k].State = Terminating
+			return
+		}
+	}
+	roll.State, roll.Ended, roll.Failures = RollSucceeded, c.now, 0
+	c.o.Group.Template = roll.Template.Ref
 }
 
 func (c *ideal) leave(who func(Instance) bool) {
@@ -89,13 +164,20 @@ func (c *ideal) tick() {
 		c.leave(func(Instance) bool { return true })
 	}
 	c.o.NodesUnknown = false
-	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i Instance) bool { return i.State == Terminating || i.State == Failed })
+	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i Instance) bool {
+		return i.State == Terminating && (i.Hold == nil || !i.Hold.Until.After(c.now)) || i.State == Failed && !c.tr.KeepsFailed || i.Doomed != nil && c.now.Sub(now) > 2*time.Minute
+	})
 	for k, i := range c.o.Instances {
+		if i.State == Terminating || i.State == Failed {
+			continue
+		}
 		if i.Node == nil {
 			c.o.Instances[k].Node = &Node{Name: "node-" + i.ID, Joined: c.now}
 		}
 		node := *c.o.Instances[k].Node
-		node.Ready = true
+		if !node.Ready {
+			node.Ready, node.ReadySince = true, c.now
+		}
 		c.o.Instances[k].State, c.o.Instances[k].Node = Running, &node
 	}
 	if c.o.Group == nil {
@@ -107,21 +189,27 @@ func (c *ideal) tick() {
 		}
 		return
 	}
+	c.roll()
+	counted := slices.DeleteFunc(alive(c.o), func(i Instance) bool { return i.Aside })
 	// A group that is larger than its size is made smaller by the cloud, one at a time.
-	if len(c.o.Instances) > c.o.Group.Size {
-		c.o.Instances = c.o.Instances[1:]
+	if len(counted) > c.o.Group.Size {
+		c.leave(func(i Instance) bool { return i.ID == counted[0].ID })
 		return
 	}
-	for len(c.o.Instances) < c.o.Group.Size {
+	from := c.o.Group.Template
+	if c.o.Roll != nil && !c.o.Roll.ended() {
+		from = c.o.Roll.Template.Ref
+	}
+	for range c.o.Group.Size - len(counted) {
 		id := fmt.Sprintf("n-%d", c.next)
 		c.next++
-		c.o.Instances = append(c.o.Instances, Instance{ID: id, ProviderID: "aws:///x/" + id, Zone: "a", Template: Template{Ref: c.o.Group.Template}, State: Pending, Created: c.now})
+		c.o.Instances = append(c.o.Instances, Instance{ID: id, ProviderID: "aws:///x/" + id, Zone: "a", Template: c.version(from), State: Pending, Created: c.now})
 	}
 }
 
 // passBound is enough for the longest way: every node drained in three rounds, every batch removed, every machine launched,
 // and a handful of steps for templates and the group.
-func passBound(d Desired, o Observed) int { return 40 + 8*(len(o.Instances)+d.Replicas) }
+func passBound(d Desired, o Observed) int { return 220 + 16*(len(o.Instances)+d.Replicas) }
 
 // Whatever the fleet is like at first, on an ideal cloud it is as wanted after a bounded number of passes; each step of
 // them is safe; and after that there is none.
@@ -132,7 +220,9 @@ func TestFixedPoint(t *testing.T) {
 		if o.Wanted.Content == "" {
 			o.Wanted = Template{Content: "v1:new", Data: "d"}
 		}
-		c := &ideal{o: copied(o), now: now, tr: traits}
+		tr := someTraits().Draw(t, "traits")
+		o = seenBy(tr, o)
+		c := &ideal{o: copied(o), now: now, tr: tr}
 		bound := passBound(d, o)
 		var trail []string
 		for range bound {
@@ -168,15 +258,42 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 		if d.External || outOfBounds(d) == nil {
 			t.Fatalf("want a group, got none")
 		}
-	case !c.o.Latest().Same(c.o.Wanted) || c.o.Latest().Data != c.o.Wanted.Data || c.o.Group.Template != c.o.Latest().Ref:
+	case c.isStale(d):
+		t.Fatalf("want every machine as it should be, got %+v", c.o.Instances)
+	case !c.o.Latest().Same(c.o.Wanted) || c.o.Latest().Data != c.o.Wanted.Data || c.o.Group.Template != c.o.Latest().Ref && !c.waitsForRoll(d):
 		t.Fatalf("want the group to launch from what is wanted, got %+v of %+v", c.o.Group, c.o.Versions)
+	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return i.Condemned != nil || i.Doomed != nil || i.Hold != nil }) && outOfBounds(d) == nil:
+		t.Fatalf("want nobody left who had to go, got %+v", c.o.Instances)
+	case !c.rests(d):
 	case !d.External && outOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
 		t.Fatalf("want %d machines, got %d in a group of size %d", d.Replicas, len(c.o.Instances), c.o.Group.Size)
-	case d.External && before.Group != nil && !before.Group.Deleting && c.o.Group.Size != before.Group.Size:
+	case d.External && before.Group != nil && !before.Group.Deleting && c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
 		t.Fatalf("want the size left alone at %d, got %d", before.Group.Size, c.o.Group.Size)
 	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Node.DrainStarted.IsZero() }):
 		t.Fatalf("want no node left cordoned, got %+v", c.o.Instances)
 	}
+}
+
+// rests says that no rollout is held up in its middle.
+func (c *ideal) rests(d Desired) bool {
+	return d.RolloutHeld == nil && d.Strategy.bothZero() == nil && !c.tr.NoReplace
+}
+
+// waitsForRoll says that the group is pointed at its template by a roll that may not begin.
+func (c *ideal) waitsForRoll(d Desired) bool {
+	return d.Rollback && c.tr.Rolls && d.Strategy == nil && (d.RolloutHeld != nil || outOfBounds(d) != nil && !d.External)
+}
+
+// isStale says that a machine is left that should have been replaced.
+func (c *ideal) isStale(d Desired) bool {
+	switch {
+	case d.RolloutHeld != nil, !d.External && outOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.External && c.tr.NoReplace, d.Strategy == nil && !c.tr.Rolls:
+		return false
+	}
+	return slices.ContainsFunc(c.o.Instances, func(i Instance) bool {
+		made := born(&i)
+		return !d.SkipModel && i.Template.Content != "" && !i.Template.Same(c.o.Wanted) || d.Restart != nil && !made.IsZero() && made.Before(d.Restart.Before)
+	})
 }
 
 // A pool that is made on an ideal cloud takes one step for the template and one for the group, and removes nothing; one

@@ -3,7 +3,10 @@
 // import but the standard library, so that every rule is a row in a table and every whole decision a property.
 package pool
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Desired is what the object asks for, translated once by the Kubernetes edge.
 type Desired struct {
@@ -26,8 +29,29 @@ type Desired struct {
 	DrainTimeout time.Duration
 	// NoDrain, when set, says why nodes are not drained before they go: their cluster is being deleted as a whole.
 	NoDrain *Cause
-	// DeletePolicy orders the instances that a scale-in may choose from.
+	// DeletePolicy orders the instances that a scale-in or a rollout may choose from.
 	DeletePolicy DeletePolicy
+	// Strategy is how stale instances are replaced, one by one and by our hand. Nil leaves them to the cloud's own roll
+	// (Traits.Rolls), and where there is none they stay until they go for another reason.
+	Strategy *Strategy
+	// Rollback says that the cloud takes a native roll that fails back to what the group launched from: the group is then
+	// pointed at a new template by the roll, and not before it.
+	Rollback bool
+	// SkipModel says that a changed template is neither a reason to replace an instance nor one to prefer it (gate
+	// SkipMachinePoolModelReconciliation).
+	SkipModel bool
+	// RolloutHeld, when set, says why no instance is replaced for being stale now (annotation muster.dev/rollout: paused).
+	RolloutHeld *Cause
+	// Restart, when set, makes every instance stale that was made before a moment.
+	Restart *Restart
+	// MinReady is how long a node must have been Ready to count as available.
+	MinReady time.Duration
+	// JoinDeadline is how long after its launch an instance that was never Ready is said to serve nobody; zero is
+	// DefaultJoinDeadline.
+	JoinDeadline time.Duration
+	// ProgressDeadline is how long after its launch an instance of the wanted template that was never Ready halts the
+	// rollout; zero is DefaultProgressDeadline.
+	ProgressDeadline time.Duration
 	// Avoid are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
 	// has ended, and what does not depend on them goes on.
 	Avoid map[StepKind]Cause
@@ -79,6 +103,8 @@ type Observed struct {
 	Versions []Template
 	// Instances are the group's members that exist, terminating ones included, ordered by creation, then ID.
 	Instances []Instance
+	// Roll is the cloud's own roll that runs now, or else the last one that it remembers; nil when there was none.
+	Roll *Roll
 	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
 	NodesUnknown bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
@@ -96,12 +122,41 @@ func (o Observed) Latest() Template {
 	return o.Versions[0]
 }
 
+// LaunchesFrom are the templates that machines may still be launched from: what the group is pointed at, and what a roll of
+// the cloud's own makes machines of meanwhile, whatever the group says. The bootstrap data of each has to stay valid.
+func (o Observed) LaunchesFrom() []Template {
+	var refs []string
+	if o.Group != nil && o.Group.Template != "" {
+		refs = append(refs, o.Group.Template)
+	}
+	if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {
+		refs = append(refs, o.Roll.Template.Ref)
+	}
+	var out []Template
+	for k, ref := range refs {
+		if slices.Contains(refs[:k], ref) {
+			continue
+		}
+		found := Template{Ref: ref}
+		for _, v := range o.Versions {
+			if v.Ref == ref {
+				found = v
+			}
+		}
+		out = append(out, found)
+	}
+	return out
+}
+
 // Group is the cloud's object that keeps the machines.
 type Group struct {
 	// ID is what the cloud calls the group (an ARN, a resource ID).
 	ID string
-	// Size is the number of machines that the group itself is asked to keep.
+	// Size is the number of machines that the group itself is asked to keep; those that are set aside are not in it.
 	Size int
+	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size. It is needed
+	// only where somebody else sizes the group and instances can't be set aside. It never says more than was added.
+	Surge int
 	// Min and Max are the group's own limits as they are in the cloud.
 	Min, Max int
 	// Template is the Ref of the template that the group launches from now.
@@ -140,8 +195,21 @@ type Instance struct {
 	State    InstanceState
 	// Created is when the cloud made it; zero when the cloud does not say.
 	Created time.Time
-	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine).
+	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine). The mark alone is
+	// no reason to go.
 	Marked bool
+	// Condemned, when set, says why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool
+	// wants fewer machines than there are.
+	Condemned *Cause
+	// Doomed, when set, says why the cloud is about to take the instance (a spot interruption, a rebalance
+	// recommendation, a failed health check). It is drained at once, whatever the budgets say.
+	Doomed *Cause
+	// Hold is set while a termination hook of ours keeps a Terminating instance running, so that it can be drained.
+	Hold *Hold
+	// Aside says that we set the instance aside: it serves, and the group has launched another in its place.
+	Aside bool
+	// Differs names the object's fields in which its template differs from the wanted one, where that is known.
+	Differs []string
 	// Node is nil as long as the machine has not joined the workload cluster.
 	Node *Node
 }
@@ -186,4 +254,14 @@ type Traits struct {
 	KeepTemplates int
 	// RemoveBatch is how many instances one removal may name.
 	RemoveBatch int
+	// Rolls says that the cloud can replace stale instances by itself.
+	Rolls bool
+	// SetsAside says that instances can be taken out of the group's count while they go on running. A rollout then surges
+	// without a write to the group's size or to its maximum.
+	SetsAside bool
+	// NoReplace says that no instance can be terminated without lowering the group's size: an instance is replaced by a
+	// removal, and by raising the size again.
+	NoReplace bool
+	// KeepsFailed says that failed instances stay until somebody removes them. Otherwise the cloud replaces them.
+	KeepsFailed bool
 }

@@ -47,6 +47,17 @@ func anInstance(id string) *rapid.Generator[Instance] {
 		if rapid.IntRange(0, 3).Draw(t, "joined") > 0 {
 			i.Node = aNode(id).Draw(t, "node")
 		}
+		switch rapid.IntRange(0, 15).Draw(t, "special") {
+		case 0:
+			i.Condemned = &Cause{"MachineDeleted", "x"}
+		case 1:
+			i.Doomed = &Cause{"SpotInterruption", "x"}
+		case 2:
+			i.Aside = i.State != Terminating
+		}
+		if i.State == Terminating && rapid.Bool().Draw(t, "held") {
+			i.Hold = &Hold{Since: now.Add(-time.Minute), Until: now.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute), Heartbeat: time.Hour}
+		}
 		return i
 	})
 }
@@ -75,8 +86,56 @@ func aFleet() *rapid.Generator[Observed] {
 			ID: "arn", Size: max(0, len(o.Instances)+rapid.IntRange(-3, 3).Draw(t, "more")), Max: 10, Template: aTemplate().Draw(t, "launches").Ref,
 			Drift:    rapid.SampledFrom([][]string{nil, nil, {"tags"}, {"spec.maxSize"}, {"spec.maxSize", "tags"}}).Draw(t, "drift"),
 			Deleting: rapid.IntRange(0, 19).Draw(t, "deleting") == 0,
+			Surge:    rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "surge"),
+		}
+		if rapid.IntRange(0, 4).Draw(t, "roll") == 0 {
+			o.Roll = aRoll().Draw(t, "roll")
 		}
 		return o
+	})
+}
+
+func aRoll() *rapid.Generator[*Roll] {
+	return rapid.Custom(func(t *rapid.T) *Roll {
+		r := &Roll{ID: "roll", Template: aTemplate().Draw(t, "template"), Started: now.Add(-time.Hour), Failures: rapid.IntRange(0, 3).Draw(t, "failures"),
+			State: rapid.SampledFrom([]RollState{RollRunning, RollBaking, RollCancelling, RollReverting, RollSucceeded, RollFailed, RollCancelled, RollReverted}).Draw(t, "state")}
+		if r.ended() {
+			r.Ended = now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "ended")) * time.Minute)
+		}
+		return r
+	})
+}
+
+func someTraits() *rapid.Generator[Traits] {
+	return rapid.Custom(func(t *rapid.T) Traits {
+		tr := traits
+		tr.Rolls, tr.SetsAside, tr.KeepsFailed = rapid.Bool().Draw(t, "rolls"), rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed")
+		tr.NoReplace = !tr.SetsAside && rapid.IntRange(0, 3).Draw(t, "no replace") == 0
+		return tr
+	})
+}
+
+// seenBy leaves out of an observation what a cloud of these traits never says.
+func seenBy(tr Traits, o Observed) Observed {
+	o = copied(o)
+	if !tr.Rolls {
+		o.Roll = nil
+	}
+	for k := range o.Instances {
+		o.Instances[k].Aside = o.Instances[k].Aside && tr.SetsAside
+	}
+	if tr.SetsAside && o.Group != nil {
+		o.Group.Surge = 0
+	}
+	return o
+}
+
+func aStrategy() *rapid.Generator[*Strategy] {
+	return rapid.Custom(func(t *rapid.T) *Strategy {
+		amount := rapid.Custom(func(t *rapid.T) IntOrPercent {
+			return rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 2}, {Value: 20}, percent(0), percent(1), percent(25), percent(100)}).Draw(t, "amount")
+		})
+		return &Strategy{MaxSurge: amount.Draw(t, "surge"), MaxUnavailable: amount.Draw(t, "unavailable"), SurgeField: "maxSurge", UnavailableField: "maxUnavailable"}
 	})
 }
 
@@ -94,7 +153,19 @@ func aDesired() *rapid.Generator[Desired] {
 		if rapid.IntRange(0, 5).Draw(t, "held") == 0 {
 			held(&d)
 		}
-		kinds := []StepKind{PutTemplate, CreateGroup, UpdateGroup, Resize, Drain, Undrain, Remove, PruneTemplates, DeleteGroup, DeleteTemplates}
+		if rapid.IntRange(0, 2).Draw(t, "strategy") > 0 {
+			d.Strategy = aStrategy().Draw(t, "strategy")
+		}
+		d.SkipModel, d.Rollback = rapid.IntRange(0, 5).Draw(t, "skip") == 0, rapid.IntRange(0, 5).Draw(t, "rollback") == 0
+		if rapid.IntRange(0, 5).Draw(t, "paused") == 0 {
+			d.RolloutHeld = &Cause{"RolloutPaused", "x"}
+		}
+		if rapid.IntRange(0, 5).Draw(t, "restart") == 0 {
+			d.Restart = &Restart{Before: now.Add(-time.Hour), Cause: Cause{"Restart", "x"}}
+		}
+		d.MinReady = rapid.SampledFrom([]time.Duration{0, 0, 30 * time.Second}).Draw(t, "min ready")
+		kinds := []StepKind{PutTemplate, CreateGroup, UpdateGroup, Resize, Drain, Undrain, Remove, PruneTemplates, DeleteGroup, DeleteTemplates,
+			Replace, SetAside, Release, Renew, StartRoll, CancelRoll}
 		if rapid.Bool().Draw(t, "refusals") {
 			refused(rapid.SliceOfNDistinct(rapid.SampledFrom(kinds), 1, 4, rapid.ID).Draw(t, "refused")...)(&d)
 		}
@@ -123,11 +194,12 @@ func TestDecideIsPure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
 		before := copied(o)
-		first := Decide(d, o, traits, now)
+		tr := someTraits().Draw(t, "traits")
+		first := Decide(d, o, tr, now)
 		if !reflect.DeepEqual(o, before) {
 			t.Fatalf("want the observation unchanged:\n%+v\n%+v", before, o)
 		}
-		if again := Decide(d, copied(before), traits, now); !reflect.DeepEqual(first, again) {
+		if again := Decide(d, copied(before), tr, now); !reflect.DeepEqual(first, again) {
 			t.Fatalf("want equal plans, got %s and %s", say(first), say(again))
 		}
 	})
@@ -137,9 +209,11 @@ func TestDecideIsPure(t *testing.T) {
 func TestStepsAreSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
-		p := Decide(d, o, traits, now)
+		tr := someTraits().Draw(t, "traits")
+		o = seenBy(tr, o)
+		p := Decide(d, o, tr, now)
 		if p.Step != nil {
-			if fault := unsafeStep(d, o, traits, now, *p.Step); fault != "" {
+			if fault := unsafeStep(d, o, tr, now, *p.Step); fault != "" {
 				t.Fatalf("%s: %s", say(p), fault)
 			}
 		}
@@ -180,8 +254,10 @@ func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 			return "it names " + target.ID + ", which does not exist"
 		case seen[target.ID]:
 			return "it names " + target.ID + " twice"
-		case i.State == Terminating:
+		case i.State == Terminating && (i.Hold == nil || !slices.Contains([]StepKind{Drain, Release, Renew}, s.Kind)):
 			return "it names " + target.ID + ", which goes anyway"
+		case i.State != Terminating && (s.Kind == Release || s.Kind == Renew):
+			return "nothing holds " + target.ID
 		case target.ProviderID != i.ProviderID || (i.Node == nil) != (target.Node == "") || i.Node != nil && i.Node.Name != target.Node:
 			return "it says wrong things about " + target.ID
 		case target.Cause.Reason == "":
@@ -189,12 +265,136 @@ func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		}
 		seen[target.ID] = true
 	}
-	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, s), unsafePrune(o, s))
+	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, tr, s), unsafePrune(o, s), overBudget(d, o, tr, now, s, there),
+		unfounded(d, o, tr, now, s, there), unsafeRoll(d, o, tr, s))
+}
+
+// wanted is the number of machines that budgets are counted from, and the strategy's numbers for it.
+func wanted(d Desired, o Observed) (n, surge, unavailable int) {
+	n = d.Replicas
+	if d.External {
+		n = max(0, o.Group.Size-o.Group.Surge)
+	}
+	if d.Strategy == nil || d.Strategy.MaxSurge.Value+d.Strategy.MaxUnavailable.Value == 0 {
+		return n, 1, 0
+	}
+	share := func(v IntOrPercent, round int) int {
+		if v.Percent {
+			return (v.Value*n + round) / 100
+		}
+		return v.Value
+	}
+	surge, unavailable = share(d.Strategy.MaxSurge, 99), min(n, share(d.Strategy.MaxUnavailable, 0))
+	if surge+unavailable == 0 && d.Strategy.MaxUnavailable.Value > 0 {
+		unavailable = min(n, 1)
+	}
+	return n, surge, unavailable
+}
+
+// available counts rule 1's way.
+func available(d Desired, i Instance, now time.Time) bool {
+	return i.State == Running && i.Node != nil && i.Node.Ready && now.Sub(i.Node.ReadySince) >= d.MinReady && i.Node.DrainStarted.IsZero() &&
+		i.Doomed == nil && (i.Condemned == nil || !i.Node.Cordoned)
+}
+
+// overBudget holds rules 1 and 2.
+func overBudget(d Desired, o Observed, tr Traits, now time.Time, s Step, there map[string]Instance) string {
+	if o.Group == nil || d.Deleting {
+		return ""
+	}
+	n, surge, unavailable := wanted(d, o)
+	serve, lost, asides, counted := 0, 0, 0, 0
+	for _, i := range alive(o) {
+		if available(d, i, now) {
+			serve++
+		}
+		if i.Aside {
+			asides++
+		} else {
+			counted++
+		}
+	}
+	for _, target := range s.Targets {
+		if available(d, there[target.ID], now) {
+			lost++
+		}
+	}
+	switch s.Kind {
+	case Drain, Remove, Replace:
+		if d.NoDrain == nil && lost > 0 && serve-lost < n-unavailable {
+			return fmt.Sprintf("%d of %d serve, %d must, and it takes %d", serve, n, n-unavailable, lost)
+		}
+	case SetAside:
+		if !tr.SetsAside || max(o.Group.Size, counted)+asides+len(s.Targets) > n+surge {
+			return fmt.Sprintf("%d exist, %d are wanted with a surge of %d, and it adds %d", max(o.Group.Size, counted)+asides, n, surge, len(s.Targets))
+		}
+	case Resize:
+		if s.Size > o.Group.Size && s.Size > max(n+surge, counted) {
+			return fmt.Sprintf("%d are wanted with a surge of %d, and it asks for %d", n, surge, s.Size)
+		}
+		if tr.SetsAside && s.Size > o.Group.Size && s.Size > max(n, counted) {
+			return "the surge is not in the size"
+		}
+	}
+	return ""
+}
+
+// outdated says independently whether an instance has a reason to be replaced.
+func outdated(d Desired, o Observed, i Instance) bool {
+	made := born(&i)
+	restart := d.Restart != nil && !made.IsZero() && made.Before(d.Restart.Before)
+	return restart || !d.SkipModel && !i.Template.Same(o.Wanted) && o.Wanted.Content != ""
+}
+
+// unfounded says that somebody goes without a reason.
+func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there map[string]Instance) string {
+	if d.Deleting || s.Kind != Drain && s.Kind != Remove && s.Kind != Replace && s.Kind != SetAside {
+		return ""
+	}
+	n, _, _ := wanted(d, o)
+	tooMany := 0
+	for _, i := range alive(o) {
+		if !i.Aside {
+			tooMany++
+		}
+	}
+	tooMany -= n
+	for _, target := range s.Targets {
+		i := there[target.ID]
+		byHand := d.Strategy != nil || !tr.Rolls
+		switch {
+		case i.Condemned != nil || i.Aside || i.Doomed != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailed:
+		case d.RolloutHeld == nil && byHand && outdated(d, o, i):
+		case tooMany > 0 && s.Kind != SetAside:
+			tooMany--
+		default:
+			return target.ID + " has no reason to go"
+		}
+	}
+	return ""
+}
+
+// unsafeRoll holds what the cloud's own roll is not asked.
+func unsafeRoll(d Desired, o Observed, tr Traits, s Step) string {
+	runs := o.Roll != nil && !o.Roll.ended()
+	switch {
+	case s.Kind == StartRoll && (!tr.Rolls || d.Strategy != nil || d.RolloutHeld != nil || runs || o.NodesUnknown):
+		return "a roll is not wanted now"
+	case s.Kind == StartRoll && !slices.ContainsFunc(o.Versions, func(v Template) bool { return v.Ref == s.Template && v.Same(o.Wanted) }):
+		return "it rolls to what is not wanted"
+	case s.Kind == StartRoll && !slices.ContainsFunc(alive(o), func(i Instance) bool { return outdated(d, o, i) }):
+		return "nothing is to be replaced"
+	case s.Kind == CancelRoll && (!runs || o.Roll.State == RollCancelling || len(s.Refs) != 1):
+		return "there is nothing to cancel"
+	case s.Kind == CancelRoll && !d.Deleting && o.Roll.Template.Content == "":
+		return "the roll is not ours"
+	}
+	return ""
 }
 
 // unsafeRemoval holds what a removal and the deletion of a group may not do.
 func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, there map[string]Instance) string {
-	if s.Kind != Remove && s.Kind != DeleteGroup {
+	if s.Kind != Remove && s.Kind != Replace && s.Kind != DeleteGroup {
 		return ""
 	}
 	list := s.Targets
@@ -220,31 +420,44 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 	switch {
 	case s.Kind == DeleteGroup && !d.Deleting:
 		return "the pool stays"
-	case s.Kind == Remove && d.External:
-		return "somebody else sizes the group"
-	case s.Kind == Remove && o.Group.Size-len(s.Targets) < d.Replicas:
-		return "the group would be smaller than wanted"
-	case s.Kind == Remove && len(s.Targets) > tr.RemoveBatch:
+	case s.Kind == DeleteGroup:
+		return ""
+	case s.Kind == Replace && tr.NoReplace:
+		return "the cloud has no such call"
+	case len(s.Targets) > tr.RemoveBatch:
 		return "it is more than the cloud takes"
-	case s.Kind == Remove && len(s.Targets) == 0:
+	case len(s.Targets) == 0:
 		return "it removes nothing"
+	}
+	if n, _, _ := wanted(d, o); s.Kind == Remove && !tr.NoReplace && o.Group.Size-len(s.Targets) < n {
+		return "the group would be smaller than wanted"
 	}
 	return ""
 }
 
 // unsafeSize holds what a resize and an update may not do.
-func unsafeSize(d Desired, o Observed, s Step) string {
+func unsafeSize(d Desired, o Observed, tr Traits, s Step) string {
+	if o.Group == nil {
+		return ""
+	}
+	n, surge, _ := wanted(d, o)
+	counted := 0
+	for _, i := range alive(o) {
+		if !i.Aside {
+			counted++
+		}
+	}
 	switch {
 	case s.Kind == UpdateGroup && slices.Contains(s.Fields, d.MaxField) && d.Max < o.Group.Size:
 		return "the cloud would choose machines by itself"
 	case s.Kind != Resize:
 		return ""
-	case d.External:
+	case d.External && (tr.SetsAside || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n):
 		return "somebody else sizes the group"
-	case s.Size < len(alive(o)) && s.Size < d.Max:
+	case s.Size < counted && s.Size < d.Max:
 		return "the cloud would choose machines by itself"
-	case s.Size < d.Replicas || s.Size > d.Max && s.Size >= o.Group.Size || s.Size == o.Group.Size:
-		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, d.Replicas)
+	case s.Size < n || s.Size > max(d.Max, o.Group.Max)+surge && !d.External || s.Size == o.Group.Size:
+		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, n)
 	}
 	return ""
 }
@@ -255,6 +468,9 @@ func unsafePrune(o Observed, s Step) string {
 		return ""
 	}
 	kept := map[string]string{o.Group.Template: "the group launches from it", o.Latest().Ref: "it is the newest"}
+	if o.Roll != nil && !o.Roll.ended() {
+		kept[o.Roll.Template.Ref] = "a roll launches from it"
+	}
 	for _, i := range o.Instances {
 		kept[i.Template.Ref] = "a machine was launched from it"
 	}
@@ -278,24 +494,24 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
 		n := rapid.IntRange(0, len(alive(o))).Draw(t, "n")
-		list, zones := alive(o), map[string]int{}
-		for _, i := range list {
-			zones[i.Zone]++
+		v := look(d, o, traits, now)
+		_ = v.ordered()
+		list, zones := slices.Clone(v.members), map[string]int{}
+		for _, m := range list {
+			zones[m.Zone]++
 		}
 		var want []string
-		for range n {
-			best := slices.MinFunc(list, func(a, b Instance) int {
-				return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b), cmp.Compare(a.ID, b.ID))
+		for len(list) > 0 && len(want) < n {
+			best := slices.MinFunc(list, func(a, b *member) int {
+				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b), cmp.Compare(a.ID, b.ID))
 			})
-			want = append(want, best.ID)
+			if !best.Aside {
+				want = append(want, best.ID)
+			}
 			zones[best.Zone]--
-			list = slices.DeleteFunc(list, func(i Instance) bool { return i.ID == best.ID })
+			list = slices.DeleteFunc(list, func(m *member) bool { return m == best })
 		}
-		var got []string
-		for _, i := range victims(d, o, n) {
-			got = append(got, i.ID)
-		}
-		if !slices.Equal(got, want) {
+		if got := victims(d, o, n); !slices.Equal(got, want) {
 			t.Fatalf("want %v, got %v", want, got)
 		}
 	})

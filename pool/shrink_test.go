@@ -85,10 +85,7 @@ func TestVictims(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := fleet(c.list)
 			d := wants(len(alive(o))-c.n, c.policy)
-			var got []string
-			for _, i := range victims(d, o, surplus(d, o)) {
-				got = append(got, i.ID)
-			}
+			got := victims(d, o, chosen(d, o).surplus())
 			if strings.Join(got, " ") != c.want {
 				t.Errorf("%s: want %s, got %s", c.why, c.want, strings.Join(got, " "))
 			}
@@ -103,8 +100,8 @@ func TestRandomIsSpread(t *testing.T) {
 		list = append(list, machine(fmt.Sprintf("vmss_%03d", k), 1))
 	}
 	early := 0
-	for _, i := range victims(wants(0, func(d *Desired) { d.DeletePolicy = Random }), fleet(list), 500) {
-		if i.ID < "vmss_500" {
+	for _, id := range victims(wants(0, func(d *Desired) { d.DeletePolicy = Random }), fleet(list), 500) {
+		if id < "vmss_500" {
 			early++
 		}
 	}

@@ -11,7 +11,8 @@ const (
 	CreateGroup StepKind = "CreateGroup"
 	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
 	UpdateGroup StepKind = "UpdateGroup"
-	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name.
+	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name. A group
+	// that has a maximum of its own below Size gets Size for its maximum in the same call.
 	Resize StepKind = "Resize"
 	// Drain cordons the nodes of the instances in Targets and evicts what runs there.
 	Drain StepKind = "Drain"
@@ -19,6 +20,22 @@ const (
 	Undrain StepKind = "Undrain"
 	// Remove terminates exactly the instances in Targets and lowers the group's size by their number in the same call.
 	Remove StepKind = "Remove"
+	// Replace terminates exactly the instances in Targets and leaves the group's size as it is, so that the group launches
+	// others in their place; in the place of one that was set aside it has done so already.
+	Replace StepKind = "Replace"
+	// SetAside takes the instances in Targets out of the group's count without stopping them, and leaves the group's size as
+	// it is, so that the group launches others in their place. They are seen as Aside until they are gone.
+	SetAside StepKind = "SetAside"
+	// Release lets the cloud go on with the instances in Targets, which a termination hook of ours holds and which are
+	// drained.
+	Release StepKind = "Release"
+	// Renew asks the cloud to hold the instances in Targets longer, because their drain has not ended.
+	Renew StepKind = "Renew"
+	// StartRoll has the cloud replace by itself every instance that was not launched from Template, or, when Every is set, every
+	// instance.
+	StartRoll StepKind = "StartRoll"
+	// CancelRoll ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
+	CancelRoll StepKind = "CancelRoll"
 	// PruneTemplates deletes the template versions in Refs.
 	PruneTemplates StepKind = "PruneTemplates"
 	// DeleteGroup deletes the group with whatever instances it still holds.
@@ -36,12 +53,19 @@ type Step struct {
 	Targets []Target
 	// Size is the group's size that CreateGroup and Resize ask for.
 	Size int
-	// Template is the Ref that CreateGroup and UpdateGroup launch from; Base is the newest version that PutTemplate saw
+	// Surge is how many of the group's size after this step were added for a rollout. Where somebody else sizes the group,
+	// a driver keeps it beside the size and gives it back as Group.Surge: in the same call if the cloud can do that, else
+	// after a size that is raised and before one that is lowered, so that a crash in between leaves too many machines and
+	// never too few.
+	Surge int
+	// Every says that StartRoll replaces instances of the wanted template too.
+	Every bool
+	// Template is the Ref that CreateGroup, UpdateGroup and StartRoll launch from; Base is the newest version that PutTemplate saw
 	// before it, which makes its client token.
 	Template, Base string
 	// Fields are the drifted fields that UpdateGroup repairs.
 	Fields []string
-	// Refs are the template versions that PruneTemplates deletes.
+	// Refs are the template versions that PruneTemplates deletes, or the roll that CancelRoll ends.
 	Refs []string
 }
 
@@ -52,18 +76,4 @@ type Target struct {
 	// Node is the name of the instance's Node, empty when it never joined.
 	Node  string
 	Cause Cause
-}
-
-// Plan is what the decision says about a pool: at most one step, what is waited for, and what is refused.
-type Plan struct {
-	// Step is nil when there is nothing to do, or nothing that may be done yet.
-	Step *Step
-	// Waiting says what the pool waits for, most important first.
-	Waiting []Cause
-	// Refused says why the object can't be followed until somebody changes something.
-	Refused *Cause
-	// Settled says that nothing in the cloud is on its way: the next look can wait for the resync.
-	Settled bool
-	// Gone says that nothing of the pool is left in the cloud, so that the object may go.
-	Gone bool
 }

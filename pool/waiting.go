@@ -5,20 +5,24 @@ import (
 	"strings"
 )
 
-// settled says that the cloud is not at work: as many instances run as the group wants, and none comes or goes.
-func settled(o Observed) bool {
+// settled says that the cloud is not at work: as many instances run as the group wants, and none comes or goes
+// or was asked to go.
+func (v *view) settled() bool {
 	running := 0
-	for _, i := range o.Instances {
-		if i.State != Running {
+	for _, i := range v.o.Instances {
+		switch {
+		case i.State != Running || i.Condemned != nil && v.bounds() == nil:
 			return false
+		case !i.Aside:
+			running++
 		}
-		running++
 	}
-	return running == o.Group.Size
+	return running == v.o.Group.Size
 }
 
 // waiting says what the pool waits for, most important first.
-func waiting(d Desired, o Observed, t Traits) []Cause {
+func (v *view) waiting() []Cause {
+	d, o := v.d, v.o
 	var out []Cause
 	if d.Held != nil && o.Wanted.Content == "" {
 		out = append(out, *d.Held)
@@ -26,17 +30,48 @@ func waiting(d Desired, o Observed, t Traits) []Cause {
 	if o.NodesUnknown {
 		out = append(out, Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
 	}
+	out = append(out, v.heldUp()...)
 	out = append(out, o.Issues...)
-	out = append(out, launching(o)...)
+	out = append(out, v.launching()...)
 	out = append(out, draining(o.Instances)...)
-	if d.Max < o.Group.Size {
-		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, t.Group, o.Group.Size)})
+	if d.Max < o.Group.Size && (d.External || v.left == 0) {
+		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}
 	return append(out, joining(o)...)
 }
 
+// heldUp says why a rollout does not go on.
+func (v *view) heldUp() []Cause {
+	n, _ := v.leftToCloud()
+	roll := v.o.Roll
+	switch {
+	case v.stuck != nil && v.left+v.aside > 0 && v.state != RolloutNone && !v.o.NodesUnknown:
+		return []Cause{*v.stuck}
+	case roll != nil && !roll.ended():
+		return []Cause{rolling(roll, v.t)}
+	case n > 0 && v.native() && !v.o.NodesUnknown && v.rollWaits() != nil:
+		return []Cause{*v.rollWaits()}
+	}
+	return nil
+}
+
+// turns says that machines wait for others to be available.
+func (v *view) turns() []Cause {
+	n := 0
+	for _, m := range v.members {
+		if m.why != stays && !m.going && v.may(m) {
+			n++
+		}
+	}
+	if n == 0 || v.available > v.floor() {
+		return nil
+	}
+	return []Cause{{"BudgetSpent", fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.floor(), v.want, v.available)}}
+}
+
 // launching counts the instances that the cloud has still to bring, and names those that failed.
-func launching(o Observed) []Cause {
+func (v *view) launching() []Cause {
+	o := v.o
 	pending, failed := 0, 0
 	for _, i := range o.Instances {
 		switch i.State {
@@ -46,7 +81,7 @@ func launching(o Observed) []Cause {
 			failed++
 		}
 	}
-	missing := max(0, o.Group.Size-len(alive(o)))
+	missing := max(0, o.Group.Size-v.counted)
 	var out []Cause
 	if n := pending + missing; n > 0 {
 		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
@@ -89,7 +124,7 @@ const blockedLimit = 3
 func draining(list []Instance) []Cause {
 	var nodes, blocked []string
 	for _, i := range list {
-		if i.State == Terminating || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
+		if i.State == Terminating && i.Hold == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
 			continue
 		}
 		nodes = append(nodes, i.Node.Name)

@@ -45,7 +45,7 @@ func (p *pass) readActivities(ctx context.Context, is *asgtypes.AutoScalingGroup
 func missing(is *asgtypes.AutoScalingGroup) bool {
 	members := 0
 	for _, i := range is.Instances {
-		if state, member := stateOf(i); member && state != pool.Terminating {
+		if state, member := stateOf(i); member && state != pool.Terminating && !inStandby(i) {
 			members++
 		}
 	}

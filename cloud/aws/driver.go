@@ -65,7 +65,8 @@ func (d *Driver) Close() { d.regions.close() }
 const (
 	// keepTemplates is how many template versions are kept beside those in use: enough to see what changed last.
 	keepTemplates = 2
-	// removeBatch keeps a removal, which takes one call for each instance, within a few seconds.
+	// removeBatch keeps a removal, which takes one call for each instance, within a few seconds; one call sets aside 20 at the
+	// most.
 	removeBatch = 10
 )
 
@@ -73,6 +74,7 @@ const (
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "Auto Scaling group", Template: "launch template", KeepTemplates: keepTemplates, RemoveBatch: removeBatch,
+		SetsAside: true,
 	}
 }
 

@@ -51,7 +51,7 @@ func groupSpecOf(t target) groupSpec {
 		rebalance: t.pool.CapacityRebalance,
 		mixed:     mixedPolicy(t.pool.MixedInstancesPolicy),
 		tags:      t.tags(),
-		hooks:     hooks(t.pool.AWSLifecycleHooks),
+		hooks:     append(hooks(t.pool.AWSLifecycleHooks), ourHook()),
 		suspended: t.pool.SuspendProcesses.Suspended(),
 	}
 	if d := t.pool.DefaultCoolDown; d != nil {

@@ -33,7 +33,7 @@ func TestWhatOthersPutOnTheGroupStays(t *testing.T) {
 		if o := w.observe(plain); o.Group.Drift != nil {
 			t.Errorf("want no drift any more, got %v", o.Group.Drift)
 		}
-		want := leftovers{tags: []string{"theirs"}, hooks: []string{"theirs"}, suspended: []string{"AlarmNotification"}}
+		want := leftovers{tags: []string{"muster.dev/managed-hooks", "theirs"}, hooks: []string{"muster-drain", "theirs"}, suspended: []string{"AlarmNotification"}}
 		if diff := cmp.Diff(want, w.leftovers(name), cmp.AllowUnexported(leftovers{})); diff != "" {
 			t.Errorf("what is left on the group beside its fixed tags (-want +got):\n%s", diff)
 		}

@@ -92,15 +92,7 @@ func (g groupSpec) hookChanges(is *asgtypes.AutoScalingGroup, existing []asgtype
 	return put, remove
 }
 
-// concernsHooks says whether the group's hooks need to be known: some are wanted, or some of ours may still be there.
-func (g groupSpec) concernsHooks(is *asgtypes.AutoScalingGroup) bool {
-	return len(g.hooks) > 0 || tagOf(is, tagOurHooks) != ""
-}
-
 func (g groupSpec) hooksDrift(is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook) bool {
-	if !g.concernsHooks(is) {
-		return false
-	}
 	put, remove := g.hookChanges(is, existing)
 	return len(put) > 0 || len(remove) > 0 || tagOf(is, tagOurHooks) != g.tags[tagOurHooks]
 }

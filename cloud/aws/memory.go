@@ -34,7 +34,12 @@ type memory struct {
 	group      groupRead
 	template   templateRead
 	hooks      hooksRead
+	rolls      rollsRead
 	activities activitiesRead
+	// members are what EC2 said about the group's instances, by ID. It stays true whatever is written.
+	members map[string]memberRead
+	// holds are what is known of the instances that our hook holds, by ID.
+	holds map[string]holdRead
 	// wrote is set by a write that left the group as it was, until the group is read again.
 	wrote bool
 	// resized is when we last asked for more instances.
@@ -128,6 +133,14 @@ func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
 	return maxAge > 0 && age <= maxAge || m.wrote && age <= sameMoment
 }
 
+// remember keeps what is known about an instance.
+func (m *memory) remember(id string, read memberRead) {
+	if m.members == nil {
+		m.members = map[string]memberRead{}
+	}
+	m.members[id] = read
+}
+
 // asks notes that the group was asked for a size, unless that was surely not heard.
 func (m *memory) asks(size int32, now time.Time, err error) {
 	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
@@ -144,6 +157,13 @@ func (m *memory) behind(now time.Time) bool {
 // touchedGroup is called before a write to the group: whatever comes of it, the last reads are worth nothing.
 func (m *memory) touchedGroup() {
 	m.group, m.hooks, m.wrote = groupRead{}, hooksRead{}, false
+}
+
+// touchedMembers is called before a write that concerns the group's instances and leaves its hooks as they are.
+func (m *memory) touchedMembers() {
+	hooks := m.hooks
+	m.touchedGroup()
+	m.hooks = hooks
 }
 
 // touchedTemplate is called before a write to the template. A reply that tells the outcome mends it.

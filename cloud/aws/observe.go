@@ -62,11 +62,12 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if is == nil {
 		return out, nil
 	}
-	if err := p.readHooks(ctx, want.group, is); err != nil {
+	if err := p.readRest(ctx, is); err != nil {
 		return pool.Observed{}, err
 	}
 	out.Group = p.group(is, want.group)
 	out.Instances = p.instances(is)
+	out.Roll = p.roll()
 	issues, err := p.readActivities(ctx, is)
 	if err != nil {
 		return pool.Observed{}, err
@@ -159,6 +160,9 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	subnets, err := r.subnets(ctx)
 	if err == nil {
 		err = noEnclavesAtTheEdge(p.t, subnets)
+	}
+	if err == nil {
+		err = hookNameFree(p.t)
 	}
 	if err != nil {
 		failed = append(failed, err)
@@ -274,8 +278,8 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 	return g
 }
 
-// instances are the group's members. The cloud says here neither when they were made nor whether they serve; those of
-// older template versions come first, for they are as a rule the older ones.
+// instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
+// youngest. Those that somebody put into standby himself are left to him.
 func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 	var list []pool.Instance
 	for _, i := range is.Instances {
@@ -283,23 +287,28 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 		if !member {
 			continue
 		}
+		id := deref(i.InstanceId)
+		read := p.memory.members[id]
+		if inStandby(i) && !read.aside {
+			continue
+		}
 		list = append(list, pool.Instance{
-			ID:         deref(i.InstanceId),
-			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), deref(i.InstanceId)),
+			ID:         id,
+			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), id),
 			Zone:       deref(i.AvailabilityZone),
 			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
+			Created:    read.created,
+			Aside:      inStandby(i),
+			Hold:       p.holdOf(id),
 		})
 	}
-	age := func(i pool.Instance) int64 {
-		for _, v := range p.memory.template.versions {
-			if v.Ref == i.Template.Ref {
-				return v.number
-			}
+	slices.SortFunc(list, func(a, b pool.Instance) int {
+		if a.Created.IsZero() != b.Created.IsZero() {
+			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
 		}
-		return 0
-	}
-	slices.SortFunc(list, func(a, b pool.Instance) int { return cmp.Or(cmp.Compare(age(a), age(b)), cmp.Compare(a.ID, b.ID)) })
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
 	return list
 }
 
@@ -323,15 +332,36 @@ func stateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
 	return pool.Running, true
 }
 
-// readHooks reads the group's lifecycle hooks where that may tell something.
-func (p *pass) readHooks(ctx context.Context, want groupSpec, is *asgtypes.AutoScalingGroup) error {
+// readRest reads what is not known of a group and its instances and does not change with them.
+func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	if err := p.readHooks(ctx); err != nil {
+		return err
+	}
+	if err := p.readMembers(ctx, is); err != nil {
+		return err
+	}
+	if err := p.readRolls(ctx, is); err != nil {
+		return err
+	}
+	return p.readHolds(ctx, is)
+}
+
+// readHooks reads the group's lifecycle hooks once in a while, and as a rule not in a pass that has read the template again,
+// so that no pass reads much. A group that is being deleted has none.
+func (p *pass) readHooks(ctx context.Context) error {
 	known := &p.memory.hooks
-	if !want.concernsHooks(is) || !known.at.IsZero() && p.now.Sub(known.at) < slowPeriod {
+	age := p.now.Sub(known.at)
+	young := age < slowPeriod || age < 2*slowPeriod && p.memory.template.at.Equal(p.now)
+	if !known.at.IsZero() && young || strings.HasPrefix(deref(p.memory.group.is.Status), statusDeleting) {
 		return nil
 	}
 	found, err := p.c.autoscaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})
+	if err = refusal(err, p.now); absent(err) || beingDeleted(err) {
+		// The group as it was read is older than its deletion.
+		return nil
+	}
 	if err != nil {
-		return refusal(err, p.now)
+		return err
 	}
 	*known = hooksRead{list: found.LifecycleHooks, at: p.now}
 	return nil

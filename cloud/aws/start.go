@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -25,7 +24,19 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	case pool.Resize:
 		return p.resize(ctx, s)
 	case pool.Remove:
-		return p.remove(ctx, s)
+		return p.terminate(ctx, s, true)
+	case pool.Replace:
+		return p.terminate(ctx, s, false)
+	case pool.SetAside:
+		return p.setAside(ctx, s)
+	case pool.StartRoll:
+		return p.startRoll(ctx, s)
+	case pool.CancelRoll:
+		return p.cancelRoll(ctx, s)
+	case pool.Release:
+		return p.release(ctx, s)
+	case pool.Renew:
+		return p.renew(ctx, s)
 	case pool.PruneTemplates:
 		return p.pruneTemplates(ctx, s)
 	case pool.DeleteGroup:
@@ -158,7 +169,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 			return err
 		}
 	}
-	p.memory.touchedGroup()
+	p.memory.touchedMembers()
 	p.memory.resized = p.now
 	_, err := p.c.autoscaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
 		AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: value(false),
@@ -177,59 +188,6 @@ func (p *pass) upToDate() error {
 	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
 		"Auto Scaling group %s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
 		p.t.group, deref(p.memory.group.is.DesiredCapacity), p.memory.asked.size)}
-}
-
-// remove terminates exactly the given instances, each with the group's size lowered by one in the same call.
-func (p *pass) remove(ctx context.Context, s pool.Step) error {
-	if len(s.Targets) > removeBatch {
-		return fmt.Errorf("asked to remove %d instances at once: at most %d", len(s.Targets), removeBatch)
-	}
-	if err := p.known(ctx); err != nil {
-		return err
-	}
-	if err := p.upToDate(); err != nil {
-		return err
-	}
-	var size int32
-	if is := p.memory.group.is; is != nil {
-		size = deref(is.DesiredCapacity)
-	}
-	p.memory.touchedGroup()
-	for _, target := range s.Targets {
-		_, err := p.c.autoscaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
-			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(true),
-		})
-		err = refusal(err, p.now)
-		p.memory.asks(size-1, p.now, err)
-		if err == nil {
-			size--
-		}
-		if err == nil || absent(err) {
-			continue
-		}
-		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {
-			return fmt.Errorf("remove instance %s: %w", target.ID, cmp.Or(readErr, err))
-		}
-	}
-	return nil
-}
-
-// going says whether a removal was refused only because the instance is on its way out already.
-func (p *pass) going(ctx context.Context, id string, refused error) (bool, error) {
-	if cloud.KindOf(refused) != cloud.Conflict {
-		return false, nil
-	}
-	defer p.memory.touchedGroup()
-	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
-		return err == nil, err
-	}
-	for _, i := range p.memory.group.is.Instances {
-		if deref(i.InstanceId) == id {
-			state, member := stateOf(i)
-			return !member || state == pool.Terminating, nil
-		}
-	}
-	return true, nil
 }
 
 // deleteGroup deletes the group with what is still in it, if it is ours.

@@ -27,7 +27,7 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	if err != nil && want.group.subnets == nil && slices.Contains(s.Fields, driftSubnets) {
 		return err
 	}
-	if err := p.readHooks(ctx, want.group, is); err != nil {
+	if err := p.readHooks(ctx); err != nil {
 		return err
 	}
 	existing := p.memory.hooks.list

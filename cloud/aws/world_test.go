@@ -179,7 +179,7 @@ func ptr[T any](v T) *T { return &v }
 
 // settle lets pass what any move of the cloud takes.
 func settle() {
-	time.Sleep(10 * time.Minute)
+	time.Sleep(40 * time.Minute)
 	synctest.Wait()
 }
 

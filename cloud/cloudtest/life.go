@@ -43,8 +43,8 @@ func (p player[S]) running(o pool.Observed, many int) {
 	p.Helper()
 	keys := map[string]bool{}
 	for _, i := range o.Instances {
-		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil {
-			p.Errorf("want an instance that runs from the wanted template in some zone, got %+v", i)
+		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil || i.Created.IsZero() {
+			p.Errorf("want an instance that runs from the wanted template in some zone, and since when, got %+v", i)
 		}
 		keys[cloud.ProviderKey(i.ProviderID)] = true
 	}
@@ -57,8 +57,10 @@ func steady[S any](p player[S]) {
 	target := p.target()
 	target.Remembered = p.create(target, sizeSmall).Remember
 	p.observe(target)
-	for range 5 {
-		settle()
+	settle()
+	p.observe(target)
+	for range int(atRest / steadyPass) {
+		rest(steadyPass)
 		sent := p.sent(func() { p.observe(target) })
 		if len(sent) > p.suite.SteadyReads {
 			p.Errorf("requests: want at most %d, got %+v", p.suite.SteadyReads, sent)
@@ -134,6 +136,7 @@ func rotation[S any](p player[S]) {
 	o = p.observe(target)
 	fresh := slices.DeleteFunc(slices.Clone(o.Instances), func(i pool.Instance) bool { return i.Template.Ref != o.Latest().Ref })
 	p.check("instances of the newest version", sizeMiddle-sizeSmall, len(fresh))
+	p.check("instances, in the order in which they were made", append(ids(before.Instances), ids(fresh)...), ids(o.Instances))
 }
 
 func changed[S any](p player[S]) {

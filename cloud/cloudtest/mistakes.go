@@ -112,6 +112,11 @@ func sights[S any]() []mistake[S] {
 				o.Instances[i].ProviderID = "instance"
 			}
 		}),
+		seeing("does not know when machines were made", caseCreated, func(_ cloud.Target[S], o *pool.Observed) {
+			for i := range o.Instances {
+				o.Instances[i].Created = time.Time{}
+			}
+		}),
 		{name: "looks at what it remembers, and remembers nothing at first", guard: caseForgetful, driver: newcomer[S]},
 		{name: "writes while it looks", guard: caseSteady, driver: func(d cloud.Driver[S]) cloud.Driver[S] {
 			return bent[S]{Driver: d, see: func(ctx context.Context, t cloud.Target[S], o pool.Observed, err error) (pool.Observed, error) {
@@ -210,6 +215,12 @@ func deeds[S any]() []mistake[S] {
 				return err
 			}
 			return d.Start(ctx, t, pool.Step{Kind: pool.Resize, Size: o.Group.Size - len(s.Targets)})
+		}),
+		doing("lowers the size with a replacement", caseTwice, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
+			if s.Kind == pool.Replace {
+				s.Kind = pool.Remove
+			}
+			return d.Start(ctx, t, s)
 		}),
 		doing("sizes the group with every update", caseSize, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
 			if err := d.Start(ctx, t, s); err != nil || s.Kind != pool.UpdateGroup {

@@ -19,11 +19,13 @@ import (
 
 const (
 	// atRest is longer than any move of a cloud takes, and than anything is remembered that others may change.
-	atRest = 15 * time.Minute
+	atRest = 40 * time.Minute
+	// steadyPass is the time between two looks at a pool in which nothing moves.
+	steadyPass = 2 * time.Minute
 	// nextPass is the time from one pass to the next.
 	nextPass = 10 * time.Second
 	// passesMost bounds how many passes a step may need to be done, refusals included.
-	passesMost = 10
+	passesMost = 60
 )
 
 // stage is where one case plays. It may need several clouds.

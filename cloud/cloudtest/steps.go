@@ -47,6 +47,13 @@ func exercises[S any]() []exercise[S] {
 		{"another shape", pool.UpdateGroup, readyShape[S], dueShape[S], doneShape[S]},
 		{"more instances", pool.Resize, readyGroup[S], dueResize[S], doneResize[S]},
 		{"fewer instances", pool.Remove, readyRemove[S], dueRemove[S], doneRemove[S]},
+		{"another instance", pool.Replace, readyReplace[S], dueReplace[S], doneReplace[S]},
+		{"an instance set aside", pool.SetAside, readyReplace[S], dueSetAside[S], doneSetAside[S]},
+		{nameAside, pool.Replace, readyAside[S], dueReplace[S], doneReplace[S]},
+		{"what was held", pool.Release, readyHeld[S], dueRelease[S], doneHeld[S]},
+		{"a longer hold", pool.Renew, readyExpiring[S], dueRenew[S], doneHeld[S]},
+		{"a roll", pool.StartRoll, readyRoll[S], dueRoll[S], doneRoll[S]},
+		{"no roll", pool.CancelRoll, readyRolling[S], dueCancel[S], doneCancel[S]},
 		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
 		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},
 		{"no template", pool.DeleteTemplates, readyTemplate[S], dueDeleteTemplates[S], doneDeleteTemplates[S]},
@@ -309,10 +316,13 @@ func (p player[S]) finish(e exercise[S], sc scene[S]) {
 	p.Fatalf("want nothing due any more after %d passes, the last refusal was: %v", passesMost, refused)
 }
 
-// each plays all exercises, each in a cloud of its own.
+// each plays all exercises of steps that the driver's cloud is asked for, each in a cloud of its own.
 func each[S any](p player[S], play func(player[S], exercise[S])) {
+	traits := p.driver.Traits()
 	for _, e := range exercises[S]() {
-		play(p.elsewhere(e.name), e)
+		if p.asked(traits, e) {
+			play(p.elsewhere(e.name), e)
+		}
 	}
 }
 

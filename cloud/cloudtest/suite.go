@@ -46,6 +46,8 @@ type Suite[S any] struct {
 	AskedTag, FixedTag string
 	// Many is more than the largest page of any list of the cloud holds.
 	Many int
+	// Holds says that the cloud keeps an instance that is to go running until it is released.
+	Holds bool
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
 }
@@ -102,6 +104,7 @@ func Cases[S any]() []Case[S] {
 		{"another template makes instances stale, and the group launches from it", changed[S]},
 		{"drift is named, and repaired without touching the size", drift[S]},
 		{caseChosen, removed[S]},
+		{"what is on its way out is held until it is released, as long as that is asked for again", held[S]},
 		{caseNotOurs, notOurs[S]},
 		{caseDeleted, deleted[S]},
 		{caseTwice, twice[S]},

@@ -10,6 +10,9 @@ import (
 // namesLimit bounds how many instances one event names.
 const namesLimit = 10
 
+// causesLimit bounds how many events one step makes.
+const causesLimit = 4
+
 // words are the reason and the verb of what a step did.
 var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.PutTemplate:     {"TemplateCreated", "made a version of the %s"},
@@ -19,6 +22,11 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.Drain:           {"DrainStarted", "draining"},
 	pool.Undrain:         {"DrainEnded", "no longer draining"},
 	pool.Remove:          {"InstancesRemoved", "removed"},
+	pool.Replace:         {"InstancesReplaced", "replaced"},
+	pool.SetAside:        {"InstancesSetAside", "set aside"},
+	pool.Release:         {"InstancesReleased", "no longer holding"},
+	pool.StartRoll:       {"RollStarted", "began a roll of the %s"},
+	pool.CancelRoll:      {"RollCancelled", "cancelled the roll of the %s"},
 	pool.PruneTemplates:  {"TemplatesPruned", "deleted unused versions of the %s"},
 	pool.DeleteGroup:     {"GroupDeleted", "deleting the %s"},
 	pool.DeleteTemplates: {"TemplateDeleted", "deleted the %s"},
@@ -34,7 +42,7 @@ func happened(f facts) []Event {
 		return []Event{{Warning: true, Reason: step + "Failed", Message: err.Error()}}
 	}
 	s := f.out.Plan.Step
-	if s == nil || !f.out.Started {
+	if s == nil || !f.out.Started || s.Kind == pool.Renew {
 		return nil
 	}
 	targets := s.Targets
@@ -43,7 +51,46 @@ func happened(f facts) []Event {
 			return nil
 		}
 	}
-	return []Event{{Reason: words[s.Kind].reason, Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
+	if len(targets) == 0 || s.Kind == pool.DeleteGroup {
+		return []Event{{Reason: words[s.Kind].reason, Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
+	}
+	var events []Event
+	for _, g := range byCause(*s, targets) {
+		events = append(events, Event{Reason: words[s.Kind].reason, Message: done(f.t, *s, g.targets) + ": " + g.message})
+	}
+	return events
+}
+
+// group are targets that go for one reason.
+type group struct {
+	message string
+	targets []pool.Target
+}
+
+// byCause puts targets together that have one cause, in the order of the first of each. A mark is a preference and no cause.
+// Beyond the first few the rest stands together under the step's own cause.
+func byCause(s pool.Step, targets []pool.Target) []group {
+	var groups []group
+	at := map[string]int{}
+	for _, t := range targets {
+		message := t.Cause.Message
+		if t.Cause.Reason == "Marked" || message == "" || s.Kind == pool.SetAside || s.Kind == pool.Release || s.Kind == pool.Undrain {
+			message = s.Cause.Message
+		}
+		k, ok := at[message]
+		if !ok {
+			k = min(len(groups), causesLimit)
+			at[message] = k
+		}
+		if k == len(groups) {
+			groups = append(groups, group{message: message})
+		}
+		groups[k].targets = append(groups[k].targets, t)
+	}
+	if len(groups) > causesLimit {
+		groups[causesLimit].message = s.Cause.Message
+	}
+	return groups
 }
 
 // done says in the cloud's language what a step did.
@@ -54,7 +101,9 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 		return fmt.Sprintf(text, t.Group) + fmt.Sprintf(" to %d", s.Size)
 	case pool.PutTemplate, pool.PruneTemplates, pool.DeleteTemplates:
 		return fmt.Sprintf(text, t.Template)
-	case pool.Drain, pool.Undrain, pool.Remove:
+	case pool.StartRoll:
+		return fmt.Sprintf(text, t.Group) + " to " + s.Template
+	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release:
 		return text + " " + names(targets)
 	default:
 		return fmt.Sprintf(text, t.Group)

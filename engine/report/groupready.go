@@ -21,7 +21,7 @@ func groupReady(f facts) *Condition {
 	if refused := f.out.Plan.Refused; refused != nil {
 		return &Condition{GroupReady, False, refused.Reason, refused.Message}
 	}
-	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.DeleteGroup); c != nil {
+	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.DeleteGroup); c != nil {
 		return c
 	}
 	if c := missing(f); c != nil {
@@ -52,7 +52,7 @@ func shape(f facts, g *pool.Group) *Condition {
 		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
 	case f.o.Latest().Ref != "" && g.Template != f.o.Latest().Ref:
 		return &Condition{GroupReady, False, "TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
-	case g.Size != f.counts.Desired:
+	case g.Size != f.counts.Desired && !surges(f):
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
 	case g.Size > f.d.Max:
 		return &Condition{GroupReady, False, "MaximumWaits", fmt.Sprintf("the %s has a size of %d, which somebody else sets; %s becomes %d once that is small enough",
@@ -60,4 +60,13 @@ func shape(f facts, g *pool.Group) *Condition {
 	default:
 		return &Condition{GroupReady, True, "AsWanted", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
+}
+
+// surges says that what the group has more than the pool wants was added for a rollout.
+func surges(f facts) bool {
+	if f.o.Group == nil || f.t.SetsAside || f.out.Plan.Rollout.State == pool.RolloutDone {
+		return false
+	}
+	more := f.o.Group.Size - f.counts.Desired
+	return more > 0 && more <= f.out.Plan.Budget.MaxSurge
 }

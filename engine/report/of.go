@@ -38,7 +38,7 @@ func Of(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 	if f.o.Group != nil {
 		r.Provisioned = true
 		r.GroupID = f.o.Group.ID
-		size := f.o.Group.Size
+		size := f.o.Group.Size - f.o.Group.Surge
 		r.Size = &size
 	}
 	return r
@@ -54,7 +54,7 @@ func count(f facts) Counts {
 		return c
 	}
 	if f.d.External && f.o.Group != nil && !f.d.Deleting {
-		c.Desired = f.o.Group.Size
+		c.Desired = max(0, f.o.Group.Size-f.o.Group.Surge)
 	}
 	current, ready, upToDate := tally(f.o)
 	c.Current = &current
@@ -117,6 +117,16 @@ func state(f facts) State {
 		return StateWaiting
 	case f.o.Group == nil:
 		return StateCreating
+	default:
+		return working(f)
+	}
+}
+
+// working is the state of a pool whose group is there.
+func working(f facts) State {
+	switch {
+	case rolls(f):
+		return StateUpdating
 	case scales(f):
 		return StateScaling
 	case behind(f.o):
@@ -128,9 +138,15 @@ func state(f facts) State {
 	}
 }
 
+// rolls says that machines are being replaced, and that nothing else happens to their number.
+func rolls(f facts) bool {
+	right := f.o.Group.Size == f.counts.Desired || surges(f)
+	return f.out.Plan.Rollout.State == pool.RolloutInProgress && right
+}
+
 // stuck says that something does not go on by itself.
 func stuck(f facts) bool {
-	return f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0
+	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0
 }
 
 // scales says that there are not yet as many machines as are wanted, or that some come or go.

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/muster-project/muster/pool"
 )
 
 // ready is the summary of the others in one sentence: what, how many, waiting for what.
@@ -33,6 +35,10 @@ func sentence(f facts, c *Condition) string {
 		counted += fmt.Sprintf(", %d up to date", *stale)
 	}
 	if c == nil {
+		switch roll := f.out.Plan.Rollout; roll.State {
+		case pool.RolloutHalted, pool.RolloutPaused, pool.RolloutWaiting:
+			return counted + "; " + roll.Cause.Message
+		}
 		return counted
 	}
 	waiting := f.out.Plan.Waiting

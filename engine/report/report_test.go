@@ -27,6 +27,14 @@ type scene struct {
 	fresh   error
 	refused map[pool.StepKind]error
 	started bool
+	// rolls says that the cloud replaces machines by itself, asides that it can set them aside.
+	rolls, asides bool
+}
+
+func (s *scene) traits() pool.Traits {
+	tr := traits
+	tr.Rolls, tr.SetsAside = s.rolls, s.asides
+	return tr
 }
 
 func (s *scene) outcome() engine.Outcome {
@@ -40,7 +48,7 @@ func (s *scene) outcome() engine.Outcome {
 		s.d.Avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
 	}
 	return engine.Outcome{
-		Plan: pool.Decide(s.d, s.o, traits, epoch), Observed: s.o, Seen: true, Started: s.started, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
+		Plan: pool.Decide(s.d, s.o, s.traits(), epoch), Observed: s.o, Seen: true, Started: s.started, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
 	}
 }
 
@@ -48,7 +56,7 @@ func (s *scene) report() report.Report {
 	out := s.outcome()
 	d := s.d
 	d.Avoid = nil
-	return report.Of(d, out, traits)
+	return report.Of(d, out, s.traits())
 }
 
 func aScene(change ...func(*scene)) *scene {
@@ -137,6 +145,38 @@ func draining(i *pool.Instance) {
 	i.Node.Cordoned, i.Node.DrainStarted, i.Node.Remaining, i.Node.Blocked = true, epoch.Add(-time.Minute), 2, []string{"default/web (budget web)"}
 }
 
+// rolling is a strategy, native leaves it to the cloud.
+func rolling(s *scene) {
+	s.d.Strategy = &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}
+}
+func native(s *scene) { s.rolls = true }
+func asides(s *scene) { s.asides = true }
+func heldDrained(i *pool.Instance) {
+	i.State, i.Hold = pool.Terminating, &pool.Hold{Since: epoch.Add(-time.Hour), Until: epoch.Add(time.Hour), Heartbeat: time.Hour}
+	i.Node.Cordoned, i.Node.DrainStarted = true, epoch.Add(-time.Minute)
+}
+func paused(s *scene) {
+	s.d.RolloutHeld = &pool.Cause{Reason: "RolloutPaused", Message: "paused by muster.dev/rollout"}
+}
+func restart(s *scene) {
+	s.d.Restart = &pool.Restart{Before: epoch, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}
+}
+func stale(i *pool.Instance) {
+	i.Template, i.Differs = pool.Template{Ref: "lt-1:0", Content: "v1:old", Data: "d"}, []string{"spec.ami"}
+}
+func late(i *pool.Instance) { i.Node, i.Created = nil, epoch.Add(-time.Hour) }
+func second(change func(*pool.Instance)) func(*scene) {
+	return func(s *scene) { change(&s.o.Instances[1]) }
+}
+func cloudRolls(state pool.RollState, percent int, reason string) func(*scene) {
+	return func(s *scene) {
+		s.o.Roll = &pool.Roll{ID: "r", State: state, Template: s.o.Versions[0], Percent: percent, Reason: reason, Failures: 1}
+		if state == pool.RollFailed {
+			s.o.Roll.Ended = epoch.Add(-time.Minute)
+		}
+	}
+}
+
 type row struct {
 	name, why string
 	change    func(*scene)
@@ -199,6 +239,9 @@ func TestGroupReady(t *testing.T) {
 		{"template refused", "it has a condition of its own", and(wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
 		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
+		{"surge", "what a rollout adds is as it should be", and(rolling, first(stale), size(4)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"more than the surge", "and no more than that", and(rolling, first(stale), size(5)), "False Scaling: the Auto Scaling group has a size of 5, the pool wants 3"},
+		{"release refused", "the cloud's words", refused(pool.Release, denied), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"deleting", "a pool that goes wants no group", deleting, "absent"},
 	})
 }
@@ -228,11 +271,20 @@ func TestUpToDate(t *testing.T) {
 	old := pool.Template{Ref: "lt-1:0", Content: "v1:old", Data: "d"}
 	hold(t, report.UpToDate, []row{
 		{"as wanted", "the plain case", and(), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
-		{"one old", "it is counted", first(func(i *pool.Instance) { i.Template = old }), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template"},
-		{"one of unknown make", "what can't be told is not up to date", first(func(i *pool.Instance) { i.Template = pool.Template{} }), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template"},
+		{"one old", "it is counted", first(func(i *pool.Instance) { i.Template = old }), "False NotReplaced: 2 of 3 machines were launched from the wanted launch template; nothing replaces machines of an older launch template: the pool has no strategy"},
+		{"one of unknown make", "what can't be told is not up to date", first(func(i *pool.Instance) { i.Template = pool.Template{} }), "False TemplateUnknown: 2 of 3 machines were launched from the wanted launch template"},
 		{"older bootstrap data", "a rotated token makes nobody stale", first(func(i *pool.Instance) { i.Template.Data = "c" }), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
 		{"old one leaving", "who goes does not count", first(func(i *pool.Instance) { i.Template, i.State = old, pool.Terminating }), "True AllUpToDate: 2 of 2 machines were launched from the wanted launch template"},
-		{"template changed", "all are old at once", wanted("v1:b", "d"), "False TemplateChanged: 0 of 3 machines were launched from the wanted launch template"},
+		{"template changed", "all are old at once", and(wanted("v1:b", "d"), rolling), "False TemplateBehind: 0 of 3 machines were launched from the wanted launch template; the Auto Scaling group does not launch from the wanted launch template yet"},
+		{"rolling", "how far it is, and why", and(rolling, first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template; 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
+		{"halted", "which machine, and the cloud's words", and(rolling, issue, first(stale), second(late)), "False RolloutHalted: 2 of 3 machines were launched from the wanted launch template; the rollout is halted: new instance i-2 has not joined the cluster in time; no m5.large left in zone a"},
+		{"paused", "by whom", and(rolling, paused, first(stale)), "False RolloutPaused: 2 of 3 machines were launched from the wanted launch template; paused by muster.dev/rollout"},
+		{"restarted", "machines of the wanted template are to be replaced as well", and(rolling, restart), "False Restart: 3 of 3 machines were launched from the wanted launch template; 3 of 3 machines to replace: asked for"},
+		{"replacement refused", "the cloud's words", and(rolling, first(stale), refused(pool.Replace, denied)), "False Denied: 2 of 3 machines were launched from the wanted launch template; autoscaling:X: AccessDenied: not authorized"},
+		{"model skipped", "why nothing is done", and(rolling, first(stale), func(s *scene) { s.d.SkipModel = true }), "False ModelSkipped: 2 of 3 machines were launched from the wanted launch template; a changed template replaces none (SkipMachinePoolModelReconciliation)"},
+		{"the cloud rolls", "its progress in its words", and(native, first(stale), cloudRolls(pool.RollRunning, 40, "")), "False RollRunning: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Running at 40 %"},
+		{"the cloud's roll has failed", "its reason, and what becomes of it", and(native, first(stale), cloudRolls(pool.RollFailed, 40, "too few healthy")), "False RollFailed: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: too few healthy"},
+		{"the cloud watches", "all are replaced, and it has not ended", and(native, cloudRolls(pool.RollBaking, 100, "")), "False RollBaking: 3 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Baking at 100 %"},
 		{"template unknown", "nothing can be compared", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
 		{"no machines", "none is old", noGroup, "True AllUpToDate: 0 of 0 machines were launched from the wanted launch template"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
@@ -261,6 +313,8 @@ func TestReady(t *testing.T) {
 	hold(t, report.Ready, []row{
 		{"as wanted", "how many", and(), "True AllReady: 3 of 3 machines are Ready"},
 		{"some old", "a pool is ready while it has old machines, and they are counted", first(func(i *pool.Instance) { i.Template.Content = "v1:old" }), "True AllReady: 3 of 3 machines are Ready, 2 up to date"},
+		{"halted", "a pool is ready with its old machines, and says what is wrong with the new", and(rolling, first(stale), second(late), size(2), replicas(2)), "True AllReady: 2 of 2 machines are Ready, 2 up to date; the rollout is halted: new instance i-2 has not joined the cluster in time"},
+		{"paused", "and that it is paused", and(rolling, paused, first(stale)), "True AllReady: 3 of 3 machines are Ready, 2 up to date; paused by muster.dev/rollout"},
 		{"not joined", "how many, and what is waited for", first(notJoined), "False NodesJoining: 2 of 3 machines are Ready; waiting for 1 machine to join the cluster"},
 		{"scaling", "how many, and what is waited for rather than two sizes", and(replicas(5), first(unready)), "False Scaling: 2 of 5 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
 		{"scaling, nothing to wait for", "both sizes then", replicas(5), "False Scaling: 3 of 5 machines are Ready; the Auto Scaling group has a size of 3, the pool wants 5"},
@@ -302,6 +356,11 @@ func TestState(t *testing.T) {
 		{"bootstrap data changed", "likewise", wanted("v1:a", "e"), "Updating"},
 		{"drift", "the group is being changed", drift("tags"), "Updating"},
 		{"template behind", "likewise", newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), "Updating"},
+		{"rolling", "machines are being replaced", and(rolling, first(stale), size(4)), "Updating"},
+		{"rolling and growing", "their number is not yet right", and(rolling, first(stale), replicas(8)), "Scaling"},
+		{"halted", "somebody has to change something", and(rolling, first(stale), second(late)), "Error"},
+		{"paused", "that is as somebody wants it", and(rolling, paused, first(stale)), "Running"},
+		{"the cloud rolls", "machines are being replaced", and(native, cloudRolls(pool.RollRunning, 1, "")), "Updating"},
 		{"not ready", "everybody is there and somebody is not well", first(unready), "Unhealthy"},
 		{"workload cluster away", "of nodes that nobody sees nothing bad is said", away, "Running"},
 		{"sized elsewhere", "whatever the size, it is right", and(external, replicas(9)), "Running"},
@@ -346,6 +405,22 @@ func TestEvents(t *testing.T) {
 		}, "TemplatesPruned: deleted unused versions of the launch template: nothing launches from 1 version of the launch template any more"},
 		{"group deleted", "why", func(s *scene) { s.d.Deleting, s.started, s.o.Instances = true, true, nil }, "GroupDeleted: deleting the Auto Scaling group: the pool is being deleted"},
 		{"template deleted", "why", and(deleting, noGroup, began), "TemplateDeleted: deleted the launch template: the pool is being deleted, and its launch template is in use no more"},
+		{"replaced", "whose, and why", and(rolling, first(stale), first(notJoined), func(s *scene) { s.o.Instances[0].Created = epoch.Add(-time.Hour) }, began), "InstancesReplaced: replaced i-1: it has not joined the cluster in time, and it was launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
+		{"set aside", "whose, and what comes", and(rolling, asides, first(stale), began), "InstancesSetAside: set aside i-1 (node-i-1): 1 machine launched beside the 3 that the pool wants, before others are replaced"},
+		{"roll begun", "to what, and why", and(native, first(stale), began), "RollStarted: began a roll of the Auto Scaling group to lt-1:1: 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
+		{"roll cancelled", "why", and(native, paused, cloudRolls(pool.RollRunning, 1, ""), began), "RollCancelled: cancelled the roll of the Auto Scaling group: paused by muster.dev/rollout"},
+		{"released", "whose", and(first(heldDrained), began), "InstancesReleased: no longer holding i-1 (node-i-1): nothing runs on the instance that a drain would still evict, or its time is up"},
+		{"held longer", "a heartbeat is no news", and(first(heldDrained), first(func(i *pool.Instance) { i.Node.Remaining, i.Hold.Until = 1, epoch.Add(time.Minute) }), began), ""},
+		{"drained for several reasons", "each machine stands with its own", and(first(func(i *pool.Instance) {
+			i.Doomed = &pool.Cause{Reason: "SpotInterruption", Message: "the cloud takes it"}
+		}), second(func(i *pool.Instance) {
+			i.Condemned = &pool.Cause{Reason: "MachineDeleted", Message: "its Machine was deleted"}
+			i.Node.Cordoned = true
+		}), size(4), replicas(3), func(s *scene) {
+			i := s.o.Instances[2]
+			i.ID = "i-4"
+			s.o.Instances = append(s.o.Instances, i)
+		}, began), "DrainStarted: draining i-1 (node-i-1): the cloud takes it\nDrainStarted: draining i-2 (node-i-2): its Machine was deleted"},
 		{"refused for the first time", "a warning with the cloud's words", and(replicas(5), news), "Warning ResizeFailed: autoscaling:X: AccessDenied: not authorized"},
 		{"refused again", "the same words are no news", refused(pool.Resize, denied), ""},
 		{"can't be observed", "a warning", and(failing(denied), news), "Warning ObserveFailed: autoscaling:X: AccessDenied: not authorized"},

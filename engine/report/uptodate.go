@@ -1,8 +1,12 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
 
-// upToDate says whether every instance was launched from the wanted template.
+	"github.com/muster-project/muster/pool"
+)
+
+// upToDate says whether every instance was launched from the wanted template, and how far it is from there.
 func upToDate(f facts) *Condition {
 	if f.d.Deleting {
 		return nil
@@ -14,8 +18,19 @@ func upToDate(f facts) *Condition {
 		return &Condition{UpToDate, Unknown, "TemplateUnknown", fmt.Sprintf("what the %s is made of is not known", f.t.Template)}
 	}
 	text := fmt.Sprintf("%d of %d machines were launched from the wanted %s", *f.counts.UpToDate, *f.counts.Current, f.t.Template)
-	if *f.counts.UpToDate == *f.counts.Current {
-		return &Condition{UpToDate, True, "AllUpToDate", text}
+	roll := f.out.Plan.Rollout
+	if c := refusal(f, UpToDate, pool.StartRoll, pool.CancelRoll, pool.Replace, pool.SetAside); c != nil && roll.State != pool.RolloutDone {
+		c.Message = text + "; " + c.Message
+		return c
 	}
-	return &Condition{UpToDate, False, "TemplateChanged", text}
+	switch {
+	case roll.State != pool.RolloutDone && roll.State != "":
+		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message}
+	case *f.counts.UpToDate == *f.counts.Current:
+		return &Condition{UpToDate, True, "AllUpToDate", text}
+	case f.d.SkipModel:
+		return &Condition{UpToDate, False, "ModelSkipped", text + "; a changed template replaces none (SkipMachinePoolModelReconciliation)"}
+	default:
+		return &Condition{UpToDate, False, "TemplateUnknown", text}
+	}
 }

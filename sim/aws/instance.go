@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/muster-project/muster/sim/aws/shapes/ec2"
 )
@@ -147,19 +148,28 @@ func (r *realm) terminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Termin
 // instancesByID are the instances of those IDs; all must exist.
 func (r *realm) instancesByID(ids []string) ([]*instance, error) {
 	var out []*instance
+	var missing []string
 	for _, id := range ids {
 		if len(id) < 3 || id[:2] != "i-" {
 			return nil, refuse("InvalidInstanceID.Malformed", `Invalid id: "%s"`, id)
 		}
 		i := r.instances.Get(id)
 		if i == nil {
-			return nil, refuse("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", id)
+			missing = append(missing, id)
+			continue
 		}
 		if !slices.Contains(out, i) {
 			out = append(out, i)
 		}
 	}
-	return out, nil
+	switch len(missing) {
+	case 0:
+		return out, nil
+	case 1:
+		return nil, refuse("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", missing[0])
+	default:
+		return nil, refuse("InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(missing, ", "))
+	}
 }
 
 func stateOf(i *instance) *ec2.InstanceState {
@@ -175,7 +185,10 @@ func (r *realm) describeInstances(in *ec2.DescribeInstancesInput) (*ec2.Describe
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paged(found, instanceKey, in.NextToken, r.page(size))
+	if len(in.InstanceIds) == 0 {
+		size = r.page(size)
+	}
+	page, next, err := paged(found, instanceKey, in.NextToken, size)
 	if err != nil {
 		return nil, err
 	}

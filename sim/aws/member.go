@@ -28,7 +28,9 @@ func (r *realm) tickMember(g *group, m *member) time.Time {
 // tickLeaving ends the membership once the instance has stopped.
 func (r *realm) tickLeaving(g *group, m *member, i *instance) time.Time {
 	if m.State == memberTerminatingWait {
-		return r.tickWaits(g, m)
+		if next := r.tickWaits(g, m); m.State == memberTerminatingWait {
+			return next
+		}
 	}
 	if i != nil && i.alive() {
 		// It was told to stop in an earlier life of the simulator, and the telling got lost.

@@ -140,7 +140,7 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 		}
 	}
 	switch form.Get("Action") {
-	case "TerminateInstanceInAutoScalingGroup":
+	case "TerminateInstanceInAutoScalingGroup", "CompleteLifecycleAction":
 		named = []string{form.Get("InstanceId")}
 	case "DeleteAutoScalingGroup":
 		named = nil // all go

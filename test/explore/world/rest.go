@@ -135,7 +135,7 @@ func (w *World) want() map[string]string {
 		zones = []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"}
 	}
 	want["zones"] = strings.Join(zones, ",")
-	var hooks []string
+	hooks := []string{"muster-drain=1800"} // the hook by which nodes are drained, which every group has
 	for _, h := range s.AWSLifecycleHooks {
 		hooks = append(hooks, h.Name+"="+strconv.Itoa(int(h.HeartbeatTimeout.Seconds())))
 	}

@@ -1,0 +1,176 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// drainHook is the termination hook that every group of ours has: whatever takes an instance (a scale-in by another hand,
+	// the group's own refresh, rebalancing or health check), it is held until its node has been drained.
+	drainHook = "muster-drain"
+	// drainHeartbeat is how long the hook holds without a word from us: longer than a restart, an upgrade or a short outage of
+	// Muster takes. The service lets a hook hold for a hundred times as long, and 48 hours at the most.
+	drainHeartbeat = 30 * time.Minute
+	// activitiesPage is the largest page of activities.
+	activitiesPage = 100
+)
+
+// ourHook is the hook as it is sent. When nobody says a word the termination goes on: an instance must not be kept, and paid
+// for, by a Muster that is gone.
+func ourHook() asgtypes.LifecycleHookSpecification {
+	return asgtypes.LifecycleHookSpecification{
+		LifecycleHookName:   value(drainHook),
+		LifecycleTransition: value(string(awsv1.LifecycleTransitionInstanceTerminating)),
+		DefaultResult:       value(string(awsv1.LifecycleHookDefaultResultContinue)),
+		HeartbeatTimeout:    value(int32(drainHeartbeat.Seconds())),
+	}
+}
+
+// hookNameFree refuses a hook in the specification that has the name of ours.
+func hookNameFree(t target) error {
+	for k, h := range t.pool.AWSLifecycleHooks {
+		if h.Name == drainHook {
+			return cloud.Invalidf(fmt.Sprintf("%s[%d].name", fieldHooks, k), "the name %s is that of the hook by which nodes are drained: choose another", drainHook)
+		}
+	}
+	return nil
+}
+
+// holdRead is what is known about an instance that our hook holds.
+type holdRead struct {
+	// since is when it began to be held, until when the hook stops to hold it by itself.
+	since, until time.Time
+	// over says that our hook holds it no more; another may.
+	over bool
+}
+
+// held says whether an instance may be held by our hook.
+func (p *pass) held(i asgtypes.Instance) bool {
+	return i.LifecycleState == asgtypes.LifecycleStateTerminatingWait && slices.ContainsFunc(p.memory.hooks.list, func(h asgtypes.LifecycleHook) bool {
+		return deref(h.LifecycleHookName) == drainHook
+	})
+}
+
+// readHolds asks since when instances are held of which that is not known. The group does not tell, its activities do. Those that
+// no activity tells about are held since now.
+func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	known := p.memory.holds
+	current := map[string]holdRead{}
+	var unknown []string
+	for _, i := range is.Instances {
+		if id := deref(i.InstanceId); p.held(i) {
+			if read, ok := known[id]; ok {
+				current[id] = read
+			} else {
+				unknown = append(unknown, id)
+			}
+		}
+	}
+	p.memory.holds = current
+	if len(unknown) == 0 {
+		return nil
+	}
+	found, err := p.c.autoscaling.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
+		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(activitiesPage)),
+	})
+	if err = refusal(err, p.now); err != nil && !absent(err) {
+		return err
+	}
+	if found == nil {
+		found = &autoscaling.DescribeScalingActivitiesOutput{}
+	}
+	for _, id := range unknown {
+		since := p.now
+		for _, a := range found.Activities {
+			if strings.HasPrefix(deref(a.Description), "Terminating") && strings.HasSuffix(deref(a.Description), id) && a.StartTime != nil {
+				since = *a.StartTime
+			}
+		}
+		current[id] = holdRead{since: since, until: since.Add(drainHeartbeat)}
+	}
+	return nil
+}
+
+// holdOf is how our hook holds an instance, or nil.
+func (p *pass) holdOf(id string) *pool.Hold {
+	read, ok := p.memory.holds[id]
+	if !ok || read.over {
+		return nil
+	}
+	return &pool.Hold{Since: read.since, Until: read.until, Heartbeat: drainHeartbeat}
+}
+
+// release lets the terminations go on.
+func (p *pass) release(ctx context.Context, s pool.Step) error {
+	return p.eachHeld(ctx, s, func(id string) error {
+		_, err := p.c.autoscaling.CompleteLifecycleAction(ctx, &autoscaling.CompleteLifecycleActionInput{
+			AutoScalingGroupName: &p.t.group, LifecycleHookName: value(drainHook), InstanceId: &id, LifecycleActionResult: value(string(awsv1.LifecycleHookDefaultResultContinue)),
+		})
+		if err == nil {
+			p.memory.released(id)
+		}
+		return err
+	})
+}
+
+// renew has the hook hold for another heartbeat.
+func (p *pass) renew(ctx context.Context, s pool.Step) error {
+	return p.eachHeld(ctx, s, func(id string) error {
+		_, err := p.c.autoscaling.RecordLifecycleActionHeartbeat(ctx, &autoscaling.RecordLifecycleActionHeartbeatInput{
+			AutoScalingGroupName: &p.t.group, LifecycleHookName: value(drainHook), InstanceId: &id,
+		})
+		if read, ok := p.memory.holds[id]; ok && err == nil {
+			read.until = p.now.Add(drainHeartbeat)
+			p.memory.holds[id] = read
+		}
+		return err
+	})
+}
+
+// eachHeld does something about the hook for each target. Where the hook holds no more there is nothing to do.
+func (p *pass) eachHeld(ctx context.Context, s pool.Step, do func(id string) error) error {
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	p.memory.touchedMembers()
+	for _, target := range s.Targets {
+		err := refusal(do(target.ID), p.now)
+		if notHeld(err) || absent(err) || beingDeleted(err) {
+			p.memory.released(target.ID)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("instance %s, held by %s: %w", target.ID, drainHook, err)
+		}
+	}
+	return nil
+}
+
+// released notes that our hook holds an instance no more.
+func (m *memory) released(id string) {
+	if read, ok := m.holds[id]; ok {
+		read.over = true
+		m.holds[id] = read
+	}
+}
+
+// beingDeleted says that the service does not answer because the group is being deleted.
+func beingDeleted(err error) bool {
+	return codeOf(err) == "ValidationError" && strings.Contains(err.Error(), "pending delete")
+}
+
+// notHeld says that the service has no hook waiting for the instance.
+func notHeld(err error) bool {
+	return codeOf(err) == "ValidationError" && strings.Contains(err.Error(), "No active Lifecycle Action found")
+}

@@ -1,0 +1,89 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// askMost is how many instances one question names: what EC2 recommends as the most.
+const askMost = 1000
+
+// memberRead is what EC2 says about one instance and does not take back.
+type memberRead struct {
+	created time.Time
+	// aside says that it carries our tag of those that were set aside.
+	aside bool
+}
+
+// readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made, nor
+// by whom they were put into standby. What EC2 does
+// not show yet, for its reads are eventually consistent, is asked for again.
+func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	known := p.memory.members
+	current := make(map[string]memberRead, len(is.Instances))
+	var unknown []string
+	for _, i := range is.Instances {
+		id := deref(i.InstanceId)
+		if _, member := stateOf(i); !member {
+			continue
+		}
+		read, ok := known[id]
+		if ok {
+			current[id] = read
+		}
+		if !ok || inStandby(i) && !read.aside {
+			unknown = append(unknown, id)
+		}
+	}
+	p.memory.members = current
+	for ids := range slices.Chunk(unknown, askMost) {
+		found, err := p.instancesNamed(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, i := range found {
+			current[deref(i.InstanceId)] = memberRead{created: deref(i.LaunchTime), aside: current[deref(i.InstanceId)].aside || setAsideByUs(i.Tags, p.t.Owner)}
+		}
+	}
+	return nil
+}
+
+func setAsideByUs(tags []ec2types.Tag, o cloud.Owner) bool {
+	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return deref(t.Key) == tagSetAside && deref(t.Value) == o.ID })
+}
+
+// codeNoInstance is how EC2 refuses a question that names an instance which it does not know.
+const codeNoInstance = "InvalidInstanceID.NotFound"
+
+// instancesNamed asks for the instances of those names. One name that EC2 does not know, or not yet, makes it refuse all of
+// them: it says which, and is asked for the others.
+func (p *pass) instancesNamed(ctx context.Context, ids []string) ([]ec2types.Instance, error) {
+	found, err := p.c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
+	if err = refusal(err, p.now); codeOf(err) == codeNoInstance {
+		missing := instanceID.FindAllString(err.Error(), -1)
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(missing, id) })
+		if len(ids) == 0 || len(missing) == 0 {
+			return nil, nil
+		}
+		found, err = p.c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
+		err = refusal(err, p.now)
+	}
+	if err != nil {
+		if codeOf(err) == codeNoInstance {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var all []ec2types.Instance
+	for _, r := range found.Reservations {
+		all = append(all, r.Instances...)
+	}
+	return all, nil
+}

@@ -1,0 +1,102 @@
+package aws_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+// EC2 may not show an instance yet that the group shows: the others are known all the same, and it is asked for again.
+func TestInstancesThatEC2DoesNotShowYet(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 3)
+		late := o.Instances[0].ID
+		w.driver = w.newDriver()
+		if err := w.server.Faults().Add(sim.Fault{
+			Kind: sim.ErrorBefore, Action: "DescribeInstances", Times: 1, Status: 400,
+			Code: "InvalidInstanceID.NotFound", Message: "The instance ID '" + late + "' does not exist",
+		}); err != nil {
+			t.Fatal(err)
+		}
+		o = w.observe(target)
+		if len(o.Instances) != 3 || o.Instances[2].ID != late || !o.Instances[2].Created.IsZero() || known(o) != 2 {
+			t.Errorf("want %s last, without the moment at which it was made, and both others with theirs, got %+v", late, o.Instances)
+		}
+		if o = w.observe(target); known(o) != 3 {
+			t.Errorf("want all known, got %+v", o.Instances)
+		}
+		if sent := w.operations(func() { w.observe(target) }); len(sent) != 1 {
+			t.Errorf("want what is known not asked again, got %v", sent)
+		}
+	})
+}
+
+// known counts the instances of which it is known when they were made.
+func known(o pool.Observed) int {
+	n := 0
+	for _, i := range o.Instances {
+		if !i.Created.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// An instance that somebody put into standby is his: it is neither counted nor touched. One that we set aside is seen as such
+// by a driver that has seen nothing.
+func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 3)
+		ours, theirs := o.Instances[0].ID, o.Instances[1].ID
+		if _, err := w.byHand.EnterStandby(t.Context(), &autoscaling.EnterStandbyInput{
+			AutoScalingGroupName: ptr(target.Owner.ResourceName()), InstanceIds: []string{theirs}, ShouldDecrementDesiredCapacity: ptr(true),
+		}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: ours}, {ID: theirs}}})
+		settle()
+		for range 2 {
+			o = w.observe(target)
+			if o.Group.Size != 2 || len(o.Instances) != 3 || !o.Instances[0].Aside || o.Instances[0].ID != ours || len(o.Issues) > 0 {
+				t.Errorf("want a size of 2, with %s set aside, two others and not %s, got %+v with %+v", ours, theirs, o.Group, o.Instances)
+			}
+			w.driver = w.newDriver()
+		}
+	})
+}
+
+// What is not in service can't be set aside: the pass is to look again.
+func TestOnlyWhatServesIsSetAside(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 1)
+		w.start(target, pool.Step{Kind: pool.Resize, Size: 2})
+		o := w.observe(target)
+		for range 100 {
+			if len(o.Instances) == 2 {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			o = w.observe(target)
+		}
+		if len(o.Instances) != 2 || o.Instances[1].State != pool.Pending {
+			t.Fatalf("want one on its way in, got %+v", o.Instances)
+		}
+		sent := w.operations(func() {
+			err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: o.Instances[1].ID}}})
+			if cloud.KindOf(err) != cloud.Conflict {
+				t.Errorf("want a conflict, got %v", err)
+			}
+		})
+		if len(sent) > 0 {
+			t.Errorf("want nothing sent, got %v", sent)
+		}
+	})
+}

@@ -1,0 +1,208 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// rollsMost are the refreshes that are looked at, newest first: enough to count failures in a row.
+	rollsMost = 20
+	// codeNoRoll is how the service says that no refresh is under way.
+	codeNoRoll = "ActiveInstanceRefreshNotFound"
+)
+
+// rollsRead are the group's instance refreshes, newest first.
+type rollsRead struct {
+	list []asgtypes.InstanceRefresh
+	at   time.Time
+}
+
+// readRolls reads the refreshes when they may have changed: while one runs, while instances are of another version than the
+// group launches, and once in a while, because others may begin one.
+func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	known := &p.memory.rolls
+	age := p.now.Sub(known.at)
+	quiet := age < slowPeriod || age < 2*slowPeriod && (p.memory.template.at.Equal(p.now) || p.memory.hooks.at.Equal(p.now))
+	if !known.at.IsZero() && quiet && !known.running() && !p.mixedVersions(is) {
+		return nil
+	}
+	found, err := p.c.autoscaling.DescribeInstanceRefreshes(ctx, &autoscaling.DescribeInstanceRefreshesInput{
+		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(rollsMost)),
+	})
+	if err = refusal(err, p.now); absent(err) || beingDeleted(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	*known = rollsRead{list: found.InstanceRefreshes, at: p.now}
+	return nil
+}
+
+// running says that the newest refresh had not ended.
+func (r rollsRead) running() bool { return len(r.list) > 0 && r.list[0].EndTime == nil }
+
+// mixedVersions says that some instance was launched from other content than the group launches now.
+func (p *pass) mixedVersions(is *asgtypes.AutoScalingGroup) bool {
+	content := p.templateOf(p.refOf(launchedFrom(is))).Content
+	for _, i := range is.Instances {
+		from := p.templateOf(p.refOf(i.LaunchTemplate)).Content
+		if _, member := stateOf(i); member && from != "" && from != content {
+			return true
+		}
+	}
+	return false
+}
+
+// rollStates are the service's states in pool's words.
+var rollStates = map[asgtypes.InstanceRefreshStatus]pool.RollState{
+	asgtypes.InstanceRefreshStatusPending:            pool.RollRunning,
+	asgtypes.InstanceRefreshStatusInProgress:         pool.RollRunning,
+	asgtypes.InstanceRefreshStatusBaking:             pool.RollBaking,
+	asgtypes.InstanceRefreshStatusCancelling:         pool.RollCancelling,
+	asgtypes.InstanceRefreshStatusRollbackInProgress: pool.RollReverting,
+	asgtypes.InstanceRefreshStatusSuccessful:         pool.RollSucceeded,
+	asgtypes.InstanceRefreshStatusFailed:             pool.RollFailed,
+	asgtypes.InstanceRefreshStatusRollbackFailed:     pool.RollFailed,
+	asgtypes.InstanceRefreshStatusCancelled:          pool.RollCancelled,
+	asgtypes.InstanceRefreshStatusRollbackSuccessful: pool.RollReverted,
+}
+
+// roll is the newest refresh in pool's words. A state that is not known is taken for one that has not ended.
+func (p *pass) roll() *pool.Roll {
+	list := p.memory.rolls.list
+	if len(list) == 0 {
+		return nil
+	}
+	newest := list[0]
+	return &pool.Roll{
+		ID:       deref(newest.InstanceRefreshId),
+		State:    cmp.Or(rollStates[newest.Status], pool.RollRunning),
+		Template: p.rolledTo(newest),
+		Percent:  int(deref(newest.PercentageComplete)),
+		Reason:   clean(deref(newest.StatusReason)),
+		Started:  deref(newest.StartTime),
+		Ended:    deref(newest.EndTime),
+		Failures: p.rollFailures(list),
+	}
+}
+
+// rolledTo is the template that a refresh launches from; one without a configuration of its own is not ours.
+func (p *pass) rolledTo(r asgtypes.InstanceRefresh) pool.Template {
+	d := r.DesiredConfiguration
+	if d == nil {
+		return pool.Template{}
+	}
+	from := d.LaunchTemplate
+	if m := d.MixedInstancesPolicy; m != nil && m.LaunchTemplate != nil {
+		from = m.LaunchTemplate.LaunchTemplateSpecification
+	}
+	if from == nil {
+		return pool.Template{}
+	}
+	return p.templateOf(p.refOf(from))
+}
+
+// rollFailures counts the newest refreshes in a row that have ended without success and were to the same content.
+func (p *pass) rollFailures(list []asgtypes.InstanceRefresh) int {
+	n := 0
+	for _, r := range list {
+		if r.EndTime == nil {
+			continue
+		}
+		if r.Status == asgtypes.InstanceRefreshStatusSuccessful || !p.rolledTo(r).Same(p.rolledTo(list[0])) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// startRoll begins a refresh to exactly the step's template, with the pool's preferences. Instances in standby are left alone:
+// they are somebody's, or about to go.
+func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	from, err := specification(s.Template)
+	if err != nil {
+		return err
+	}
+	desired := &asgtypes.DesiredConfiguration{LaunchTemplate: from}
+	if mixed := mixedPolicy(p.t.pool.MixedInstancesPolicy); mixed != nil {
+		mixed.LaunchTemplate.LaunchTemplateSpecification = from
+		desired = &asgtypes.DesiredConfiguration{MixedInstancesPolicy: mixed}
+	}
+	preferences := &asgtypes.RefreshPreferences{SkipMatching: value(!s.Every), StandbyInstances: asgtypes.StandbyInstancesIgnore}
+	strategy := asgtypes.RefreshStrategyRolling
+	if asked := p.t.pool.RefreshPreferences; asked != nil {
+		strategy = asgtypes.RefreshStrategy(or(asked.Strategy, string(strategy)))
+		preferences.InstanceWarmup = narrow(asked.InstanceWarmup)
+		preferences.MinHealthyPercentage = narrow(asked.MinHealthyPercentage)
+		preferences.MaxHealthyPercentage = narrow(asked.MaxHealthyPercentage)
+	}
+	p.memory.touchedRolls()
+	_, err = p.c.autoscaling.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{
+		AutoScalingGroupName: &p.t.group, DesiredConfiguration: desired, Preferences: preferences, Strategy: strategy,
+	})
+	if err = refusal(err, p.now); codeOf(err) == "InstanceRefreshInProgress" {
+		return p.rollsAfterAll(ctx, s, err)
+	}
+	return err
+}
+
+// narrow is a number of the specification as the service has it.
+func narrow(n *int64) *int32 {
+	if n == nil {
+		return nil
+	}
+	return value(int32(*n))
+}
+
+// rollsAfterAll finds out whether the refresh that is under way is the one that was asked for.
+func (p *pass) rollsAfterAll(ctx context.Context, s pool.Step, refused error) error {
+	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
+		return cmp.Or(err, refused)
+	}
+	if err := p.readRolls(ctx, p.memory.group.is); err != nil {
+		return err
+	}
+	if roll := p.roll(); roll != nil && roll.Template.Ref == s.Template {
+		return nil
+	}
+	return refused
+}
+
+// cancelRoll ends the refresh that the step names. The call can't name it: whether it is still the one that runs is asked first.
+func (p *pass) cancelRoll(ctx context.Context, s pool.Step) error {
+	if err := p.known(ctx); err != nil || p.memory.group.is == nil {
+		return err
+	}
+	p.memory.rolls = rollsRead{}
+	if err := p.readRolls(ctx, p.memory.group.is); err != nil {
+		return err
+	}
+	roll := p.roll()
+	if roll == nil || len(s.Refs) != 1 || roll.ID != s.Refs[0] || !p.memory.rolls.running() || roll.State == pool.RollCancelling {
+		return nil
+	}
+	p.memory.touchedRolls()
+	_, err := p.c.autoscaling.CancelInstanceRefresh(ctx, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &p.t.group})
+	if err = refusal(err, p.now); codeOf(err) == codeNoRoll || absent(err) {
+		return nil
+	}
+	return err
+}
+
+// touchedRolls is called before a write that concerns the refreshes.
+func (m *memory) touchedRolls() {
+	m.touchedMembers()
+	m.rolls = rollsRead{}
+}

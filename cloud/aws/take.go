@@ -1,0 +1,169 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// terminate terminates exactly the given instances. A removal lowers the group's size by one in the same call; otherwise the
+// group launches another in the place of each, unless it did so when the instance was set aside.
+func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
+	if len(s.Targets) > removeBatch {
+		return fmt.Errorf("asked to terminate %d instances at once: at most %d", len(s.Targets), removeBatch)
+	}
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	if err := p.upToDate(); err != nil {
+		return err
+	}
+	var size int32
+	if is := p.memory.group.is; is != nil {
+		size = deref(is.DesiredCapacity)
+	}
+	p.memory.touchedMembers()
+	for _, target := range s.Targets {
+		_, err := p.c.autoscaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,
+		})
+		err = refusal(err, p.now)
+		if lower {
+			p.memory.asks(size-1, p.now, err)
+		}
+		if err == nil {
+			size--
+		}
+		if err == nil || absent(err) {
+			continue
+		}
+		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {
+			return fmt.Errorf("terminate instance %s: %w", target.ID, cmp.Or(readErr, err))
+		}
+	}
+	return nil
+}
+
+// going says whether a termination was refused only because the instance is on its way out already.
+func (p *pass) going(ctx context.Context, id string, refused error) (bool, error) {
+	if cloud.KindOf(refused) != cloud.Conflict {
+		return false, nil
+	}
+	defer p.memory.touchedMembers()
+	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
+		return err == nil, err
+	}
+	i := memberOf(p.memory.group.is, id)
+	if i == nil {
+		return true, nil
+	}
+	state, member := stateOf(*i)
+	return !member || state == pool.Terminating, nil
+}
+
+// memberOf is the group's instance of that name, or nil.
+func memberOf(is *asgtypes.AutoScalingGroup, id string) *asgtypes.Instance {
+	for k := range is.Instances {
+		if deref(is.Instances[k].InstanceId) == id {
+			return &is.Instances[k]
+		}
+	}
+	return nil
+}
+
+// setAside takes instances out of service and out of the group's count, and leaves its size as it is: the group launches others
+// in their place while they run on. They are tagged first, so that a crash in between leaves nothing in standby that is
+// not known to be ours.
+func (p *pass) setAside(ctx context.Context, s pool.Step) error {
+	if len(s.Targets) > removeBatch {
+		return fmt.Errorf("asked to set aside %d instances at once: at most %d", len(s.Targets), removeBatch)
+	}
+	if p.now.Sub(p.memory.group.at) > sameMoment {
+		// Who tagged from an old list what somebody has put into standby meanwhile would take it from him.
+		p.memory.group = groupRead{}
+	}
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	ids, err := p.toSetAside(s.Targets)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	_, err = p.c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: value(tagSetAside), Value: &p.t.Owner.ID}}})
+	if err = refusal(err, p.now); err != nil {
+		return gone(err)
+	}
+	for _, id := range ids {
+		read := p.memory.members[id]
+		read.aside = true
+		p.memory.remember(id, read)
+	}
+	p.memory.touchedMembers()
+	p.memory.resized = p.now
+	_, err = p.c.autoscaling.EnterStandby(ctx, &autoscaling.EnterStandbyInput{
+		AutoScalingGroupName: &p.t.group, InstanceIds: ids, ShouldDecrementDesiredCapacity: value(false),
+	})
+	if err = refusal(err, p.now); cloud.KindOf(err) != cloud.Invalid {
+		return err
+	}
+	return p.setAsideAfterAll(ctx, s, err)
+}
+
+// gone makes a conflict of EC2's refusal of an instance that the group still shows: the list is to be read again.
+func gone(err error) error {
+	var e *cloud.Error
+	if codeOf(err) == codeNoInstance && errors.As(err, &e) {
+		e.Kind = cloud.Conflict
+	}
+	return err
+}
+
+// toSetAside are those of the targets that are in service. What is in standby or on its way out already is none of them.
+func (p *pass) toSetAside(targets []pool.Target) ([]string, error) {
+	is := p.memory.group.is
+	if is == nil {
+		return nil, nil
+	}
+	var ids []string
+	for _, target := range targets {
+		i := memberOf(is, target.ID)
+		if i == nil || inStandby(*i) {
+			continue
+		}
+		switch state, member := stateOf(*i); {
+		case !member || state == pool.Terminating:
+		case i.LifecycleState == asgtypes.LifecycleStateInService:
+			ids = append(ids, target.ID)
+		default:
+			return nil, &cloud.Error{Kind: cloud.Conflict, Code: "NotInService", Message: fmt.Sprintf(
+				"instance %s is %s: only one that is in service can be set aside", target.ID, i.LifecycleState)}
+		}
+	}
+	return ids, nil
+}
+
+// setAsideAfterAll finds out whether the service refused only because the list was old: an instance was in standby, or on its
+// way out, already. Where some are still in service they are asked for again, from a list that is new.
+func (p *pass) setAsideAfterAll(ctx context.Context, s pool.Step, refused error) error {
+	if err := p.readGroup(ctx); err != nil {
+		return err
+	}
+	if ids, err := p.toSetAside(s.Targets); err != nil || len(ids) == 0 {
+		return err
+	}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "NotInService", Message: "the group's instances have changed meanwhile: " + refused.Error()}
+}
+
+// inStandby says that the group does not count the instance although it runs.
+func inStandby(i asgtypes.Instance) bool {
+	return i.LifecycleState == asgtypes.LifecycleStateStandby || i.LifecycleState == asgtypes.LifecycleStateEnteringStandby
+}

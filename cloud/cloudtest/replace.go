@@ -1,0 +1,101 @@
+package cloudtest
+
+import (
+	"slices"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// asked says whether a cloud with these traits is ever asked for the step of an exercise.
+func (p player[S]) asked(t pool.Traits, e exercise[S]) bool {
+	switch {
+	case e.kind == pool.StartRoll, e.kind == pool.CancelRoll:
+		return t.Rolls
+	case e.kind == pool.Release, e.kind == pool.Renew:
+		return p.suite.Holds
+	case e.kind == pool.SetAside, e.name == nameAside:
+		return t.SetsAside
+	case e.kind == pool.Replace:
+		return !t.NoReplace
+	}
+	return true
+}
+
+// nameAside is the exercise that begins with instances set aside.
+const nameAside = "none set aside"
+
+func readyReplace[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeMiddle)
+	sc := seen(p, p.target())
+	sc.chosen = spread(sc.before.Instances, 1)
+	return sc
+}
+
+func readyAside[S any](p player[S]) scene[S] {
+	sc := readyReplace(p)
+	p.start(sc.target, pool.Step{Kind: pool.SetAside, Targets: chosenTargets(sc, sc.before)})
+	settle()
+	sc.before = p.observe(sc.target)
+	return sc
+}
+
+// chosenTargets are the chosen instances that are not on their way out.
+func chosenTargets[S any](sc scene[S], o pool.Observed) []pool.Target {
+	var targets []pool.Target
+	for _, i := range alive(o.Instances) {
+		if slices.Contains(sc.chosen, i.ID) {
+			targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	return targets
+}
+
+func dueReplace[S any](sc scene[S], o pool.Observed) *pool.Step {
+	targets := chosenTargets(sc, o)
+	if len(targets) == 0 {
+		return nil
+	}
+	return &pool.Step{Kind: pool.Replace, Targets: targets}
+}
+
+// doneReplace wants the size as it was, the others as they were, and as many new ones as are needed.
+func doneReplace[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	p.check("size", sizeMiddle, o.Group.Size)
+	p.check("how many instances", sizeMiddle, len(o.Instances))
+	left := slices.DeleteFunc(ids(sc.before.Instances), func(id string) bool { return slices.Contains(sc.chosen, id) })
+	p.check("those that were not chosen", left, ids(o.Instances)[:min(len(left), len(o.Instances))])
+	for _, i := range o.Instances {
+		if slices.Contains(sc.chosen, i.ID) || i.Aside {
+			p.Errorf("want none of %v, and none set aside, got %+v", sc.chosen, i)
+		}
+	}
+}
+
+func dueSetAside[S any](sc scene[S], o pool.Observed) *pool.Step {
+	var targets []pool.Target
+	for _, i := range alive(o.Instances) {
+		if slices.Contains(sc.chosen, i.ID) && !i.Aside {
+			targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	if len(targets) == 0 {
+		return nil
+	}
+	return &pool.Step{Kind: pool.SetAside, Targets: targets}
+}
+
+// doneSetAside wants everybody to run on, one more, and the size as it was.
+func doneSetAside[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	p.check("size", sizeMiddle, o.Group.Size)
+	p.check("drift", []string(nil), o.Group.Drift)
+	p.check("issues", 0, len(o.Issues))
+	p.check("how many instances", sizeMiddle+1, len(o.Instances))
+	p.check("those that were there", ids(sc.before.Instances), ids(o.Instances)[:min(sizeMiddle, len(o.Instances))])
+	for _, i := range o.Instances {
+		if i.Aside != slices.Contains(sc.chosen, i.ID) || i.State != pool.Running {
+			p.Errorf("want all to run, and %v alone set aside, got %+v", sc.chosen, i)
+		}
+	}
+}

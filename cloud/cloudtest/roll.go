@@ -1,0 +1,80 @@
+package cloudtest
+
+import (
+	"slices"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// readyRoll is a group that launches from another template than its instances were launched from.
+func readyRoll[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeSmall)
+	target := p.target(p.suite.Changed)
+	o := p.put(target)
+	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+	return seen(p, target)
+}
+
+// readyRolling is a group whose roll has just begun.
+func readyRolling[S any](p player[S]) scene[S] {
+	sc := readyRoll(p)
+	p.start(sc.target, pool.Step{Kind: pool.StartRoll, Template: sc.before.Latest().Ref})
+	sc = seen(p, sc.target)
+	if sc.before.Roll == nil || !sc.before.Roll.Template.Same(sc.before.Wanted) || sc.before.Roll.State != pool.RollRunning {
+		p.Fatalf("want a roll to %+v that runs, got %+v", sc.before.Wanted, sc.before.Roll)
+	}
+	sc.chosen = []string{sc.before.Roll.ID}
+	return sc
+}
+
+// dueRoll lets go what is held while the roll runs, as the engine would.
+func dueRoll[S any](_ scene[S], o pool.Observed) *pool.Step {
+	switch {
+	case o.Roll == nil || !o.Roll.Template.Same(o.Wanted):
+		return &pool.Step{Kind: pool.StartRoll, Template: o.Latest().Ref}
+	case o.Roll.State != pool.RollRunning:
+		return nil
+	}
+	s := &pool.Step{Kind: pool.Release}
+	for _, i := range o.Instances {
+		if i.Hold != nil {
+			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	return s
+}
+
+func doneRoll[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	if o.Roll == nil || o.Roll.State != pool.RollSucceeded || o.Roll.Percent != 100 || o.Roll.Failures != 0 ||
+		o.Roll.Started.IsZero() || o.Roll.Ended.Before(o.Roll.Started) {
+		p.Errorf("want a roll that has succeeded, got %+v", o.Roll)
+	}
+	p.check("size", sizeSmall, o.Group.Size)
+	p.check("what the group launches from", sc.before.Latest().Ref, o.Group.Template)
+	alike := 0
+	for _, i := range o.Instances {
+		if i.Template.Same(o.Wanted) {
+			alike++
+		}
+		if slices.Contains(ids(sc.before.Instances), i.ID) {
+			p.Errorf("want %s replaced, got %+v", i.ID, o.Instances)
+		}
+	}
+	p.check("instances of the wanted template", sizeSmall, alike)
+}
+
+func dueCancel[S any](sc scene[S], o pool.Observed) *pool.Step {
+	if o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollRunning {
+		return nil
+	}
+	return &pool.Step{Kind: pool.CancelRoll, Refs: sc.chosen}
+}
+
+func doneCancel[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	if o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollCancelled || o.Roll.Failures != 1 || o.Roll.Ended.IsZero() {
+		p.Errorf("want the roll %v cancelled, got %+v", sc.chosen, o.Roll)
+	}
+	p.check("size", sizeSmall, o.Group.Size)
+}

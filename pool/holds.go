@@ -1,0 +1,63 @@
+package pool
+
+// held are the instances on their way out that a termination hook of ours keeps running.
+func (v *view) held() []*member {
+	var list []*member
+	for k := range v.o.Instances {
+		if i := &v.o.Instances[k]; i.State == Terminating && i.Hold != nil {
+			list = append(list, &member{Instance: i, why: condemned, cause: taken(i)})
+		}
+	}
+	return list
+}
+
+// taken is why an instance is drained that the cloud is already taking.
+func taken(i *Instance) Cause {
+	switch {
+	case i.Doomed != nil:
+		return *i.Doomed
+	case i.Condemned != nil:
+		return *i.Condemned
+	}
+	return Cause{"Terminating", "the cloud is terminating the instance and waits for its drain"}
+}
+
+// releaseStep lets go what is drained, or as good as drained.
+func (v *view) releaseStep() *Step {
+	var list []*member
+	for _, m := range v.held() {
+		if v.releasable(m) {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	list = v.batch(list)
+	return &Step{Kind: Release, Targets: targets(list), Cause: Cause{"Drained", "nothing runs on the instance that a drain would still evict, or its time is up"}}
+}
+
+// releasable says that nothing is lost, or nothing more is waited for. The drain timeout runs from the hold at the latest,
+// so that a cluster that is gone for good holds nobody for ever.
+func (v *view) releasable(m *member) bool {
+	if v.d.DrainTimeout > 0 && v.now.Sub(m.Hold.Since) >= v.d.DrainTimeout && m.Hold.Since.Before(v.now) {
+		return true
+	}
+	return !v.unknownNodes() && removable(v.d, m.Instance, v.now)
+}
+
+// renewStep asks for more time for those that are not drained, once half of a heartbeat's time is up.
+func (v *view) renewStep() *Step {
+	var list []*member
+	for _, m := range v.held() {
+		h := m.Hold
+		if !h.Until.IsZero() && h.Heartbeat > 0 && h.Until.Sub(v.now) < h.Heartbeat/2 && !v.releasable(m) {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	list = v.batch(list)
+	return &Step{Kind: Renew, Targets: targets(list), Cause: Cause{"Draining", "the drain has not ended"}}
+}

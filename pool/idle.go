@@ -1,0 +1,97 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// unreadyDeadline is how long a node may be unready before its stale instance is said to serve nobody: Kubernetes itself
+	// begins to evict pods from it after as long.
+	unreadyDeadline = 5 * time.Minute
+	// together is how close in time nodes turn unready when one cause is behind it: the node controller's grace period
+	// and a few heartbeats lie between the first and the last.
+	together = 5 * time.Minute
+	// partitionShare of the nodes, turned unready together, look like a partition rather than like broken machines; the node
+	// controller draws its line at 55 % of a zone, after which nobody can be evicted any more, and pools span zones.
+	partitionShare = 3
+	// partitionPatience is how long many that turned together are left alone. After it they are taken for what they
+	// seem: a template whose nodes fail must not keep itself from being replaced.
+	partitionPatience = 30 * time.Minute
+	// fewAtLeast and fewShare bound how many instances that serve nobody are replaced at a time.
+	fewAtLeast, fewShare = 3, 10
+	// failedRest is how old a failed instance is before it is replaced; it doubles with every other one that is as young,
+	// up to failedRestMost.
+	failedRest, failedRestMost = time.Minute, 15 * time.Minute
+)
+
+// few is how many instances that serve nobody go at a time.
+func (v *view) few() int { return max(fewAtLeast, v.want/fewShare) }
+
+// servesNobody says why an instance serves nobody, if that is certain (rule 4): it was never Ready since its launch beyond
+// the join deadline, or is unready for more than five minutes.
+func (v *view) servesNobody(i *Instance) *Cause {
+	if v.o.NodesUnknown {
+		return nil
+	}
+	deadline := cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)
+	made := born(i)
+	late := !made.IsZero() && v.now.Sub(made) > deadline
+	switch n := i.Node; {
+	case i.State == Failed:
+		return &Cause{"Failed", "the instance failed"}
+	case n == nil && late:
+		return &Cause{"NeverJoined", "it has not joined the cluster in time"}
+	case n == nil:
+		return nil
+	case n.Joining() && late:
+		return &Cause{"NeverReady", fmt.Sprintf("its node %s has never been Ready", n.Name)}
+	case !n.Ready && !n.Joining() && v.now.Sub(n.ReadySince) > unreadyDeadline:
+		return &Cause{"Unready", fmt.Sprintf("its node %s is not Ready", n.Name)}
+	}
+	return nil
+}
+
+// partition says that so many nodes have turned unready together that they, or the way to them, share a cause which no
+// replacement cures.
+func (v *view) partition() bool {
+	var turned []time.Time
+	joined := 0
+	for _, m := range v.members {
+		if m.Node == nil || m.Node.Joining() {
+			continue
+		}
+		joined++
+		if !m.Node.Ready {
+			turned = append(turned, m.Node.ReadySince)
+		}
+	}
+	many := max(1, joined/partitionShare)
+	if len(turned) <= many {
+		return false
+	}
+	slices.SortFunc(turned, time.Time.Compare)
+	for last := many; last < len(turned); last++ {
+		if turned[last].Sub(turned[last-many]) <= together && v.now.Sub(turned[last]) < partitionPatience {
+			return true
+		}
+	}
+	return false
+}
+
+// rested says whether a failed instance may be replaced: the more of them are young, the longer each waits.
+func (v *view) rested() func(m *member) bool {
+	young := 0
+	for _, m := range v.members {
+		if m.why == broken && v.now.Sub(born(m.Instance)) < failedRestMost {
+			young++
+		}
+	}
+	rest := failedRestMost
+	if young < 5 {
+		rest = min(failedRest<<max(0, young-1), failedRestMost)
+	}
+	return func(m *member) bool { return v.now.Sub(born(m.Instance)) >= rest }
+}

@@ -1,0 +1,209 @@
+package pool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// shrinkStep lowers a size of which not everything has been launched yet: what is not there needs no drain.
+func (v *view) shrinkStep() *Step {
+	if v.d.External || v.bounds() != nil {
+		return nil
+	}
+	size := max(v.most(), v.counted)
+	if size >= v.o.Group.Size {
+		return nil
+	}
+	return &Step{Kind: Resize, Size: size, Surge: max(0, size-v.want), Cause: Cause{scaleIn,
+		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.t.Group, v.o.Group.Size-size)}}
+}
+
+// removeStep removes those whose turn it is and which hold nothing any more. What the group has too many is removed with its
+// size; for the rest it launches others.
+func (v *view) removeStep() *Step {
+	if v.unknownNodes() {
+		return nil
+	}
+	asides, counted := v.ready()
+	lower := v.lowered(counted)
+	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
+		list = v.batch(list)
+		return &Step{Kind: Replace, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-v.want)}
+	}
+	if lower == 0 {
+		return nil
+	}
+	list := v.batch(counted)
+	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-len(list)-v.want)}
+}
+
+// ready are those whose turn it is and which hold nothing any more: first those that were set aside, then those that the
+// group counts. Of these the ones that are too many come last, for the last are removed with the size; those without a
+// node come first, for one that is gone already, in a cloud that shows it late, may be named again without harm.
+func (v *view) ready() (asides, counted []*member) {
+	var list []*member
+	for _, m := range v.queue {
+		if m.going && removable(v.d, m.Instance, v.now) {
+			list = append(list, m)
+		}
+	}
+	place := func(m *member) int {
+		switch {
+		case m.why == spare:
+			return 2
+		case m.Node != nil:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b *member) int { return place(a) - place(b) })
+	for _, m := range list {
+		if m.Aside {
+			asides = append(asides, m)
+		} else {
+			counted = append(counted, m)
+		}
+	}
+	return asides, counted
+}
+
+// lowered is by how many the size is lowered when all of the list have gone: what then is above the wanted number and the
+// surge that the rest of the rollout still needs.
+func (v *view) lowered(list []*member) int {
+	if v.t.NoReplace {
+		return len(list)
+	}
+	need := v.asked + v.serving
+	for _, m := range list {
+		if m.needs {
+			need--
+		}
+	}
+	size := v.want
+	if !v.t.SetsAside {
+		size += min(v.surge, need)
+	}
+	return min(max(0, v.o.Group.Size-size), len(list))
+}
+
+// batch cuts a list to what one call may name.
+func (v *view) batch(list []*member) []*member {
+	if v.t.RemoveBatch > 0 && len(list) > v.t.RemoveBatch {
+		return list[:v.t.RemoveBatch]
+	}
+	return list
+}
+
+// undrainStep gives back nodes that we were draining and that are wanted again. While the group holds more than its size
+// the cloud is about to take some, as it does between a removal and its showing: those that we drained are not given back.
+func (v *view) undrainStep() *Step {
+	leaving := map[*member]bool{}
+	for _, m := range v.victims(v.unwanted()) {
+		leaving[m] = true
+	}
+	var back []*member
+	for _, m := range v.members {
+		if m.drains() && !m.going && m.Doomed == nil && !leaving[m] {
+			back = append(back, m)
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	s := &Step{Kind: Undrain, Cause: Cause{"StillWanted", "the pool wants the instance again"}}
+	for _, m := range back {
+		target := targetOf(m)
+		target.Cause = s.Cause
+		s.Targets = append(s.Targets, target)
+	}
+	return s
+}
+
+// unwanted is how many instances have to go, by our hand or, where the group's size is lower already, by the cloud's.
+func (v *view) unwanted() int {
+	if v.bounds() != nil {
+		return 0
+	}
+	return max(0, v.counted-v.most())
+}
+
+// drainStep evicts what runs on all that are about to go: those whose turn it is, those that a hook of ours holds, and
+// those that the cloud is about to take (rule 9).
+func (v *view) drainStep() *Step {
+	if v.unknownNodes() {
+		return nil
+	}
+	var list []*member
+	for _, m := range v.held() {
+		if !removable(v.d, m.Instance, v.now) {
+			list = append(list, m)
+		}
+	}
+	for _, m := range v.members {
+		if m.Doomed != nil && !m.going && !removable(v.d, m.Instance, v.now) {
+			doomed := *m
+			doomed.why, doomed.cause = condemned, *m.Doomed
+			list = append(list, &doomed)
+		}
+	}
+	for _, m := range v.queue {
+		if m.going && !removable(v.d, m.Instance, v.now) {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return &Step{Kind: Drain, Targets: targets(list), Cause: common(list)}
+}
+
+// common is the cause of a step: that of its first target, and how many have another.
+func common(list []*member) Cause {
+	others := 0
+	for _, m := range list[1:] {
+		if m.cause != list[0].cause {
+			others++
+		}
+	}
+	c := list[0].cause
+	if others > 0 {
+		c.Message += fmt.Sprintf(" (and %d more for reasons of their own)", others)
+	}
+	return c
+}
+
+// targets names the instances of a step.
+func targets(list []*member) []Target {
+	out := make([]Target, 0, len(list))
+	for _, m := range list {
+		out = append(out, targetOf(m))
+	}
+	return out
+}
+
+func targetOf(m *member) Target {
+	t := Target{ID: m.ID, ProviderID: m.ProviderID, Cause: m.cause}
+	if m.Marked && m.cause.Reason == scaleIn {
+		t.Cause = Cause{"Marked", "the instance is marked to go first"}
+	}
+	if m.Node != nil {
+		t.Node = m.Node.Name
+	}
+	return t
+}
+
+// unknownNodes says that nobody can tell what runs on the instances, so that none of them may go.
+func (v *view) unknownNodes() bool { return v.o.NodesUnknown && v.d.NoDrain == nil }
+
+// removable says that nothing is lost, or nothing more is waited for, when the instance goes.
+func removable(d Desired, i *Instance, now time.Time) bool {
+	switch {
+	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
+		return true
+	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():
+		return now.Sub(i.Node.DrainStarted) >= d.DrainTimeout
+	default:
+		return false
+	}
+}

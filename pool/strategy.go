@@ -1,0 +1,127 @@
+package pool
+
+import (
+	"fmt"
+	"time"
+)
+
+// IntOrPercent is a number of machines, or a share of them.
+type IntOrPercent struct {
+	Value int
+	// Percent says that Value is a percentage of the wanted number of machines.
+	Percent bool
+}
+
+func (v IntOrPercent) up(of int) int {
+	if !v.Percent {
+		return max(0, v.Value)
+	}
+	return (max(0, v.Value)*of + 99) / 100
+}
+
+func (v IntOrPercent) down(of int) int {
+	if !v.Percent {
+		return max(0, v.Value)
+	}
+	return max(0, v.Value) * of / 100
+}
+
+// Strategy is how instances are replaced by our hand (strategy type RollingUpdate). Its order is Desired.DeletePolicy.
+type Strategy struct {
+	// MaxSurge is how many machines above the wanted number may exist; a percentage rounds up.
+	MaxSurge IntOrPercent
+	// MaxUnavailable is how many of the wanted number may be missing; a percentage rounds down, and it counts at most as
+	// the wanted number.
+	MaxUnavailable IntOrPercent
+	// SurgeField and UnavailableField name the object's fields, for messages.
+	SurgeField, UnavailableField string
+}
+
+// Restart asks for a replacement of every instance that was made before a moment.
+type Restart struct {
+	Before time.Time
+	// Cause is why, in the words of him who asked.
+	Cause Cause
+}
+
+// Hold is a termination hook of ours that keeps an instance running.
+type Hold struct {
+	// Since is when the cloud began to hold it, Until when it stops to by itself; a zero Until is not known, and is not
+	// renewed.
+	Since, Until time.Time
+	// Heartbeat is how long one Renew holds.
+	Heartbeat time.Duration
+}
+
+// RollState is the state of a cloud's own roll.
+type RollState string
+
+// The states of a roll.
+const (
+	RollRunning RollState = "Running"
+	// RollBaking has replaced everything and watches for a while.
+	RollBaking     RollState = "Baking"
+	RollCancelling RollState = "Cancelling"
+	// RollReverting takes back what was replaced.
+	RollReverting RollState = "Reverting"
+	RollSucceeded RollState = "Succeeded"
+	RollFailed    RollState = "Failed"
+	RollCancelled RollState = "Cancelled"
+	// RollReverted has taken back what was replaced.
+	RollReverted RollState = "Reverted"
+)
+
+// Roll is a roll that the cloud runs by itself.
+type Roll struct {
+	ID    string
+	State RollState
+	// Template is what it rolls to; Content is empty when that is not known or not ours.
+	Template Template
+	// Percent is how far it is, from 0 to 100.
+	Percent int
+	// Reason is the cloud's own words on its state.
+	Reason string
+	// Started and Ended are zero when the cloud does not say, or it has not ended.
+	Started, Ended time.Time
+	// Failures counts the rolls to the same content that have ended without success in a row, this one included.
+	Failures int
+}
+
+// ended says that the roll does nothing any more.
+func (r *Roll) ended() bool {
+	switch r.State {
+	case RollSucceeded, RollFailed, RollCancelled, RollReverted:
+		return true
+	}
+	return false
+}
+
+const (
+	// DefaultJoinDeadline is more than the slowest images of the big clouds take to boot and join.
+	DefaultJoinDeadline = 15 * time.Minute
+	// DefaultProgressDeadline leaves a machine that joined late the time to become Ready.
+	DefaultProgressDeadline = 20 * time.Minute
+)
+
+// bothZero says that a strategy allows nothing.
+func (s *Strategy) bothZero() *Cause {
+	if s == nil || s.MaxSurge.Value > 0 || s.MaxUnavailable.Value > 0 {
+		return nil
+	}
+	return &Cause{"StrategyInvalid", fmt.Sprintf("%s and %s are both zero, so that no machine could ever be replaced; one of them must be more",
+		s.SurgeField, s.UnavailableField)}
+}
+
+// limits are a strategy's numbers for a pool of so many machines. Without a strategy, or with one that allows nothing, the
+// defaults hold (surge 1, unavailable 0), for what is replaced even then. A percentage of unavailable machines that rounds down to none, without a
+// surge, counts as one, as Deployments have it: he who forbids the surge has no room for it.
+func (s *Strategy) limits(of int) (surge, unavailable int) {
+	if s == nil || s.bothZero() != nil {
+		return 1, 0
+	}
+	surge, unavailable = s.MaxSurge.up(of), min(s.MaxUnavailable.down(of), of)
+	if surge == 0 && unavailable == 0 {
+		unavailable = min(1, of)
+	}
+	return surge, unavailable
+}

@@ -1,0 +1,78 @@
+package pool
+
+import "fmt"
+
+// least is the size that the group should have at least now: what is wanted, and the surge of a rollout that goes on
+// (rule 2). For those that serve nobody nobody has to stand in. Where instances are set aside, the surge is not in the size.
+func (v *view) least() int {
+	need := v.asked
+	if v.rolling() {
+		need += v.serving
+	}
+	if v.t.SetsAside {
+		return v.want
+	}
+	return v.want + min(v.surge, need)
+}
+
+// most is the size above which the group is made smaller. A rollout that is held up keeps its surge: who took it away would
+// take away the new machine that it was stopped for, and begin again.
+func (v *view) most() int {
+	if v.t.SetsAside {
+		return v.want
+	}
+	return max(v.least(), min(v.o.Group.Size, v.want+min(v.surge, v.asked+v.serving)))
+}
+
+// growStep raises the group's size. Where somebody lowered it by hand below what exists, it is raised to what exists: those
+// that are too many are then drained, before the cloud takes some that it picks.
+func (v *view) growStep() *Step {
+	size := v.o.Group.Size
+	if v.bounds() != nil {
+		return nil
+	}
+	if !v.d.External && size < v.want {
+		goal := max(v.least(), v.counted)
+		return &Step{Kind: Resize, Size: min(goal, max(v.d.Max, v.o.Group.Max, v.least())), Surge: max(0, goal-v.want),
+			Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, size, v.want)}}
+	}
+	// While more exist than the size says, some are about to leave that are not seen leaving yet.
+	if goal := v.least(); size < goal && v.counted <= size {
+		return &Step{Kind: Resize, Size: goal, Surge: goal - v.want,
+			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.want), v.want)}}
+	}
+	return nil
+}
+
+// asideStep is the surge where instances can be set aside: they serve on while the group launches others in their place.
+func (v *view) asideStep() *Step {
+	if !v.t.SetsAside || v.o.NodesUnknown || v.bounds() != nil {
+		return nil
+	}
+	room := v.surge - v.aside - max(0, max(v.o.Group.Size, v.counted)-v.want)
+	// More drains than may be unavailable are drains of instances that are set aside and not seen so yet.
+	drains := 0
+	for _, m := range v.queue {
+		if m.drains() && !m.Aside {
+			drains++
+		}
+	}
+	room -= max(0, drains-v.unavailable)
+	var list []*member
+	for _, m := range v.queue {
+		if len(list) < room && v.needsSuccessor(m) {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	list = v.batch(list)
+	return &Step{Kind: SetAside, Targets: targets(list),
+		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
+}
+
+// needsSuccessor says that a member serves and may go only after another has come.
+func (v *view) needsSuccessor(m *member) bool {
+	return (m.why == condemned || v.replaces(m)) && m.available && !m.going && !m.Aside
+}

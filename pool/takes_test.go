@@ -1,0 +1,259 @@
+package pool
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Rule 6, and machines that are asked to go by name.
+func TestCondemned(t *testing.T) {
+	checkAll(t, []row{
+		{name: "replaced", why: "replicas are the same: another comes before it goes", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne))), want: "Resize to 4 (Surge)"},
+		{name: "its successor serves", why: "then exactly this one goes", d: wants(3), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
+		{name: "drained", why: "and its place with it", d: wants(3), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne, drainedNode))), want: "Remove i-9 (MachineDeleted)"},
+		{name: "drained by who condemned it", why: "a cordoned one serves nobody: it is not waited for", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne, cordonedNode))), want: "Drain i-9 (MachineDeleted)"},
+		{name: "replicas lowered", why: "then it is the one that goes", d: wants(2), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
+		{name: "replicas lowered, another marked", why: "a deleted Machine is more than a mark", d: wants(2), o: fleet(list(machine("i-1", 3), machine("i-2", 2, marked), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
+		{name: "unready", why: "a health check removes what serves nobody, whatever else is wrong", d: wants(3), o: fleet(list(machine("i-1", 3), machine("i-2", 2, down(1)), machine("i-9", 1, condemnedOne, down(9)))), want: "Drain i-9 (MachineDeleted), waiting NodesNotReady"},
+		{name: "unready, drained", why: "the group launches another", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne, drainedNode, unready))), want: "Replace i-9 (MachineDeleted), waiting NodesNotReady"},
+		{name: "nodes unknown", why: "nobody knows what runs on it", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne)), nodesUnknown), want: "waiting WorkloadClusterUnreachable"},
+		{name: "sized elsewhere", why: "the size that somebody else sets is kept, with what is added beside it", d: wants(0, external), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne)), func(o *Observed) { o.Group.Surge = 1 }), want: "Drain i-9 (MachineDeleted)"},
+		{name: "a mark alone", why: "is no reason to go", d: wants(2), o: fleet(list(machine("i-1", 2, marked), machine("i-2", 1))), want: "settled"},
+	})
+}
+
+// What the cloud takes, and what our hook holds (rule 9).
+func TestDoomedAndHeld(t *testing.T) {
+	held := func(since, until time.Duration) func(*Instance) {
+		return func(i *Instance) {
+			i.State, i.Hold = Terminating, &Hold{Since: now.Add(-since), Until: now.Add(until), Heartbeat: time.Hour}
+		}
+	}
+	timeout := func(d *Desired) { d.DrainTimeout = 10 * time.Minute }
+	whole := func(d *Desired) { d.NoDrain = &Cause{"ClusterDeleted", "x"} }
+	gone := func(o *Observed) { o.Group.Deleting = true }
+	checkAll(t, []row{
+		{name: "doomed", why: "a spot machine has minutes: it is drained at once, whatever the budgets say", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, doomedOne))), want: "Drain i-9 (SpotInterruption)"},
+		{name: "doomed and drained", why: "the cloud takes it itself", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, doomedOne, drainedNode))), want: "settled"},
+		{name: "doomed and one too many", why: "who goes anyway is the one that goes", d: wants(1), o: fleet(append(serving(1), machine("i-9", 0, doomedOne))), want: "Drain i-9 (ScaleIn)"},
+		{name: "doomed no more", why: "it is given back", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, drainedNode))), want: "Undrain i-9 (StillWanted)"},
+		{name: "doomed in a rollout", why: "it serves no more: nobody else goes before its successor is there", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 1, doomedOne, drainedNode)), newTemplate), want: "Replace i-9 (TemplateChanged)"},
+		{name: "held", why: "what the cloud takes is drained while the hook holds it", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Minute, time.Hour))), sized(1)), want: "Drain i-9 (Terminating)"},
+		{name: "held and drained", why: "then it may go", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainedNode, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
+		{name: "held, never joined", why: "nothing runs on it", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, notJoined, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
+		{name: "held, half of the time up", why: "a long drain asks for more time", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 29*time.Minute))), sized(1)), want: "Renew i-9 (Draining), waiting Draining"},
+		{name: "held, not half of the time up", why: "but not at every look", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 31*time.Minute))), sized(1)), want: "Drain i-9 (Terminating), waiting Draining"},
+		{name: "held, nodes unknown", why: "nobody knows what runs on it, so it is held", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Hour, time.Minute))), sized(1), nodesUnknown), want: "Renew i-9 (Draining), waiting WorkloadClusterUnreachable"},
+		{name: "held, nodes unknown, timed out", why: "the drain timeout bounds that as well", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, held(10*time.Minute, time.Minute))), sized(1), nodesUnknown), want: "Release i-9 (Drained), waiting WorkloadClusterUnreachable"},
+		{name: "held, timed out", why: "and a drain that never ends", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(10*time.Minute, time.Minute))), sized(1)), want: "Release i-9 (Drained), waiting Draining"},
+		{name: "held, cluster going", why: "nothing is drained then", d: wants(1, whole), o: fleet(append(serving(1), machine("i-9", 1, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
+		{name: "held by others", why: "their hooks are theirs", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, leaving)), sized(1)), want: ""},
+		{name: "held before all else", why: "a machine that costs money goes before templates are looked after", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainedNode, held(time.Minute, time.Hour))), sized(1), func(o *Observed) { o.Group.Drift = []string{"tags"} }), want: "Release i-9 (Drained)"},
+		{name: "held and others drain", why: "one round of evictions serves all", d: wants(1), o: fleet(append(serving(2), machine("i-9", 1, held(time.Minute, time.Hour))), sized(2)), want: "Drain i-9 i-1 (Terminating)"},
+		{name: "pool deleted", why: "what is held is drained with the rest", d: wants(1, deleting), o: fleet(append(serving(1), machine("i-9", 1, held(time.Minute, time.Hour)))), want: "Drain i-9 i-1 (Terminating)"},
+		{name: "group being deleted", why: "its deletion waits for our hook, and so we look after it", d: wants(1, deleting), o: fleet(list(machine("i-9", 1, drainedNode, held(time.Minute, time.Hour))), gone), want: "Release i-9 (Drained), waiting GroupDeleting"},
+		{name: "group deleted by hand", why: "the same", d: wants(1), o: fleet(list(machine("i-9", 1, held(time.Minute, time.Hour))), gone), want: "Drain i-9 (Terminating), waiting GroupDeleting"},
+	})
+}
+
+func deleting(d *Desired) { d.Deleting = true }
+
+func rollOf(state RollState, content string, change ...func(*Roll)) func(*Observed) {
+	return func(o *Observed) {
+		o.Roll = &Roll{ID: "roll-1", State: state, Template: Template{Ref: "lt:2", Content: "v1:" + content}, Percent: 40, Started: now.Add(-time.Hour)}
+		if o.Roll.ended() {
+			o.Roll.Ended = now.Add(-4 * time.Minute)
+		}
+		for _, c := range change {
+			c(o.Roll)
+		}
+	}
+}
+
+// The cloud's own roll.
+func TestNativeRoll(t *testing.T) {
+	failedTimes := func(n, ago int) func(*Roll) {
+		return func(r *Roll) {
+			r.Failures, r.Ended, r.Reason = n, now.Add(-time.Duration(ago)*time.Minute), "too few healthy instances"
+		}
+	}
+	paused := func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }
+	rollback := func(d *Desired) { d.Rollback = true }
+	behind := func(o *Observed) { o.Group.Template = "lt:1" }
+	unknown := func(r *Roll) { r.Template = Template{Ref: "lt:$Latest"} }
+	restart := func(d *Desired) {
+		d.Restart = &Restart{Before: now.Add(-time.Minute), Cause: Cause{"Restart", "asked"}}
+	}
+	checkOn(t, rollsByItself, []row{
+		{name: "stale", why: "what is stale is left to the cloud", d: wants(3), o: fleet(serving(3), newTemplate), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "some stale", why: "a roll that was lost is begun again, whoever lost it", d: wants(3), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "none stale", why: "nothing is rolled for its own sake", d: wants(3), o: fleet(serving(3, current), newTemplate), want: "settled"},
+		{name: "bootstrap data only", why: "a rotated token rolls nothing (rule 8)", d: wants(3), o: fleet(serving(3), func(o *Observed) {
+			o.Versions = append([]Template{version(2, "a", "e")}, o.Versions...)
+			o.Wanted.Data, o.Group.Template = "e", "lt:2"
+		}), want: "settled"},
+		{name: "strategy", why: "who gives a strategy wants our hand", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
+		{name: "model skipped", why: "staleness is no cause (rule 7)", d: wants(3, func(d *Desired) { d.SkipModel = true }), o: fleet(serving(3), newTemplate), want: "settled"},
+		{name: "runs", why: "its progress is what is waited for", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "waiting RollRunning"},
+		{name: "runs to something else", why: "it would replace machines for nothing", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "c")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
+		{name: "taken back before it replaced any", why: "likewise", d: wants(3), o: fleet(serving(3), rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
+		{name: "runs by somebody's hand", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting RollRunning"},
+		{name: "cancelling", why: "one roll at a time", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelling, "c")), want: "waiting RollCancelling"},
+		{name: "reverting", why: "the cloud finishes what it began", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollReverting, "c")), want: "waiting RollReverting"},
+		{name: "cancelled for another", why: "the wanted one need not wait", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelled, "c")), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "failed", why: "it is tried again after a pause, and said meanwhile", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 4))), want: "waiting RollFailed, settled"},
+		{name: "failed, pause over", why: "never forgotten", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 5))), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "failed often", why: "the pause grows", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(4, 39))), want: "waiting RollFailed, settled"},
+		{name: "failed very often", why: "up to four hours", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(90, 240))), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "succeeded and left some", why: "that is tried again as well, not at once", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollSucceeded, "b")), want: "waiting RollFailed, settled"},
+		{name: "paused", why: "none is begun", d: wants(3, paused), o: fleet(serving(3), newTemplate), want: "waiting RolloutPaused, settled"},
+		{name: "paused while it runs", why: "and one that runs is ended where it stands; what it has replaced stays", d: wants(3, paused), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (RolloutPaused), waiting RollRunning"},
+		{name: "strategy given while it runs", why: "two who replace machines are one too many", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (StrategyChanged), waiting CloudRolls"},
+		{name: "strategy, somebody's roll", why: "it is waited for", d: wants(3, rolls(0, 1)), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting CloudRolls"},
+		{name: "nodes unknown", why: "none is begun in the dark", d: wants(3), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
+		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "rolled back", why: "it is not pointed at the bad one behind the cloud's back", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, rollOf(RollReverted, "b", failedTimes(1, 1))), want: "waiting RollFailed, settled"},
+		{name: "rollback, drift", why: "other fields are repaired with the template left alone", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, func(o *Observed) { o.Group.Drift = []string{"tags"} }), want: "UpdateGroup fields tags (GroupChanged)"},
+		{name: "rollback, no machines", why: "a roll has nothing to do then", d: wants(0, rollback), o: fleet(nil, newTemplate, behind), want: "UpdateGroup of lt:2 (TemplateBehind)"},
+		{name: "restart", why: "machines of the wanted template are replaced too", d: wants(3, restart), o: fleet(serving(3)), want: "StartRoll of lt:1 every (Restart)"},
+		{name: "restarted", why: "once", d: wants(3, restart), o: fleet(serving(3, born5(0))), want: "settled"},
+		{name: "restart after a roll", why: "one that has just ended is no reason to wait", d: wants(3, restart), o: fleet(serving(3), func(o *Observed) {
+			rollOf(RollSucceeded, "a")(o)
+		}), want: "StartRoll of lt:1 every (Restart)"},
+		{name: "pool deleted", why: "a roll would launch machines to replace those that are drained", d: wants(3, deleting), o: fleet(serving(3), rollOf(RollRunning, "a")), want: "CancelRoll refs roll-1 (PoolDeleted)"},
+		{name: "condemned", why: "one by name is our matter, not the roll's", d: wants(3), o: fleet(append(serving(3, current), machine("i-9", 1, current, condemnedOne)), newTemplate), want: "Drain i-9 (MachineDeleted)"},
+	})
+	p := Decide(wants(3), fleet(append(serving(2), machine("i-9", 1, current)), newTemplate, rollOf(RollRunning, "b", func(r *Roll) { r.Reason = "waiting for checkpoint" })), rolled(), now)
+	if want := (Rollout{State: RolloutInProgress, Cause: Cause{"RollRunning", "the roll of the Auto Scaling group to lt:2 is Running at 40 %: waiting for checkpoint"}, Left: 2, Total: 3}); p.Rollout != want {
+		t.Errorf("want %+v, got %+v", want, p.Rollout)
+	}
+}
+
+func rolled() Traits {
+	tr := traits
+	tr.Rolls = true
+	return tr
+}
+
+// What makes an instance stale, and what does not (rules 7 and 8), with the words that people read.
+func TestStale(t *testing.T) {
+	differs := func(i *Instance) {
+		i.Differs = []string{"spec.awsLaunchTemplate.ami", "spec.awsLaunchTemplate.rootVolume"}
+	}
+	restart := func(d *Desired) {
+		d.Restart = &Restart{Before: now.Add(-90 * time.Minute), Cause: Cause{"Restart", "kernel update"}}
+	}
+	for _, c := range []struct {
+		name, why string
+		d         Desired
+		i         Instance
+		want      string
+	}{
+		{"current", "nothing to say", wants(1), machine("i-1", 1, current), ""},
+		{"content", "the sentence names where it comes from", wants(1), machine("i-1", 1), "TemplateChanged: launched from lt:1, which differs from what the specification asks for"},
+		{"fields", "and what differs, where that is known", wants(1), machine("i-1", 1, differs), "TemplateChanged: launched from lt:1, which differs from what the specification asks for in spec.awsLaunchTemplate.ami, spec.awsLaunchTemplate.rootVolume"},
+		{"data only", "a rotated token is no reason (rule 8)", wants(1), machine("i-1", 1, from(Template{Ref: "lt:2", Content: "v1:b", Data: "old"})), ""},
+		{"content unknown, the group's own", "the list of versions lags behind", wants(1), machine("i-1", 1, from(Template{Ref: "lt:2"})), ""},
+		{"content unknown, known version", "its content can't be read now, and may be right", wants(1), machine("i-1", 1, from(Template{Ref: "lt:1"})), ""},
+		{"version gone", "nobody can have launched it from what is wanted", wants(1), machine("i-1", 1, from(Template{Ref: "lt:0"})), "TemplateChanged: launched from lt:0, which differs from what the specification asks for"},
+		{"nothing known", "attached by hand: left alone", wants(1), machine("i-1", 1, from(Template{})), ""},
+		{"model skipped", "no cause (rule 7)", wants(1, func(d *Desired) { d.SkipModel = true }), machine("i-1", 1), ""},
+		{"restart", "all that were made before", wants(1, restart), machine("i-1", 2, current), "Restart: kernel update"},
+		{"restart, made after", "its turn has passed", wants(1, restart), machine("i-1", 1, current), ""},
+		{"restart, model skipped", "who asks for it gets it", wants(1, restart, func(d *Desired) { d.SkipModel = true }), machine("i-1", 2), "Restart: kernel update"},
+		{"restart, birth unknown", "the node's age tells", wants(1, restart), machine("i-1", 2, current, func(i *Instance) { i.Created = time.Time{} }), "Restart: kernel update"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := ""
+			for _, v := range Decide(c.d, fleet(list(c.i), newTemplate), traits, now).Instances {
+				got += v.Cause.Reason + ": " + v.Cause.Message
+			}
+			if got != c.want {
+				t.Errorf("%s: want %q, got %q", c.why, c.want, got)
+			}
+		})
+	}
+}
+
+// Staleness is no preference either while the model is skipped.
+func TestSkipModelIsNoPreference(t *testing.T) {
+	o := fleet(list(machine("i-1", 3, current), machine("i-2", 2), machine("i-3", 1)), newTemplate)
+	for skip, want := range map[bool]string{false: "i-2", true: "i-1"} {
+		got := Decide(wants(2, func(d *Desired) { d.SkipModel = skip }), o, traits, now).Step
+		if got == nil || len(got.Targets) != 1 || got.Targets[0].ID != want {
+			t.Errorf("skip %v: want %s to go, got %+v", skip, want, got)
+		}
+	}
+}
+
+// Somebody else sizes the group.
+func TestExternalSurge(t *testing.T) {
+	surge := func(n int) func(*Observed) { return func(o *Observed) { o.Group.Surge = n } }
+	d := wants(0, external, rolls(1, 0))
+	checkAll(t, []row{
+		{name: "surge", why: "where nothing else is possible the size is written, and how much of it is ours", d: d, o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
+		{name: "surge there", why: "what is wanted is the size without it", d: d, o: fleet(append(serving(3), machine("n-1", 0, current)), newTemplate, surge(1)), want: "Drain i-1 (TemplateChanged)"},
+		{name: "last one", why: "it takes the surge with it", d: d, o: fleet(append(numbered("n", 3, current), machine("i-9", 9, drainedNode)), newTemplate, surge(1)), want: "Remove i-9 (TemplateChanged)"},
+		{name: "sized up meanwhile", why: "the new ones are wanted now, and serve before any goes", d: d, o: fleet(append(serving(3), machine("n-1", 0, current)), newTemplate, surge(1), sized(6)), want: "waiting InstancesLaunching"},
+		{name: "rollout taken back", why: "the surge goes, and not one machine more", d: d, o: fleet(append(serving(3), machine("n-1", 0)), surge(1)), want: "Drain i-1 (ScaleIn)"},
+		{name: "no surge, too many", why: "its surplus is the matter of whom sizes it", d: wants(1, external), o: fleet(serving(3)), want: "settled"},
+	})
+	step := Decide(d, fleet(serving(3), newTemplate), traits, now).Step
+	if step.Surge != 1 {
+		t.Errorf("want the step to say how much of the size is ours, got %+v", step)
+	}
+	step = Decide(d, fleet(append(numbered("n", 3, current), machine("i-9", 9, drainedNode)), newTemplate, surge(1)), traits, now).Step
+	if step.Surge != 0 {
+		t.Errorf("want the surge gone with the last one, got %+v", step)
+	}
+}
+
+// The numbers behind a decision, and the words on how far it is.
+func TestNumbers(t *testing.T) {
+	o := fleet(append(serving(2), append(numbered("n", 8, current), machine("i-9", 9, drainingNode))...), newTemplate, sized(11))
+	p := Decide(wants(10, rolls(1, 1)), o, traits, now)
+	if want := (Budget{Desired: 10, Available: 10, MaxSurge: 1, MaxUnavailable: 1, Surge: 1, Left: 3}); p.Budget != want {
+		t.Errorf("want %+v, got %+v", want, p.Budget)
+	}
+	if p.Rollout.State != RolloutInProgress || p.Rollout.Left != 3 || p.Rollout.Total != 11 ||
+		p.Rollout.Cause.Message != "3 of 11 machines to replace: launched from lt:1, which differs from what the specification asks for" {
+		t.Errorf("want 3 of 11 to be replaced, got %+v", p.Rollout)
+	}
+	var said []string
+	for _, v := range p.Instances {
+		said = append(said, fmt.Sprint(v.ID, v.Costs, v.Now))
+	}
+	if want := "[i-1true true i-2true false i-9false true]"; fmt.Sprint(said) != want {
+		t.Errorf("want %s, got %v", want, said)
+	}
+	if len(p.Forecast) != 2 || len(p.Forecast[0].Targets) != 2 || p.Forecast[0].LowestAvailable != 9 || p.Forecast[1].Surge != 1 {
+		t.Errorf("want two waves, the first of two machines, got %+v", p.Forecast)
+	}
+}
+
+// Rule 8: what machines may still be launched from, so that its bootstrap data is kept valid.
+func TestLaunchesFrom(t *testing.T) {
+	old := func(o *Observed) { o.Group.Template = "lt:1" }
+	for _, c := range []struct {
+		name, why string
+		o         Observed
+		want      string
+	}{
+		{"at rest", "the group's own", fleet(serving(1)), "[lt:1 d]"},
+		{"rolling", "a roll pins what it makes machines of, while the group goes back to the old one if it fails", fleet(serving(1), newTemplate, old, rollOf(RollRunning, "b")), "[lt:1 d] [lt:2 d]"},
+		{"rolled", "a roll that has ended makes none", fleet(serving(1), newTemplate, rollOf(RollSucceeded, "b")), "[lt:2 d]"},
+		{"rolls to the group's own", "once is enough", fleet(serving(1), newTemplate, rollOf(RollRunning, "b")), "[lt:2 d]"},
+		{"unknown", "it is named even so", fleet(serving(1), func(o *Observed) { o.Group.Template = "lt:9" }), "[lt:9 ]"},
+		{"no group", "nothing launches", nothing(), ""},
+	} {
+		var got []string
+		for _, v := range c.o.LaunchesFrom() {
+			got = append(got, fmt.Sprintf("[%s %s]", v.Ref, v.Data))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s: want %s, got %v", c.name, c.why, c.want, got)
+		}
+	}
+}
