@@ -85,6 +85,12 @@ func tally(o pool.Observed) (current, ready, upToDate int) {
 	return current, ready, upToDate
 }
 
+// listed says whether an instance is one of the pool's machines still. One that a termination hook of ours holds is: its Node
+// would be deleted otherwise while it is drained.
+func listed(i pool.Instance) bool {
+	return i.State == pool.Pending || i.State == pool.Running || i.State == pool.Terminating && i.Hold != nil
+}
+
 // rows lists the instances, and the provider IDs of those that are or will be of use.
 func rows(o pool.Observed) (list []Instance, ids []string) {
 	for _, i := range o.Instances {
@@ -93,7 +99,7 @@ func rows(o pool.Observed) (list []Instance, ids []string) {
 			row.Node, row.Ready, row.Version = i.Node.Name, i.Node.Ready, i.Node.KubeletVersion
 		}
 		list = append(list, row)
-		if i.State == pool.Pending || i.State == pool.Running {
+		if listed(i) {
 			ids = append(ids, i.ProviderID)
 		}
 	}

@@ -103,7 +103,8 @@ type Report struct {
 	GroupID string
 	// Template is the Ref of the newest template.
 	Template string
-	// ProviderIDs of all instances that are not failed or on their way out, in a stable order.
+	// ProviderIDs of all instances that are not failed or on their way out, and of those that we hold back from it for their
+	// drain, in a stable order.
 	ProviderIDs []string
 	Instances   []Instance
 	// Size is the group's own size, which becomes spec.replicas of the core object where somebody else sizes the group.

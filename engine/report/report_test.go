@@ -474,6 +474,10 @@ func TestCountsAndLists(t *testing.T) {
 	if want := []string{"aws:///a/i-3"}; !reflect.DeepEqual(rep.ProviderIDs, want) {
 		t.Errorf("want the provider IDs of machines that are of use, %v, got %v", want, rep.ProviderIDs)
 	}
+	held := func(s *scene) { s.o.Instances[0].Hold = &pool.Hold{} }
+	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(first(leaving), held).report().ProviderIDs; !reflect.DeepEqual(got, want) {
+		t.Errorf("a machine that is held for its drain keeps its Node: want %v, got %v", want, got)
+	}
 	row := report.Instance{ID: "i-3", ProviderID: "aws:///a/i-3", Zone: "a", State: pool.Running, Node: "node-i-3", Ready: true, Version: "v1.34.1", Template: "lt-1:1"}
 	if len(rep.Instances) != 3 || rep.Instances[2] != row {
 		t.Errorf("want a row for each machine, the last one %+v, got %+v", row, rep.Instances)
