@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 // ByProviderKeys are the Nodes that have one of the given provider keys, by key. A key without a Node is left out; of
@@ -29,6 +31,35 @@ func ByProviderKeys(ctx context.Context, r client.Reader, keys []string) (map[st
 	return found, nil
 }
 
+// nodesPerPage bounds one page of a list of all nodes.
+const nodesPerPage = 500
+
+// AskProviderKeys is ByProviderKeys with the Nodes read from the API server itself, page by page: all of them, for a provider
+// ID is no field to select by. It is for the moment before something happens that a cache which is behind must not decide.
+func AskProviderKeys(ctx context.Context, live client.Reader, keys []string) (map[string]*corev1.Node, error) {
+	wanted := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		wanted[key] = key != ""
+	}
+	found := map[string]*corev1.Node{}
+	for page := (&corev1.NodeList{}); ; {
+		next := client.Continue(page.Continue)
+		page = &corev1.NodeList{}
+		if err := live.List(ctx, page, client.Limit(nodesPerPage), next); err != nil {
+			return nil, fmt.Errorf("read all nodes of the workload cluster: %w", err)
+		}
+		for i := range page.Items {
+			node := &page.Items[i]
+			if key := cloud.ProviderKey(node.Spec.ProviderID); wanted[key] {
+				found[key] = younger(found[key], node)
+			}
+		}
+		if page.Continue == "" {
+			return found, nil
+		}
+	}
+}
+
 // ClaimedBy are the Nodes that are annotated to belong to a MachinePool, whether or not their instance is still in its
 // list. The Nodes are shared with the cache and must not be changed.
 func ClaimedBy(ctx context.Context, r client.Reader, pool client.ObjectKey) ([]corev1.Node, error) {
@@ -46,13 +77,18 @@ func indexed(ctx context.Context, r client.Reader, field, value string) ([]corev
 func youngest(list []corev1.Node) *corev1.Node {
 	var best *corev1.Node
 	for i := range list {
-		n := &list[i]
-		if best == nil || best.CreationTimestamp.Before(&n.CreationTimestamp) ||
-			(best.CreationTimestamp.Equal(&n.CreationTimestamp) && n.Name > best.Name) {
-			best = n
-		}
+		best = younger(best, &list[i])
 	}
 	return best
+}
+
+// younger is the Node that counts of two which one key leads to; the first may be nil. Two of one age are told apart by
+// name, so that everybody picks the same.
+func younger(a, b *corev1.Node) *corev1.Node {
+	if a == nil || a.CreationTimestamp.Before(&b.CreationTimestamp) || (a.CreationTimestamp.Equal(&b.CreationTimestamp) && b.Name > a.Name) {
+		return b
+	}
+	return a
 }
 
 // Ready says whether a Node's Ready condition is true, and since when the condition is what it is. A Node that reports

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
@@ -70,6 +72,59 @@ func TestByProviderKeys(t *testing.T) {
 		if got[key] == nil || got[key].Name != name {
 			t.Errorf("%s: want node %s, got %v", key, name, got[key])
 		}
+	}
+}
+
+// What is asked of the API server is picked as what is asked of the index: page by page, of several the youngest, and of
+// twins both ways the same.
+func TestAskProviderKeysPicksAsTheIndexDoes(t *testing.T) {
+	t.Parallel()
+	objects := []client.Object{
+		node("young", "aws:///zone-a/i-1", time.Minute), node("old", "aws:////i-1", time.Hour),
+		node("twin-a", "aws:///zone-a/i-2", 0), node("twin-b", "aws:///zone-a/i-2", 0),
+		node("other", "aws:///zone-a/i-9", 0), node("none", "", 0),
+	}
+	c := builder(t).WithObjects(objects...).Build()
+	keys := Keys([]string{"aws:///i-1", "aws:///i-2", "aws:///i-3"})
+	live, err := AskProviderKeys(t.Context(), c, append(keys, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexed, err := ByProviderKeys(t.Context(), c, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"aws://i-1": "young", "aws://i-2": "twin-b"} {
+		if live[key] == nil || live[key].Name != want || indexed[key] == nil || indexed[key].Name != want {
+			t.Errorf("%s: want %s both ways, got %v and %v", key, want, live[key], indexed[key])
+		}
+	}
+	if len(live) != 2 || len(indexed) != 2 {
+		t.Errorf("want two nodes both ways, got %d and %d", len(live), len(indexed))
+	}
+}
+
+// Pages of a list are all read.
+func TestAskProviderKeysReadsEveryPage(t *testing.T) {
+	t.Parallel()
+	pages := map[string]corev1.NodeList{
+		"":  {ListMeta: metav1.ListMeta{Continue: "2"}, Items: []corev1.Node{*node("a", "aws:///i-1", 0)}},
+		"2": {ListMeta: metav1.ListMeta{Continue: "3"}},
+		"3": {Items: []corev1.Node{*node("b", "aws:///i-2", 0)}},
+	}
+	asked := 0
+	c := interceptor.NewClient(builder(t).Build(), interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		o := (&client.ListOptions{}).ApplyOptions(opts)
+		if o.Limit != nodesPerPage {
+			t.Errorf("want pages of %d, got %d", nodesPerPage, o.Limit)
+		}
+		asked++
+		*list.(*corev1.NodeList) = pages[o.Continue]
+		return nil
+	}})
+	got, err := AskProviderKeys(t.Context(), c, []string{"aws://i-1", "aws://i-2"})
+	if err != nil || len(got) != 2 || asked != 3 {
+		t.Errorf("want two nodes of three pages, got %v of %d, %v", got, asked, err)
 	}
 }
 
