@@ -71,7 +71,13 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultCoolDown *metav1.Duration `json:"defaultCoolDown,omitempty"`
 
-	// RefreshPreferences are for rollouts by the cloud's instance refresh.
+	// Strategy is how instances that were launched from another template than the wanted one are replaced: one by one, each
+	// drained first. Absent, the group's own instance refresh replaces them under refreshPreferences, which otherwise are
+	// not used.
+	// +optional
+	Strategy *common.Strategy `json:"strategy,omitempty"`
+
+	// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without strategy.
 	// +optional
 	RefreshPreferences *RefreshPreferences `json:"refreshPreferences,omitempty"`
 
@@ -137,10 +143,14 @@ type AWSLaunchTemplate struct {
 	SpotMarketOptions *v1beta2.SpotMarketOptions `json:"spotMarketOptions,omitempty"`
 }
 
-// RefreshPreferences are for rollouts by the cloud's instance refresh.
+// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without spec.strategy. A refresh of
+// the controller's always pins the launch template version that it rolls to, and skips instances that match it already.
+// +kubebuilder:validation:XValidation:rule="!has(self.checkpointDelay) || has(self.checkpointPercentages)",fieldPath=".checkpointDelay",reason=FieldValueInvalid,message="needs checkpointPercentages to be set: there is no checkpoint to wait at"
 type RefreshPreferences struct {
-	// Strategy of the refresh in the cloud's words, for example Rolling.
+	// Strategy of the refresh in the cloud's words. Rolling, which is also the default, is the only one.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self in ['', 'Rolling']",reason=FieldValueInvalid,message="must be Rolling: the cloud's other strategy, ReplaceRootVolume, takes the disk from under a machine whose node is neither drained nor replaced",messageExpression="'found ' + self + ', want Rolling' + (self == 'ReplaceRootVolume' ? ': it takes the disk from under a machine whose node is neither drained nor replaced' : '')"
 	Strategy *string `json:"strategy,omitempty"`
 
 	// InstanceWarmup is the time in seconds until a new instance counts as ready.
@@ -153,6 +163,8 @@ type RefreshPreferences struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	MinHealthyPercentage *int64 `json:"minHealthyPercentage,omitempty"`
+
+	v1beta2.RefreshChecks `json:",inline"`
 }
 
 // AWSMachinePoolStatus is what is known about the pool.

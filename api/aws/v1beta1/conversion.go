@@ -56,6 +56,7 @@ func specTo(s *AWSMachinePoolSpec) v1beta2.AWSMachinePoolSpec {
 		ProviderIDList:       s.ProviderIDList,
 		DefaultCoolDown:      s.DefaultCoolDown,
 		CapacityRebalance:    s.CapacityRebalance,
+		Strategy:             s.Strategy,
 	}
 	for _, subnet := range s.Subnets {
 		spec.Subnets = append(spec.Subnets, v1beta2.AWSResourceReference(subnet))
@@ -65,6 +66,7 @@ func specTo(s *AWSMachinePoolSpec) v1beta2.AWSMachinePoolSpec {
 			Strategy:             r.Strategy,
 			InstanceWarmup:       r.InstanceWarmup,
 			MinHealthyPercentage: r.MinHealthyPercentage,
+			RefreshChecks:        r.RefreshChecks,
 		}
 	}
 	return spec
@@ -82,6 +84,7 @@ func specFrom(s *v1beta2.AWSMachinePoolSpec) AWSMachinePoolSpec {
 		ProviderIDList:       s.ProviderIDList,
 		DefaultCoolDown:      s.DefaultCoolDown,
 		CapacityRebalance:    s.CapacityRebalance,
+		Strategy:             s.Strategy,
 	}
 	for _, subnet := range s.Subnets {
 		spec.Subnets = append(spec.Subnets, SubnetReference(subnet))
@@ -91,6 +94,7 @@ func specFrom(s *v1beta2.AWSMachinePoolSpec) AWSMachinePoolSpec {
 			Strategy:             r.Strategy,
 			InstanceWarmup:       r.InstanceWarmup,
 			MinHealthyPercentage: r.MinHealthyPercentage,
+			RefreshChecks:        r.RefreshChecks,
 		}
 	}
 	return spec

@@ -16,6 +16,7 @@ const (
 
 // AWSMachinePoolSpec is what a pool of EC2 instances kept by an Auto Scaling group should be.
 // +kubebuilder:validation:XValidation:rule="self.minSize <= self.maxSize",fieldPath=".minSize",reason=FieldValueInvalid,message="minSize must not be above maxSize",messageExpression="'minSize is %d and maxSize is %d: minSize must not be above maxSize'.format([self.minSize, self.maxSize])"
+// +kubebuilder:validation:XValidation:rule="!has(self.strategy) || !has(self.refreshPreferences) || !has(self.refreshPreferences.disable) || !self.refreshPreferences.disable",fieldPath=".strategy",reason=FieldValueForbidden,message="can't be set together with refreshPreferences.disable: the one replaces instances and the other keeps them (the annotation muster.dev/rollout: paused holds a rollout)"
 // +kubebuilder:validation:XValidation:rule="!has(self.mixedInstancesPolicy) || !has(self.awsLaunchTemplate.spotMarketOptions)",fieldPath=".mixedInstancesPolicy",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.spotMarketOptions: set one of the two (spot capacity of a mixed group belongs into mixedInstancesPolicy.instancesDistribution)"
 // +kubebuilder:validation:XValidation:rule="!has(self.mixedInstancesPolicy) || !has(self.awsLaunchTemplate.marketType) || self.awsLaunchTemplate.marketType != 'Spot'",fieldPath=".mixedInstancesPolicy",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.marketType Spot: set one of the two (spot capacity of a mixed group belongs into mixedInstancesPolicy.instancesDistribution)"
 type AWSMachinePoolSpec struct {
@@ -96,7 +97,13 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultInstanceWarmup *metav1.Duration `json:"defaultInstanceWarmup,omitempty"`
 
-	// RefreshPreferences are for rollouts by the cloud's instance refresh.
+	// Strategy is how instances that were launched from another template than the wanted one are replaced: one by one, each
+	// drained first. Absent, the group's own instance refresh replaces them under refreshPreferences, which otherwise are
+	// not used.
+	// +optional
+	Strategy *common.Strategy `json:"strategy,omitempty"`
+
+	// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without strategy.
 	// +optional
 	RefreshPreferences *RefreshPreferences `json:"refreshPreferences,omitempty"`
 
