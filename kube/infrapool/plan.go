@@ -55,6 +55,19 @@ type Health struct {
 	MinPercent, MaxPercent int
 }
 
+// Bounds are the least number that serve and the largest that exist while a group of so many machines is rolled. Where the
+// percentages leave no room for a single machine, one goes at a time nevertheless.
+func (h Health) Bounds(size int) (least, most int) {
+	least, most = min(size, (size*h.MinPercent+99)/100), size
+	switch {
+	case h.MaxPercent > 100:
+		most = size + max(1, size*(h.MaxPercent-100)/100)
+	case least == size:
+		least = max(0, size-1)
+	}
+	return least, most
+}
+
 // Bounded is what an adapter adds whose cloud replaces machines by itself, so that a plan can say what it keeps to.
 type Bounded[O Object] interface {
 	// Health is what the object asks the cloud's own roll for, with the cloud's defaults filled in.

@@ -1,0 +1,26 @@
+package aws
+
+import (
+	"k8s.io/utils/ptr"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+)
+
+// An instance refresh that says nothing keeps to these percentages of the group's size.
+const (
+	minHealthyPercent = 90
+	maxHealthyPercent = 100
+)
+
+var _ infrapool.Bounded[*awsv1.AWSMachinePool] = Adapter{}
+
+// Health is what an instance refresh under spec.refreshPreferences keeps to.
+func (Adapter) Health(o *awsv1.AWSMachinePool) infrapool.Health {
+	h := infrapool.Health{MinPercent: minHealthyPercent, MaxPercent: maxHealthyPercent}
+	if asked := o.Spec.RefreshPreferences; asked != nil {
+		h.MinPercent = int(ptr.Deref(asked.MinHealthyPercentage, minHealthyPercent))
+		h.MaxPercent = int(ptr.Deref(asked.MaxHealthyPercentage, maxHealthyPercent))
+	}
+	return h
+}

@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// Course is how a pool gets from what is to what is wanted when nothing goes wrong: pool.Decide, asked again and again over
+// a cloud that does what it is asked for.
+type Course struct {
+	// First is what would be decided now, Last what is decided when nothing moves any more.
+	First, Last pool.Plan
+	// Steps are the kinds of step on the way, each once for a row of equal ones.
+	Steps []pool.StepKind
+	// Waves are the rounds in which machines are replaced by our hand.
+	Waves []CourseWave
+	// Rolled are the machines that the cloud's own roll replaces, in an order that it chooses.
+	Rolled []Departure
+	// Removed are the machines that go with none in their place.
+	Removed []Departure
+	// Added is how many machines come beside those that replace others.
+	Added int
+	// Lowest is the least number of available machines on the way, Most the largest number of machines that exist, both
+	// with what is so now.
+	Lowest, Most int
+	// Ends says that the course comes to rest within its bound.
+	Ends bool
+}
+
+// CourseWave is one round: as many machines are launched as Targets, which go, some at once and some when the new ones serve.
+type CourseWave struct {
+	Targets []Departure
+	// LowestAvailable is the least number of available machines meanwhile.
+	LowestAvailable int
+}
+
+// Departure is a machine that goes, with the cause.
+type Departure struct {
+	Instance pool.Instance
+	Cause    pool.Cause
+}
+
+const (
+	// idleRounds is how many rounds without anything happening end the course: enough for what waits for minutes.
+	idleRounds = 4
+	// stepsBase and stepsEach bound the steps of one round, roundsBase and roundsEach the rounds.
+	stepsBase, stepsEach   = 30, 8
+	roundsBase, roundsEach = 20, 3
+)
+
+// Follow is the course from what was observed.
+func Follow(l Facts) Course {
+	c := newIdeal(l)
+	begins := kept(c.o)
+	out := Course{First: pool.Decide(c.d, c.o, c.t, c.now), Most: begins}
+	out.Lowest = available(out.First, c)
+	aside := map[string]bool{}
+	for _, i := range c.o.Instances {
+		aside[i.ID] = i.Aside
+	}
+	lows := map[int]int{}
+	idle := 0
+	for range roundsBase + roundsEach*(begins+c.d.Replicas) {
+		low, acted := out.act(c)
+		lows[c.round] = low
+		out.Lowest = min(out.Lowest, low)
+		moved := c.tick()
+		if idle++; acted || moved {
+			idle = 0
+		}
+		if out.Last.Gone || idle >= idleRounds {
+			out.Ends = true
+			break
+		}
+	}
+	for k := range c.left {
+		c.left[k].aside = aside[c.left[k].ID]
+	}
+	out.sort(c, lows, kept(c.o)-begins)
+	if len(out.Rolled) > 0 && l.Health != nil {
+		low, most := l.Health.Bounds(out.First.Budget.Desired)
+		out.Lowest, out.Most = min(out.Lowest, low), max(out.Most, most)
+	}
+	return out
+}
+
+// act does all steps of a round, and gives the least number that were available in it.
+func (out *Course) act(c *ideal) (low int, acted bool) {
+	low = -1
+	for range stepsBase + stepsEach*len(c.o.Instances) {
+		p := pool.Decide(c.d, c.o, c.t, c.now)
+		out.Last = p
+		if n := available(p, c); low < 0 || n < low {
+			low = n
+		}
+		out.Most = max(out.Most, kept(c.o))
+		if p.Step == nil {
+			break
+		}
+		if n := len(out.Steps); n == 0 || out.Steps[n-1] != p.Step.Kind {
+			out.Steps = append(out.Steps, p.Step.Kind)
+		}
+		c.do(p)
+		acted = true
+	}
+	return max(low, 0), acted
+}
+
+// available is how many machines serve, as the decision counts them.
+func available(p pool.Plan, c *ideal) int {
+	if c.o.Group != nil && !c.d.Deleting && !c.o.Group.Deleting {
+		return p.Budget.Available
+	}
+	n := 0
+	for _, i := range c.o.Instances {
+		if i.State == pool.Running && i.Node != nil && i.Node.Ready && i.Node.DrainStarted.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// kept counts the machines that are not on their way out.
+func kept(o pool.Observed) int {
+	n := 0
+	for _, i := range o.Instances {
+		if i.State != pool.Terminating {
+			n++
+		}
+	}
+	return n
+}
+
+// sort tells machines that are replaced from those that go for good, and puts the former into waves. The first machine that
+// goes is replaced by the first that is launched, and so on; growth is how many more there are at the end.
+func (out *Course) sort(c *ideal, lows map[int]int, growth int) {
+	var replaced []departure
+	spare := max(0, -growth)
+	for _, d := range c.left {
+		switch {
+		case verdict(c.rolled, d.ID) != nil:
+			out.Rolled = append(out.Rolled, Departure{d.Instance, d.cause})
+		case spare > 0 && d.shrank && !d.aside:
+			spare--
+			out.Removed = append(out.Removed, Departure{d.Instance, d.cause})
+		default:
+			replaced = append(replaced, d)
+		}
+	}
+	needed := len(out.Rolled)
+	for _, d := range replaced {
+		if !d.aside {
+			needed++
+		}
+	}
+	out.Added = max(0, len(c.launched)-needed)
+	out.waves(replaced, c.launched[out.Added:], lows)
+}
+
+// waves puts the machines that are replaced into the rounds in which their successors are launched.
+func (out *Course) waves(replaced []departure, launched []int, lows map[int]int) {
+	in := map[int]*CourseWave{}
+	var rounds []int
+	for _, d := range replaced {
+		round := d.round
+		switch {
+		case d.aside:
+			round = 0
+		case len(launched) > 0:
+			round, launched = launched[0], launched[1:]
+		}
+		if in[round] == nil {
+			in[round] = &CourseWave{LowestAvailable: lows[round]}
+			rounds = append(rounds, round)
+		}
+		in[round].Targets = append(in[round].Targets, Departure{d.Instance, d.cause})
+	}
+	slices.SortFunc(rounds, cmp.Compare[int])
+	for _, round := range rounds {
+		out.Waves = append(out.Waves, *in[round])
+	}
+}

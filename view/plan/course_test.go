@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/muster-project/muster/pool"
+)
+
+var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 2, RemoveBatch: 10}
+
+// stocked are the facts of n machines that serve, launched from content a where b is wanted by a strategy.
+func stocked(n int, s pool.Strategy, change ...func(*Facts)) Facts {
+	old := pool.Template{Ref: "lt:1", Content: "v1:a", Data: "d"}
+	l := Facts{Now: now, Traits: traits, Seen: true,
+		Desired: pool.Desired{Replicas: n, Max: 100, Strategy: &s, DeletePolicy: pool.Oldest},
+		Observed: pool.Observed{
+			Wanted:   pool.Template{Content: "v1:b", Data: "d"},
+			Versions: []pool.Template{old},
+			Group:    &pool.Group{ID: "arn", Size: n, Max: 100, Template: old.Ref},
+		}}
+	for k := range n {
+		id := fmt.Sprintf("i-%02d", k)
+		made := now.Add(-time.Duration(100-k) * time.Hour)
+		l.Observed.Instances = append(l.Observed.Instances, pool.Instance{
+			ID: id, ProviderID: "aws:///a/" + id, Zone: string(rune('a' + k%3)), Template: old, State: pool.Running, Created: made,
+			Node: &pool.Node{Name: "node-" + id, Joined: made.Add(time.Minute), Ready: true, ReadySince: made.Add(time.Minute)},
+		})
+	}
+	for _, f := range change {
+		f(&l)
+	}
+	return l
+}
+
+func by(surge, unavailable int) pool.Strategy {
+	return pool.Strategy{MaxSurge: pool.IntOrPercent{Value: surge}, MaxUnavailable: pool.IntOrPercent{Value: unavailable}}
+}
+
+// say is a course in one line.
+func (out Course) say() string {
+	sizes, replaced := []int{}, 0
+	for _, w := range out.Waves {
+		sizes, replaced = append(sizes, len(w.Targets)), replaced+len(w.Targets)
+	}
+	return fmt.Sprintf("%d replaced in %v, %d rolled, %d removed, %d added, %d to %d, %s", replaced, sizes, len(out.Rolled), len(out.Removed), out.Added,
+		out.Lowest, out.Most, out.Last.Rollout.State)
+}
+
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	replicas := func(n int) func(*Facts) { return func(l *Facts) { l.Desired.Replicas = n } }
+	for _, c := range []struct {
+		name, why string
+		facts     Facts
+		want      string
+	}{
+		{"surge", "one after the other, and nobody is missed", stocked(3, by(1, 0)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
+		{"unavailable", "without a machine too many", stocked(3, by(0, 1)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
+		{"a quarter and one", "as many in a wave as both allow together",
+			stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}}),
+			"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
+		{"fewer", "those that are too many have no successors", stocked(5, by(1, 0), replicas(3)), "3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
+		{"more", "those that are missing replace nobody", stocked(3, by(1, 0), replicas(5)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 2 added, 3 to 6, Done"},
+		{"nothing to do", "rest is rest", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Wanted.Content = "v1:a" }),
+			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Done"},
+		{"a new pool", "everything is made", Facts{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
+			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
+		{"paused", "who holds the rollout has nothing replaced", stocked(3, by(1, 0), func(l *Facts) { l.Desired.RolloutHeld = &pool.Cause{Reason: "RolloutPaused"} }),
+			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Paused"},
+		{"both zero", "nothing is allowed", stocked(3, by(0, 0)), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
+		{"unreachable", "what nobody can see is left alone", stocked(3, by(1, 0), func(l *Facts) {
+			l.Observed.NodesUnknown = true
+			for k := range l.Observed.Instances {
+				l.Observed.Instances[k].Node = nil
+			}
+		}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 0 to 3, Waiting"},
+		{"the cloud rolls", "it chooses the order, and keeps to its own bounds", stocked(3, by(1, 0), func(l *Facts) {
+			l.Desired.Strategy, l.Traits.Rolls, l.Health = nil, true, &Health{MinPercent: 90, MaxPercent: 100}
+		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 3, Done"},
+		{"nobody rolls", "and nothing is promised", stocked(3, by(1, 0), func(l *Facts) { l.Desired.Strategy = nil }),
+			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
+		{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *Facts) {
+			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
+			l.Observed.Group.Template = "lt:2"
+			l.Observed.Group.Size = 4
+			l.Observed.Instances = append(l.Observed.Instances, pool.Instance{ID: "i-bad", ProviderID: "aws:///a/i-bad", Template: l.Observed.Versions[0],
+				State: pool.Running, Created: now.Add(-time.Hour)})
+		}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 4, Halted"},
+		{"in the middle", "what was set aside has its successor already", stocked(3, by(1, 0), func(l *Facts) {
+			l.Traits.SetsAside = true
+			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
+			l.Observed.Group.Template = "lt:2"
+			l.Observed.Instances[0].Aside = true
+			l.Observed.Instances = append(l.Observed.Instances, pool.Instance{ID: "i-new", ProviderID: "aws:///a/i-new", Template: l.Observed.Versions[0],
+				State: pool.Pending, Created: now})
+		}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
+	} {
+		for _, aside := range []bool{false, true} {
+			if c.name == "in the middle" && !aside || c.name == "halted" && aside {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, set aside %v", c.name, aside), func(t *testing.T) {
+				t.Parallel()
+				l := c.facts
+				l.Traits.SetsAside = aside
+				if got := Follow(l); got.say() != c.want || !got.Ends {
+					t.Errorf("%s: want %s\n got %s by %v, at rest: %v", c.why, c.want, got.say(), got.Steps, got.Ends)
+				}
+			})
+		}
+	}
+}
+
+// What a course says of a rollout is what the rules allow and what pool itself forecasts once the group launches from what is
+// wanted: every machine once, in ceil(D/(surge+unavailable)) waves, within the budgets.
+func TestFollowKeepsTheRules(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 15).Draw(t, "replicas")
+		surge, unavailable := rapid.IntRange(0, 6).Draw(t, "surge"), rapid.IntRange(0, 6).Draw(t, "unavailable")
+		if surge+unavailable == 0 {
+			surge = 1
+		}
+		l := stocked(n, by(surge, unavailable))
+		l.Traits.SetsAside = rapid.Bool().Draw(t, "sets aside")
+		l.Traits.RemoveBatch = rapid.IntRange(1, 20).Draw(t, "batch")
+		l.Desired.DeletePolicy = rapid.SampledFrom([]pool.DeletePolicy{pool.Oldest, pool.Newest, pool.Random}).Draw(t, "policy")
+		l.Desired.MinReady = time.Duration(rapid.IntRange(0, 600).Draw(t, "min ready")) * time.Second
+		out := Follow(l)
+		seen := map[string]bool{}
+		for _, w := range out.Waves {
+			for _, target := range w.Targets {
+				if seen[target.Instance.ID] || target.Cause.Reason != "TemplateChanged" {
+					t.Fatalf("want each machine once, for its template, got %+v", target)
+				}
+				seen[target.Instance.ID] = true
+			}
+		}
+		unavailable = min(unavailable, n)
+		waves := (n + surge + unavailable - 1) / (surge + unavailable)
+		if len(seen) != n || len(out.Waves) != waves || out.Lowest < n-unavailable || out.Most > n+surge || !out.Ends || out.Last.Rollout.State != pool.RolloutDone {
+			t.Fatalf("want %d machines in %d waves, %d to %d, got %s", n, waves, n-unavailable, n+surge, out.say())
+		}
+	})
+}
+
+// A plan is made of facts that others look at too.
+func TestFollowChangesNoFacts(t *testing.T) {
+	t.Parallel()
+	l, same := stocked(5, by(1, 1)), stocked(5, by(1, 1))
+	first := Follow(l)
+	if second := Follow(l); first.say() != second.say() {
+		t.Errorf("want the same course again, got %s after %s", second.say(), first.say())
+	}
+	if fmt.Sprintf("%+v", *l.Observed.Group) != fmt.Sprintf("%+v", *same.Observed.Group) ||
+		!slices.EqualFunc(l.Observed.Instances, same.Observed.Instances, func(a, b pool.Instance) bool {
+			return a.ID == b.ID && a.Aside == b.Aside && a.Node.Cordoned == b.Node.Cordoned && a.State == b.State
+		}) {
+		t.Errorf("want the facts as they were, got %+v", l.Observed)
+	}
+}

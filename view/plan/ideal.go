@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// ideal is a cloud, and a workload cluster, in which every step succeeds at once, every drain ends, and everything that is
+// launched joins by the end of its round. What has failed to become Ready till now is not taken to do so.
+type ideal struct {
+	d      pool.Desired
+	o      pool.Observed
+	t      pool.Traits
+	now    time.Time
+	// round counts the rounds; each is as long as machines take to boot.
+	round int
+	next  int
+	// launched are the rounds in which machines were launched, in order; left are the machines that went.
+	launched []int
+	left     []departure
+	// rolled is what the cloud's own roll replaces.
+	rolled []pool.Verdict
+}
+
+// departure is a machine that went.
+type departure struct {
+	pool.Instance
+	cause pool.Cause
+	round int
+	// shrank says that the group's size was lowered with it; aside that another had been launched in its place before all
+	// this began.
+	shrank, aside bool
+}
+
+// boot is how long a round lasts. The course of a rollout does not depend on it, as long as it is shorter than the deadlines.
+const boot = 3 * time.Minute
+
+// newIdeal is the cloud as it was observed.
+func newIdeal(l Facts) *ideal {
+	c := &ideal{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now}
+	c.o.Instances = slices.Clone(l.Observed.Instances)
+	c.o.Versions = slices.Clone(l.Observed.Versions)
+	if g := l.Observed.Group; g != nil {
+		group := *g
+		group.Drift = slices.Clone(g.Drift)
+		c.o.Group = &group
+	}
+	if r := l.Observed.Roll; r != nil {
+		roll := *r
+		c.o.Roll = &roll
+	}
+	return c
+}
+
+// do begins a step of a plan, which is its whole effect here.
+func (c *ideal) do(p pool.Plan) {
+	s, g := *p.Step, c.o.Group
+	switch s.Kind {
+	case pool.PutTemplate:
+		c.next++
+		v := c.o.Wanted
+		v.Ref = fmt.Sprintf("new:%d", c.next)
+		c.o.Versions = append([]pool.Template{v}, c.o.Versions...)
+	case pool.CreateGroup:
+		c.o.Group = &pool.Group{Size: s.Size, Min: c.d.Min, Max: c.d.Max, Template: s.Template}
+	case pool.UpdateGroup:
+		g.Template = s.Template
+		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
+	case pool.Resize:
+		g.Size, g.Surge = s.Size, s.Surge
+	case pool.PruneTemplates:
+		c.o.Versions = slices.DeleteFunc(c.o.Versions, func(v pool.Template) bool { return slices.Contains(s.Refs, v.Ref) })
+	case pool.StartRoll:
+		c.rolled = slices.DeleteFunc(slices.Clone(p.Instances), func(v pool.Verdict) bool { return v.Now })
+		c.o.Roll = &pool.Roll{ID: "new", State: pool.RollRunning, Template: c.version(s.Template), Started: c.now}
+	case pool.CancelRoll:
+		c.o.Roll.State = pool.RollCancelling
+	case pool.DeleteGroup:
+		g.Deleting = true
+		c.leave(func(pool.Instance) *pool.Cause { return &s.Cause }, true)
+	case pool.DeleteTemplates:
+		c.o.Versions = nil
+	default:
+		c.machines(s)
+	}
+	c.launch()
+}
+
+// machines begins a step that concerns instances by name.
+func (c *ideal) machines(s pool.Step) {
+	g := c.o.Group
+	switch s.Kind {
+	case pool.Drain, pool.Undrain, pool.SetAside, pool.Renew:
+		for k := range c.o.Instances {
+			if target(s, c.o.Instances[k]) != nil {
+				c.touch(&c.o.Instances[k], s.Kind)
+			}
+		}
+	case pool.Remove, pool.Replace:
+		n := c.leave(func(i pool.Instance) *pool.Cause { return target(s, i) }, s.Kind == pool.Remove)
+		if s.Kind == pool.Remove {
+			g.Size, g.Surge = max(0, g.Size-n), s.Surge
+		}
+	case pool.Release:
+		c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i pool.Instance) bool { return target(s, i) != nil })
+	}
+}
+
+// touch is what a step does to an instance that stays.
+func (c *ideal) touch(i *pool.Instance, kind pool.StepKind) {
+	switch kind {
+	case pool.SetAside:
+		i.Aside = true
+	case pool.Renew:
+		hold := *i.Hold
+		hold.Until = c.now.Add(hold.Heartbeat)
+		i.Hold = &hold
+	case pool.Drain, pool.Undrain:
+		if i.Node == nil {
+			return
+		}
+		node := *i.Node
+		node.Cordoned, node.DrainStarted, node.Remaining, node.Blocked = false, time.Time{}, 0, nil
+		if kind == pool.Drain {
+			node.Cordoned, node.DrainStarted = true, c.now
+		}
+		i.Node = &node
+	}
+}
+
+// target is why a step names an instance; nil when it does not.
+func target(s pool.Step, i pool.Instance) *pool.Cause {
+	for _, t := range s.Targets {
+		if t.ID == i.ID {
+			cause := t.Cause
+			if cause.Reason == "" {
+				cause = s.Cause
+			}
+			return &cause
+		}
+	}
+	return nil
+}
+
+// leave takes the instances away that why gives a cause for.
+func (c *ideal) leave(why func(pool.Instance) *pool.Cause, shrank bool) int {
+	n := len(c.left)
+	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i pool.Instance) bool {
+		cause := why(i)
+		if cause == nil || i.State == pool.Terminating {
+			return false
+		}
+		c.left = append(c.left, departure{Instance: i, cause: *cause, round: c.round, shrank: shrank})
+		return true
+	})
+	return len(c.left) - n
+}
+
+// version is what is known of a template.
+func (c *ideal) version(ref string) pool.Template {
+	for _, v := range c.o.Versions {
+		if v.Ref == ref {
+			return v
+		}
+	}
+	return pool.Template{Ref: ref}
+}
+
+// launch brings the machines that the group's size asks for.
+func (c *ideal) launch() {
+	g := c.o.Group
+	if g == nil || g.Deleting {
+		return
+	}
+	counted := 0
+	for _, i := range c.o.Instances {
+		if i.State != pool.Terminating && !i.Aside {
+			counted++
+		}
+	}
+	for range max(0, g.Size-counted) {
+		c.next++
+		id := fmt.Sprintf("new-%d", c.next)
+		c.o.Instances = append(c.o.Instances, pool.Instance{ID: id, ProviderID: "new:///" + id, Template: c.version(g.Template), State: pool.Pending, Created: c.now})
+		c.launched = append(c.launched, c.round)
+	}
+}
+
+// tick ends a round: what is leaving is gone, what was launched has joined, and what the cloud does by itself is done. It
+// says whether anything has happened.
+func (c *ideal) tick() bool {
+	c.now = c.now.Add(boot)
+	before := len(c.o.Instances)
+	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i pool.Instance) bool {
+		return i.State == pool.Terminating && (i.Hold == nil || i.Node == nil) || i.State == pool.Failed && !c.t.KeepsFailed || i.Doomed != nil && i.State != pool.Terminating
+	})
+	moved := before != len(c.o.Instances)
+	for k := range c.o.Instances {
+		moved = c.join(&c.o.Instances[k]) || moved
+	}
+	c.now = c.now.Add(c.d.MinReady)
+	moved = c.roll() || moved
+	if g := c.o.Group; g != nil && g.Deleting && len(c.o.Instances) == 0 {
+		c.o.Group, moved = nil, true
+	}
+	c.launch()
+	c.round++
+	return moved
+}
+
+// join lets a machine that still may join do so.
+func (c *ideal) join(i *pool.Instance) bool {
+	switch {
+	case i.State != pool.Pending && i.State != pool.Running, i.Node != nil && (i.Node.Ready || !i.Node.Joining()):
+		return false
+	case !i.Created.IsZero() && c.now.Sub(i.Created) > c.joinDeadline()+boot:
+		return false
+	}
+	node := pool.Node{Joined: c.now}
+	if i.Node != nil {
+		node = *i.Node
+	}
+	node.Ready, node.ReadySince = true, c.now
+	i.State, i.Node = pool.Running, &node
+	return true
+}
+
+func (c *ideal) joinDeadline() time.Duration {
+	if c.d.JoinDeadline > 0 {
+		return c.d.JoinDeadline
+	}
+	return pool.DefaultJoinDeadline
+}
+
+// roll lets the cloud's own roll end, with everything replaced that it was to replace.
+func (c *ideal) roll() bool {
+	r := c.o.Roll
+	if r == nil {
+		return false
+	}
+	switch r.State {
+	case pool.RollRunning, pool.RollBaking:
+		r.State = pool.RollSucceeded
+		c.leave(func(i pool.Instance) *pool.Cause { return verdict(c.rolled, i.ID) }, false)
+		if r.Template.Content != "" {
+			c.o.Group.Template = r.Template.Ref
+		}
+		c.launch()
+		for k := range c.o.Instances {
+			c.join(&c.o.Instances[k])
+		}
+	case pool.RollCancelling:
+		r.State = pool.RollCancelled
+	case pool.RollReverting:
+		r.State = pool.RollReverted
+	default:
+		return false
+	}
+	r.Ended = c.now
+	return true
+}
+
+func verdict(list []pool.Verdict, id string) *pool.Cause {
+	for _, v := range list {
+		if v.ID == id {
+			return &v.Cause
+		}
+	}
+	return nil
+}
