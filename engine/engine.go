@@ -20,6 +20,8 @@ type Facts[S any] struct {
 	Marked map[string]bool
 	// Condemned are the provider keys of the instances that were asked to go by name, with the reason.
 	Condemned map[string]pool.Cause
+	// Guards are those who have to let instances go first, by the instances' provider keys.
+	Guards map[string]pool.Guard
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
@@ -150,6 +152,7 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	}
 	m.observed()
 	observed = join(ctx, observed, f.Marked, f.Condemned, n)
+	guard(observed.Instances, f.Guards)
 	return Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
 }
 
@@ -259,6 +262,16 @@ func attach(instances []pool.Instance, nodes map[string]pool.Node) {
 		key := cloud.ProviderKey(instances[k].ProviderID)
 		if node, ok := nodes[key]; ok && key != "" {
 			instances[k].Node = &node
+		}
+	}
+}
+
+// guard puts each guard to its instance.
+func guard(instances []pool.Instance, guards map[string]pool.Guard) {
+	for k := range instances {
+		key := cloud.ProviderKey(instances[k].ProviderID)
+		if g, ok := guards[key]; ok && key != "" {
+			instances[k].Guard = &g
 		}
 	}
 }

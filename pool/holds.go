@@ -40,6 +40,9 @@ func (v *view) releaseStep() *Step {
 // releasable says that nothing is lost, or nothing more is waited for. The drain timeout runs from the hold at the latest,
 // so that a cluster that is gone for good holds nobody for ever.
 func (v *view) releasable(m *member) bool {
+	if m.Guard != nil {
+		return m.Guard.Done
+	}
 	if v.d.DrainTimeout > 0 && v.now.Sub(m.Hold.Since) >= v.d.DrainTimeout && m.Hold.Since.Before(v.now) {
 		return true
 	}

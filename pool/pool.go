@@ -204,6 +204,8 @@ type Instance struct {
 	// Doomed, when set, says why the cloud is about to take the instance (a spot interruption, a rebalance
 	// recommendation, a failed health check). It is drained at once, whatever the budgets say.
 	Doomed *Cause
+	// Guard, when set, is somebody else who has to let the instance go before it is removed.
+	Guard *Guard
 	// Hold is set while a termination hook of ours keeps a Terminating instance running, so that it can be drained.
 	Hold *Hold
 	// Aside says that we set the instance aside: it serves, and the group has launched another in its place.

@@ -22,9 +22,6 @@ func (v *view) shrinkStep() *Step {
 // removeStep removes those whose turn it is and which hold nothing any more. What the group has too many is removed with its
 // size; for the rest it launches others.
 func (v *view) removeStep() *Step {
-	if v.unknownNodes() {
-		return nil
-	}
 	asides, counted := v.ready()
 	lower := v.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
@@ -38,13 +35,13 @@ func (v *view) removeStep() *Step {
 	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-len(list)-v.want)}
 }
 
-// ready are those whose turn it is and which hold nothing any more: first those that were set aside, then those that the
+// ready are those whose turn it is and which hold nothing any more, as is known of their nodes or said by their guards: first those that were set aside, then those that the
 // group counts. Of these the ones that are too many come last, for the last are removed with the size; those without a
 // node come first, for one that is gone already, in a cloud that shows it late, may be named again without harm.
 func (v *view) ready() (asides, counted []*member) {
 	var list []*member
 	for _, m := range v.queue {
-		if m.going && removable(v.d, m.Instance, v.now) {
+		if m.going && removable(v.d, m.Instance, v.now) && (m.Guard != nil || !v.unknownNodes()) {
 			list = append(list, m)
 		}
 	}
@@ -199,6 +196,8 @@ func (v *view) unknownNodes() bool { return v.o.NodesUnknown && v.d.NoDrain == n
 // removable says that nothing is lost, or nothing more is waited for, when the instance goes.
 func removable(d Desired, i *Instance, now time.Time) bool {
 	switch {
+	case i.Guard != nil:
+		return i.Guard.Done
 	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
 		return true
 	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():

@@ -124,6 +124,11 @@ const blockedLimit = 3
 func draining(list []Instance) []Cause {
 	var nodes, blocked []string
 	for _, i := range list {
+		if name, waits, ok := i.guarded(); ok && (i.State != Terminating || i.Hold != nil) {
+			nodes = append(nodes, name)
+			blocked = append(blocked, waits...)
+			continue
+		}
 		if i.State == Terminating && i.Hold == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
 			continue
 		}

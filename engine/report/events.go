@@ -114,7 +114,7 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 func begun(o pool.Observed, targets []pool.Target) []pool.Target {
 	running := map[string]bool{}
 	for _, i := range o.Instances {
-		running[i.ID] = i.Node != nil && !i.Node.DrainStarted.IsZero()
+		running[i.ID] = i.Node != nil && !i.Node.DrainStarted.IsZero() || i.Guard != nil && i.Guard.Asked
 	}
 	var out []pool.Target
 	for _, t := range targets {
