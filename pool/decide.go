@@ -155,7 +155,7 @@ func (v *view) groupStep() *Step {
 		}
 		fields = append(fields, f)
 	}
-	if latest == "" || v.pointsByRoll() {
+	if latest == "" || v.pointsByRoll() || v.rollsNow() {
 		latest = g.Template
 	}
 	if g.Template == latest && len(fields) == 0 {

@@ -14,17 +14,29 @@ const (
 // native says that stale instances are left to the cloud's own roll.
 func (v *view) native() bool { return v.d.Strategy == nil && v.t.Rolls }
 
+// byCloud are the stale instances that the cloud is to replace.
+func (v *view) byCloud() []*member {
+	var list []*member
+	for _, m := range v.members {
+		if m.why == stale && !m.ours {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
 // leftToCloud counts the stale instances that the cloud is to replace, and says whether some of them are of the wanted
 // template.
 func (v *view) leftToCloud() (n int, every bool) {
-	for _, m := range v.members {
-		if m.why == stale && !m.ours {
-			n++
-			every = every || m.Template.Same(v.o.Wanted)
-		}
+	list := v.byCloud()
+	for _, m := range list {
+		every = every || m.Template.Same(v.o.Wanted)
 	}
-	return n, every
+	return len(list), every
 }
+
+// rollsNow says that the cloud's own roll is under way: what the group launches from is the roll's until it has ended.
+func (v *view) rollsNow() bool { return v.o.Roll != nil && !v.o.Roll.ended() }
 
 // pointsByRoll says that the group is pointed at the newest template by the roll that is to come, so that the cloud can take
 // it back.
@@ -45,7 +57,7 @@ func (v *view) startRollStep() *Step {
 	if n == 0 || v.rollWaits() != nil {
 		return nil
 	}
-	return &Step{Kind: StartRoll, Template: v.o.Latest().Ref, Every: every, Cause: v.firstStale()}
+	return &Step{Kind: StartRoll, Template: v.o.Latest().Ref, Every: every, Targets: targets(v.byCloud()), Cause: v.firstStale()}
 }
 
 // cancelRollStep ends a roll of ours to what is not wanted any more, one that somebody pauses, and one that a strategy takes

@@ -31,8 +31,9 @@ const (
 	Release StepKind = "Release"
 	// Renew asks the cloud to hold the instances in Targets longer, because their drain has not ended.
 	Renew StepKind = "Renew"
-	// StartRoll has the cloud replace by itself every instance that was not launched from Template, or, when Every is set, every
-	// instance.
+	// StartRoll has the cloud replace by itself the instances in Targets by others that are launched from Template, and no
+	// other: one that was launched from another version of the same content stays. Every says that some of Targets were
+	// launched from Template itself. Where a cloud tells machines apart by more or less than that, its driver sees to it.
 	StartRoll StepKind = "StartRoll"
 	// CancelRoll ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
 	CancelRoll StepKind = "CancelRoll"
@@ -58,6 +59,8 @@ type Step struct {
 	// after a size that is raised and before one that is lowered, so that a crash in between leaves too many machines and
 	// never too few.
 	Surge int
+	// More says that more instances are concerned than one call may name: the rest follows at once, in steps of their own.
+	More bool
 	// Every says that StartRoll replaces instances of the wanted template too.
 	Every bool
 	// Template is the Ref that CreateGroup, UpdateGroup and StartRoll launch from; Base is the newest version that PutTemplate saw

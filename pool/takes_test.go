@@ -87,8 +87,8 @@ func TestNativeRoll(t *testing.T) {
 		d.Restart = &Restart{Before: now.Add(-time.Minute), Cause: Cause{"Restart", "asked"}}
 	}
 	checkOn(t, rollsByItself, []row{
-		{name: "stale", why: "what is stale is left to the cloud", d: wants(3), o: fleet(serving(3), newTemplate), want: "StartRoll of lt:2 (TemplateChanged)"},
-		{name: "some stale", why: "a roll that was lost is begun again, whoever lost it", d: wants(3), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "stale", why: "what is stale is left to the cloud", d: wants(3), o: fleet(serving(3), newTemplate), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "some stale", why: "a roll that was lost is begun again, whoever lost it, and names those that it is for", d: wants(3), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate), want: "StartRoll of lt:2 i-1 (TemplateChanged)"},
 		{name: "none stale", why: "nothing is rolled for its own sake", d: wants(3), o: fleet(serving(3, current), newTemplate), want: "settled"},
 		{name: "bootstrap data only", why: "a rotated token rolls nothing (rule 8)", d: wants(3), o: fleet(serving(3), func(o *Observed) {
 			o.Versions = append([]Template{version(2, "a", "e")}, o.Versions...)
@@ -97,31 +97,41 @@ func TestNativeRoll(t *testing.T) {
 		{name: "strategy", why: "who gives a strategy wants our hand", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
 		{name: "model skipped", why: "staleness is no cause (rule 7)", d: wants(3, func(d *Desired) { d.SkipModel = true }), o: fleet(serving(3), newTemplate), want: "settled"},
 		{name: "runs", why: "its progress is what is waited for", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "waiting RollRunning"},
+		{name: "token rotated while it runs", why: "the group launches what the roll makes until it has ended, and a cloud refuses to have it changed", d: wants(3), o: fleet(serving(3), func(o *Observed) {
+			o.Wanted = Template{Content: "v1:b", Data: "e"}
+			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
+			o.Group.Template = "lt:2"
+		}, rollOf(RollRunning, "b")), want: "waiting RollRunning"},
+		{name: "token rotated while it runs, drift", why: "other fields are repaired meanwhile", d: wants(3), o: fleet(serving(3), func(o *Observed) {
+			o.Wanted = Template{Content: "v1:b", Data: "e"}
+			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
+			o.Group.Template, o.Group.Drift = "lt:2", []string{"tags"}
+		}, rollOf(RollRunning, "b")), want: "UpdateGroup fields tags (GroupChanged), waiting RollRunning"},
 		{name: "runs to something else", why: "it would replace machines for nothing", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "c")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
 		{name: "taken back before it replaced any", why: "likewise", d: wants(3), o: fleet(serving(3), rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
 		{name: "runs by somebody's hand", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting RollRunning"},
 		{name: "cancelling", why: "one roll at a time", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelling, "c")), want: "waiting RollCancelling"},
 		{name: "reverting", why: "the cloud finishes what it began", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollReverting, "c")), want: "waiting RollReverting"},
-		{name: "cancelled for another", why: "the wanted one need not wait", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelled, "c")), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "cancelled for another", why: "the wanted one need not wait", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelled, "c")), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "failed", why: "it is tried again after a pause, and said meanwhile", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 4))), want: "waiting RollFailed, settled"},
-		{name: "failed, pause over", why: "never forgotten", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 5))), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "failed, pause over", why: "never forgotten", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 5))), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "failed often", why: "the pause grows", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(4, 39))), want: "waiting RollFailed, settled"},
-		{name: "failed very often", why: "up to four hours", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(90, 240))), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "failed very often", why: "up to four hours", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(90, 240))), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "succeeded and left some", why: "that is tried again as well, not at once", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollSucceeded, "b")), want: "waiting RollFailed, settled"},
 		{name: "paused", why: "none is begun", d: wants(3, paused), o: fleet(serving(3), newTemplate), want: "waiting RolloutPaused, settled"},
 		{name: "paused while it runs", why: "and one that runs is ended where it stands; what it has replaced stays", d: wants(3, paused), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (RolloutPaused), waiting RollRunning"},
 		{name: "strategy given while it runs", why: "two who replace machines are one too many", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (StrategyChanged), waiting CloudRolls"},
 		{name: "strategy, somebody's roll", why: "it is waited for", d: wants(3, rolls(0, 1)), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting CloudRolls"},
 		{name: "nodes unknown", why: "none is begun in the dark", d: wants(3), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind), want: "StartRoll of lt:2 (TemplateChanged)"},
+		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "rolled back", why: "it is not pointed at the bad one behind the cloud's back", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, rollOf(RollReverted, "b", failedTimes(1, 1))), want: "waiting RollFailed, settled"},
 		{name: "rollback, drift", why: "other fields are repaired with the template left alone", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, func(o *Observed) { o.Group.Drift = []string{"tags"} }), want: "UpdateGroup fields tags (GroupChanged)"},
 		{name: "rollback, no machines", why: "a roll has nothing to do then", d: wants(0, rollback), o: fleet(nil, newTemplate, behind), want: "UpdateGroup of lt:2 (TemplateBehind)"},
-		{name: "restart", why: "machines of the wanted template are replaced too", d: wants(3, restart), o: fleet(serving(3)), want: "StartRoll of lt:1 every (Restart)"},
+		{name: "restart", why: "machines of the wanted template are replaced too", d: wants(3, restart), o: fleet(serving(3)), want: "StartRoll of lt:1 every i-1 i-2 i-3 (Restart)"},
 		{name: "restarted", why: "once", d: wants(3, restart), o: fleet(serving(3, born5(0))), want: "settled"},
 		{name: "restart after a roll", why: "one that has just ended is no reason to wait", d: wants(3, restart), o: fleet(serving(3), func(o *Observed) {
 			rollOf(RollSucceeded, "a")(o)
-		}), want: "StartRoll of lt:1 every (Restart)"},
+		}), want: "StartRoll of lt:1 every i-1 i-2 i-3 (Restart)"},
 		{name: "pool deleted", why: "a roll would launch machines to replace those that are drained", d: wants(3, deleting), o: fleet(serving(3), rollOf(RollRunning, "a")), want: "CancelRoll refs roll-1 (PoolDeleted)"},
 		{name: "condemned", why: "one by name is our matter, not the roll's", d: wants(3), o: fleet(append(serving(3, current), machine("i-9", 1, current, condemnedOne)), newTemplate), want: "Drain i-9 (MachineDeleted)"},
 	})
