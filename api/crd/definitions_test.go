@@ -47,7 +47,7 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	all := definitions(t)
 	for _, kind := range []string{
-		"AWSMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine", "MachineDeployment",
+		"AWSMachine", "AWSMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine", "MachineDeployment",
 		"MachineDrainRule", "MachineHealthCheck", "MachinePool", "MachineSet",
 	} {
 		definition, ok := all[kind]
@@ -102,7 +102,30 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestColumns holds what kubectl get shows of every infrastructure kind, the same for all.
+// TestMachinesKeepEverything holds that an object that stands for one instance keeps whatever another provider has written
+// into it, and that it needs no conversion: its versions have the same fields.
+func TestMachinesKeepEverything(t *testing.T) {
+	t.Parallel()
+	definition := definitions(t)["AWSMachine"]
+	var shapes []apiextensionsv1.JSONSchemaProps
+	for _, v := range definition.Spec.Versions {
+		whole := *v.Schema.OpenAPIV3Schema
+		for name, schema := range map[string]apiextensionsv1.JSONSchemaProps{"the object": whole, "spec": whole.Properties["spec"], "status": whole.Properties["status"]} {
+			if schema.XPreserveUnknownFields == nil || !*schema.XPreserveUnknownFields {
+				t.Errorf("%s: %s drops the fields that it does not know, want it to keep them", v.Name, name)
+			}
+		}
+		shapes = append(shapes, whole)
+	}
+	if len(shapes) != 2 {
+		t.Fatalf("want 2 versions, got %d", len(shapes))
+	}
+	if diff := cmp.Diff(shapes[0], shapes[1]); diff != "" {
+		t.Errorf("the versions differ, want the same fields (-%s +%s):\n%s", definition.Spec.Versions[0].Name, definition.Spec.Versions[1].Name, diff)
+	}
+}
+
+// TestColumns holds what kubectl get shows of every pool's infrastructure kind, the same for all.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	type column struct {
@@ -123,7 +146,7 @@ func TestColumns(t *testing.T) {
 		{"Version", ".status.version", true},
 	}
 	for kind, definition := range definitions(t) {
-		if definition.Spec.Group != "infrastructure.cluster.x-k8s.io" {
+		if definition.Spec.Group != "infrastructure.cluster.x-k8s.io" || !strings.HasSuffix(kind, "Pool") {
 			continue
 		}
 		for _, v := range definition.Spec.Versions {

@@ -20,7 +20,7 @@ var schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &AWSMachinePool{}, &AWSMachinePoolList{})
+	scheme.AddKnownTypes(GroupVersion, &AWSMachinePool{}, &AWSMachinePoolList{}, &AWSMachine{}, &AWSMachineList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

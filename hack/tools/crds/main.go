@@ -17,8 +17,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// pools are the definitions of infrastructure kinds, by name.
-const pools = "awsmachinepools.infrastructure.cluster.x-k8s.io"
+// The definitions of infrastructure kinds, by name.
+const (
+	pools    = "awsmachinepools.infrastructure.cluster.x-k8s.io"
+	machines = "awsmachines.infrastructure.cluster.x-k8s.io"
+)
 
 // adjustment changes the schema at one path of one version.
 type adjustment struct {
@@ -31,6 +34,8 @@ var adjustments = []adjustment{
 	{pools, "v1beta1", []string{"spec", "subnets"}, takeAnyItems},
 	{pools, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
 	{pools, "v1beta2", []string{"status", "conditions"}, takeOlderConditions},
+	{machines, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
+	{machines, "v1beta2", []string{"status", "conditions"}, takeOlderConditions},
 }
 
 // takeAnyItems takes the schema off the items of a list that are taken in more than one JSON type. They are checked where
