@@ -1,9 +1,11 @@
 package aws
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/muster-project/muster/sim"
@@ -37,6 +39,8 @@ type Member struct {
 	// Version is the number of the template's version that it was launched from.
 	Version   string
 	Protected bool
+	// AtRisk says that the group is about to take it, once another has come.
+	AtRisk bool
 }
 
 // Template is what the simulator holds of a launch template.
@@ -52,8 +56,10 @@ type Template struct {
 type Instance struct {
 	ID, State, Type, Zone, Subnet, Image, Address, Hostname string
 	Spot                                                    bool
-	Launched                                                time.Time
-	Tags                                                    map[string]string
+	// Noticed says that a spot instance was told that it will be taken away.
+	Noticed  bool
+	Launched time.Time
+	Tags     map[string]string
 }
 
 // State is all that an account holds in a region.
@@ -82,7 +88,7 @@ func (s *Server) State(account, region string) State {
 		for _, i := range r.byLaunch() {
 			out.Instances = append(out.Instances, Instance{
 				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address, Hostname: r.hostname(i),
-				Spot: i.Spot, Launched: i.Launch, Tags: i.Tags,
+				Spot: i.Spot, Noticed: !i.NoticeAt.IsZero() && !r.now.Before(i.NoticeAt), Launched: i.Launch, Tags: i.Tags,
 			})
 		}
 		return nil
@@ -106,6 +112,7 @@ func (r *realm) inspectGroup(g *group) Group {
 	for _, m := range r.membersOf(g) {
 		out.Members = append(out.Members, Member{
 			Instance: m.Instance, Zone: m.Zone, Type: m.Type, State: m.State, Health: m.Health, Version: str(m.Template.Version), Protected: m.Protected,
+			AtRisk: m.AtRisk != "",
 		})
 	}
 	return out
@@ -116,6 +123,26 @@ func (s State) Living() []Instance {
 	return slices.DeleteFunc(slices.Clone(s.Instances), func(i Instance) bool {
 		return i.State == stateTerminated || i.State == stateShuttingDown
 	})
+}
+
+// Content is what a version of a launch template makes machines of, in one text: all of it but user data and tags, which make
+// no other machine. It is empty for a version that does not exist.
+func (s *Server) Content(template, version string) string {
+	text := ""
+	_ = s.home(func(r *realm) error {
+		for _, v := range r.versions.Under(template + "/") {
+			if strconv.FormatInt(v.Number, 10) != version {
+				continue
+			}
+			data := v.Data
+			data.UserData, data.TagSpecifications = nil, nil
+			encoded, err := json.Marshal(data)
+			text = string(encoded)
+			return err
+		}
+		return nil
+	})
+	return text
 }
 
 // by runs something on a realm as if by hand: no request, no signature, no fault, no limit.
