@@ -153,7 +153,13 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	m.observed()
 	observed = join(ctx, observed, f.Marked, f.Condemned, n)
 	guard(observed.Instances, f.Guards)
-	return Outcome{Observed: observed, Seen: true, Plan: pool.Decide(f.Desired, observed, e.driver.Traits(), f.Now)}
+	return Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed)}
+}
+
+// decide asks the domain.
+func (e *Engine[S]) decide(f Facts[S], o pool.Observed) pool.Plan {
+	f.Desired.Seed = f.Target.Owner.ID
+	return pool.Decide(f.Desired, o, e.driver.Traits(), f.Now)
 }
 
 // confirm asks the workload cluster itself before machines go undrained because nothing is known of their nodes, and
@@ -173,7 +179,7 @@ func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, out *Outco
 	if o.NodesUnknown = err != nil; err == nil {
 		attach(o.Instances, nodes)
 	}
-	out.Plan = pool.Decide(f.Desired, *o, e.driver.Traits(), f.Now)
+	out.Plan = e.decide(f, *o)
 }
 
 // removesUnknown says that a step ends machines of which no node is known.
@@ -202,7 +208,7 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 		m.refused(s.Kind, f.Now, err)
 		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
 		f.Desired.Avoid = m.avoid(time.Time{})
-		out.Plan.Waiting = pool.Decide(f.Desired, out.Observed, e.driver.Traits(), f.Now).Waiting
+		out.Plan.Waiting = e.decide(f, out.Observed).Waiting
 		return
 	}
 	out.Started = true

@@ -168,6 +168,9 @@ func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Dur
 			wait = min(wait, left)
 		}
 	}
+	if left := out.Plan.Next.Sub(now); !out.Plan.Next.IsZero() && left > 0 {
+		wait = min(wait, left)
+	}
 	// An event-driven pass does not push the next look away.
 	if due := r.due.Sub(now); due > 0 && due < wait && !out.Started {
 		wait = due
@@ -180,9 +183,11 @@ func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Dur
 func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Duration {
 	if out.Started {
 		r.moving = now
-		switch out.Plan.Step.Kind {
+		switch s := out.Plan.Step; s.Kind {
 		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll:
-			return movingLeast
+			if !s.More {
+				return movingLeast
+			}
 		}
 		return afterStep
 	}

@@ -11,18 +11,27 @@ import (
 func Decide(d Desired, o Observed, t Traits, now time.Time) Plan {
 	switch {
 	case d.Deleting:
-		return planDelete(d, o, t, look(d, o, t, now))
+		v := look(d, o, t, now)
+		return planDelete(d, o, t, v).until(v)
 	case o.Foreign != nil:
 		return Plan{Refused: o.Foreign, Settled: true}
 	case o.Group == nil:
 		return planCreate(d, o, t)
 	case o.Group.Deleting:
 		p := Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be gone, which is being deleted", t.Group)}}}
-		p.first(d, look(d, o, t, now).caught()...)
-		return p
+		v := look(d, o, t, now)
+		p.first(d, v.caught()...)
+		return p.until(v)
 	default:
-		return planKeep(d, look(d, o, t, now))
+		v := look(d, o, t, now)
+		return planKeep(d, v).until(v)
 	}
+}
+
+// until says when time alone may change the plan, once all has been asked.
+func (p Plan) until(v *view) Plan {
+	p.Next = v.next
+	return p
 }
 
 // planCreate makes the template, then the group.

@@ -45,7 +45,7 @@ func (v *view) late(m *member) bool {
 		return false
 	}
 	made := born(m.Instance)
-	return !made.IsZero() && v.now.Sub(made) > cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)
+	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)))
 }
 
 // hold finds out why no serving instance is replaced now, if that is so.

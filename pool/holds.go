@@ -33,8 +33,8 @@ func (v *view) releaseStep() *Step {
 	if len(list) == 0 {
 		return nil
 	}
-	list = v.batch(list)
-	return &Step{Kind: Release, Targets: targets(list), Cause: Cause{"Drained", "nothing runs on the instance that a drain would still evict, or its time is up"}}
+	list, more := v.batch(list)
+	return &Step{Kind: Release, More: more, Targets: targets(list), Cause: Cause{"Drained", "nothing runs on the instance that a drain would still evict, or its time is up"}}
 }
 
 // releasable says that nothing is lost, or nothing more is waited for. The drain timeout runs from the hold at the latest,
@@ -43,10 +43,11 @@ func (v *view) releasable(m *member) bool {
 	if m.Guard != nil {
 		return m.Guard.Done
 	}
-	if v.d.DrainTimeout > 0 && v.now.Sub(m.Hold.Since) >= v.d.DrainTimeout && m.Hold.Since.Before(v.now) {
-		return true
+	detaches := m.Node != nil && m.Node.Detaching > 0
+	if v.d.DrainTimeout > 0 && v.reached(m.Hold.Since.Add(v.d.DrainTimeout)) && m.Hold.Since.Before(v.now) {
+		return !detaches
 	}
-	return !v.unknownNodes() && removable(v.d, m.Instance, v.now)
+	return !v.unknownNodes() && v.removable(m.Instance)
 }
 
 // renewStep asks for more time for those that are not drained, once half of a heartbeat's time is up.
@@ -54,13 +55,13 @@ func (v *view) renewStep() *Step {
 	var list []*member
 	for _, m := range v.held() {
 		h := m.Hold
-		if !h.Until.IsZero() && h.Heartbeat > 0 && h.Until.Sub(v.now) < h.Heartbeat/2 && !v.releasable(m) {
+		if !h.Until.IsZero() && h.Heartbeat > 0 && v.passed(h.Until.Add(-h.Heartbeat/2)) && !v.releasable(m) {
 			list = append(list, m)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	list = v.batch(list)
-	return &Step{Kind: Renew, Targets: targets(list), Cause: Cause{"Draining", "the drain has not ended"}}
+	list, more := v.batch(list)
+	return &Step{Kind: Renew, More: more, Targets: targets(list), Cause: Cause{"Draining", "the drain has not ended"}}
 }

@@ -147,11 +147,11 @@ func (c *ideal) nodes(s Step) {
 		node := *i.Node
 		switch {
 		case s.Kind == Undrain:
-			node.Cordoned, node.DrainStarted, node.Remaining = false, time.Time{}, 0
+			node.Cordoned, node.DrainStarted, node.Remaining, node.Detaching = false, time.Time{}, 0, 0
 		case node.DrainStarted.IsZero():
 			node.Cordoned, node.DrainStarted, node.Remaining = true, c.now, 2
 		default:
-			node.Remaining = max(0, node.Remaining-1)
+			node.Remaining, node.Detaching = max(0, node.Remaining-1), max(0, node.Detaching-1)
 		}
 		c.o.Instances[k].Node = &node
 	}

@@ -38,17 +38,17 @@ func (v *view) servesNobody(i *Instance) *Cause {
 	}
 	deadline := cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)
 	made := born(i)
-	late := !made.IsZero() && v.now.Sub(made) > deadline
+	late := func() bool { return !made.IsZero() && v.passed(made.Add(deadline)) }
 	switch n := i.Node; {
 	case i.State == Failed:
 		return &Cause{"Failed", "the instance failed"}
-	case n == nil && late:
+	case n == nil && late():
 		return &Cause{"NeverJoined", "it has not joined the cluster in time"}
 	case n == nil:
 		return nil
-	case n.Joining() && late:
+	case n.Joining() && late():
 		return &Cause{"NeverReady", fmt.Sprintf("its node %s has never been Ready", n.Name)}
-	case !n.Ready && !n.Joining() && v.now.Sub(n.ReadySince) > unreadyDeadline:
+	case !n.Ready && !n.Joining() && v.passed(n.ReadySince.Add(unreadyDeadline)):
 		return &Cause{"Unready", fmt.Sprintf("its node %s is not Ready", n.Name)}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (v *view) partition() bool {
 	}
 	slices.SortFunc(turned, time.Time.Compare)
 	for last := many; last < len(turned); last++ {
-		if turned[last].Sub(turned[last-many]) <= together && v.now.Sub(turned[last]) < partitionPatience {
+		if turned[last].Sub(turned[last-many]) <= together && !v.reached(turned[last].Add(partitionPatience)) {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func (v *view) partition() bool {
 func (v *view) rested() func(m *member) bool {
 	young := 0
 	for _, m := range v.members {
-		if m.why == broken && v.now.Sub(born(m.Instance)) < failedRestMost {
+		if m.why == broken && !v.reached(born(m.Instance).Add(failedRestMost)) {
 			young++
 		}
 	}
@@ -93,5 +93,5 @@ func (v *view) rested() func(m *member) bool {
 	if young < 5 {
 		rest = min(failedRest<<max(0, young-1), failedRestMost)
 	}
-	return func(m *member) bool { return v.now.Sub(born(m.Instance)) >= rest }
+	return func(m *member) bool { return v.reached(born(m.Instance).Add(rest)) }
 }

@@ -93,7 +93,7 @@ func (v *view) rollWaits() *Cause {
 		return &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:
 		return &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
-	case roll != nil && roll.Template.Same(v.o.Wanted) && v.now.Sub(roll.Ended) < pause(roll) && !v.askedSince(roll):
+	case roll != nil && roll.Template.Same(v.o.Wanted) && !v.askedSince(roll) && !v.reached(roll.Ended.Add(pause(roll))):
 		return &Cause{"RollFailed", fmt.Sprintf("the roll of the %s to %s has ended as %s and is begun again after a pause%s",
 			v.t.Group, roll.Template.Ref, roll.State, because(roll))}
 	}

@@ -54,7 +54,7 @@ func (v *view) ordered() []*member {
 		zones[n]++
 		m.place, m.born = v.rank(m), born(m.Instance)
 		if v.d.DeletePolicy == Random {
-			m.hash = shuffle(m.ID)
+			m.hash = shuffle(v.d.Seed + "/" + m.ID)
 		}
 	}
 	list := slices.Clone(v.members)

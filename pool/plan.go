@@ -1,5 +1,7 @@
 package pool
 
+import "time"
+
 // Plan is what the decision says about a pool: at most one step, who goes and why, what is waited for, and what is
 // refused.
 type Plan struct {
@@ -11,6 +13,9 @@ type Plan struct {
 	Refused *Cause
 	// Settled says that nothing in the cloud is on its way: the next look can wait for the resync.
 	Settled bool
+	// Next is the earliest moment at which time alone may change the plan: a deadline ends, a node has been Ready for long
+	// enough. It is zero when only something that happens can.
+	Next time.Time
 	// Gone says that nothing of the pool is left in the cloud, so that the object may go.
 	Gone bool
 	// Instances are those that there is a reason to remove or to replace, now or later, in the order of Observed.

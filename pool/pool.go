@@ -25,12 +25,14 @@ type Desired struct {
 	// Held, when set, says why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A
 	// group that exists goes on being sized, drained and deleted.
 	Held *Cause
-	// DrainTimeout bounds the drain of one node; zero means no bound.
+	// DrainTimeout bounds the evictions from one node; zero means no bound.
 	DrainTimeout time.Duration
 	// NoDrain, when set, says why nodes are not drained before they go: their cluster is being deleted as a whole.
 	NoDrain *Cause
 	// DeletePolicy orders the instances that a scale-in or a rollout may choose from.
 	DeletePolicy DeletePolicy
+	// Seed tells pools apart, so that Random takes each of them in an order of its own. It never changes: the owner's ID.
+	Seed string
 	// Strategy is how stale instances are replaced, one by one and by our hand. Nil leaves them to the cloud's own roll
 	// (Traits.Rolls), and where there is none they stay until they go for another reason.
 	Strategy *Strategy
@@ -64,7 +66,7 @@ type DeletePolicy string
 const (
 	Oldest DeletePolicy = "Oldest"
 	Newest DeletePolicy = "Newest"
-	// Random is a stable order: a hash of the instance's ID.
+	// Random is a stable order: a hash of the pool's seed and the instance's ID.
 	Random DeletePolicy = "Random"
 )
 
@@ -230,7 +232,10 @@ type Node struct {
 	DrainStarted time.Time
 	// Remaining is the number of pods that a drain has still to evict. It is known only while DrainStarted is set.
 	Remaining int
-	// Blocked names pods and the budgets that keep them, for people.
+	// Detaching is the number of volumes that a removal waits for until they are detached, whatever the drain's timeout says.
+	// They have a timeout of their own, after which none is counted. It is known only while DrainStarted is set.
+	Detaching int
+	// Blocked names pods and what keeps them (a budget), and volumes that are attached, for people.
 	Blocked []string
 	// KubeletVersion as the node reports it, with the leading v.
 	KubeletVersion string
@@ -243,8 +248,10 @@ const freshness = 10 * time.Second
 // Joining says that the node is there and has never been Ready, as far as can be told.
 func (n *Node) Joining() bool { return !n.Ready && n.ReadySince.Sub(n.Joined) < freshness }
 
-// Drained says whether the node holds nothing any more that a drain would evict.
-func (n *Node) Drained() bool { return !n.DrainStarted.IsZero() && n.Remaining == 0 }
+// Drained says whether the node holds nothing any more that a drain would evict or wait for.
+func (n *Node) Drained() bool {
+	return !n.DrainStarted.IsZero() && n.Remaining == 0 && n.Detaching == 0
+}
 
 // Traits are facts about a cloud, as data, so that the decision needs to know no cloud.
 type Traits struct {

@@ -3,7 +3,6 @@ package pool
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
 // shrinkStep lowers a size of which not everything has been launched yet: what is not there needs no drain.
@@ -25,23 +24,24 @@ func (v *view) removeStep() *Step {
 	asides, counted := v.ready()
 	lower := v.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
-		list = v.batch(list)
-		return &Step{Kind: Replace, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-v.want)}
+		list, more := v.batch(list)
+		return &Step{Kind: Replace, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-v.want), More: more || lower > 0}
 	}
 	if lower == 0 {
 		return nil
 	}
-	list := v.batch(counted)
-	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-len(list)-v.want)}
+	list, more := v.batch(counted)
+	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-len(list)-v.want), More: more}
 }
 
-// ready are those whose turn it is and which hold nothing any more, as is known of their nodes or said by their guards: first those that were set aside, then those that the
-// group counts. Of these the ones that are too many come last, for the last are removed with the size; those without a
-// node come first, for one that is gone already, in a cloud that shows it late, may be named again without harm.
+// ready are those whose turn it is and which hold nothing any more, as is known of their nodes or said by their guards:
+// first those that were set aside, then those that the group counts. Of these the ones that are too many come last, for
+// the last are removed with the size; those without a node come first, for one that is gone already, in a cloud that shows
+// it late, may be named again without harm.
 func (v *view) ready() (asides, counted []*member) {
 	var list []*member
 	for _, m := range v.queue {
-		if m.going && removable(v.d, m.Instance, v.now) && (m.Guard != nil || !v.unknownNodes()) {
+		if m.going && v.removable(m.Instance) && (m.Guard != nil || !v.unknownNodes()) {
 			list = append(list, m)
 		}
 	}
@@ -84,12 +84,12 @@ func (v *view) lowered(list []*member) int {
 	return min(max(0, v.o.Group.Size-size), len(list))
 }
 
-// batch cuts a list to what one call may name.
-func (v *view) batch(list []*member) []*member {
+// batch cuts a list to what one call may name, and says whether that leaves some out.
+func (v *view) batch(list []*member) (now []*member, more bool) {
 	if v.t.RemoveBatch > 0 && len(list) > v.t.RemoveBatch {
-		return list[:v.t.RemoveBatch]
+		return list[:v.t.RemoveBatch], true
 	}
-	return list
+	return list, false
 }
 
 // undrainStep gives back nodes that we were draining and that are wanted again. While the group holds more than its size
@@ -133,19 +133,19 @@ func (v *view) drainStep() *Step {
 	}
 	var list []*member
 	for _, m := range v.held() {
-		if !removable(v.d, m.Instance, v.now) {
+		if !v.removable(m.Instance) {
 			list = append(list, m)
 		}
 	}
 	for _, m := range v.members {
-		if m.Doomed != nil && !m.going && !removable(v.d, m.Instance, v.now) {
+		if m.Doomed != nil && !m.going && !v.removable(m.Instance) {
 			doomed := *m
 			doomed.why, doomed.cause = condemned, *m.Doomed
 			list = append(list, &doomed)
 		}
 	}
 	for _, m := range v.queue {
-		if m.going && !removable(v.d, m.Instance, v.now) {
+		if m.going && !v.removable(m.Instance) {
 			list = append(list, m)
 		}
 	}
@@ -194,14 +194,15 @@ func targetOf(m *member) Target {
 func (v *view) unknownNodes() bool { return v.o.NodesUnknown && v.d.NoDrain == nil }
 
 // removable says that nothing is lost, or nothing more is waited for, when the instance goes.
-func removable(d Desired, i *Instance, now time.Time) bool {
+func (v *view) removable(i *Instance) bool {
+	d := v.d
 	switch {
 	case i.Guard != nil:
 		return i.Guard.Done
 	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
 		return true
 	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():
-		return now.Sub(i.Node.DrainStarted) >= d.DrainTimeout
+		return v.reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && i.Node.Detaching == 0
 	default:
 		return false
 	}

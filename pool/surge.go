@@ -67,8 +67,8 @@ func (v *view) asideStep() *Step {
 	if len(list) == 0 {
 		return nil
 	}
-	list = v.batch(list)
-	return &Step{Kind: SetAside, Targets: targets(list),
+	list, more := v.batch(list)
+	return &Step{Kind: SetAside, More: more, Targets: targets(list),
 		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
 }
 

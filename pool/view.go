@@ -74,7 +74,23 @@ type view struct {
 	state RolloutState
 	// queue are the members in the order in which they would go; nil when there is no reason to choose.
 	queue []*member
+	// next is the earliest moment that was asked about and is still to come.
+	next time.Time
 }
+
+// reached says that a moment has come. What it is asked about is remembered, so that the plan can say when to look again.
+func (v *view) reached(at time.Time) bool {
+	if !v.now.Before(at) {
+		return true
+	}
+	if v.next.IsZero() || at.Before(v.next) {
+		v.next = at
+	}
+	return false
+}
+
+// passed says that a moment has come and gone.
+func (v *view) passed(at time.Time) bool { return v.reached(at.Add(1)) }
 
 // look derives what a decision needs.
 func look(d Desired, o Observed, t Traits, now time.Time) *view {
@@ -135,7 +151,7 @@ func (v *view) serves(i *Instance) bool {
 	case i.Doomed != nil || i.Condemned != nil && n.Cordoned:
 		return false
 	default:
-		return v.d.MinReady == 0 || v.now.Sub(n.ReadySince) >= v.d.MinReady
+		return v.d.MinReady == 0 || v.reached(n.ReadySince.Add(v.d.MinReady))
 	}
 }
 

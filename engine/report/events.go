@@ -51,7 +51,7 @@ func happened(f facts) []Event {
 			return nil
 		}
 	}
-	if len(targets) == 0 || s.Kind == pool.DeleteGroup {
+	if len(targets) == 0 || s.Kind == pool.DeleteGroup || s.Kind == pool.StartRoll {
 		return []Event{{Reason: words[s.Kind].reason, Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
 	}
 	var events []Event

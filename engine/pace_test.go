@@ -1,0 +1,40 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// aged is a node that has been Ready for so long.
+func (s *scene) aged(key string, ready time.Duration) {
+	s.cluster.nodes[key] = pool.Node{Name: "node", Joined: epoch.Add(-time.Hour), Ready: true, ReadySince: epoch.Add(-ready)}
+}
+
+// A node counts once it has been Ready for long enough. Nothing tells of that moment: the engine looks again at it.
+func TestADeadlineIsLookedAtWhenItEnds(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.MinReady = 10 * time.Minute
+	s.aged("aws://i-1", time.Hour)
+	s.aged("aws://i-2", 9*time.Minute)
+	check(t, "look at the end of the deadline", time.Minute, s.pass().Again)
+	check(t, "and as at rest when it has ended", 2*time.Minute, s.after(time.Minute).Again)
+	s.aged("aws://i-2", 0)
+	check(t, "a deadline further away than the next look changes nothing", 2*time.Minute, s.pass().Again)
+}
+
+// What one call may not name at once follows at once, for nothing has to be seen before it.
+func TestTheRestOfABatchFollowsAtOnce(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas = 0
+	s.driver.observed.Instances, s.driver.observed.Group.Size = nil, 11
+	for k := range 11 {
+		i := pool.Instance{ID: string(rune('a' + k)), State: pool.Running, Template: s.driver.observed.Versions[0]}
+		s.driver.observed.Instances = append(s.driver.observed.Instances, i)
+	}
+	check(t, "ten of eleven removed", 100*time.Millisecond, s.pass().Again)
+	s.driver.observed.Instances, s.driver.observed.Group.Size = s.driver.observed.Instances[10:], 1
+	check(t, "the last one", 3*time.Second, s.pass().Again)
+	check(t, "steps", "Remove Remove", s.driver.began())
+}
