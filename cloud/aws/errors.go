@@ -212,9 +212,10 @@ var zoneName = regexp.MustCompile(`\b[a-z]{2,4}(?:-[a-z]+)+-\d+[a-z]?(?:-[a-z]+-
 func where(message string) string { return zoneName.FindString(message) }
 
 // transient says whether a message about a bad request only means that one service has not yet heard of what another
-// one has just made.
+// one has just made, or that what the group launches from can't be changed while a refresh runs.
 func transient(message string) bool {
-	return strings.Contains(message, "template ID") && strings.Contains(message, "does not exist")
+	return strings.Contains(message, "template ID") && strings.Contains(message, "does not exist") ||
+		strings.Contains(message, "active instance refresh")
 }
 
 // absent says whether the call failed because what it names does not exist (any more).

@@ -21,6 +21,8 @@ const (
 	driftTags      = "spec.additionalTags"
 	driftHooks     = fieldHooks
 	driftProcesses = "spec.suspendProcesses"
+	// driftKept are protections of ours that outlived the refresh that they were for.
+	driftKept = "spec.refreshPreferences.scaleInProtectedInstances"
 )
 
 // defaultPause is what cooldown and warm-up are when the pool says nothing, in seconds: the ecosystem's default.

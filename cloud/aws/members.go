@@ -18,13 +18,23 @@ const askMost = 1000
 // memberRead is what EC2 says about one instance and does not take back.
 type memberRead struct {
 	created time.Time
-	// aside says that it carries our tag of those that were set aside.
-	aside bool
+	// aside and kept say that it carries our tag of those that were set aside, or protected while a refresh ran.
+	aside, kept bool
+	// spot says that the cloud may take it back.
+	spot bool
+	// at is when that was asked.
+	at time.Time
+}
+
+// incomplete says that what is known about an instance may have changed with what the group says of it: somebody put it into
+// standby or protected it, and it may have been us.
+func (r memberRead) incomplete(i asgtypes.Instance, now time.Time) bool {
+	return inStandby(i) && !r.aside || deref(i.ProtectedFromScaleIn) && !r.kept && now.Sub(r.at) > slowPeriod
 }
 
 // readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made, nor
-// by whom they were put into standby. What EC2 does
-// not show yet, for its reads are eventually consistent, is asked for again.
+// by whom they were put into standby or protected. What EC2 does not show yet, for its reads are eventually consistent, is asked
+// for again.
 func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	known := p.memory.members
 	current := make(map[string]memberRead, len(is.Instances))
@@ -38,7 +48,7 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 		if ok {
 			current[id] = read
 		}
-		if !ok || inStandby(i) && !read.aside {
+		if !ok || read.incomplete(i, p.now) {
 			unknown = append(unknown, id)
 		}
 	}
@@ -49,14 +59,18 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 			return err
 		}
 		for _, i := range found {
-			current[deref(i.InstanceId)] = memberRead{created: deref(i.LaunchTime), aside: current[deref(i.InstanceId)].aside || setAsideByUs(i.Tags, p.t.Owner)}
+			known := current[deref(i.InstanceId)]
+			current[deref(i.InstanceId)] = memberRead{
+				created: deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: p.now,
+				aside: known.aside || taggedByUs(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || taggedByUs(i.Tags, tagKept, p.t.Owner),
+			}
 		}
 	}
 	return nil
 }
 
-func setAsideByUs(tags []ec2types.Tag, o cloud.Owner) bool {
-	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return deref(t.Key) == tagSetAside && deref(t.Value) == o.ID })
+func taggedByUs(tags []ec2types.Tag, key string, o cloud.Owner) bool {
+	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return deref(t.Key) == key && deref(t.Value) == o.ID })
 }
 
 // codeNoInstance is how EC2 refuses a question that names an instance which it does not know.

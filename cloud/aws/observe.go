@@ -274,6 +274,9 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 	}
 	if !g.Deleting {
 		g.Drift = want.drift(is, p.memory.hooks.list)
+		if len(p.leftProtected(is)) > 0 {
+			g.Drift = append(g.Drift, driftKept)
+		}
 	}
 	return g
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -87,7 +88,7 @@ func (p *pass) roll() *pool.Roll {
 		State:    cmp.Or(rollStates[newest.Status], pool.RollRunning),
 		Template: p.rolledTo(newest),
 		Percent:  int(deref(newest.PercentageComplete)),
-		Reason:   clean(deref(newest.StatusReason)),
+		Reason:   clean(instanceID.ReplaceAllString(deref(newest.StatusReason), "an instance")),
 		Started:  deref(newest.StartTime),
 		Ended:    deref(newest.EndTime),
 		Failures: p.rollFailures(list),
@@ -110,11 +111,12 @@ func (p *pass) rolledTo(r asgtypes.InstanceRefresh) pool.Template {
 	return p.templateOf(p.refOf(from))
 }
 
-// rollFailures counts the newest refreshes in a row that have ended without success and were to the same content.
+// rollFailures counts the newest refreshes in a row that have failed and were to the same content. One that was cancelled has
+// not failed, whoever cancelled it, and does not end the row.
 func (p *pass) rollFailures(list []asgtypes.InstanceRefresh) int {
 	n := 0
 	for _, r := range list {
-		if r.EndTime == nil {
+		if r.EndTime == nil || r.Status == asgtypes.InstanceRefreshStatusCancelled {
 			continue
 		}
 		if r.Status == asgtypes.InstanceRefreshStatusSuccessful || !p.rolledTo(r).Same(p.rolledTo(list[0])) {
@@ -125,13 +127,21 @@ func (p *pass) rollFailures(list []asgtypes.InstanceRefresh) int {
 	return n
 }
 
-// startRoll begins a refresh to exactly the step's template, with the pool's preferences. Instances in standby are left alone:
-// they are somebody's, or about to go.
+// startRoll begins a refresh to exactly the step's template, by its number. The service tells instances apart by version, and
+// would replace those of another version with the same content too: they are protected meanwhile (see keep.go). An older version
+// with that content is never pinned in place of the newest to spare them: its bootstrap token may have run out.
 func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
+	if p.now.Sub(p.memory.group.at) > sameMoment {
+		p.memory.group = groupRead{}
+	}
 	if err := p.known(ctx); err != nil {
 		return err
 	}
 	from, err := specification(s.Template)
+	if err != nil {
+		return err
+	}
+	kept, err := p.keepOthers(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -140,22 +150,48 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 		mixed.LaunchTemplate.LaunchTemplateSpecification = from
 		desired = &asgtypes.DesiredConfiguration{MixedInstancesPolicy: mixed}
 	}
-	preferences := &asgtypes.RefreshPreferences{SkipMatching: value(!s.Every), StandbyInstances: asgtypes.StandbyInstancesIgnore}
-	strategy := asgtypes.RefreshStrategyRolling
-	if asked := p.t.pool.RefreshPreferences; asked != nil {
-		strategy = asgtypes.RefreshStrategy(or(asked.Strategy, string(strategy)))
-		preferences.InstanceWarmup = narrow(asked.InstanceWarmup)
-		preferences.MinHealthyPercentage = narrow(asked.MinHealthyPercentage)
-		preferences.MaxHealthyPercentage = narrow(asked.MaxHealthyPercentage)
+	preferences := refreshPreferences(p.t.pool.RefreshPreferences)
+	preferences.SkipMatching = value(!s.Every)
+	if kept {
+		preferences.ScaleInProtectedInstances = asgtypes.ScaleInProtectedInstancesIgnore
 	}
 	p.memory.touchedRolls()
 	_, err = p.c.autoscaling.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{
-		AutoScalingGroupName: &p.t.group, DesiredConfiguration: desired, Preferences: preferences, Strategy: strategy,
+		AutoScalingGroupName: &p.t.group, DesiredConfiguration: desired, Preferences: preferences, Strategy: asgtypes.RefreshStrategyRolling,
 	})
 	if err = refusal(err, p.now); codeOf(err) == "InstanceRefreshInProgress" {
 		return p.rollsAfterAll(ctx, s, err)
 	}
 	return err
+}
+
+// refreshPreferences are the pool's preferences as they are sent; what the pool does not say is left to the service. Instances
+// in standby are left alone unless it says otherwise: they are somebody's, or about to go.
+func refreshPreferences(asked *awsv1.RefreshPreferences) *asgtypes.RefreshPreferences {
+	sent := &asgtypes.RefreshPreferences{StandbyInstances: asgtypes.StandbyInstancesIgnore}
+	if asked == nil {
+		return sent
+	}
+	sent.InstanceWarmup = narrow(asked.InstanceWarmup)
+	sent.MinHealthyPercentage = narrow(asked.MinHealthyPercentage)
+	sent.MaxHealthyPercentage = narrow(asked.MaxHealthyPercentage)
+	sent.CheckpointPercentages = asked.CheckpointPercentages
+	if len(asked.CheckpointPercentages) > 0 {
+		// The service refuses a delay without checkpoints.
+		sent.CheckpointDelay = narrow(asked.CheckpointDelay)
+	}
+	sent.BakeTime = narrow(asked.BakeTime)
+	if asked.AutoRollback {
+		sent.AutoRollback = &asked.AutoRollback
+	}
+	if alarms := asked.AlarmSpecification; alarms != nil && len(alarms.Alarms) > 0 {
+		sent.AlarmSpecification = &asgtypes.AlarmSpecification{Alarms: alarms.Alarms}
+	}
+	sent.ScaleInProtectedInstances = asgtypes.ScaleInProtectedInstances(asked.ScaleInProtectedInstances)
+	if asked.StandbyInstances != "" {
+		sent.StandbyInstances = asgtypes.StandbyInstances(asked.StandbyInstances)
+	}
+	return sent
 }
 
 // narrow is a number of the specification as the service has it.

@@ -41,6 +41,9 @@ const (
 // tagSetAside is on instances that we put into standby. One in standby without it somebody put there for a reason of his own.
 const tagSetAside = "muster.dev/set-aside"
 
+// tagKept is on instances that we protected from scale-in so that a refresh leaves them.
+const tagKept = "muster.dev/kept"
+
 // ownTags are what every cloud object of the pool carries: the cluster's and the pool's additional tags, and above them
 // the fixed ones, which nobody can override but for Name.
 func ownTags(o cloud.Owner, additional ...map[string]string) map[string]string {

@@ -53,6 +53,7 @@ func (p *pass) repair(ctx context.Context, fields []string, is *asgtypes.AutoSca
 		{driftTags, func() error { return p.updateTags(ctx, is, want) }},
 		{driftHooks, func() error { return p.updateHooks(ctx, is, existing, want) }},
 		{driftProcesses, func() error { return p.updateProcesses(ctx, is, want) }},
+		{driftKept, func() error { return p.unkeep(ctx, is) }},
 	} {
 		if !slices.Contains(fields, one.field) {
 			continue

@@ -18,7 +18,7 @@ func readyRoll[S any](p player[S]) scene[S] {
 // readyRolling is a group whose roll has just begun.
 func readyRolling[S any](p player[S]) scene[S] {
 	sc := readyRoll(p)
-	p.start(sc.target, pool.Step{Kind: pool.StartRoll, Template: sc.before.Latest().Ref})
+	p.start(sc.target, *dueStart(sc.before))
 	sc = seen(p, sc.target)
 	if sc.before.Roll == nil || !sc.before.Roll.Template.Same(sc.before.Wanted) || sc.before.Roll.State != pool.RollRunning {
 		p.Fatalf("want a roll to %+v that runs, got %+v", sc.before.Wanted, sc.before.Roll)
@@ -27,11 +27,22 @@ func readyRolling[S any](p player[S]) scene[S] {
 	return sc
 }
 
+// dueStart begins a roll for all that are not of the wanted template.
+func dueStart(o pool.Observed) *pool.Step {
+	s := &pool.Step{Kind: pool.StartRoll, Template: o.Latest().Ref}
+	for _, i := range alive(o.Instances) {
+		if !i.Template.Same(o.Wanted) {
+			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	return s
+}
+
 // dueRoll lets go what is held while the roll runs, as the engine would.
 func dueRoll[S any](_ scene[S], o pool.Observed) *pool.Step {
 	switch {
 	case o.Roll == nil || !o.Roll.Template.Same(o.Wanted):
-		return &pool.Step{Kind: pool.StartRoll, Template: o.Latest().Ref}
+		return dueStart(o)
 	case o.Roll.State != pool.RollRunning:
 		return nil
 	}
@@ -73,7 +84,7 @@ func dueCancel[S any](sc scene[S], o pool.Observed) *pool.Step {
 
 func doneCancel[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollCancelled || o.Roll.Failures != 1 || o.Roll.Ended.IsZero() {
+	if o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollCancelled || o.Roll.Failures != 0 || o.Roll.Ended.IsZero() {
 		p.Errorf("want the roll %v cancelled, got %+v", sc.chosen, o.Roll)
 	}
 	p.check("size", sizeSmall, o.Group.Size)

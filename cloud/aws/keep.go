@@ -1,0 +1,158 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// A refresh replaces whatever is of another launch template version than the one that it pins, for that is all that the service
+// compares. But versions are also made for a new bootstrap token alone, and an instance of such a version is as good as a new
+// one; and a restart that is begun again must not replace again what it has replaced. So those that a refresh is not for are
+// protected from scale-in while it runs, and the refresh is told to ignore what is protected. Each has a tag of ours, so that
+// a protection that somebody else put there stays his. Protection keeps nothing from being terminated by name, by a health
+// check or by a spot interruption. Once no refresh runs, a protection of ours is drift and is taken away.
+
+// protectMost is how many instances one call may protect.
+const protectMost = 50
+
+// keepOthers protects those that the refresh is not for, and takes the protection from those that it is for where that is ours,
+// or where the pool wants protected instances replaced. It says whether the refresh has to ignore what is protected.
+func (p *pass) keepOthers(ctx context.Context, s pool.Step) (kept bool, err error) {
+	is := p.memory.group.is
+	if is == nil || len(s.Targets) == 0 {
+		return false, nil
+	}
+	if err := p.readMembers(ctx, is); err != nil {
+		return false, err
+	}
+	keep, protect, err := p.keeping(s)
+	if err != nil {
+		return false, err
+	}
+	asked := p.t.pool.RefreshPreferences
+	replaces := len(keep) > 0 && asked != nil && asked.ScaleInProtectedInstances == string(asgtypes.ScaleInProtectedInstancesRefresh)
+	var free []string
+	for _, target := range s.Targets {
+		i := memberOf(is, target.ID)
+		if i != nil && deref(i.ProtectedFromScaleIn) && (replaces || p.memory.members[target.ID].kept) {
+			free = append(free, target.ID)
+		}
+	}
+	if err := p.unprotect(ctx, free); err != nil {
+		return false, err
+	}
+	return len(keep) > 0, p.protect(ctx, protect)
+}
+
+// keeping are the instances that the refresh would replace and is not for, and which of them are not protected yet.
+func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
+	for _, i := range p.memory.group.is.Instances {
+		id := deref(i.InstanceId)
+		state, member := stateOf(i)
+		meant := slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.ID == id })
+		switch {
+		case !member || state == pool.Terminating || meant || inStandby(i):
+			continue
+		case !s.Every && p.refOf(i.LaunchTemplate) == s.Template:
+			continue
+		}
+		keep = append(keep, id)
+		if deref(i.ProtectedFromScaleIn) {
+			continue
+		}
+		if i.LifecycleState != asgtypes.LifecycleStateInService {
+			return nil, nil, &cloud.Error{Kind: cloud.Conflict, Code: "NotInService", Message: fmt.Sprintf(
+				"instance %s is %s and is not to be replaced: the refresh begins once it is in service and can be protected", id, i.LifecycleState)}
+		}
+		protect = append(protect, id)
+	}
+	return keep, protect, nil
+}
+
+// protect tags first, so that a crash in between leaves no protection that is not known to be ours.
+func (p *pass) protect(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := p.c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: value(tagKept), Value: &p.t.Owner.ID}}})
+	if err = refusal(err, p.now); err != nil {
+		return gone(err)
+	}
+	p.knowKept(ids, true)
+	return p.setProtection(ctx, ids, true)
+}
+
+// unprotect takes the tag off last, for the same reason.
+func (p *pass) unprotect(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := p.setProtection(ctx, ids, false); err != nil {
+		return err
+	}
+	_, err := p.c.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: value(tagKept), Value: &p.t.Owner.ID}}})
+	if err = refusal(err, p.now); err != nil {
+		return gone(err)
+	}
+	p.knowKept(ids, false)
+	return nil
+}
+
+func (p *pass) knowKept(ids []string, kept bool) {
+	for _, id := range ids {
+		read := p.memory.members[id]
+		read.kept = kept
+		p.memory.remember(id, read)
+	}
+}
+
+func (p *pass) setProtection(ctx context.Context, ids []string, on bool) error {
+	for some := range slices.Chunk(ids, protectMost) {
+		_, err := p.c.autoscaling.SetInstanceProtection(ctx, &autoscaling.SetInstanceProtectionInput{
+			AutoScalingGroupName: &p.t.group, InstanceIds: some, ProtectedFromScaleIn: &on,
+		})
+		if err = refusal(err, p.now); cloud.KindOf(err) == cloud.Invalid {
+			return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesChanged", Message: "the group's instances have changed meanwhile: " + err.Error()}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftProtected are the instances with a protection of ours that no refresh needs.
+func (p *pass) leftProtected(is *asgtypes.AutoScalingGroup) []string {
+	var ids []string
+	if p.memory.rolls.at.IsZero() || p.memory.rolls.running() {
+		return nil
+	}
+	for _, i := range is.Instances {
+		id := deref(i.InstanceId)
+		if state, member := stateOf(i); member && state != pool.Terminating && deref(i.ProtectedFromScaleIn) && p.memory.members[id].kept {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// unkeep takes the protections of ours away that no refresh needs.
+func (p *pass) unkeep(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	if err := p.readMembers(ctx, is); err != nil {
+		return err
+	}
+	p.memory.rolls = rollsRead{}
+	if err := p.readRolls(ctx, is); err != nil {
+		return err
+	}
+	return p.unprotect(ctx, p.leftProtected(is))
+}
