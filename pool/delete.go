@@ -24,7 +24,7 @@ func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
 		steps = append(steps, v.endRoll(), v.deleteStep())
 	}
 	p.first(d, steps...)
-	if p.Step == nil || p.Step.Kind == Drain {
+	if p.Step == nil || p.Step.Kind == Drain || p.Step.Kind == Release || p.Step.Kind == Renew {
 		p.Waiting = append(p.Waiting, draining(o.Instances)...)
 	}
 	p.Instances = v.verdicts()
