@@ -13,30 +13,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// blocked names the pods that a budget keeps from being evicted now, each with its budget, in a stable order. It asks the
-// budgets rather than trying: that costs one list a namespace and disturbs nobody.
-func blocked(ctx context.Context, r client.Reader, pods []*corev1.Pod) ([]string, error) {
-	budgets := map[string][]policyv1.PodDisruptionBudget{}
+// keptByBudgets names the pods that a budget keeps from being evicted now, each with its budget. It asks the budgets rather
+// than trying: that costs one list a namespace and pass, and disturbs nobody.
+func (w *Workload) keptByBudgets(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
 	var out []string
 	for _, pod := range pods {
 		if ignoresBudgets(pod) {
 			continue
 		}
-		inNamespace, ok := budgets[pod.Namespace]
-		if !ok {
-			list := &policyv1.PodDisruptionBudgetList{}
-			if err := r.List(ctx, list, client.InNamespace(pod.Namespace)); err != nil {
-				return nil, fmt.Errorf("disruption budgets in namespace %s: %w", pod.Namespace, err)
-			}
-			inNamespace = list.Items
-			budgets[pod.Namespace] = inNamespace
+		budgets, err := w.budgetsOnce(ctx, pod.Namespace)
+		if err != nil {
+			return nil, err
 		}
-		if why := keeps(inNamespace, pod); why != "" {
+		if why := keeps(budgets, pod); why != "" {
 			out = append(out, fmt.Sprintf("%s/%s (%s)", pod.Namespace, pod.Name, why))
 		}
 	}
-	slices.Sort(out)
 	return out, nil
+}
+
+// budgetsOnce reads the budgets of a namespace, once a pass.
+func (w *Workload) budgetsOnce(ctx context.Context, namespace string) ([]policyv1.PodDisruptionBudget, error) {
+	if known, ok := w.budgets[namespace]; ok {
+		return known, nil
+	}
+	list := &policyv1.PodDisruptionBudgetList{}
+	if err := w.Remote.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("disruption budgets in namespace %s: %w", namespace, err)
+	}
+	if w.budgets == nil {
+		w.budgets = map[string][]policyv1.PodDisruptionBudget{}
+	}
+	w.budgets[namespace] = list.Items
+	return list.Items, nil
 }
 
 // ignoresBudgets is the API server's own rule: such pods serve nobody, or are on their way already.

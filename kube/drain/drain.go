@@ -9,11 +9,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/noderefutil"
-	capidrain "sigs.k8s.io/cluster-api/core/reconcilers/machine/drain"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/nodes"
@@ -27,13 +27,22 @@ const (
 	// CordonedBeforeAnnotation on a Node says that somebody else had cordoned it before our drain began: taking the drain
 	// back then leaves it cordoned.
 	CordonedBeforeAnnotation = "muster.dev/cordoned-before"
+	// DetachStartedAnnotation on a Node is the RFC 3339 time at which nothing was left to evict and its volumes began to be
+	// waited for.
+	DetachStartedAnnotation = "muster.dev/detach-started"
 )
 
 // unreachableGraceSeconds is how long pods get, and are waited for, on a Node whose kubelet no longer answers: nobody is
 // there to end them.
 const unreachableGraceSeconds = 1
 
-// Workload is one workload cluster as one pass over one pool needs it. It implements engine.Nodes.
+// Workload is one workload cluster as one pass over one pool needs it. It implements engine.Nodes, and is made anew for each
+// pass, for it remembers what the pass has read.
+//
+// A round of drains costs, beside the evictions: for each node that drains one list of its pods (a page for each hundred), for
+// each namespace in which pods are to be evicted one list of budgets, for each DaemonSet that has pods there one read, and if
+// some node waits for its volumes one list of the cluster's volume attachments and one of its volumes. A node is written when
+// its drain begins and when it begins to wait for volumes.
 type Workload struct {
 	// Remote is the client of the workload cluster. Nodes are read from its cache by nodes.ProviderKeyIndex; pods, daemon
 	// sets and disruption budgets must be read live.
@@ -47,6 +56,12 @@ type Workload struct {
 	Machine *clusterv1.Machine
 	// Now is the time of the pass.
 	Now time.Time
+
+	// What this pass has read, each thing once.
+	seen    map[string]*running
+	sets    map[client.ObjectKey]error
+	budgets map[string][]policyv1.PodDisruptionBudget
+	volumes *volumes
 }
 
 // Find gives the nodes of the given provider keys, with the progress of the drains that are ours.
@@ -55,55 +70,31 @@ func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Nod
 	if err != nil {
 		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
 	}
+	return w.toNodes(ctx, found)
+}
+
+// Ask is Find with the nodes read from the API server.
+func (w *Workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+	found, err := nodes.AskProviderKeys(ctx, w.Live, keys)
+	if err != nil {
+		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
+	}
+	return w.toNodes(ctx, found)
+}
+
+// toNodes is what can be said about nodes.
+func (w *Workload) toNodes(ctx context.Context, found map[string]*corev1.Node) (map[string]pool.Node, error) {
 	out := make(map[string]pool.Node, len(found))
 	for key, node := range found {
-		if err := w.put(ctx, out, key, node); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// nodesPerPage bounds one page of a list of all nodes.
-const nodesPerPage = 500
-
-// Ask is Find with the nodes read from the API server: all of them, for a provider ID is no field to select by.
-func (w *Workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
-	wanted := make(map[string]bool, len(keys))
-	for _, key := range keys {
-		wanted[key] = true
-	}
-	out := map[string]pool.Node{}
-	for page := (&corev1.NodeList{}); ; {
-		if err := w.Live.List(ctx, page, client.Limit(nodesPerPage), client.Continue(page.Continue)); err != nil {
-			return nil, fmt.Errorf("all nodes of the workload cluster: %w", err)
-		}
-		for i := range page.Items {
-			if key := cloud.ProviderKey(page.Items[i].Spec.ProviderID); wanted[key] {
-				if err := w.put(ctx, out, key, &page.Items[i]); err != nil {
-					return nil, err
-				}
+		n := w.toNode(node)
+		if !n.DrainStarted.IsZero() {
+			if err := w.progress(ctx, node, &n); err != nil {
+				return nil, err
 			}
 		}
-		if page.Continue == "" {
-			return out, nil
-		}
+		out[key] = n
 	}
-}
-
-// put adds what can be said about a node. Of two with one key the younger counts.
-func (w *Workload) put(ctx context.Context, out map[string]pool.Node, key string, node *corev1.Node) error {
-	if older, ok := out[key]; ok && older.Joined.After(node.CreationTimestamp.Time) {
-		return nil
-	}
-	n := w.toNode(node)
-	if !n.DrainStarted.IsZero() {
-		if err := w.progress(ctx, node, &n); err != nil {
-			return err
-		}
-	}
-	out[key] = n
-	return nil
+	return out, nil
 }
 
 // toNode is what can be said about a node without looking at its pods.
@@ -126,35 +117,40 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 }
 
 // started is when our drain of the node began; false when it is not ours, or says no time from which its timeout could
-// count: none at all, or one that is still to come.
-func (w *Workload) started(node *corev1.Node) (time.Time, bool) {
-	at, err := time.Parse(time.RFC3339, node.Annotations[StartedAnnotation])
+// count.
+func (w *Workload) started(node *corev1.Node) (time.Time, bool) { return w.at(node, StartedAnnotation) }
+
+// at reads a time that we wrote onto a node: false when there is none, or one that is still to come.
+func (w *Workload) at(node *corev1.Node, annotation string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339, node.Annotations[annotation])
 	if err != nil || at.IsZero() || at.After(w.Now) {
 		return time.Time{}, false
 	}
 	return at, true
 }
 
-// progress says what our drain of the node has still to evict, and what is in its way.
-func (w *Workload) progress(ctx context.Context, node *corev1.Node, n *pool.Node) error {
-	left, err := w.helper(node).GetPodsForEviction(ctx, w.Cluster, w.Machine, node.Name)
-	if err != nil {
-		return fmt.Errorf("pods of node %s: %w", node.Name, err)
-	}
-	pods := left.Pods()
-	n.Remaining = len(pods)
-	n.Blocked, err = blocked(ctx, w.Remote, pods)
-	return err
+// excluded says that an annotation of cluster-api's takes the pool's machines out of a part of the drain.
+func (w *Workload) excluded(annotation string) bool {
+	_, is := w.Machine.Annotations[annotation]
+	return is
 }
 
-// helper is cluster-api's own drain, set up for the node. It lists, filters and evicts, and waits for nothing.
-func (w *Workload) helper(node *corev1.Node) *capidrain.Helper {
-	h := &capidrain.Helper{Client: w.Management, RemoteClient: w.Remote, GracePeriodSeconds: -1}
-	if noderefutil.IsNodeUnreachable(node) {
-		h.GracePeriodSeconds = unreachableGraceSeconds
-		h.SkipWaitForDeleteTimeoutSeconds = unreachableGraceSeconds
+// progress says what our drain of the node has still to evict, what it waits for then, and what is in its way.
+func (w *Workload) progress(ctx context.Context, node *corev1.Node, n *pool.Node) error {
+	r, err := w.running(ctx, node)
+	if err != nil {
+		return err
 	}
-	return h
+	n.Remaining = len(r.left)
+	if n.Blocked, err = w.blocked(ctx, r); err != nil {
+		return err
+	}
+	if n.Remaining > 0 && !w.drainTimeUp(n.DrainStarted) {
+		return nil
+	}
+	waits, err := w.attached(ctx, node, r)
+	n.Detaching, n.Blocked = len(waits), append(n.Blocked, waits...)
+	return err
 }
 
 // sameInstance says whether the node still is the one that a target means: a name may have passed to another machine.

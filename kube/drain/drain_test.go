@@ -127,7 +127,7 @@ func labelled(value string) func(*corev1.Pod) {
 }
 func terminating(ago time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.DeletionTimestamp = new(metav1.NewTime(time.Now().Add(-ago)))
+		p.DeletionTimestamp = new(metav1.NewTime(now.Add(-ago)))
 		p.Finalizers = []string{"example.com/hold"}
 	}
 }
@@ -161,11 +161,13 @@ func TestFind(t *testing.T) {
 		})
 	}
 	for name, tc := range map[string]struct {
-		reason   string
-		objects  []client.Object
-		rules    []client.Object
-		want     pool.Node
-		notFound bool
+		reason  string
+		objects []client.Object
+		rules   []client.Object
+		// annotations of the pool's machines.
+		annotations map[string]string
+		want        pool.Node
+		notFound    bool
 	}{
 		"not joined": {reason: "a machine without node is no error", notFound: true},
 		"serving": {
@@ -198,11 +200,22 @@ func TestFind(t *testing.T) {
 			reason: "pods without controller, orphans of a daemon set, terminating pods and pods to wait for count",
 			objects: []client.Object{node(draining), podOn("a"), podOn("alone", alone), podOn("orphan", ofDaemonSet),
 				podOn("going", terminating(time.Minute)), podOn("job", labelled("wait-completed"))},
-			want: drained(5),
+			want: drained(5, "default/going (terminating beyond its grace period: finalizers example.com/hold)",
+				"default/job (runs until it has completed, as its drain label or a MachineDrainRule asks)"),
+		},
+		"terminating, in time": {
+			reason:  "a pod that has its grace period is on its way, which is no trouble to tell of",
+			objects: []client.Object{node(draining), podOn("going", terminating(time.Second))},
+			want:    drained(1),
+		},
+		"excluded": {
+			reason:  "the annotation that excludes machines from drains keeps their pods from being waited for",
+			objects: []client.Object{node(draining), podOn("a"), budget("web", 0)}, annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""},
+			want: drained(0),
 		},
 		"unreachable": {
 			reason:  "pods that are terminating on a node without kubelet never end: they are not waited for",
-			objects: []client.Object{node(draining, unreachable), podOn("going", terminating(time.Minute)), podOn("a")},
+			objects: []client.Object{node(draining, unreachable), podOn("going", terminating(20*365*24*time.Hour)), podOn("a")},
 			want: with(func(n *pool.Node) {
 				n.Ready, n.Cordoned, n.DrainStarted, n.Remaining = false, true, now.Add(-30*time.Second), 1
 			}),
@@ -269,6 +282,7 @@ func TestFind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, append(tc.objects, namespace), tc.rules)
+			w.Machine.Annotations = tc.annotations
 			got, err := w.Find(t.Context(), []string{key, "aws://i-2"})
 			if err != nil {
 				t.Fatalf("%s: %v", tc.reason, err)

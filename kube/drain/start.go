@@ -11,14 +11,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/pool"
 )
 
+// roundLimit bounds how long one round of evictions holds a worker beyond its last node, which the library bounds by as much.
+const roundLimit = 10 * time.Second
+
 // Start begins a Drain or an Undrain step on the nodes of its targets and returns. A target whose node is gone, or whose
-// node's name belongs to another instance by now, needs nothing. All targets are tried; their errors are joined.
+// node's name belongs to another instance by now, needs nothing. All targets are tried; their errors are joined. A round that
+// has taken roundLimit leaves the nodes that it has not come to for the next one.
 func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 	var one func(context.Context, *corev1.Node) error
 	switch s.Kind {
@@ -29,10 +32,15 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 	default:
 		return fmt.Errorf("step %s is not about nodes: only %s and %s are", s.Kind, pool.Drain, pool.Undrain)
 	}
+	spent, cancel := context.WithTimeout(ctx, roundLimit)
+	defer cancel()
 	var failed []error
 	for _, t := range s.Targets {
 		if t.Node == "" {
 			continue
+		}
+		if spent.Err() != nil {
+			break
 		}
 		if err := w.with(ctx, t, one); err != nil {
 			failed = append(failed, fmt.Errorf("node %s: %w", t.Node, err))
@@ -54,22 +62,34 @@ func (w *Workload) with(ctx context.Context, t pool.Target, f func(context.Conte
 }
 
 // drain cordons the node and evicts what may be evicted now. What budgets hold back is no error: the next pass tries
-// again, and says who is in the way.
+// again, and says who is in the way. Once nothing is left to evict it writes down since when volumes are waited for.
 func (w *Workload) drain(ctx context.Context, node *corev1.Node) error {
 	if err := w.cordon(ctx, node); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	// The library says at its ordinary level on every pass what is left; the object's conditions say that already.
-	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).V(4))
-	h := w.helper(node)
-	pods, err := h.GetPodsForEviction(ctx, w.Cluster, w.Machine, node.Name)
+	r, err := w.running(ctx, node)
 	if err != nil {
 		return err
 	}
-	if len(pods.Pods()) == 0 {
+	delete(w.seen, node.Name)
+	since, _ := w.started(node)
+	if len(r.left) == 0 || w.drainTimeUp(since) {
+		return w.waitForVolumes(ctx, node, r)
+	}
+	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)
+}
+
+// waitForVolumes writes down since when the node waits for its volumes, if it does.
+func (w *Workload) waitForVolumes(ctx context.Context, node *corev1.Node, r *running) error {
+	if _, waits := w.at(node, DetachStartedAnnotation); waits {
 		return nil
 	}
-	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+	if attached, err := w.attached(ctx, node, r); err != nil || len(attached) == 0 {
+		return err
+	}
+	before := node.DeepCopy()
+	node.Annotations[DetachStartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
+	return client.IgnoreNotFound(w.patch(ctx, before, node))
 }
 
 // passing are the beginnings of what the API server and the library say of evictions that can't be done now: budgets,
@@ -119,6 +139,7 @@ func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
 	}
 	delete(node.Annotations, StartedAnnotation)
 	delete(node.Annotations, CordonedBeforeAnnotation)
+	delete(node.Annotations, DetachStartedAnnotation)
 	return client.IgnoreNotFound(w.patch(ctx, before, node))
 }
 
