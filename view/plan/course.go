@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/muster-project/muster/pool"
 )
@@ -43,8 +44,8 @@ type Departure struct {
 }
 
 const (
-	// idleRounds is how many rounds without anything happening end the course: enough for what waits for minutes.
-	idleRounds = 4
+	// jumpsMost is how often the course waits for nothing but time: what is to be seen after that many pauses was seen.
+	jumpsMost = 8
 	// stepsBase and stepsEach bound the steps of one round, roundsBase and roundsEach the rounds.
 	stepsBase, stepsEach   = 30, 8
 	roundsBase, roundsEach = 20, 3
@@ -61,16 +62,13 @@ func Follow(l Facts) Course {
 		aside[i.ID] = i.Aside
 	}
 	lows := map[int]int{}
-	idle := 0
+	jumps := 0
 	for range roundsBase + roundsEach*(begins+c.d.Replicas) {
 		low, acted := out.act(c)
 		lows[c.round] = low
 		out.Lowest = min(out.Lowest, low)
 		moved := c.tick()
-		if idle++; acted || moved {
-			idle = 0
-		}
-		if out.Last.Gone || idle >= idleRounds {
+		if out.Last.Gone || !acted && !moved && !c.jump(out.Last.Next, &jumps) {
 			out.Ends = true
 			break
 		}
@@ -84,6 +82,18 @@ func Follow(l Facts) Course {
 		out.Lowest, out.Most = min(out.Lowest, low), max(out.Most, most)
 	}
 	return out
+}
+
+// jump goes on to the moment at which time alone may change the plan; false when there is none.
+func (c *ideal) jump(next time.Time, jumps *int) bool {
+	if next.IsZero() || *jumps >= jumpsMost {
+		return false
+	}
+	*jumps++
+	if next.After(c.now) {
+		c.now = next
+	}
+	return true
 }
 
 // act does all steps of a round, and gives the least number that were available in it.
@@ -140,7 +150,7 @@ func (out *Course) sort(c *ideal, lows map[int]int, growth int) {
 	spare := max(0, -growth)
 	for _, d := range c.left {
 		switch {
-		case verdict(c.rolled, d.ID) != nil:
+		case named(c.rolled, d.ID) != nil:
 			out.Rolled = append(out.Rolled, Departure{d.Instance, d.cause})
 		case spare > 0 && d.shrank && !d.aside:
 			spare--

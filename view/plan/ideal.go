@@ -11,10 +11,10 @@ import (
 // ideal is a cloud, and a workload cluster, in which every step succeeds at once, every drain ends, and everything that is
 // launched joins by the end of its round. What has failed to become Ready till now is not taken to do so.
 type ideal struct {
-	d      pool.Desired
-	o      pool.Observed
-	t      pool.Traits
-	now    time.Time
+	d   pool.Desired
+	o   pool.Observed
+	t   pool.Traits
+	now time.Time
 	// round counts the rounds; each is as long as machines take to boot.
 	round int
 	next  int
@@ -22,7 +22,7 @@ type ideal struct {
 	launched []int
 	left     []departure
 	// rolled is what the cloud's own roll replaces.
-	rolled []pool.Verdict
+	rolled []pool.Target
 }
 
 // departure is a machine that went.
@@ -74,7 +74,7 @@ func (c *ideal) do(p pool.Plan) {
 	case pool.PruneTemplates:
 		c.o.Versions = slices.DeleteFunc(c.o.Versions, func(v pool.Template) bool { return slices.Contains(s.Refs, v.Ref) })
 	case pool.StartRoll:
-		c.rolled = slices.DeleteFunc(slices.Clone(p.Instances), func(v pool.Verdict) bool { return v.Now })
+		c.rolled = s.Targets
 		c.o.Roll = &pool.Roll{ID: "new", State: pool.RollRunning, Template: c.version(s.Template), Started: c.now}
 	case pool.CancelRoll:
 		c.o.Roll.State = pool.RollCancelling
@@ -119,11 +119,14 @@ func (c *ideal) touch(i *pool.Instance, kind pool.StepKind) {
 		hold.Until = c.now.Add(hold.Heartbeat)
 		i.Hold = &hold
 	case pool.Drain, pool.Undrain:
+		if i.Guard != nil && kind == pool.Drain {
+			i.Guard = &pool.Guard{Asked: true, Done: true}
+		}
 		if i.Node == nil {
 			return
 		}
 		node := *i.Node
-		node.Cordoned, node.DrainStarted, node.Remaining, node.Blocked = false, time.Time{}, 0, nil
+		node.Cordoned, node.DrainStarted, node.Remaining, node.Detaching, node.Blocked = false, time.Time{}, 0, 0, nil
 		if kind == pool.Drain {
 			node.Cordoned, node.DrainStarted = true, c.now
 		}
@@ -133,13 +136,18 @@ func (c *ideal) touch(i *pool.Instance, kind pool.StepKind) {
 
 // target is why a step names an instance; nil when it does not.
 func target(s pool.Step, i pool.Instance) *pool.Cause {
-	for _, t := range s.Targets {
-		if t.ID == i.ID {
-			cause := t.Cause
-			if cause.Reason == "" {
-				cause = s.Cause
-			}
-			return &cause
+	cause := named(s.Targets, i.ID)
+	if cause != nil && cause.Reason == "" {
+		return &s.Cause
+	}
+	return cause
+}
+
+// named is why an instance is among the targets.
+func named(list []pool.Target, id string) *pool.Cause {
+	for _, t := range list {
+		if t.ID == id {
+			return &t.Cause
 		}
 	}
 	return nil
@@ -199,7 +207,11 @@ func (c *ideal) tick() bool {
 	})
 	moved := before != len(c.o.Instances)
 	for k := range c.o.Instances {
-		moved = c.join(&c.o.Instances[k]) || moved
+		i := &c.o.Instances[k]
+		if g := i.Guard; g != nil && g.Asked && !g.Done {
+			i.Guard, moved = &pool.Guard{Asked: true, Done: true}, true
+		}
+		moved = c.join(i) || moved
 	}
 	c.now = c.now.Add(c.d.MinReady)
 	moved = c.roll() || moved
@@ -244,7 +256,7 @@ func (c *ideal) roll() bool {
 	switch r.State {
 	case pool.RollRunning, pool.RollBaking:
 		r.State = pool.RollSucceeded
-		c.leave(func(i pool.Instance) *pool.Cause { return verdict(c.rolled, i.ID) }, false)
+		c.leave(func(i pool.Instance) *pool.Cause { return named(c.rolled, i.ID) }, false)
 		if r.Template.Content != "" {
 			c.o.Group.Template = r.Template.Ref
 		}
@@ -261,13 +273,4 @@ func (c *ideal) roll() bool {
 	}
 	r.Ended = c.now
 	return true
-}
-
-func verdict(list []pool.Verdict, id string) *pool.Cause {
-	for _, v := range list {
-		if v.ID == id {
-			return &v.Cause
-		}
-	}
-	return nil
 }

@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/infrapool"
+)
+
+// bench looks at one pool with this or that part of an edit.
+type bench struct {
+	planner infrapool.Planner
+	key     client.ObjectKey
+	edits   []edited
+}
+
+func (b bench) look(ctx context.Context, objects []client.Object, age time.Duration) (Facts, error) {
+	return b.planner.Look(ctx, objects, b.key, age)
+}
+
+// after are the objects with the whole edit.
+func (b bench) after() []client.Object {
+	var out []client.Object
+	for _, one := range b.edits {
+		out = append(out, one.after)
+	}
+	return out
+}
+
+// but are the objects with the whole edit, but for one object.
+func (b bench) but(k int, o client.Object) []client.Object {
+	out := b.after()
+	out[k] = o
+	return out
+}
+
+// changesMost bounds how many fields are asked about one by one; of larger edits the rest is told together.
+const changesMost = 60
+
+// changes are the fields that the edit changes, each with what it does by itself.
+func (b bench) changes(ctx context.Context, mp *clusterv1.MachinePool, after Facts) ([]Change, error) {
+	out := []Change{}
+	var base Facts
+	for k, one := range b.edits {
+		if one.before == nil || !concerns(one.after, mp, after.Place) {
+			continue
+		}
+		list, err := differences(one.before, one.after)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range list {
+			if len(out) >= changesMost {
+				return append(out, Change{Kind: groupKind(one.after).Kind, Name: one.after.GetName(), Path: "...", Effect: Unknown, Why: "there are more changes than are told one by one"}), nil
+			}
+			if base.Object == nil {
+				base, err = b.look(ctx, nil, sameLook)
+				if apierrors.IsNotFound(err) {
+					return out, nil // the pool is new: all of it is
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+			c, err := b.change(ctx, mp, k, d, base, after)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// secretive kinds hold what machines boot with, which is shown to nobody.
+func secretive(o client.Object, mp *clusterv1.MachinePool) bool {
+	ref := mp.Spec.Template.Spec.Bootstrap.ConfigRef
+	gk := groupKind(o)
+	return gk.Kind == "Secret" || gk.Kind == ref.Kind && gk.Group == ref.APIGroup
+}
+
+// change finds out what one field does: what is asked for with it alone is held against what is asked for now.
+func (b bench) change(ctx context.Context, mp *clusterv1.MachinePool, k int, d difference, base, after Facts) (Change, error) {
+	o := b.edits[k]
+	c := Change{Kind: groupKind(o.after).Kind, Name: o.after.GetName(), Path: d.at.String(), From: short(d.from, d.was), To: short(d.to, d.is)}
+	if secretive(o.after, mp) {
+		c.From, c.To = "", ""
+		c.Effect, c.Why = NewMachinesOnly, "what machines boot with replaces none of those that run"
+		return c, nil
+	}
+	object, err := d.only(o.before)
+	if err != nil {
+		return c, err
+	}
+	alone, err := b.look(ctx, []client.Object{object}, sameLook)
+	if err != nil {
+		return c, err
+	}
+	if c.Effect, c.Why = effect(base, alone); c.Effect != Unknown {
+		return c, nil
+	}
+	// What makes no sense alone is held against the whole edit without it.
+	if object, err = d.without(o.after); err != nil {
+		return c, err
+	}
+	without, err := b.look(ctx, b.but(k, object), sameLook)
+	if err != nil {
+		return c, err
+	}
+	if e, why := effect(without, after); e != Unknown {
+		c.Effect, c.Why = e, why
+	}
+	return c, nil
+}
+
+// effect is what lies between two looks.
+func effect(from, to Facts) (Effect, string) {
+	switch {
+	case to.Unasked != nil && from.Unasked == nil:
+		return Unknown, to.Unasked.Message
+	case to.Unasked != nil || from.Unasked != nil:
+		return Unknown, ""
+	case to.Observed.Wanted.Content == "" && from.Observed.Wanted.Content != "":
+		if len(to.Observed.Issues) > 0 {
+			return Unknown, to.Observed.Issues[0].Message
+		}
+		return Unknown, ""
+	}
+	a, b := from.Observed.Wanted, to.Observed.Wanted
+	switch {
+	case a.Content != b.Content && a.Content != "", restarts(from, to):
+		return ReplacesMachines, held(to)
+	case a.Data != b.Data:
+		return NewMachinesOnly, ""
+	}
+	if drift := newDrift(from, to); len(drift) > 0 {
+		return InPlace, fmt.Sprintf("the %s is changed: %s", to.Traits.Group, strings.Join(drift, ", "))
+	}
+	if asked(from) != asked(to) || from.Paused != to.Paused || !reflect.DeepEqual(from.Health, to.Health) {
+		return InPlace, ""
+	}
+	return Nothing, ""
+}
+
+// held says why machines that are to be replaced are not.
+func held(to Facts) string {
+	switch {
+	case to.Desired.SkipModel:
+		return "but templates are not followed (feature gate SkipMachinePoolModelReconciliation)"
+	case to.Desired.Strategy == nil && !to.Traits.Rolls:
+		return "but nothing replaces them: the pool has no strategy"
+	}
+	return ""
+}
+
+// restarts says that a restart is asked for that was not.
+func restarts(from, to Facts) bool {
+	return to.Desired.Restart != nil && (from.Desired.Restart == nil || from.Desired.Restart.Cause != to.Desired.Restart.Cause)
+}
+
+// newDrift are the fields of the group that would be changed for the edit.
+func newDrift(from, to Facts) []string {
+	if from.Observed.Group == nil || to.Observed.Group == nil {
+		return nil
+	}
+	var out []string
+	for _, f := range to.Observed.Group.Drift {
+		if !slices.Contains(from.Observed.Group.Drift, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// asked is what the object asks for, as text that can be compared.
+func asked(f Facts) string {
+	d := f.Desired
+	d.Avoid, d.NoDrain, d.Held, d.Restart = nil, nil, nil, nil
+	return compact(d)
+}

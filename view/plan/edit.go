@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Hub gives an object in the version that controllers read.
+type Hub func(ctx context.Context, o client.Object) (client.Object, error)
+
+// edited is an object before and after an edit, in the version that controllers read. Before is nil for one that is new.
+type edited struct {
+	before, after client.Object
+}
+
+// editor has the API server say what would become of objects. Whatever it sends is a dry run.
+type editor struct {
+	client client.Client
+	hub    Hub
+	// apply makes server-side apply of edits, under this field manager; empty makes them as kubectl apply does by itself.
+	apply string
+}
+
+func newEditor(c client.Client, hub Hub, apply string) editor {
+	return editor{client: client.NewDryRunClient(c), hub: hub, apply: apply}
+}
+
+// lastApplied is where kubectl apply keeps what it was given.
+const lastApplied = corev1.LastAppliedConfigAnnotation
+
+// put is what would become of an object if somebody applied it.
+func (e editor) put(ctx context.Context, given *unstructured.Unstructured) (edited, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(given.GroupVersionKind())
+	err := e.client.Get(ctx, client.ObjectKeyFromObject(given), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		made := given.DeepCopy()
+		if err := e.client.Create(ctx, made, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+			return edited{}, refusal(given, err)
+		}
+		return e.pair(ctx, nil, made)
+	case err != nil:
+		return edited{}, refusal(given, err)
+	case e.apply != "":
+		after := given.DeepCopy()
+		after.SetManagedFields(nil)
+		if err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), client.FieldOwner(e.apply)); err != nil {
+			return edited{}, refusal(given, err)
+		}
+		return e.pair(ctx, live, after)
+	}
+	patch, err := threeWay(given, live)
+	if err != nil {
+		return edited{}, refusal(given, err)
+	}
+	return e.patch(ctx, live, patch)
+}
+
+// threeWay is the patch that kubectl apply would send: what is given, and what was given before and is not any more.
+func threeWay(given, live *unstructured.Unstructured) ([]byte, error) {
+	modified, err := json.Marshal(given)
+	if err != nil {
+		return nil, fmt.Errorf("encode what is given: %w", err)
+	}
+	current, err := json.Marshal(live)
+	if err != nil {
+		return nil, fmt.Errorf("encode what is there: %w", err)
+	}
+	return jsonmergepatch.CreateThreeWayJSONMergePatch([]byte(live.GetAnnotations()[lastApplied]), modified, current)
+}
+
+// set is what would become of an object if some of its fields had other values.
+func (e editor) set(ctx context.Context, live *unstructured.Unstructured, list []assignment) (edited, error) {
+	after := live.DeepCopy()
+	for _, a := range list {
+		content, err := with(after.Object, a.at, a.value, !a.remove)
+		if err != nil {
+			return edited{}, fmt.Errorf("--set %s: %w", a.at, err)
+		}
+		after.Object, _ = content.(map[string]any)
+	}
+	patch, err := client.MergeFrom(live).Data(after)
+	if err != nil {
+		return edited{}, fmt.Errorf("compare %s %s: %w", live.GetKind(), live.GetName(), err)
+	}
+	return e.patch(ctx, live, patch)
+}
+
+func (e editor) patch(ctx context.Context, live *unstructured.Unstructured, patch []byte) (edited, error) {
+	after := live.DeepCopy()
+	if string(patch) != "{}" {
+		err := e.client.Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.FieldValidation(metav1.FieldValidationStrict))
+		if err != nil {
+			return edited{}, refusal(live, err)
+		}
+	}
+	return e.pair(ctx, live, after)
+}
+
+// pair puts both states into the version that controllers read.
+func (e editor) pair(ctx context.Context, before, after *unstructured.Unstructured) (edited, error) {
+	var out edited
+	var err error
+	if before != nil {
+		if out.before, err = e.read(ctx, before); err != nil {
+			return out, err
+		}
+	}
+	out.after, err = e.read(ctx, after)
+	return out, err
+}
+
+// read gives an object as controllers read it. A kind that has no type here stays what it is.
+func (e editor) read(ctx context.Context, u *unstructured.Unstructured) (client.Object, error) {
+	gvk := u.GroupVersionKind()
+	made, err := e.client.Scheme().New(gvk)
+	if runtime.IsNotRegisteredError(err) {
+		return u, nil
+	}
+	typed, ok := made.(client.Object)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("make a %s: %w", gvk, errors.Join(err))
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", gvk.Kind, u.GetName(), err)
+	}
+	typed.GetObjectKind().SetGroupVersionKind(gvk)
+	return e.hub(ctx, typed)
+}
+
+// refusal names the object; the words are the API server's own.
+func refusal(o *unstructured.Unstructured, err error) error {
+	return fmt.Errorf("%s %s: %w", o.GetKind(), client.ObjectKeyFromObject(o), err)
+}
+
+// groupKind of an object.
+func groupKind(o client.Object) schema.GroupKind {
+	return o.GetObjectKind().GroupVersionKind().GroupKind()
+}
+
+// compact is a value as JSON in one line.
+func compact(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(reflect.TypeOf(value))
+	}
+	return string(text)
+}

@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// fill puts into the plan what would become of the pool.
+func (p *Plan) fill(f Facts) {
+	var c Course
+	if f.Seen {
+		c = p.follow(f)
+	}
+	if f.Paused != "" {
+		p.blocked(pool.Cause{Reason: "Paused", Message: f.Paused})
+	}
+	if f.Unasked != nil {
+		p.blocked(*f.Unasked)
+	}
+	p.Deleting = f.Desired.Deleting
+	p.Headline = p.headline(f, c)
+}
+
+// follow asks what would be done, and how that ends.
+func (p *Plan) follow(f Facts) Course {
+	p.New = f.Observed.Group == nil && !f.Desired.Deleting
+	p.Machines = kept(f.Observed)
+	var c Course
+	if f.Paused != "" {
+		c.First = pool.Decide(f.Desired, f.Observed, f.Traits, f.Now)
+		c.Last, c.Ends, c.Lowest, c.Most = c.First, true, available(c.First, newIdeal(f)), p.Machines
+	} else {
+		c = Follow(f)
+		p.hindrances(f, c)
+	}
+	p.Ready = available(c.First, newIdeal(f))
+	p.Desired = c.First.Budget.Desired
+	if p.New {
+		p.Desired = f.Desired.Replicas
+	}
+	p.Outdated = c.First.Rollout.Left
+	p.LowestReady, p.MostMachines = c.Lowest, c.Most
+	p.Rolled, p.Gone, p.Added = machinesOf(c.Rolled), machinesOf(c.Removed), c.Added
+	p.Replaced, p.Removed = len(p.Rolled), len(p.Gone)
+	for _, w := range c.Waves {
+		p.Waves = append(p.Waves, Wave{LowestReady: w.LowestAvailable, Machines: machinesOf(w.Targets)})
+		p.Replaced += len(w.Targets)
+	}
+	for _, s := range c.Steps {
+		p.Steps = append(p.Steps, string(s))
+	}
+	p.Warnings = append(p.Warnings, warnings(f, c)...)
+	return c
+}
+
+// hindrances are what keeps the pool from following its objects.
+func (p *Plan) hindrances(f Facts, c Course) {
+	if c.Last.Refused != nil {
+		p.blocked(*c.Last.Refused)
+	}
+	if f.Observed.Wanted.Content == "" && !f.Desired.Deleting {
+		for _, issue := range f.Observed.Issues {
+			p.blocked(issue)
+		}
+		if f.Desired.Held != nil {
+			p.blocked(*f.Desired.Held)
+		}
+	}
+	if f.Unreachable != nil {
+		p.blocked(pool.Cause{Reason: "WorkloadClusterUnreachable", Message: "nothing is known of nodes, so that no machine is replaced or removed: " + f.Unreachable.Error()})
+	}
+	switch c.Last.Rollout.State {
+	case pool.RolloutHalted, pool.RolloutPaused, pool.RolloutWaiting, pool.RolloutNone:
+		if f.Unreachable == nil {
+			p.blocked(c.Last.Rollout.Cause)
+		}
+	}
+	if !c.Ends {
+		p.blocked(pool.Cause{Reason: "NoEnd", Message: "the pool comes to no rest even on a cloud that does all it is asked for; this should not be"})
+	}
+}
+
+// warnings are what a reader of the plan should know.
+func warnings(f Facts, c Course) []string {
+	var out []string
+	if f.Desired.External && f.Observed.Group != nil {
+		out = append(out, fmt.Sprintf("somebody else sizes the %s (annotation cluster.x-k8s.io/replicas-managed-by): its size of %d is kept, and spec.replicas follows it",
+			f.Traits.Group, c.First.Budget.Desired))
+	}
+	if f.Desired.SkipModel {
+		out = append(out, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine")
+	}
+	if len(c.Rolled) > 0 {
+		out = append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that it promises", f.Traits.Group))
+	}
+	if now := c.First.Rollout; (now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted) && now.Cause != c.Last.Rollout.Cause && now.Cause.Reason != "TemplateBehind" {
+		out = append(out, "for now: "+now.Cause.Message)
+	}
+	if f.Observed.Wanted.Content != "" {
+		for _, issue := range f.Observed.Issues {
+			out = append(out, "the cloud says: "+issue.Message)
+		}
+	}
+	return out
+}
+
+// headline says it all in one sentence.
+func (p *Plan) headline(f Facts, c Course) string {
+	switch {
+	case !f.Seen:
+		return "Nothing can be told: " + first(p.Blocked) + "."
+	case f.Paused != "":
+		return fmt.Sprintf("Nothing is done: %s. %s of %d wait to be replaced.", first(p.Blocked), machines(p.Outdated), p.Machines)
+	case p.Deleting:
+		return fmt.Sprintf("The pool is being deleted: %s drained, then removed.", are(p.Machines))
+	case p.New && p.Added > 0:
+		return fmt.Sprintf("The pool is new: %s launched.", are(p.Added))
+	case p.New:
+		return "The pool is new, and nothing is made: " + first(p.Blocked) + "."
+	}
+	return strings.Join(p.sentences(c), " ")
+}
+
+// sentences are what happens to a pool that exists.
+func (p *Plan) sentences(c Course) []string {
+	var does []string
+	if p.Replaced > 0 {
+		does = append(does, fmt.Sprintf("%d of %s %s replaced%s", p.Replaced, machines(p.Machines), be(p.Replaced), p.how()))
+	}
+	if p.Removed > 0 {
+		does = append(does, are(p.Removed)+" removed")
+	}
+	if p.Added > 0 {
+		does = append(does, are(p.Added)+" added")
+	}
+	var out []string
+	switch {
+	case len(does) > 0:
+		out = append(out, fmt.Sprintf("%s; at least %s Ready at any time, at most %d exist.", strings.Join(does, ", "), are(p.LowestReady), p.MostMachines))
+	case len(c.Steps) > 0:
+		out = append(out, fmt.Sprintf("No machine is replaced; only the group or its template changes. %d of %d are Ready.", p.Ready, p.Desired))
+	default:
+		out = append(out, fmt.Sprintf("Nothing changes: %d of %d are Ready.", p.Ready, p.Desired))
+	}
+	if left := p.Outdated - p.Replaced; left > 0 && len(p.Blocked) > 0 {
+		out = append(out, fmt.Sprintf("%s not what the objects ask for and stay: %s.", are(left), first(p.Blocked)))
+	}
+	return out
+}
+
+// how says in which way machines are replaced.
+func (p *Plan) how() string {
+	switch {
+	case len(p.Rolled) > 0:
+		return " by the cloud"
+	case len(p.Waves) == 1:
+		return " in 1 wave"
+	default:
+		return fmt.Sprintf(" in %d waves", len(p.Waves))
+	}
+}
+
+func first(list []Cause) string {
+	if len(list) == 0 {
+		return "nobody says why"
+	}
+	return strings.TrimSuffix(list[0].Message, ".")
+}
+
+func machines(n int) string {
+	if n == 1 {
+		return "1 machine"
+	}
+	return fmt.Sprintf("%d machines", n)
+}
+
+func are(n int) string { return machines(n) + " " + be(n) }
+
+func be(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

@@ -1,0 +1,221 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+)
+
+// path leads to a field: names, and places in lists as numbers.
+type path []any
+
+// String is the path as people write it: spec.subnets[0].id, metadata.annotations[muster.dev/rollout].
+func (p path) String() string {
+	var b strings.Builder
+	for _, part := range p {
+		switch part := part.(type) {
+		case int:
+			fmt.Fprintf(&b, "[%d]", part)
+		case string:
+			switch {
+			case part == "" || strings.ContainsAny(part, ".[]/"):
+				fmt.Fprintf(&b, "[%s]", part)
+			case b.Len() == 0:
+				b.WriteString(part)
+			default:
+				b.WriteString("." + part)
+			}
+		}
+	}
+	return b.String()
+}
+
+// parsePath takes a path apart.
+func parsePath(text string) (path, error) {
+	var p path
+	bad := func(why string) (path, error) {
+		return nil, fmt.Errorf("path %q: %s; want a path such as spec.template.spec.version, spec.subnets[0].id or metadata.annotations[muster.dev/rollout]", text, why)
+	}
+	for rest := text; rest != ""; {
+		if inner, ok := strings.CutPrefix(rest, "["); ok {
+			name, after, closed := strings.Cut(inner, "]")
+			if !closed || len(p) == 0 {
+				return bad("a bracket is out of place")
+			}
+			if n, err := strconv.Atoi(name); err == nil && n >= 0 {
+				p = append(p, n)
+			} else {
+				p = append(p, strings.Trim(name, `"'`))
+			}
+			rest = strings.TrimPrefix(after, ".")
+			continue
+		}
+		end := strings.IndexAny(rest, ".[")
+		if end < 0 {
+			end = len(rest)
+		}
+		if end == 0 {
+			return bad("a name is empty")
+		}
+		p = append(p, rest[:end])
+		rest = strings.TrimPrefix(rest[end:], ".")
+	}
+	if len(p) < 2 {
+		return bad("it names no field")
+	}
+	return p, nil
+}
+
+// lookup is the value at a path, and whether there is one.
+func lookup(content any, p path) (any, bool) {
+	for _, part := range p {
+		switch part := part.(type) {
+		case string:
+			m, ok := content.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if content, ok = m[part]; !ok {
+				return nil, false
+			}
+		case int:
+			list, ok := content.([]any)
+			if !ok || part >= len(list) {
+				return nil, false
+			}
+			content = list[part]
+		}
+	}
+	return content, true
+}
+
+// with is the content with a value at a path, made where it leads nowhere; without one the field is taken away. What was
+// given is not changed.
+func with(content any, p path, value any, set bool) (any, error) {
+	if len(p) == 0 {
+		return runtime.DeepCopyJSONValue(value), nil
+	}
+	switch part := p[0].(type) {
+	case string:
+		old, ok := content.(map[string]any)
+		if content != nil && !ok {
+			return nil, fmt.Errorf("%s is no object", path{part})
+		}
+		return withField(old, part, p[1:], value, set)
+	case int:
+		old, ok := content.([]any)
+		if content != nil && !ok {
+			return nil, fmt.Errorf("[%d] is a place in a list, and there is no list", part)
+		}
+		return withItem(old, part, p[1:], value, set)
+	}
+	return content, nil
+}
+
+func withField(old map[string]any, name string, rest path, value any, set bool) (any, error) {
+	out := make(map[string]any, len(old)+1)
+	for k, v := range old {
+		out[k] = v
+	}
+	if _, there := old[name]; !there && !set {
+		return out, nil
+	}
+	if len(rest) == 0 && !set {
+		delete(out, name)
+		return out, nil
+	}
+	below, err := with(old[name], rest, value, set)
+	if err != nil {
+		return nil, err
+	}
+	out[name] = below
+	return out, nil
+}
+
+func withItem(old []any, at int, rest path, value any, set bool) (any, error) {
+	out := slices.Clone(old)
+	switch {
+	case at > len(old) || at == len(old) && !set:
+		return nil, fmt.Errorf("[%d] is beyond the end of a list of %d", at, len(old))
+	case at == len(old):
+		out = append(out, nil)
+	case len(rest) == 0 && !set:
+		return slices.Delete(out, at, at+1), nil
+	}
+	below, err := with(out[at], rest, value, set)
+	if err != nil {
+		return nil, err
+	}
+	out[at] = below
+	return out, nil
+}
+
+// assignment is one --set.
+type assignment struct {
+	at path
+	// value is set, or where remove says so taken away.
+	value  any
+	remove bool
+}
+
+// parseSet takes path=value apart. The value is YAML, so that numbers, words, lists and objects are what they look like;
+// null takes the field away.
+func parseSet(text string) (assignment, error) {
+	left, right, ok := cutAssignment(text)
+	if !ok {
+		return assignment{}, fmt.Errorf("--set %q: want path=value, found no =", text)
+	}
+	p, err := parsePath(strings.TrimSpace(left))
+	if err != nil {
+		return assignment{}, fmt.Errorf("--set: %w", err)
+	}
+	var value any
+	if err := yaml.Unmarshal([]byte(right), &value); err != nil {
+		return assignment{}, fmt.Errorf("--set %s: the value is no YAML: %w", p, err)
+	}
+	if right == "" {
+		value = ""
+	}
+	return assignment{at: p, value: whole(value), remove: value == nil}, nil
+}
+
+// cutAssignment finds the = that is outside of brackets.
+func cutAssignment(text string) (left, right string, ok bool) {
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '=':
+			if depth == 0 {
+				return text[:i], text[i+1:], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// whole makes numbers without a fraction what the API calls integers.
+func whole(value any) any {
+	switch v := value.(type) {
+	case float64:
+		if v == float64(int64(v)) {
+			return int64(v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = whole(v[k])
+		}
+	}
+	return value
+}

@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// linesMost bounds how many machines a text names; the JSON form has them all.
+const linesMost = 200
+
+// Text writes plans for people.
+func Text(w io.Writer, plans []Plan) error {
+	var b strings.Builder
+	for i, p := range plans {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		p.text(&b)
+	}
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p Plan) text(b *strings.Builder) {
+	fmt.Fprintf(b, "MachinePool %s/%s (%s %s)\n%s\n", p.Namespace, p.Name, p.Infrastructure.Kind, p.Infrastructure.Name, p.Headline)
+	for _, c := range p.Blocked {
+		fmt.Fprintf(b, "Blocked: %s: %s\n", c.Reason, c.Message)
+	}
+	for _, warning := range p.Warnings {
+		fmt.Fprintf(b, "Note: %s\n", warning)
+	}
+	p.textChanges(b)
+	p.textMachines(b)
+}
+
+// words are the effects for people.
+var words = map[Effect]string{
+	ReplacesMachines: "replaces machines", NewMachinesOnly: "new machines only", InPlace: "no machine replaced", Nothing: "nothing changes now", Unknown: "can't be told",
+}
+
+func (p Plan) textChanges(b *strings.Builder) {
+	if len(p.Changes) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	tw := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(tw, "FIELD\tFROM\tTO\tEFFECT") // kept in memory until Flush
+	for _, c := range p.Changes {
+		does := words[c.Effect]
+		if c.Why != "" {
+			does += " (" + c.Why + ")"
+		}
+		_, _ = fmt.Fprintf(tw, "%s %s\t%s\t%s\t%s\n", c.Kind, c.Path, c.From, c.To, does)
+	}
+	_ = tw.Flush() // into memory
+}
+
+// row is one machine of the table.
+type row struct {
+	wave string
+	Machine
+}
+
+func (p Plan) rows() []row {
+	var out []row
+	for i, w := range p.Waves {
+		for _, m := range w.Machines {
+			out = append(out, row{fmt.Sprint(i + 1), m})
+		}
+	}
+	for _, m := range p.Rolled {
+		out = append(out, row{"cloud", m})
+	}
+	for _, m := range p.Gone {
+		out = append(out, row{"removed", m})
+	}
+	return out
+}
+
+// textMachines writes which machines go. What is the reason of many is told once, below.
+func (p Plan) textMachines(b *strings.Builder) {
+	rows := p.rows()
+	if len(rows) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	var reasons []string
+	tw := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(tw, "WAVE\tINSTANCE\tNODE\tZONE\tWHY\tLOWEST READY") // kept in memory until Flush
+	last := ""
+	for i, r := range rows {
+		if i == linesMost {
+			_, _ = fmt.Fprintf(tw, "...\t%d more\t\t\t\t\n", len(rows)-linesMost)
+			break
+		}
+		reason := r.Reason + ": " + r.Message
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+		low := ""
+		if r.wave != last {
+			low = p.lowest(r.wave)
+		}
+		last = r.wave
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.wave, r.ID, dash(r.Node), dash(r.Zone), r.Reason, low)
+	}
+	_ = tw.Flush() // into memory
+	b.WriteString("\n")
+	for _, reason := range reasons {
+		b.WriteString(reason + "\n")
+	}
+}
+
+// lowest is the lowest Ready count of a wave.
+func (p Plan) lowest(wave string) string {
+	for i, w := range p.Waves {
+		if wave == fmt.Sprint(i+1) {
+			return fmt.Sprintf("%d of %d", w.LowestReady, p.Desired)
+		}
+	}
+	if wave == "cloud" {
+		return fmt.Sprintf("%d of %d", p.LowestReady, p.Desired)
+	}
+	return ""
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
