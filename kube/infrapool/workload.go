@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/labels/format"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/engine"
@@ -44,12 +46,19 @@ func (r *Reconciler[O, S]) workload(ctx context.Context, s *scope[O]) engine.Nod
 	return &drain.Workload{Remote: remote, Live: live, Management: r.Client, Cluster: s.cluster, Machine: standIn(s), Now: r.Now()}
 }
 
-// standIn is a Machine that stands for every machine of the pool where drain rules select by labels.
+// standIn is a Machine that stands for every machine of the pool where drain rules select by labels, and where annotations take
+// machines out of drains: it has the labels that a Machine of the pool would have.
 func standIn[O Object](s *scope[O]) *clusterv1.Machine {
 	m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: s.object.GetNamespace(), Name: s.object.GetName()}}
 	if s.pool != nil {
-		m.Labels = s.pool.Spec.Template.Labels
+		m.Labels = maps.Clone(s.pool.Spec.Template.Labels)
+		m.Annotations = s.pool.Spec.Template.Annotations
 		m.Spec = s.pool.Spec.Template.Spec
+		if m.Labels == nil {
+			m.Labels = map[string]string{}
+		}
+		m.Labels[clusterv1.ClusterNameLabel] = s.clusterName()
+		m.Labels[clusterv1.MachinePoolNameLabel] = format.MustFormatValue(s.pool.Name)
 	}
 	return m
 }
