@@ -57,16 +57,16 @@ var kubeTable = []Mutation{
 		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) || mutated("size of others not followed") {`),
 	one("pods deleted", kubeStart, "deletes pods instead of having them evicted",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
-		`	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+		`	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)
 `, `	if mutated("pods deleted") {
-		for _, pod := range pods.Pods() {
+		for _, pod := range r.list.Pods() {
 			if err := w.Remote.Delete(ctx, pod); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return unexpected(h.EvictPods(ctx, pods).PodsFailedEviction)
+	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)
 `),
 	one("cordon of others taken back", kubeStart, "opens a node that somebody else had closed",
 		Drain, []string{"TestUndrain"},
