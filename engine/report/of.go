@@ -23,7 +23,7 @@ func Of(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 	f := facts{d: d, out: out, o: out.Observed, t: t}
 	f.counts = count(f)
 	r := Report{Counts: f.counts, Seen: out.Seen, Events: happened(f)}
-	for _, check := range []func(facts) *Condition{templateReady, groupReady, instancesReady, upToDate, deleting, ready} {
+	for _, check := range []func(facts) *Condition{templateReady, groupReady, instancesReady, upToDate, draining, deleting, ready} {
 		if c := check(f); c != nil {
 			r.Conditions = append(r.Conditions, *c)
 		}

@@ -37,7 +37,10 @@ func sentence(f facts, c *Condition) string {
 	if c == nil {
 		switch roll := f.out.Plan.Rollout; roll.State {
 		case pool.RolloutHalted, pool.RolloutPaused, pool.RolloutWaiting:
-			return counted + "; " + roll.Cause.Message
+			counted += "; " + roll.Cause.Message
+		}
+		if text := blocked(f); text != "" {
+			counted += "; " + text
 		}
 		return counted
 	}

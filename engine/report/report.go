@@ -16,6 +16,8 @@ const (
 	InstancesReady = "InstancesReady"
 	// UpToDate says that every instance was launched from the wanted template.
 	UpToDate = "UpToDate"
+	// Draining says which nodes are being drained and what keeps their pods; it is absent while none is.
+	Draining = "Draining"
 	// Deleting says how far deletion has come; it is absent while the object is not being deleted.
 	Deleting = "Deleting"
 )

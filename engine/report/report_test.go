@@ -292,6 +292,24 @@ func TestUpToDate(t *testing.T) {
 	})
 }
 
+func TestDraining(t *testing.T) {
+	unblocked := func(i *pool.Instance) {
+		draining(i)
+		i.Node.Blocked = nil
+	}
+	hold(t, report.Draining, []row{
+		{"nobody drains", "the condition is there only while nodes are drained", and(), "absent"},
+		{"a rollout drains", "which node", and(rolling, first(stale), first(unblocked)), "True Draining: draining node-i-1"},
+		{"a budget that never allows", "pod and budget by name, though every machine is Ready", and(rolling, first(stale), first(draining)), "True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
+		{"a deletion drains", "every drain is told of alike", and(deleting, first(draining)), "True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
+		{"drained", "what has ended is no news", and(rolling, first(stale), first(func(i *pool.Instance) {
+			draining(i)
+			i.Node.Remaining, i.Node.Blocked = 0, nil
+		})), "absent"},
+		{"not asked", "nothing is known", and(unseen, first(draining)), "absent"},
+	})
+}
+
 func TestDeleting(t *testing.T) {
 	hold(t, report.Deleting, []row{
 		{"not deleting", "the condition is there only while the object goes", and(), "absent"},
@@ -315,6 +333,7 @@ func TestReady(t *testing.T) {
 		{"some old", "a pool is ready while it has old machines, and they are counted", first(func(i *pool.Instance) { i.Template.Content = "v1:old" }), "True AllReady: 3 of 3 machines are Ready, 2 up to date"},
 		{"halted", "a pool is ready with its old machines, and says what is wrong with the new", and(rolling, first(stale), second(late), size(2), replicas(2)), "True AllReady: 2 of 2 machines are Ready, 2 up to date; the rollout is halted: new instance i-2 has not joined the cluster in time"},
 		{"paused", "and that it is paused", and(rolling, paused, first(stale)), "True AllReady: 3 of 3 machines are Ready, 2 up to date; paused by muster.dev/rollout"},
+		{"a drain that can't end", "pod and budget by name", and(rolling, first(stale), first(draining)), "True AllReady: 3 of 3 machines are Ready, 2 up to date; draining node-i-1; kept by default/web (budget web)"},
 		{"not joined", "how many, and what is waited for", first(notJoined), "False NodesJoining: 2 of 3 machines are Ready; waiting for 1 machine to join the cluster"},
 		{"scaling", "how many, and what is waited for rather than two sizes", and(replicas(5), first(unready)), "False Scaling: 2 of 5 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
 		{"scaling, nothing to wait for", "both sizes then", replicas(5), "False Scaling: 3 of 5 machines are Ready; the Auto Scaling group has a size of 3, the pool wants 5"},
