@@ -233,8 +233,6 @@ func TestDelete(t *testing.T) {
 		{"not timed out", "a moment earlier it does not", wants(2, deleting, timeout(time.Minute+1)), fleet(serving(2, drainingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
 		{"volumes attached", "evicted pods' volumes are let go before the machine is taken from under them", wants(2, deleting), fleet(serving(2, drainedNode, detachingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
 		{"volumes attached, timed out", "they have a timeout of their own", wants(2, deleting, timeout(time.Minute)), fleet(serving(2, drainingNode, detachingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
-		{"volumes attached", "evicted pods' volumes are let go before the machine is taken from under them", wants(2, deleting), fleet(serving(2, drainedNode, detachingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
-		{"volumes attached, timed out", "they have a timeout of their own", wants(2, deleting, timeout(time.Minute)), fleet(serving(2, drainingNode, detachingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
 		{"whole cluster", "nobody is left who could run what is evicted", wants(2, deleting, whole), fleet(serving(2)), "DeleteGroup i-1 i-2 (PoolDeleted)"},
 		{"workload cluster away", "what runs there is unknown, and drain comes before removal", wants(2, deleting), fleet(serving(2, notJoined), unknown), "waiting WorkloadClusterUnreachable"},
 		{"workload cluster away with the whole", "nothing needs to be known", wants(2, deleting, whole), fleet(serving(2, notJoined), unknown), "DeleteGroup i-1 i-2 (PoolDeleted)"},

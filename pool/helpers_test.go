@@ -84,7 +84,6 @@ func drainingNode(i *Instance) {
 	i.Node.Remaining = 2
 }
 func detachingNode(i *Instance)      { i.Node.Detaching = 1 }
-func detachingNode(i *Instance)      { i.Node.Detaching = 1 }
 func in(zone string) func(*Instance) { return func(i *Instance) { i.Zone = zone } }
 func from(v Template) func(*Instance) {
 	return func(i *Instance) { i.Template = v }

@@ -44,8 +44,8 @@ func (v *view) releasable(m *member) bool {
 		return m.Guard.Done
 	}
 	detaches := m.Node != nil && m.Node.Detaching > 0
-	if v.d.DrainTimeout > 0 && v.reached(m.Hold.Since.Add(v.d.DrainTimeout)) && m.Hold.Since.Before(v.now) {
-		return !detaches
+	if v.d.DrainTimeout > 0 && v.reached(m.Hold.Since.Add(v.d.DrainTimeout)) && m.Hold.Since.Before(v.now) && !detaches {
+		return true
 	}
 	return !v.unknownNodes() && v.removable(m.Instance)
 }

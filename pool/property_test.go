@@ -30,7 +30,6 @@ func aNode(id string) *rapid.Generator[*Node] {
 			n.Cordoned, n.DrainStarted = true, now.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "drains"))*time.Second)
 			n.Remaining = rapid.IntRange(0, 2).Draw(t, "remaining")
 			n.Detaching = rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "detaching")
-			n.Detaching = rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "detaching")
 		}
 		return n
 	})
@@ -415,8 +414,6 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 		case node == nil:
 		case node.DrainStarted.IsZero():
 			return target.ID + " is not drained"
-		case node.Detaching > 0:
-			return target.ID + " has volumes attached"
 		case node.Detaching > 0:
 			return target.ID + " has volumes attached"
 		case node.Remaining > 0 && (d.DrainTimeout == 0 || now.Sub(node.DrainStarted) < d.DrainTimeout):
