@@ -1,0 +1,156 @@
+package machines
+
+import (
+	"fmt"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// Verb is what is done to one object.
+type Verb string
+
+// The closed set of what is done.
+const (
+	// Create makes the infrastructure machine of an instance.
+	Create Verb = "Create"
+	// Update writes what was seen of the instance, where it is new.
+	Update Verb = "Update"
+	// DeleteMachine deletes a Machine, whose controller deletes the infrastructure machine when hooks and drain have ended.
+	DeleteMachine Verb = "DeleteMachine"
+	// DeleteInfra deletes an infrastructure machine whose instance is gone.
+	DeleteInfra Verb = "DeleteInfra"
+	// Release takes our finalizer off an infrastructure machine that is being deleted.
+	Release Verb = "Release"
+	// Detach, Leave and DetachInfra take a Machine away without its instance, in two steps, and an infrastructure machine.
+	Detach      Verb = "Detach"
+	Leave       Verb = "Leave"
+	DetachInfra Verb = "DetachInfra"
+)
+
+// Action is one thing to do. Which fields are set depends on the verb.
+type Action struct {
+	Do       Verb
+	Instance *pool.Instance
+	Infra    *Infra
+	Machine  *Machine
+	Cause    pool.Cause
+}
+
+// Facts are what Decide works from.
+type Facts struct {
+	// On says that the pool has machines of its own; Announced that its status tells the core controller so, who makes
+	// Machines as long as it does.
+	On, Announced bool
+	// Deleting says that the pool is being deleted: no more is made.
+	Deleting bool
+	// Trusted says that Instances are all that the pool has: what is not among them is gone.
+	Trusted   bool
+	Instances []pool.Instance
+	Known     Known
+}
+
+// Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
+func Decide(f Facts) []Action {
+	seen := map[string]*pool.Instance{}
+	for k := range f.Instances {
+		if key := cloud.ProviderKey(f.Instances[k].ProviderID); key != "" {
+			seen[key] = &f.Instances[k]
+		}
+	}
+	var out []Action
+	have := map[string]bool{}
+	for k := range f.Known.Infras {
+		i := &f.Known.Infras[k]
+		have[i.Key] = true
+		if a := f.decide(i, seen[i.Key]); a != nil {
+			out = append(out, *a)
+		}
+	}
+	for _, m := range f.Known.Alone {
+		if a := f.decideAlone(m); a != nil {
+			out = append(out, *a)
+		}
+	}
+	if !f.On || f.Deleting || !f.Trusted {
+		return out
+	}
+	for k := range f.Instances {
+		i := &f.Instances[k]
+		key := cloud.ProviderKey(i.ProviderID)
+		if key == "" || have[key] || i.State != pool.Pending && i.State != pool.Running {
+			continue
+		}
+		out = append(out, Action{Do: Create, Instance: i})
+	}
+	return out
+}
+
+// decide is what is done about one infrastructure machine, whose instance is nil when it was not seen.
+func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
+	m := i.Machine
+	switch {
+	case i.Paused || m != nil && m.Paused:
+		return nil
+	case i.Detached || m != nil && m.Detached, !f.On && !i.Deleting && (m == nil || !m.Deleting):
+		return f.detach(i)
+	case !f.Trusted:
+		return nil
+	case seen == nil:
+		return gone(i)
+	case seen.State == pool.Terminating && seen.Hold == nil && m != nil && !m.Deleting && !i.Deleting:
+		return &Action{Do: DeleteMachine, Machine: m, Infra: i, Cause: terminating(seen)}
+	}
+	return &Action{Do: Update, Infra: i, Instance: seen}
+}
+
+// terminating is why the cloud takes an instance, as far as anybody knows.
+func terminating(i *pool.Instance) pool.Cause {
+	if i.Doomed != nil {
+		return *i.Doomed
+	}
+	return pool.Cause{Reason: "InstanceTerminating", Message: fmt.Sprintf("the cloud is terminating instance %s", i.ID)}
+}
+
+// gone is what is done about an infrastructure machine whose instance is gone: the Machine goes first. There is nothing left to
+// drain, and so its controller is not waited for.
+func gone(i *Infra) *Action {
+	switch m := i.Machine; {
+	case m != nil && !m.Deleting:
+		return &Action{Do: DeleteMachine, Machine: m, Infra: i, Cause: pool.Cause{Reason: "InstanceGone", Message: "the instance does not exist any more"}}
+	case !i.Deleting:
+		return &Action{Do: DeleteInfra, Infra: i}
+	case i.Finalized:
+		return &Action{Do: Release, Infra: i}
+	}
+	return nil
+}
+
+// detach takes a Machine and then its infrastructure machine away, and leaves the instance as it is. As long as the core
+// controller is told to make Machines, it is not begun.
+func (f Facts) detach(i *Infra) *Action {
+	switch m := i.Machine; {
+	case m != nil:
+		return f.decideAlone(m)
+	case !f.On && f.Announced:
+		return nil
+	case !i.Deleting:
+		return &Action{Do: DetachInfra, Infra: i}
+	case i.Finalized:
+		return &Action{Do: Release, Infra: i}
+	}
+	return nil
+}
+
+// decideAlone is what is done about a Machine that is to be taken away without an instance, or has none.
+func (f Facts) decideAlone(m *Machine) *Action {
+	switch {
+	case m.Paused:
+		return nil
+	case m.Detached && m.Deleting:
+		return &Action{Do: Leave, Machine: m}
+	case m.Detached || !f.On && !f.Announced && !m.Deleting:
+		return &Action{Do: Detach, Machine: m}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/labels/format"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// createLimit is how many infrastructure machines one pass makes, so that a large pool whose machines are switched on does
+// not hold a worker for long.
+const createLimit = 50
+
+// eventAction is what events say was being done.
+const eventAction = "Reconcile"
+
+// Doer does what was decided, for one pool in one pass.
+type Doer struct {
+	Client client.Client
+	// Live reads Machines without a cache, before one is deleted; nil trusts the cache.
+	Live     client.Reader
+	Recorder events.EventRecorder
+	Kind     Kind
+	// Pool is the infrastructure object of the pool, PoolKind the name of its kind, Owner the reference to it that
+	// infrastructure machines carry.
+	Pool     client.Object
+	PoolKind string
+	Owner    metav1.OwnerReference
+	// Cluster and MachinePool are the names of those that the pool belongs to.
+	Cluster, MachinePool string
+	Wanted               pool.Template
+	Now                  time.Time
+}
+
+// Do does all, and says how many were left for the next pass. Everything is tried; errors are joined.
+func (d *Doer) Do(ctx context.Context, actions []Action) (left int, err error) {
+	var failed []error
+	created := 0
+	for _, a := range actions {
+		if a.Do == Create {
+			if created++; created > createLimit {
+				left++
+				continue
+			}
+		}
+		if err := d.one(ctx, a); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return left, errors.Join(failed...)
+}
+
+func (d *Doer) one(ctx context.Context, a Action) error {
+	switch a.Do {
+	case Create:
+		return d.create(ctx, *a.Instance)
+	case Update:
+		return d.update(ctx, a)
+	case DeleteMachine:
+		return d.deleteMachine(ctx, a.Machine, a.Cause)
+	case Detach:
+		return d.detach(ctx, a.Machine.Object)
+	case DetachInfra:
+		return d.detach(ctx, a.Infra.Object)
+	case DeleteInfra:
+		return d.delete(ctx, a.Infra.Object)
+	case Release:
+		return d.dropFinalizer(ctx, a.Infra.Object, d.Kind.Finalizer)
+	case Leave:
+		return d.dropFinalizer(ctx, a.Machine.Object, clusterv1.MachineFinalizer)
+	}
+	return fmt.Errorf("there is no way to do %s", a.Do)
+}
+
+func (d *Doer) seen(i pool.Instance) Seen {
+	return Seen{Instance: i, Pool: d.Pool, Wanted: d.Wanted, Now: d.Now}
+}
+
+// create makes the infrastructure machine of an instance. One that another pass has made already, and that the cache does not
+// show yet, is left to the next pass.
+func (d *Doer) create(ctx context.Context, i pool.Instance) error {
+	o := d.Kind.New()
+	o.SetNamespace(d.Pool.GetNamespace())
+	o.SetName(Name(d.MachinePool, i.ID))
+	d.tie(o)
+	d.Kind.FillSpec(o, d.seen(i))
+	err := d.Client.Create(ctx, o)
+	if apierrors.IsAlreadyExists(err) {
+		return d.foreign(ctx, o)
+	}
+	if err != nil {
+		return fmt.Errorf("make %s of instance %s: %w", d.named(o), i.ID, err)
+	}
+	return d.writeStatus(ctx, o, i)
+}
+
+// foreign says that a name is taken by something that is not the pool's.
+func (d *Doer) foreign(ctx context.Context, o client.Object) error {
+	other := d.Kind.New()
+	if err := d.Client.Get(ctx, client.ObjectKeyFromObject(o), other); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if util.HasOwnerRef(other.GetOwnerReferences(), d.Owner) {
+		return nil
+	}
+	return fmt.Errorf("%s exists and belongs to no pool, want it for an instance of %s %s: rename or delete it", d.named(o), d.PoolKind, d.Pool.GetName())
+}
+
+// tie has an infrastructure machine belong to its pool and be found by the core controller.
+func (d *Doer) tie(o client.Object) {
+	labels := maps.Clone(o.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[clusterv1.ClusterNameLabel] = d.Cluster
+	labels[clusterv1.MachinePoolNameLabel] = format.MustFormatValue(d.MachinePool)
+	if filter, ok := d.Pool.GetLabels()[clusterv1.WatchLabel]; ok {
+		labels[clusterv1.WatchLabel] = filter
+	}
+	o.SetLabels(labels)
+	o.SetOwnerReferences(util.EnsureOwnerRef(o.GetOwnerReferences(), d.Owner))
+	if o.GetDeletionTimestamp().IsZero() {
+		controllerutil.AddFinalizer(o, d.Kind.Finalizer)
+	}
+}
+
+// update writes what is new about an instance: nothing, as a rule.
+func (d *Doer) update(ctx context.Context, a Action) error {
+	o := a.Infra.Object.DeepCopyObject().(client.Object)
+	d.tie(o)
+	d.Kind.FillSpec(o, d.seen(*a.Instance))
+	if err := d.patch(ctx, a.Infra.Object, o, client.MergeFromWithOptions(a.Infra.Object, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	return d.writeStatus(ctx, o, *a.Instance)
+}
+
+// patch writes the difference between two states of an object, if there is one.
+func (d *Doer) patch(ctx context.Context, before, o client.Object, how client.Patch) error {
+	if equality.Semantic.DeepEqual(before, o) {
+		return nil
+	}
+	if err := d.Client.Patch(ctx, o, how); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write %s: %w", d.named(o), err)
+	}
+	return nil
+}
+
+// writeStatus writes what is new about an instance into the status of its infrastructure machine.
+func (d *Doer) writeStatus(ctx context.Context, o client.Object, i pool.Instance) error {
+	before := o.DeepCopyObject().(client.Object)
+	d.Kind.FillStatus(o, d.seen(i))
+	if equality.Semantic.DeepEqual(before, o) {
+		return nil
+	}
+	if err := d.Client.Status().Patch(ctx, o, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write the status of %s: %w", d.named(o), err)
+	}
+	return nil
+}
+
+// detach says on an object that it goes without its instance, and deletes exactly what carries that: a Machine that says so is
+// paused, so that its controller drains nothing and deletes no Node.
+func (d *Doer) detach(ctx context.Context, was client.Object) error {
+	o := was.DeepCopyObject().(client.Object)
+	annotations := maps.Clone(o.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[DetachedAnnotation] = ""
+	if _, ok := o.(*clusterv1.Machine); ok {
+		annotations[clusterv1.PausedAnnotation] = ""
+	}
+	o.SetAnnotations(annotations)
+	if err := d.patch(ctx, was, o, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	return d.delete(ctx, o)
+}
+
+// delete deletes exactly the object that was read.
+func (d *Doer) delete(ctx context.Context, o client.Object) error {
+	uid := o.GetUID()
+	if err := d.Client.Delete(ctx, o, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s: %w", d.named(o), err)
+	}
+	return nil
+}
+
+func (d *Doer) dropFinalizer(ctx context.Context, was client.Object, finalizer string) error {
+	o := was.DeepCopyObject().(client.Object)
+	controllerutil.RemoveFinalizer(o, finalizer)
+	return d.patch(ctx, was, o, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
+}
+
+// named is an object as messages name it.
+func (d *Doer) named(o client.Object) string {
+	kind := d.Kind.Name
+	if _, ok := o.(*clusterv1.Machine); ok {
+		kind = "Machine"
+	}
+	return fmt.Sprintf("%s %s", kind, client.ObjectKeyFromObject(o))
+}

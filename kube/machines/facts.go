@@ -1,0 +1,200 @@
+package machines
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// CauseAnnotation on a Machine says why the pool has deleted it, as REASON: MESSAGE.
+	CauseAnnotation = "muster.dev/removal-cause"
+	// DetachedAnnotation on a Machine or an infrastructure machine says that it is taken away without its instance, because
+	// the pool has machines no more. It is set before anything else is done.
+	DetachedAnnotation = "muster.dev/detached"
+	// machineDeleted is the reason of an instance whose Machine somebody else has deleted.
+	machineDeleted = "MachineDeleted"
+)
+
+// Machine is what is known about one Machine of the pool.
+type Machine struct {
+	Object *clusterv1.Machine
+	// Infra is the name of its infrastructure machine.
+	Infra string
+	// Deleting says that it is being deleted, Detached that this is without its instance, Paused that it is to be left alone.
+	Deleting, Detached, Paused bool
+	// Marked says that its instance shall go before others.
+	Marked bool
+}
+
+// Infra is what is known about one infrastructure machine of the pool.
+type Infra struct {
+	Object client.Object
+	// Key is the provider key of its instance, empty when it names none.
+	Key string
+	// Machine is the Machine that it belongs to; nil when there is none, or none yet.
+	Machine                    *Machine
+	Deleting, Detached, Paused bool
+	// Finalized says that our finalizer keeps it.
+	Finalized bool
+}
+
+// Known is what the management cluster says about the machines of one pool.
+type Known struct {
+	Infras []Infra
+	// Alone are Machines whose infrastructure machine does not exist.
+	Alone []*Machine
+}
+
+// Know puts infrastructure machines and Machines together. Machines of other kinds are none of the pool's.
+func Know(k Kind, infras []client.Object, list []clusterv1.Machine) Known {
+	byInfra := map[string]*Machine{}
+	var names []string
+	for i := range list {
+		m := machineOf(&list[i])
+		ref := list[i].Spec.InfrastructureRef
+		if ref.Kind != k.Name || ref.APIGroup != k.GroupVersion.Group {
+			continue
+		}
+		byInfra[m.Infra] = m
+		names = append(names, m.Infra)
+	}
+	var out Known
+	for _, o := range infras {
+		out.Infras = append(out.Infras, Infra{
+			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), Machine: byInfra[o.GetName()],
+			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Finalized: controllerutil.ContainsFinalizer(o, k.Finalizer),
+		})
+		delete(byInfra, o.GetName())
+	}
+	slices.SortFunc(out.Infras, func(a, b Infra) int { return strings.Compare(a.Object.GetName(), b.Object.GetName()) })
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if m, ok := byInfra[name]; ok {
+			out.Alone = append(out.Alone, m)
+		}
+	}
+	return out
+}
+
+func machineOf(m *clusterv1.Machine) *Machine {
+	_, marked := m.Annotations[clusterv1.DeleteMachineAnnotation]
+	return &Machine{
+		Object: m, Infra: m.Spec.InfrastructureRef.Name, Marked: marked,
+		Deleting: going(m), Detached: detached(m), Paused: annotations.HasPaused(m) && !detached(m),
+	}
+}
+
+func going(o client.Object) bool { return !o.GetDeletionTimestamp().IsZero() }
+
+func detached(o client.Object) bool {
+	_, ok := o.GetAnnotations()[DetachedAnnotation]
+	return ok
+}
+
+// Says is what the machines say about instances, by provider key, for the decision about the pool.
+type Says struct {
+	// Marked instances go before others.
+	Marked map[string]bool
+	// Condemned instances were asked to go by name, with the reason.
+	Condemned map[string]pool.Cause
+	// Guards have to let instances go first.
+	Guards map[string]pool.Guard
+}
+
+// Say derives what the machines say. While guarded is false nobody is waited for: there is nobody who could let go.
+func (k Known) Say(kind Kind, on, guarded bool) Says {
+	out := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}}
+	for _, i := range k.Infras {
+		m := i.Machine
+		if i.Key == "" {
+			continue
+		}
+		if m != nil && m.Marked {
+			out.Marked[i.Key] = true
+		}
+		if cause := i.condemned(kind); cause != nil {
+			out.Condemned[i.Key] = *cause
+		}
+		if guarded && m != nil && (on || m.Deleting) && !m.Detached && !i.deletedAlone() {
+			out.Guards[i.Key] = m.guard(i.Deleting)
+		}
+	}
+	return out
+}
+
+// condemned says why the instance was asked to go, if it was.
+func (i Infra) condemned(kind Kind) *pool.Cause {
+	switch m := i.Machine; {
+	case m != nil && m.Deleting && !m.Detached:
+		return m.cause()
+	case i.Deleting && !i.Detached:
+		return &pool.Cause{Reason: kind.Name + "Deleted", Message: fmt.Sprintf("%s %s is being deleted", kind.Name, i.Object.GetName())}
+	}
+	return nil
+}
+
+// deletedAlone says that somebody deleted the infrastructure machine and not its Machine, or that one only later: the
+// Machine's controller drains nothing then, so that the drain is ours.
+func (i Infra) deletedAlone() bool {
+	return i.Deleting && (!i.Machine.Deleting || i.Object.GetDeletionTimestamp().Before(i.Machine.Object.DeletionTimestamp))
+}
+
+// cause is why the Machine was deleted.
+func (m *Machine) cause() *pool.Cause {
+	if reason, message, ok := strings.Cut(m.Object.Annotations[CauseAnnotation], ": "); ok {
+		return &pool.Cause{Reason: reason, Message: message}
+	}
+	return &pool.Cause{Reason: machineDeleted, Message: fmt.Sprintf("Machine %s is being deleted", m.Object.Name)}
+}
+
+// guard is the Machine as the one who lets its instance go: that is done when its controller deletes the infrastructure
+// machine.
+func (m *Machine) guard(infraGoing bool) pool.Guard {
+	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing, Waits: m.waits()}
+}
+
+func (m *Machine) pausedText() string {
+	return fmt.Sprintf("Machine %s, which has the annotation %s", m.Object.Name, clusterv1.PausedAnnotation)
+}
+
+// times are what messages of cluster-api say about when something began.
+var times = regexp.MustCompile(` ?\((started at|since) [^)]*\)`)
+
+// waitsLimit bounds what is told of one Machine.
+const waitsLimit = 3
+
+// waits says what the Machine's deletion waits for, in the words of its own controller without the times in them.
+func (m *Machine) waits() []string {
+	if m.Paused {
+		return []string{m.pausedText()}
+	}
+	c := meta.FindStatusCondition(m.Object.Status.Conditions, clusterv1.MachineDeletingCondition)
+	if c == nil || !m.Deleting || c.Reason == clusterv1.MachineDeletingReason || c.Message == "" {
+		return nil
+	}
+	var out []string
+	lines := strings.Split(times.ReplaceAllString(c.Message, ""), "\n")
+	if c.Reason == clusterv1.MachineDeletingDrainingNodeReason && len(lines) > 1 {
+		lines = lines[1:]
+	}
+	for _, line := range lines {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "* ")); line != "" {
+			out = append(out, line)
+		}
+	}
+	if len(out) > waitsLimit {
+		out = append(out[:waitsLimit], fmt.Sprintf("%d more lines of condition Deleting of Machine %s", len(out)-waitsLimit, m.Object.Name))
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package machines
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// Kind is what holds for every infrastructure machine of one kind.
+type Kind struct {
+	// GroupVersion and Name of the kind, for example AWSMachine.
+	GroupVersion schema.GroupVersion
+	Name         string
+	// Finalizer keeps an object until its instance is gone.
+	Finalizer string
+	// New and NewList make empty objects of the kind.
+	New     func() client.Object
+	NewList func() client.ObjectList
+	// ProviderID is the one that an object's specification says.
+	ProviderID func(o client.Object) string
+	// FillSpec and FillStatus write what is known about an instance into an object. They leave alone what they know nothing of,
+	// and change nothing when nothing is new.
+	FillSpec   func(o client.Object, seen Seen)
+	FillStatus func(o client.Object, seen Seen)
+}
+
+// Seen is one instance as a pass has seen it.
+type Seen struct {
+	Instance pool.Instance
+	// Pool is the infrastructure object of the pool, Wanted the template that it asks for.
+	Pool   client.Object
+	Wanted pool.Template
+	Now    time.Time
+}
+
+const (
+	// nameLimit is what a label's value may hold: names of Machines become values of labels.
+	nameLimit = validation.LabelValueMaxLength
+	// hashed is how many letters of a hash stand for what does not fit into a name.
+	hashed = 10
+	// idLimit bounds the part of a name that an instance's ID takes.
+	idLimit = 32
+)
+
+// Name is the name of the infrastructure machine, and of the Machine, that stand for an instance of a pool: the same for the
+// same instance, whoever asks. What is too long, or holds letters that a name may not have, is replaced by a hash of it.
+func Name(poolName, instanceID string) string {
+	id := instanceID
+	if len(id) > idLimit || len(validation.IsDNS1123Label(id)) > 0 {
+		id = hash(instanceID)
+	}
+	left := nameLimit - len(id) - 1
+	if len(poolName) > left {
+		poolName = strings.TrimRight(poolName[:left-hashed-1], "-.") + "-" + hash(poolName)
+	}
+	return poolName + "-" + id
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])[:hashed]
+}

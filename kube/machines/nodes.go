@@ -1,0 +1,97 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+// Nodes are the nodes of a workload cluster, of which some belong to Machines: these are drained by deleting their Machine,
+// the others as ever.
+type Nodes struct {
+	engine.Nodes
+	Doer  *Doer
+	Known Known
+	// Guards are those who let instances go, by provider key, as the decision was told.
+	Guards map[string]pool.Guard
+}
+
+// Start begins a step. The drain of an instance that has a Machine is the deletion of that.
+func (n Nodes) Start(ctx context.Context, s pool.Step) error {
+	if s.Kind != pool.Drain {
+		return n.Nodes.Start(ctx, s)
+	}
+	rest, ask, failed := n.split(s)
+	if len(ask) > 0 {
+		failed = append(failed, n.delete(ctx, ask))
+	}
+	if len(rest.Targets) > 0 {
+		failed = append(failed, n.Nodes.Start(ctx, rest))
+	}
+	return errors.Join(failed...)
+}
+
+// asked is a Machine that is to be deleted, and why.
+type asked struct {
+	machine *Machine
+	cause   pool.Cause
+}
+
+// split parts the targets of a drain: those that have no guard, and the Machines that are to be deleted for the others. An
+// error tells of one that is to be left alone.
+func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) {
+	machines := map[string]*Machine{}
+	for _, i := range n.Known.Infras {
+		machines[i.Key] = i.Machine
+	}
+	rest = s
+	rest.Targets = nil
+	for _, t := range s.Targets {
+		key := cloud.ProviderKey(t.ProviderID)
+		_, guarded := n.Guards[key]
+		switch m := machines[key]; {
+		case !guarded || m == nil:
+			rest.Targets = append(rest.Targets, t)
+		case m.Deleting:
+		case m.Paused:
+			failed = append(failed, fmt.Errorf("instance %s is not drained: it waits for %s", t.ID, m.pausedText()))
+		default:
+			ask = append(ask, asked{m, t.Cause})
+		}
+	}
+	return rest, ask, failed
+}
+
+// delete deletes Machines, if the cache knows of all that are being deleted already.
+func (n Nodes) delete(ctx context.Context, list []asked) error {
+	if err := n.Doer.current(ctx, n.Known.deleting()); err != nil {
+		return err
+	}
+	var failed []error
+	for _, a := range list {
+		failed = append(failed, n.Doer.deleteMachine(ctx, a.machine, a.cause))
+	}
+	return errors.Join(failed...)
+}
+
+// deleting are the Machines that are known to be being deleted.
+func (k Known) deleting() map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for _, i := range k.Infras {
+		if i.Machine != nil && i.Machine.Deleting {
+			out[i.Machine.Object.UID] = true
+		}
+	}
+	for _, m := range k.Alone {
+		if m.Deleting {
+			out[m.Object.UID] = true
+		}
+	}
+	return out
+}
