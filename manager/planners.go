@@ -1,0 +1,39 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/kube/infrapool"
+	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/webhook"
+)
+
+// Planners look at the pools of every infrastructure kind as the manager's controllers do, and change nothing. The client's
+// scheme is NewScheme's.
+func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([]infrapool.Planner, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	driver, err := aws.New(o.AWS)
+	if err != nil {
+		return nil, fmt.Errorf("make the driver: %w", err)
+	}
+	options := infrapool.Options{Client: c, ClusterCache: clusters}
+	return []infrapool.Planner{
+		infrapool.NewPlanner[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource](awspool.Adapter{}, driver, options),
+	}, nil
+}
+
+// Hub gives objects in the version that the controllers read.
+func Hub(c client.Client) func(context.Context, client.Object) (client.Object, error) {
+	return func(ctx context.Context, o client.Object) (client.Object, error) {
+		return webhook.ToHub(ctx, c.Scheme(), c, o)
+	}
+}
