@@ -21,8 +21,9 @@ import (
 // facts are the engine's facts, and what the reconciler needs beside them.
 type facts[S any] struct {
 	engine.Facts[S]
-	// keep is what must stay on the object.
+	// keep is what must stay on the object, drop the keys of what it remembers in vain.
 	keep map[string]string
+	drop []string
 	// untranslated says why the specification can't be followed at all; the cloud is not asked then.
 	untranslated error
 }
@@ -43,7 +44,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 			held = &pool.Cause{Reason: reasonNotTranslated, Message: err.Error()}
 		}
 	}
-	f.keep = t.Keep
+	f.keep = maps.Clone(t.Keep)
 	f.Now = r.Now()
 	f.Desired = pool.Desired{
 		Replicas:     replicas(s.pool),
@@ -57,7 +58,12 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		DrainTimeout: drainTimeout(s.pool),
 		NoDrain:      r.noDrain(ctx, s),
 		DeletePolicy: t.DeletePolicy,
+		Strategy:     t.Strategy,
+		Rollback:     t.Rollback,
+		SkipModel:    r.SkipModelReconciliation,
+		MinReady:     minReady(s.pool),
 	}
+	r.steer(s, f, remembered, t.RollDisabled)
 	f.Target = cloud.Target[S]{
 		Owner:      r.ownerOf(s.object, s.clusterName()),
 		Bootstrap:  s.bootstrap,
@@ -73,6 +79,41 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	}
 	f.Generation, err = generation(f.Facts)
 	return f, err
+}
+
+// steer follows what annotations ask of rollouts. Where the object says that a changed template replaces nothing, machines
+// are replaced if somebody asks for it in so many words, and those alone that he asks for.
+func (r *Reconciler[O, S]) steer(s *scope[O], f *facts[S], remembered map[string]string, disabled *pool.Cause) {
+	d := &f.Desired
+	d.JoinDeadline, d.ProgressDeadline = s.settings.join, s.settings.progress
+	var keep map[string]string
+	d.Restart, keep, f.drop = restarting(s.settings.restarts, remembered, f.Now)
+	f.keep = merged(keep, f.keep)
+	d.RolloutHeld = s.settings.held
+	switch {
+	case disabled == nil:
+	case d.Restart == nil && d.RolloutHeld == nil:
+		d.RolloutHeld = disabled
+	default:
+		d.SkipModel = true
+	}
+}
+
+// settings are what the object's and its MachinePool's annotations ask for.
+func (r *Reconciler[O, S]) settings(s *scope[O]) settings {
+	var machinePool *annotated
+	if s.pool != nil {
+		machinePool = &annotated{"MachinePool", keyRestartPool, s.pool}
+	}
+	return settingsOf(annotated{r.kind.Name, keyRestart, s.object}, machinePool)
+}
+
+// minReady is how long a node must have been Ready to count as available.
+func minReady(mp *clusterv1.MachinePool) time.Duration {
+	if mp == nil {
+		return 0
+	}
+	return time.Duration(ptr.Deref(mp.Spec.Template.Spec.MinReadySeconds, 0)) * time.Second
 }
 
 // drainTimeout bounds the drain of one node; zero is no bound, as the API has it.
@@ -120,7 +161,7 @@ func (r *Reconciler[O, S]) marked(ctx context.Context, s *scope[O]) (map[string]
 // merged is a with what only b has.
 func merged(a, b map[string]string) map[string]string {
 	if len(a) == 0 {
-		return nil
+		return b
 	}
 	out := maps.Clone(b)
 	if out == nil {

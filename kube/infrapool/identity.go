@@ -34,13 +34,13 @@ func (r *Reconciler[O, S]) hasIdentity(o O) bool {
 
 // claim writes down who owns the pool's cloud objects and what finds them again, and keeps the object until they are
 // gone. It is one write, made before the cloud is asked for the first time, and none later.
-func (r *Reconciler[O, S]) claim(ctx context.Context, o O, keep map[string]string) error {
+func (r *Reconciler[O, S]) claim(ctx context.Context, o O, keep map[string]string, drop []string) error {
 	return r.patchMetadata(ctx, o, func() error {
 		controllerutil.AddFinalizer(o, r.kind.Finalizer)
 		if o.GetAnnotations()[OwnerIDAnnotation] == "" {
 			annotate(o, OwnerIDAnnotation, string(o.GetUID()))
 		}
-		return resolve(o, keep)
+		return resolve(o, keep, drop...)
 	})
 }
 
@@ -102,9 +102,9 @@ func resolved(o client.Object) (map[string]string, error) {
 	return remembered, nil
 }
 
-// resolve adds what was found to what the object remembers.
-func resolve(o client.Object, found map[string]string) error {
-	if len(found) == 0 {
+// resolve adds what was found to what the object remembers, and drops what is of no use any more.
+func resolve(o client.Object, found map[string]string, drop ...string) error {
+	if len(found) == 0 && len(drop) == 0 {
 		return nil
 	}
 	remembered, err := resolved(o)
@@ -116,6 +116,9 @@ func resolve(o client.Object, found map[string]string) error {
 	maps.Copy(next, found)
 	if len(next) > resolvedLimit {
 		next = maps.Clone(found)
+	}
+	for _, key := range drop {
+		delete(next, key)
 	}
 	if maps.Equal(next, remembered) {
 		return nil

@@ -84,8 +84,14 @@ type Translation[S any] struct {
 	// Min, Max and their fields bound the replicas, as in pool.Desired.
 	Min, Max           int
 	MinField, MaxField string
-	// DeletePolicy orders the instances that a scale-in may choose from.
+	// DeletePolicy orders the instances that a scale-in or a rollout may choose from.
 	DeletePolicy pool.DeletePolicy
+	// Strategy is how instances are replaced by our hand; nil leaves it to the cloud's own roll, where it has one.
+	Strategy *pool.Strategy
+	// Rollback says that the cloud takes back a roll of its own that fails.
+	Rollback bool
+	// RollDisabled, when set, says by which field the object keeps a changed template from replacing instances.
+	RollDisabled *pool.Cause
 	// Keep is what must stay on the object so that its cloud objects are found when Inputs.Place is gone.
 	Keep map[string]string
 }

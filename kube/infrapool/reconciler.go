@@ -46,6 +46,12 @@ type Options struct {
 	WatchFilter string
 	// Steady is the time between two looks at a pool in which nothing moves; zero takes the engine's default.
 	Steady time.Duration
+	// SkipModelReconciliation says that a changed template is no reason to replace an instance, in any pool (feature gate
+	// SkipMachinePoolModelReconciliation).
+	SkipModelReconciliation bool
+	// Machines says that every instance gets a Machine and an infrastructure machine of its own, in pools that do not say
+	// otherwise (feature gate MachinePoolMachines).
+	Machines bool
 	// Now is the clock; nil takes the machine's.
 	Now func() time.Time
 }
@@ -150,7 +156,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 		}
 	}
 	rep := report.Of(f.Desired, out, r.engine.Traits())
-	r.tell(s.object, rep)
+	r.tell(s.object, rep.Events)
 	if s.deleting() && out.Plan.Gone {
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
@@ -188,12 +194,15 @@ func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) 
 	case f.Desired.Held != nil && !s.deleting() && (s.blind || !r.hasIdentity(s.object)):
 		return onlySay, nil
 	}
-	return ask, r.claim(ctx, s.object, f.keep)
+	return ask, r.claim(ctx, s.object, f.keep, f.drop)
 }
 
 // run is the engine's pass, with look-ups written down before anything rests on them.
 func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (engine.Outcome, error) {
 	write := func(ctx context.Context, found map[string]string) error {
+		if len(found) == 0 {
+			return nil
+		}
 		return r.remember(ctx, s.object, merged(found, f.keep))
 	}
 	done := r.driver.during(f.Target.Owner.ID, write)
@@ -216,7 +225,7 @@ func contradicts[O Object](s *scope[O], o pool.Observed) bool {
 	if !slices.Equal(report.ProviderIDs(o), s.object.GetProviderIDList()) {
 		return true
 	}
-	return o.Group != nil && (o.Group.ID != s.object.GetProviderID() || sizedElsewhere(s.pool) && replicas(s.pool) != o.Group.Size)
+	return o.Group != nil && (o.Group.ID != s.object.GetProviderID() || sizedElsewhere(s.pool) && replicas(s.pool) != o.Group.Size-o.Group.Surge)
 }
 
 // release lets the object go: nothing of it is left in the cloud, or nothing there was ever its own.

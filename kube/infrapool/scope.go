@@ -46,6 +46,8 @@ type scope[O Object] struct {
 	// held says what is missing for new machines; blind says that without it nothing can be asked of the cloud either.
 	held  *pool.Cause
 	blind bool
+	// settings are what annotations ask for.
+	settings settings
 }
 
 func (s *scope[O]) deleting() bool { return !s.object.GetDeletionTimestamp().IsZero() }
@@ -83,6 +85,7 @@ func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (*scope[O], error) {
 			return nil, err
 		}
 	}
+	s.settings = r.settings(s)
 	return s, nil
 }
 

@@ -48,6 +48,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
+	r.tell(o, news(before.GetConditions(), o.GetConditions()))
 	return r.writeStatus(ctx, before, o)
 }
 
@@ -100,7 +101,7 @@ func (r *Reconciler[O, S]) fillStatus(s *scope[O], rep report.Report) {
 	if s.pool != nil {
 		status.Version = s.pool.Spec.Template.Spec.Version
 	}
-	r.fillConditions(s.object, rep)
+	r.fillConditions(s, rep)
 	if !rep.Seen {
 		return
 	}
@@ -137,10 +138,11 @@ func instances(list []report.Instance) []common.InstanceStatus {
 
 // fillConditions sets the report's conditions, under the ecosystem's names as well, and takes away those of ours that
 // the report no longer has.
-func (r *Reconciler[O, S]) fillConditions(o O, rep report.Report) {
+func (r *Reconciler[O, S]) fillConditions(s *scope[O], rep report.Report) {
+	o := s.object
 	list := slices.Clone(o.GetConditions())
 	said := map[string]bool{clusterv1.PausedCondition: true}
-	for _, c := range rep.Conditions {
+	for _, c := range append(s.settings.conditions(), rep.Conditions...) {
 		for _, name := range []string{c.Type, r.kind.Aliases[c.Type]} {
 			if name == "" {
 				continue
@@ -159,7 +161,7 @@ func (r *Reconciler[O, S]) fillConditions(o O, rep report.Report) {
 // reported says whether a condition is one that reports set: what was said earlier and is not said any more is taken
 // away, and conditions of others are left alone.
 func (r *Reconciler[O, S]) reported(name string) bool {
-	for _, t := range []string{report.Ready, report.TemplateReady, report.GroupReady, report.InstancesReady, report.UpToDate, report.Deleting} {
+	for _, t := range []string{report.Ready, report.TemplateReady, report.GroupReady, report.InstancesReady, report.UpToDate, report.Draining, report.Deleting, SettingsValid} {
 		if name == t || name == r.kind.Aliases[t] {
 			return true
 		}
@@ -222,8 +224,8 @@ func changesSomething(patch []byte) bool {
 }
 
 // tell records what happened in this pass.
-func (r *Reconciler[O, S]) tell(o O, rep report.Report) {
-	for _, e := range rep.Events {
+func (r *Reconciler[O, S]) tell(o O, list []report.Event) {
+	for _, e := range list {
 		kind := corev1.EventTypeNormal
 		if e.Warning {
 			kind = corev1.EventTypeWarning

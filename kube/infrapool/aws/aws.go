@@ -64,13 +64,13 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 	spec.ProviderID = ""
 	spec.ProviderIDList = nil
 	t := infrapool.Translation[*awsv1.MachinePoolSource]{
-		Spec:         &awsv1.MachinePoolSource{Pool: spec},
-		Min:          int(spec.MinSize),
-		Max:          int(spec.MaxSize),
-		MinField:     "spec.minSize",
-		MaxField:     "spec.maxSize",
-		DeletePolicy: pool.Oldest,
+		Spec:     &awsv1.MachinePoolSource{Pool: spec},
+		Min:      int(spec.MinSize),
+		Max:      int(spec.MaxSize),
+		MinField: "spec.minSize",
+		MaxField: "spec.maxSize",
 	}
+	translateRollout(spec, &t)
 	region, known := in.Resolved[keepRegion]
 	if in.Place != nil {
 		view, err := awsv1.ClusterViewOf(in.Place)
@@ -90,6 +90,20 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 	t.Spec.Cluster.Region = region
 	t.Keep = map[string]string{keepRegion: region}
 	return t, nil
+}
+
+// translateRollout says how instances are replaced: by the strategy, or else by the group's instance refresh under the
+// preferences for it, unless these forbid it.
+func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*awsv1.MachinePoolSource]) {
+	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy, "spec.strategy")
+	preferences := spec.RefreshPreferences
+	if t.Strategy != nil || preferences == nil {
+		return
+	}
+	t.Rollback = preferences.AutoRollback
+	if preferences.Disable {
+		t.RollDisabled = &pool.Cause{Reason: "RefreshDisabled", Message: "a changed launch template replaces no machine: spec.refreshPreferences.disable is true"}
+	}
 }
 
 // Report writes the fields that the ecosystem knows: the launch template's ID, the version that the group launches from,

@@ -1,0 +1,50 @@
+package infrapool
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/engine/report"
+)
+
+// notable are the reasons that are news when a condition takes them, by condition: true for those that want somebody's
+// attention. A step that was begun, and a cloud's refusal, are told of anyway.
+var notable = map[string]map[string]bool{
+	report.UpToDate: {
+		"RolloutHalted": true, "RollFailed": true, "RollReverting": true, "StrategyInvalid": true, reasonInvalidAnnotation: true,
+		"RollRunning": false, "RollBaking": false, "RollCancelling": false, reasonPaused: false,
+	},
+	report.InstancesReady: {"Capacity": true, "Denied": true, "Invalid": true, "LaunchFailed": true},
+	report.GroupReady:     {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true},
+	report.Draining:       {"DrainBlocked": true},
+	SettingsValid:         {reasonInvalidAnnotation: true},
+}
+
+// replacing are the reasons of UpToDate while instances are being replaced, or shall be: what ends with one of them has been a
+// rollout.
+var replacing = []string{
+	"TemplateChanged", reasonRestart, "RollRunning", "RollBaking", "RollCancelling", "RollReverting", "RollFailed", "RolloutHalted",
+}
+
+// rolloutCompleted is the event's reason when every instance is what it should be, after a rollout.
+const rolloutCompleted = "RolloutCompleted"
+
+// news are the events of a status that is about to be written: what a condition has begun to say.
+func news(before, after []metav1.Condition) []report.Event {
+	var list []report.Event
+	for _, c := range after {
+		old := meta.FindStatusCondition(before, c.Type)
+		if old != nil && old.Reason == c.Reason {
+			continue
+		}
+		if warning, ok := notable[c.Type][c.Reason]; ok {
+			list = append(list, report.Event{Warning: warning, Reason: c.Reason, Message: c.Message})
+		}
+		if c.Type == report.UpToDate && c.Status == metav1.ConditionTrue && old != nil && slices.Contains(replacing, old.Reason) {
+			list = append(list, report.Event{Reason: rolloutCompleted, Message: c.Message})
+		}
+	}
+	return list
+}
