@@ -36,9 +36,9 @@ type Group struct {
 // Member is an instance's place in a group.
 type Member struct {
 	Instance, Zone, Type, State, Health string
-	// Version is the number of the template's version that it was launched from.
-	Version   string
-	Protected bool
+	// Template is the ID of the template, and Version the number of its version, that it was launched from.
+	Template, Version string
+	Protected         bool
 	// AtRisk says that the group is about to take it, once another has come.
 	AtRisk bool
 }
@@ -88,7 +88,7 @@ func (s *Server) State(account, region string) State {
 		for _, i := range r.byLaunch() {
 			out.Instances = append(out.Instances, Instance{
 				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address, Hostname: r.hostname(i),
-				Spot: i.Spot, Noticed: !i.NoticeAt.IsZero() && !r.now.Before(i.NoticeAt), Launched: i.Launch, Tags: i.Tags,
+				Spot: i.Spot, Noticed: due(i.NoticeAt, r.now) || due(i.RecommendedAt, r.now), Launched: i.Launch, Tags: i.Tags,
 			})
 		}
 		return nil
@@ -111,7 +111,8 @@ func (r *realm) inspectGroup(g *group) Group {
 	slices.Sort(out.Suspended)
 	for _, m := range r.membersOf(g) {
 		out.Members = append(out.Members, Member{
-			Instance: m.Instance, Zone: m.Zone, Type: m.Type, State: m.State, Health: m.Health, Version: str(m.Template.Version), Protected: m.Protected,
+			Instance: m.Instance, Zone: m.Zone, Type: m.Type, State: m.State, Health: m.Health,
+			Template: str(m.Template.LaunchTemplateId), Version: str(m.Template.Version), Protected: m.Protected,
 			AtRisk: m.AtRisk != "",
 		})
 	}
@@ -185,14 +186,29 @@ func (s *Server) Impair(id string) error {
 	return s.onInstance(id, func(r *realm, i *instance) { i.ImpairedAt = r.now })
 }
 
-// Interrupt takes a spot instance away after its notice of two minutes of life; one that is on demand is refused.
+// Interrupt takes a spot instance away after its notice of two minutes of life, with a recommendation to replace it at the latest
+// now; one that is on demand is refused.
 func (s *Server) Interrupt(id string) error {
+	return s.onSpot(id, func(r *realm, i *instance) {
+		if i.RecommendedAt.IsZero() {
+			i.RecommendedAt = r.now
+		}
+		i.NoticeAt, i.TakenAt = r.now, r.now.Add(r.life(lifeNotice))
+	})
+}
+
+// Recommend tells that a spot instance is at a higher risk than others; one that is on demand is refused.
+func (s *Server) Recommend(id string) error {
+	return s.onSpot(id, func(r *realm, i *instance) { i.RecommendedAt = r.now })
+}
+
+func (s *Server) onSpot(id string, f func(*realm, *instance)) error {
 	return s.home(func(r *realm) error {
 		i := r.instances.Get(id)
 		if i == nil || !i.Spot || !i.alive() {
 			return fmt.Errorf("instance %s is not a living spot instance", id)
 		}
-		i.NoticeAt, i.TakenAt = r.now, r.now.Add(r.life(lifeNotice))
+		f(r, i)
 		r.instances.Touch(id)
 		return nil
 	})
@@ -253,10 +269,10 @@ func (s *Server) AddKeyPair(name string) error {
 }
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on instances of the default
-// account: POST instances/{id}/terminate, fail, impair or interrupt.
+// account: POST instances/{id}/terminate, fail, impair, interrupt or recommend.
 func (s *Server) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &s.calls, Faults: s.faults, Speed: &s.speed, State: func() any { return s.State(AccountID, Region) }}
-	hands := map[string]func(string) error{"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt}
+	hands := map[string]func(string) error{"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt, "recommend": s.Recommend}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())
 	mux.HandleFunc("POST "+sim.AdminPath+"instances/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
