@@ -40,6 +40,21 @@ const (
 	Unhook Deed = "take hooks away"
 	// Terminate ends the Instance.
 	Terminate Deed = "terminate an instance"
+	// PutAside takes the Instance out of the count of its group, in which it stays, for somebody who wants to look at it.
+	PutAside Deed = "put an instance aside"
+	// Sicken marks the Instance unhealthy, so that the cloud replaces it.
+	Sicken Deed = "mark an instance unhealthy"
+	// Interrupt lets the cloud take the Instance back after the notice that it gives; Recommend lets it say that it may soon. Both
+	// are of machines that were had for less on these terms, and refused for others.
+	Interrupt Deed = "interrupt an instance"
+	Recommend Deed = "recommend to replace an instance"
+	// EvenZones lets the cloud move one instance of the group Name to another zone, by launching first.
+	EvenZones Deed = "even out the zones"
+	// BeginRoll begins the cloud's own roll of the group Name, for all its instances; EndRoll ends one; FailRoll lets one fail for
+	// an alarm.
+	BeginRoll Deed = "begin a roll"
+	EndRoll   Deed = "end a roll"
+	FailRoll  Deed = "fail a roll"
 )
 
 // Thing is what a deed is done to. The deed says which fields it reads.

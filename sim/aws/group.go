@@ -279,6 +279,9 @@ func (r *realm) updateGroup(in *autoscaling.UpdateAutoScalingGroupInput) (*autos
 	if err != nil {
 		return nil, err
 	}
+	if rf := r.refreshing(old); rf != nil && rf.DesiredConfiguration != nil && (in.LaunchTemplate != nil || in.MixedInstancesPolicy != nil) {
+		return nil, invalid("An active instance refresh with a desired configuration exists. All configuration options derived from the desired configuration are not available for update while the instance refresh is active.")
+	}
 	g := *old
 	if err := copySpec(&g.Spec, &old.Spec); err != nil {
 		return nil, err

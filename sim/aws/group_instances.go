@@ -233,13 +233,19 @@ func (r *realm) move(g *group, m *member, state, description, done string) autos
 	return a.Activity
 }
 
+// maxProtected is how many instances one call may protect.
+const maxProtected = 50
+
 func (r *realm) setInstanceProtection(in *autoscaling.SetInstanceProtectionInput) (*autoscaling.SetInstanceProtectionOutput, error) {
+	if len(in.InstanceIds) > maxProtected {
+		return nil, invalid("1 validation error detected: Value at 'instanceIds' failed to satisfy constraint: Member must have length less than or equal to %d", maxProtected)
+	}
 	_, members, err := r.managedAll(in.AutoScalingGroupName, in.InstanceIds)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range members {
-		if m.State != memberInService {
+		if m.State != memberInService && m.State != memberStandby {
 			return nil, invalid("The instance %s is not in InService or EnteringStandby or Standby.", m.Instance)
 		}
 	}

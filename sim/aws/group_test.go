@@ -615,29 +615,54 @@ func TestWeightsAndRequirements(t *testing.T) {
 	})
 }
 
-// A spot instance is taken away with notice; with rebalancing its replacement serves before it goes.
+// A spot instance is taken away with notice, whatever the group does about it. A group that rebalances has its replacement serve
+// before one goes that is recommended to be replaced, and begins to replace one that is noticed at once.
 func TestSpotInterruption(t *testing.T) {
-	for _, rebalance := range []bool{false, true} {
-		t.Run(fmt.Sprintf("rebalance=%v", rebalance), func(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		deed      sim.Deed
+		rebalance bool
+		// replaced by another, which came before it was gone; least in service.
+		replaced, before bool
+		least            int
+	}{
+		{"interrupted, nobody cares", sim.Interrupt, false, true, false, 0},
+		{"interrupted, with rebalancing", sim.Interrupt, true, true, true, 0},
+		{"recommended, nobody cares", sim.Recommend, false, false, false, 1},
+		{"recommended, with rebalancing", sim.Recommend, true, true, true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 				w.settled(1, 1, 2, func(in *autoscaling.CreateAutoScalingGroupInput) {
-					in.CapacityRebalance = &rebalance
+					in.CapacityRebalance = &c.rebalance
 					in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: awssdk.Int32(0)}, "t3.large")
 					in.LaunchTemplate = nil
 				})
+				w.hook("bye", terminating, "CONTINUE", 600)
 				id := w.inState(pool, "InService")[0]
-				ok(t, w.server.Interrupt(id))
-				lowest := 2
+				if has, err := w.server.Profile().Hands.Do(c.deed, sim.Thing{Instance: id}); !has || err != nil {
+					t.Fatalf("want it done, got %t, %v", has, err)
+				}
+				noticed, err := w.ec2.DescribeSpotInstanceRequests(t.Context(), &ec2.DescribeSpotInstanceRequestsInput{Filters: []types.Filter{
+					{Name: awssdk.String("status-code"), Values: []string{"marked-for-termination"}},
+				}})
+				ok(t, err)
+				if n := len(noticed.SpotInstanceRequests); n != map[bool]int{true: 1}[c.deed == sim.Interrupt] {
+					t.Errorf("want a mark on the request of what is interrupted and of nothing else, got %d", n)
+				}
+				least, before := 2, false
 				for range 30 {
 					after(time.Second)
-					lowest = min(lowest, len(w.inState(pool, "InService")))
+					serving := w.inState(pool, "InService")
+					least = min(least, len(serving))
+					before = before || len(serving) > 0 && serving[0] != id && w.instance(id).State.Name == types.InstanceStateNameRunning
 				}
-				w.wantServing(pool, 1)
-				if w.inState(pool, "InService")[0] == id {
-					t.Errorf("want %s replaced", id)
+				if got := w.inState(pool, "InService")[0] != id; got != c.replaced || before != c.before || least != c.least {
+					t.Errorf("want replaced %t, with the other first %t, at least %d in service; got %t, %t, %d", c.replaced, c.before, c.least, got, before, least)
 				}
-				if want := map[bool]int{false: 0, true: 1}[rebalance]; lowest != want {
-					t.Errorf("want never fewer than %d in service, got %d", want, lowest)
+				after(2 * time.Minute)
+				if running := w.instance(id).State.Name == types.InstanceStateNameRunning; running != (c.deed == sim.Recommend) {
+					t.Errorf("want it taken whatever waits for a hook, if it was interrupted: got running %t", running)
 				}
 			})
 		})

@@ -30,6 +30,10 @@ func (s *Server) Profile() sim.Profile {
 			sim.SetSize: s.setSize, sim.SetBounds: s.setBounds,
 			sim.Untag: s.untag, sim.Retag: s.retag, sim.Resume: s.resume, sim.Unhook: s.unhook,
 			sim.Terminate: func(on sim.Thing) error { return s.Terminate(on.Instance) },
+			sim.Interrupt: func(on sim.Thing) error { return s.Interrupt(on.Instance) },
+			sim.Recommend: func(on sim.Thing) error { return s.Recommend(on.Instance) },
+			sim.PutAside:  s.putAside, sim.Sicken: s.sicken, sim.EvenZones: s.evenOut,
+			sim.BeginRoll: s.beginRefresh, sim.EndRoll: s.endRefreshByHand, sim.FailRoll: s.failRefreshByHand,
 		},
 		Denied:     sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::" + AccountID + ":user/muster is not authorized to do this", Status: 403},
 		NoCapacity: "We currently do not have sufficient",
@@ -135,6 +139,10 @@ func (s *Server) switchVersion(on sim.Thing) error {
 		n, err := r.howManieth(str(id), on.Version)
 		if err != nil {
 			return err
+		}
+		if rf := r.refreshing(g); rf != nil && rf.DesiredConfiguration != nil {
+			// The service refuses, and he who tried gives up.
+			return nil
 		}
 		_, err = r.updateGroup(&autoscaling.UpdateAutoScalingGroupInput{
 			AutoScalingGroupName: &on.Name, LaunchTemplate: &autoscaling.LaunchTemplateSpecification{LaunchTemplateId: id, Version: &n},

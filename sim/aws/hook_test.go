@@ -193,7 +193,9 @@ func TestInstanceRefresh(t *testing.T) {
 	}{
 		{"terminate first", 50, 100, 2, 4},
 		{"launch first", 100, 150, 4, 6},
-		{"one at a time", 90, 100, 3, 4},
+		{"one at a time", 90, 0, 3, 4},
+		{"one at a time, never one more", 75, 100, 3, 4},
+		{"a maximum, and no room below: launch first", 90, 100, 4, 5},
 		{"all at once", 0, 100, 0, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -201,7 +203,10 @@ func TestInstanceRefresh(t *testing.T) {
 				id := w.settled(0, 4, 10)
 				w.version(id, w.data())
 				_, err := w.refresh(func(in *autoscaling.StartInstanceRefreshInput) {
-					in.Preferences = &astypes.RefreshPreferences{MinHealthyPercentage: &c.low, MaxHealthyPercentage: &c.high, InstanceWarmup: awssdk.Int32(20)}
+					in.Preferences = &astypes.RefreshPreferences{MinHealthyPercentage: &c.low, InstanceWarmup: awssdk.Int32(20)}
+					if c.high > 0 {
+						in.Preferences.MaxHealthyPercentage = &c.high
+					}
 				})
 				ok(t, err)
 				_, err = w.refresh()

@@ -21,7 +21,7 @@ func (r *realm) showInstance(i *instance) ec2.Instance {
 	}
 	if i.Spot {
 		out.InstanceLifecycle = "spot"
-		out.SpotInstanceRequestId = ptr("sir-" + sim.Seed(0).Hex(8, i.ID))
+		out.SpotInstanceRequestId = ptr(spotRequest(i))
 	}
 	if i.ReasonCode != "" {
 		out.StateReason = &ec2.StateReason{Code: ptr(i.ReasonCode), Message: ptr(i.Reason)}
@@ -41,6 +41,9 @@ func (r *realm) showInstance(i *instance) ec2.Instance {
 	}
 	return out
 }
+
+// spotRequest is the ID of the request that a spot instance fulfils.
+func spotRequest(i *instance) string { return "sir-" + sim.Seed(0).Hex(8, i.ID) }
 
 // showNetwork adds what an instance has until it is gone.
 func (r *realm) showNetwork(i *instance, out *ec2.Instance) {

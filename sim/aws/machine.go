@@ -33,7 +33,7 @@ func (r *realm) tickInstance(i *instance) time.Time {
 	}
 	next := i.Next
 	if i.alive() {
-		for _, at := range []time.Time{i.TakenAt, i.DiesAt, i.ImpairedAt, i.NoticeAt} {
+		for _, at := range []time.Time{i.TakenAt, i.DiesAt, i.ImpairedAt, i.RecommendedAt, i.NoticeAt} {
 			if at.After(r.now) {
 				next = earliest(next, at)
 			}

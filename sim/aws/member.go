@@ -84,7 +84,9 @@ func (r *realm) serve(g *group, m *member) {
 
 // tickHealth marks members whose instance has failed, and lets go those that are unhealthy.
 func (r *realm) tickHealth(g *group, m *member, i *instance) time.Time {
-	if g.Deleting {
+	// "Temporarily remove instances from your Auto Scaling group": health is not checked in standby, not even that of an
+	// instance that has ended there.
+	if g.Deleting || m.State == memberStandby {
 		return time.Time{}
 	}
 	failed, why, next := r.failed(g, m, i)
@@ -95,7 +97,7 @@ func (r *realm) tickHealth(g *group, m *member, i *instance) time.Time {
 	if !failed {
 		why = "a user health-check"
 	}
-	if m.Health == unhealthy && m.State != memberStandby && !g.suspended("ReplaceUnhealthy") && !g.suspended("Terminate") {
+	if m.Health == unhealthy && !g.suspended("ReplaceUnhealthy") && !g.suspended("Terminate") {
 		g.Cause = ""
 		r.dismiss(g, m, "", "an instance was taken out of service in response to "+why)
 		r.wake(g)
@@ -103,16 +105,6 @@ func (r *realm) tickHealth(g *group, m *member, i *instance) time.Time {
 	}
 	r.rebalance(g, m, i)
 	return earliest(next, r.tickAge(g, m))
-}
-
-// rebalance replaces a spot instance that was told it will be taken away, where the group is asked to.
-func (r *realm) rebalance(g *group, m *member, i *instance) {
-	if i == nil || !due(i.NoticeAt, r.now) || !val(g.Spec.CapacityRebalance) || m.AtRisk != "" || m.State != memberInService {
-		return
-	}
-	m.AtRisk = "an instance was taken out of service in response to an EC2 instance rebalance recommendation"
-	r.members.Touch(memberKey(g.name(), m.Instance))
-	r.wake(g)
 }
 
 // failed is what the health check of EC2 says, and when a failure that is within its grace will count.

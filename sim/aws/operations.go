@@ -49,6 +49,7 @@ var operations = map[string]map[string]operation{
 		"DescribeLaunchTemplateVersions": read((*realm).describeLaunchTemplateVersions),
 		"DescribeInstances":              list((*realm).describeInstances),
 		"DescribeInstanceStatus":         list((*realm).describeInstanceStatus),
+		"DescribeSpotInstanceRequests":   list((*realm).describeSpotInstanceRequests),
 		"GetConsoleOutput":               read((*realm).getConsoleOutput),
 		"DescribeImages":                 read((*realm).describeImages),
 		"DescribeInstanceTypes":          read((*realm).describeInstanceTypes),

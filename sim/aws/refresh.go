@@ -109,11 +109,16 @@ func (r *realm) tickRefresh(g *group) time.Time {
 	return r.failRefresh(g, rf, "The refresh has not been able to replace an instance for an hour.")
 }
 
-// replace takes out as many stale members as the bounds of health allow.
+// replace takes out as many stale members as the bounds of health allow, as "How an instance refresh works" and the API's
+// RefreshPreferences have it: with room above a hundred percent another is launched first, and so it is where a maximum was
+// given and no instance may go; without a maximum one goes all the same, for else nothing would ever be replaced.
 func (r *realm) replace(g *group, rf *refresh, left []*member) time.Time {
 	desired := int(*g.Spec.DesiredCapacity)
 	floor := (desired*int(val(rf.Preferences.MinHealthyPercentage)) + 99) / 100
 	surge := desired * (int(val(rf.Preferences.MaxHealthyPercentage)) - 100) / 100
+	if rf.LaunchFirst && surge == 0 && desired-1 < floor {
+		surge = 1
+	}
 	ready, moving, next := r.census(g)
 	for _, m := range left {
 		if m.AtRisk != "" || r.spared(rf, m) {

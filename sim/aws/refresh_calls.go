@@ -35,6 +35,7 @@ func (r *realm) startInstanceRefresh(in *autoscaling.StartInstanceRefreshInput) 
 	if err := reshape(autoscaling.DesiredConfiguration{LaunchTemplate: g.Spec.LaunchTemplate, MixedInstancesPolicy: g.Spec.MixedInstancesPolicy}, &rf.Before); err != nil {
 		return nil, err
 	}
+	rf.LaunchFirst = in.Preferences != nil && in.Preferences.MaxHealthyPercentage != nil
 	key := refreshKey(g.name(), n)
 	r.refreshes.Put(key, rf)
 	g.Refreshing = key
@@ -61,6 +62,9 @@ func (r *realm) preferences(g *group, given *autoscaling.RefreshPreferences) *au
 	return &out
 }
 
+// maxAlarms is how many alarms a refresh may watch.
+const maxAlarms = 10
+
 func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.DesiredConfiguration) error {
 	low, high := val(p.MinHealthyPercentage), val(p.MaxHealthyPercentage)
 	switch {
@@ -70,6 +74,8 @@ func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.De
 		return invalid("MaxHealthyPercentage must be between 100 and 200.")
 	case high-low > 100:
 		return invalid("The difference between MinHealthyPercentage and MaxHealthyPercentage cannot be greater than 100.")
+	case p.AlarmSpecification != nil && len(p.AlarmSpecification.Alarms) > maxAlarms:
+		return invalid("An instance refresh can watch at most %d alarms.", maxAlarms)
 	case !ascending(p.CheckpointPercentages):
 		return invalid("CheckpointPercentages must be ascending and between 1 and 100.")
 	case val(p.AutoRollback) && desired == nil:
@@ -83,7 +89,7 @@ func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.De
 }
 
 func ascending(percentages []int32) bool {
-	return slices.IsSorted(percentages) && !slices.ContainsFunc(percentages, func(n int32) bool { return n < 1 || n > 100 })
+	return slices.IsSorted(percentages) && len(slices.Compact(slices.Clone(percentages))) == len(percentages) && !slices.ContainsFunc(percentages, func(n int32) bool { return n < 1 || n > 100 })
 }
 
 // checkDesired wants a configuration that could be the group's own.

@@ -73,8 +73,10 @@ type instance struct {
 	NeverBoots bool
 	ImpairedAt time.Time
 	DiesAt     time.Time
-	NoticeAt   time.Time
-	TakenAt    time.Time
+	// RecommendedAt is when its replacement is recommended, NoticeAt when a spot instance is told that it will be taken at TakenAt.
+	RecommendedAt time.Time
+	NoticeAt      time.Time
+	TakenAt       time.Time
 }
 
 func (i *instance) alive() bool { return i.State == statePending || i.State == stateRunning }
@@ -179,6 +181,8 @@ type refresh struct {
 	CheckpointAt int
 	Until        time.Time
 	Progressed   time.Time
+	// LaunchFirst says that a maximum of health was asked for: where no instance may go, one is launched before.
+	LaunchFirst bool
 }
 
 func refreshKey(group string, number int64) string { return fmt.Sprintf("%s:%012d", group, number) }

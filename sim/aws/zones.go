@@ -20,6 +20,11 @@ func (r *realm) evenZones(g *group) {
 		g.Check = until
 		return
 	}
+	r.moveZone(g, surplus, sub)
+}
+
+// moveZone launches a member in a zone and lets one of another go once it serves.
+func (r *realm) moveZone(g *group, surplus *member, sub *subnet) {
 	cause := "At " + moment(r.now) + " instances were launched to balance instances in zones " + surplus.Zone +
 		" with other zones resulting in more than desired number of instances in the group."
 	if _, err := r.launchMember(g, sub, cause); err != nil {

@@ -467,6 +467,21 @@ type DescribeSecurityGroupsOutput struct {
 	SecurityGroups []SecurityGroup `json:",omitempty" xml:"securityGroupInfo>item,omitempty"`
 }
 
+// DescribeSpotInstanceRequestsInput is the service's shape of that name.
+type DescribeSpotInstanceRequestsInput struct {
+	DryRun                 *bool    `json:",omitempty" query:"DryRun" xml:"-"`
+	Filters                []Filter `json:",omitempty" query:"Filter" xml:"-"`
+	MaxResults             *int32   `json:",omitempty" query:"MaxResults" xml:"-"`
+	NextToken              *string  `json:",omitempty" query:"NextToken" xml:"-"`
+	SpotInstanceRequestIds []string `json:",omitempty" query:"SpotInstanceRequestId" xml:"-"`
+}
+
+// DescribeSpotInstanceRequestsOutput is the service's shape of that name.
+type DescribeSpotInstanceRequestsOutput struct {
+	NextToken            *string               `json:",omitempty" xml:"nextToken,omitempty"`
+	SpotInstanceRequests []SpotInstanceRequest `json:",omitempty" xml:"spotInstanceRequestSet>item,omitempty"`
+}
+
 // DescribeSubnetsInput is the service's shape of that name.
 type DescribeSubnetsInput struct {
 	DryRun     *bool    `json:",omitempty" query:"DryRun" xml:"-"`
@@ -1315,6 +1330,25 @@ type KeyPairInfo struct {
 	Tags           []Tag      `json:",omitempty" xml:"tagSet>item,omitempty"`
 }
 
+// LaunchSpecification is the service's shape of that name.
+type LaunchSpecification struct {
+	AddressingType      *string                                 `json:",omitempty" xml:"addressingType,omitempty"`
+	BlockDeviceMappings []BlockDeviceMapping                    `json:",omitempty" xml:"blockDeviceMapping>item,omitempty"`
+	EbsOptimized        *bool                                   `json:",omitempty" xml:"ebsOptimized,omitempty"`
+	IamInstanceProfile  *IamInstanceProfileSpecification        `json:",omitempty" xml:"iamInstanceProfile,omitempty"`
+	ImageId             *string                                 `json:",omitempty" xml:"imageId,omitempty"`
+	InstanceType        string                                  `json:",omitempty" xml:"instanceType,omitempty"`
+	KernelId            *string                                 `json:",omitempty" xml:"kernelId,omitempty"`
+	KeyName             *string                                 `json:",omitempty" xml:"keyName,omitempty"`
+	Monitoring          *RunInstancesMonitoringEnabled          `json:",omitempty" xml:"monitoring,omitempty"`
+	NetworkInterfaces   []InstanceNetworkInterfaceSpecification `json:",omitempty" xml:"networkInterfaceSet>item,omitempty"`
+	Placement           *SpotPlacement                          `json:",omitempty" xml:"placement,omitempty"`
+	RamdiskId           *string                                 `json:",omitempty" xml:"ramdiskId,omitempty"`
+	SecurityGroups      []GroupIdentifier                       `json:",omitempty" xml:"groupSet>item,omitempty"`
+	SubnetId            *string                                 `json:",omitempty" xml:"subnetId,omitempty"`
+	UserData            *string                                 `json:",omitempty" xml:"userData,omitempty"`
+}
+
 // LaunchTemplate is the service's shape of that name.
 type LaunchTemplate struct {
 	CreateTime           *time.Time        `json:",omitempty" xml:"createTime,omitempty"`
@@ -2156,6 +2190,43 @@ type SecurityGroup struct {
 	VpcId               *string        `json:",omitempty" xml:"vpcId,omitempty"`
 }
 
+// SpotInstanceRequest is the service's shape of that name.
+type SpotInstanceRequest struct {
+	ActualBlockHourlyPrice       *string                 `json:",omitempty" xml:"actualBlockHourlyPrice,omitempty"`
+	AvailabilityZoneGroup        *string                 `json:",omitempty" xml:"availabilityZoneGroup,omitempty"`
+	BlockDurationMinutes         *int32                  `json:",omitempty" xml:"blockDurationMinutes,omitempty"`
+	CreateTime                   *time.Time              `json:",omitempty" xml:"createTime,omitempty"`
+	Fault                        *SpotInstanceStateFault `json:",omitempty" xml:"fault,omitempty"`
+	InstanceId                   *string                 `json:",omitempty" xml:"instanceId,omitempty"`
+	InstanceInterruptionBehavior string                  `json:",omitempty" xml:"instanceInterruptionBehavior,omitempty"`
+	LaunchGroup                  *string                 `json:",omitempty" xml:"launchGroup,omitempty"`
+	LaunchSpecification          *LaunchSpecification    `json:",omitempty" xml:"launchSpecification,omitempty"`
+	LaunchedAvailabilityZone     *string                 `json:",omitempty" xml:"launchedAvailabilityZone,omitempty"`
+	LaunchedAvailabilityZoneId   *string                 `json:",omitempty" xml:"launchedAvailabilityZoneId,omitempty"`
+	ProductDescription           string                  `json:",omitempty" xml:"productDescription,omitempty"`
+	SpotInstanceRequestId        *string                 `json:",omitempty" xml:"spotInstanceRequestId,omitempty"`
+	SpotPrice                    *string                 `json:",omitempty" xml:"spotPrice,omitempty"`
+	State                        string                  `json:",omitempty" xml:"state,omitempty"`
+	Status                       *SpotInstanceStatus     `json:",omitempty" xml:"status,omitempty"`
+	Tags                         []Tag                   `json:",omitempty" xml:"tagSet>item,omitempty"`
+	Type                         string                  `json:",omitempty" xml:"type,omitempty"`
+	ValidFrom                    *time.Time              `json:",omitempty" xml:"validFrom,omitempty"`
+	ValidUntil                   *time.Time              `json:",omitempty" xml:"validUntil,omitempty"`
+}
+
+// SpotInstanceStateFault is the service's shape of that name.
+type SpotInstanceStateFault struct {
+	Code    *string `json:",omitempty" xml:"code,omitempty"`
+	Message *string `json:",omitempty" xml:"message,omitempty"`
+}
+
+// SpotInstanceStatus is the service's shape of that name.
+type SpotInstanceStatus struct {
+	Code       *string    `json:",omitempty" xml:"code,omitempty"`
+	Message    *string    `json:",omitempty" xml:"message,omitempty"`
+	UpdateTime *time.Time `json:",omitempty" xml:"updateTime,omitempty"`
+}
+
 // SpotMarketOptions is the service's shape of that name.
 type SpotMarketOptions struct {
 	BlockDurationMinutes         *int32     `json:",omitempty" query:"BlockDurationMinutes" xml:"-"`
@@ -2163,6 +2234,14 @@ type SpotMarketOptions struct {
 	MaxPrice                     *string    `json:",omitempty" query:"MaxPrice" xml:"-"`
 	SpotInstanceType             string     `json:",omitempty" query:"SpotInstanceType" xml:"-"`
 	ValidUntil                   *time.Time `json:",omitempty" query:"ValidUntil" xml:"-"`
+}
+
+// SpotPlacement is the service's shape of that name.
+type SpotPlacement struct {
+	AvailabilityZone   *string `json:",omitempty" query:"AvailabilityZone" xml:"availabilityZone,omitempty"`
+	AvailabilityZoneId *string `json:",omitempty" query:"AvailabilityZoneId" xml:"availabilityZoneId,omitempty"`
+	GroupName          *string `json:",omitempty" query:"GroupName" xml:"groupName,omitempty"`
+	Tenancy            string  `json:",omitempty" query:"Tenancy" xml:"tenancy,omitempty"`
 }
 
 // StateReason is the service's shape of that name.

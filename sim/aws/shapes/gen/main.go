@@ -23,7 +23,7 @@ var services = []service{
 	{"ec2", []string{
 		"CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions",
 		"ModifyLaunchTemplate", "DeleteLaunchTemplate", "DeleteLaunchTemplateVersions", "RunInstances", "DescribeInstances",
-		"DescribeInstanceStatus", "TerminateInstances", "GetConsoleOutput", "DescribeImages", "DescribeInstanceTypes",
+		"DescribeInstanceStatus", "DescribeSpotInstanceRequests", "TerminateInstances", "GetConsoleOutput", "DescribeImages", "DescribeInstanceTypes",
 		"DescribeInstanceTypeOfferings", "DescribeSubnets", "DescribeSecurityGroups", "DescribeKeyPairs",
 		"DescribeAvailabilityZones", "DescribeVpcs", "DescribeRegions", "CreateTags", "DeleteTags", "DescribeTags",
 	}},
