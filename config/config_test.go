@@ -64,6 +64,7 @@ func TestBuilds(t *testing.T) {
 			}
 			deployment := text(t, m, "Deployment", "muster-controller-manager")
 			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MachinePool=${EXP_MACHINE_POOL:=true}",
+				"MachinePoolMachines=${EXP_MACHINE_POOL_MACHINES:=false}", "SkipMachinePoolModelReconciliation=${EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION:=false}",
 				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager", "name: POD_NAMESPACE"} {
 				if !strings.Contains(deployment, want) {
 					t.Errorf("%s: want %q in\n%s", tc.reason, want, deployment)

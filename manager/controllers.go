@@ -72,5 +72,8 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 		Recorder:     m.GetEventRecorder(controller),
 		WatchFilter:  o.WatchFilter,
 		Steady:       o.Steady,
+
+		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation,
+		Machines:                o.Gates.MachinePoolMachines,
 	}
 }

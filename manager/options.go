@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/manager/gates"
 )
 
 // The names of what can be switched by Options.Controllers.
@@ -59,6 +60,9 @@ type Options struct {
 	Schemes []func(*runtime.Scheme) error
 	// AWS are the options of the AWS driver.
 	AWS aws.Options
+	// Gates are the feature gates, all off by default. Who has a command line takes them from there with gates.AddFlag and
+	// gates.Enabled.
+	Gates gates.Gates
 	// Steady is the time between two looks at a pool in which nothing moves; zero takes the engine's default.
 	Steady time.Duration
 }

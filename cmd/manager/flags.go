@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,12 +20,11 @@ import (
 
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/gates"
 )
 
 const (
 	userAgent = "muster-controller-manager"
-	// experimentalPools is the environment variable by which the ecosystem's manifests switch machine pools.
-	experimentalPools = "EXP_MACHINE_POOL"
 	// podNamespace is the environment variable that says which namespace the manager runs in.
 	podNamespace = "POD_NAMESPACE"
 )
@@ -54,10 +52,9 @@ func newFlags(set *pflag.FlagSet, env func(string) string) (*flags, error) {
 	f := &flags{logs: logs.NewOptions()}
 	logsv1.AddFlags(f.logs, set)
 	capiflags.AddManagerOptions(set, &f.diagnostics)
-	if err := gates(env); err != nil {
+	if err := gates.AddFlag(set, env); err != nil {
 		return nil, err
 	}
-	feature.MutableGates.AddFlag(set)
 	f.addWork(set)
 	f.addServing(set)
 	f.addLimits(set)
@@ -65,22 +62,6 @@ func newFlags(set *pflag.FlagSet, env func(string) string) (*flags, error) {
 		return nil, fmt.Errorf("set the default log level: %w", err)
 	}
 	return f, nil
-}
-
-// gates takes the feature gate from the environment; the flag --feature-gates comes after it and wins.
-func gates(env func(string) string) error {
-	value := env(experimentalPools)
-	if value == "" {
-		return nil
-	}
-	on, err := strconv.ParseBool(value)
-	if err != nil {
-		return fmt.Errorf("environment variable %s: want true or false, found %q", experimentalPools, value)
-	}
-	if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachinePool): on}); err != nil {
-		return fmt.Errorf("environment variable %s: %w", experimentalPools, err)
-	}
-	return nil
 }
 
 func (f *flags) addWork(set *pflag.FlagSet) {
@@ -138,6 +119,9 @@ func (f *flags) options(env func(string) string) (manager.Options, error) {
 	}
 	o.Webhook.TLSOpts = tls
 	if o.Controllers, err = switched(o.Controllers); err != nil {
+		return o, err
+	}
+	if o.Gates, err = gates.Enabled(); err != nil {
 		return o, err
 	}
 	o.Certificates, err = f.certificatesOf(o, env)

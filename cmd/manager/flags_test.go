@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/cluster-api/feature"
 
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/gates"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -83,23 +84,33 @@ func TestFlags(t *testing.T) {
 			reason: "the allowed values are named", args: []string{"--webhook-certs=never"}, err: "want auto, mounted or made",
 		},
 		"gate off": {
-			reason: "the ecosystem's switch for machine pools leaves the webhooks", env: environment(experimentalPools, "false", podNamespace, "x"),
+			reason: "the ecosystem's switch for machine pools leaves the webhooks", env: environment(gates.EnvMachinePool, "false", podNamespace, "x"),
 			check: func(o manager.Options) bool { return len(o.Controllers) == 1 && o.Controllers[0] == manager.Webhook },
 		},
+		"machines and models": {
+			reason: "gates reach the controllers, by the flag and by the environment", env: environment(gates.EnvSkipMachinePoolModelReconciliation, "true", podNamespace, "x"),
+			args: []string{"--feature-gates=MachinePool=true,MachinePoolMachines=true"},
+			check: func(o manager.Options) bool {
+				return o.Gates == gates.Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}
+			},
+		},
 		"gate off, flag on": {
-			reason: "the flag wins over the environment", env: environment(experimentalPools, "false", podNamespace, "x"), args: []string{"--feature-gates=MachinePool=true"},
+			reason: "the flag wins over the environment", env: environment(gates.EnvMachinePool, "false", podNamespace, "x"), args: []string{"--feature-gates=MachinePool=true"},
 			check: func(o manager.Options) bool { return len(o.Controllers) == 0 },
 		},
 		"nothing to run": {
-			reason: "a manager that does nothing says so", args: []string{"--controllers=awsmachinepool"}, env: environment(experimentalPools, "0"), err: "nothing to run",
+			reason: "a manager that does nothing says so", args: []string{"--controllers=awsmachinepool"}, env: environment(gates.EnvMachinePool, "0"), err: "nothing to run",
 		},
-		"gate unreadable": {reason: "a value that is neither is refused", env: environment(experimentalPools, "maybe"), err: `want true or false, found "maybe"`},
+		"gate unreadable": {reason: "a value that is neither is refused", env: environment(gates.EnvMachinePool, "maybe"), err: `want true or false, found "maybe"`},
 		"unknown flag":    {reason: "a misspelt flag is refused", args: []string{"--sync-periods=1m"}, err: "unknown flag"},
 		"arguments":       {reason: "words are no flags", args: []string{"leader-elect"}, err: "want flags alone"},
 		"bad TLS version": {reason: "bad values are refused", args: []string{"--tls-min-version=1"}, err: "diagnostics flags"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachinePool): true}); err != nil {
+			if _, err := gates.Enabled(); err != nil {
+				t.Fatal(err)
+			}
+			if err := feature.MutableGates.SetFromMap(map[string]bool{"MachinePool": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false}); err != nil {
 				t.Fatal(err)
 			}
 			if tc.env == nil {

@@ -1,0 +1,95 @@
+// Package gates are the feature gates of the controllers, with the names, the flag and the environment variables that the
+// ecosystem's providers know them by. They stand in cluster-api's own set of gates, so that one flag switches all.
+package gates
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/featuregate"
+	"sigs.k8s.io/cluster-api/feature"
+)
+
+const (
+	// MachinePoolMachines gives every instance of a pool a Machine and an infrastructure machine of its own.
+	MachinePoolMachines featuregate.Feature = "MachinePoolMachines"
+	// SkipMachinePoolModelReconciliation keeps a changed template from replacing instances that exist, and from being a
+	// reason to choose them when some have to go.
+	SkipMachinePoolModelReconciliation featuregate.Feature = "SkipMachinePoolModelReconciliation"
+)
+
+// The environment variables that switch gates. A variable that is unset or empty switches nothing.
+const (
+	EnvMachinePool                        = "EXP_MACHINE_POOL"
+	EnvMachinePoolMachines                = "EXP_MACHINE_POOL_MACHINES"
+	EnvSkipMachinePoolModelReconciliation = "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION"
+)
+
+// variables are the gates' environment variables.
+var variables = []struct {
+	name string
+	gate featuregate.Feature
+}{
+	{EnvMachinePool, feature.MachinePool},
+	{EnvMachinePoolMachines, MachinePoolMachines},
+	{EnvSkipMachinePoolModelReconciliation, SkipMachinePoolModelReconciliation},
+}
+
+// Gates are the gates that controllers ask for. The zero Gates are the defaults.
+type Gates struct {
+	// MachinePoolMachines and SkipMachinePoolModelReconciliation are the gates of these names.
+	MachinePoolMachines, SkipMachinePoolModelReconciliation bool
+}
+
+// register adds our gates to cluster-api's, once for the process: a set that a flag was made for takes no more.
+var register = sync.OnceValue(func() error {
+	err := feature.MutableGates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
+		MachinePoolMachines:                {Default: false, PreRelease: featuregate.Alpha},
+		SkipMachinePoolModelReconciliation: {Default: false, PreRelease: featuregate.Alpha},
+	})
+	if err != nil {
+		return fmt.Errorf("add the feature gates of machine pools: %w", err)
+	}
+	return nil
+})
+
+// AddFlag takes the gates from the environment, and adds the flag --feature-gates, which wins over it.
+func AddFlag(set *pflag.FlagSet, env func(string) string) error {
+	if err := register(); err != nil {
+		return err
+	}
+	for _, v := range variables {
+		if err := fromEnvironment(v.name, v.gate, env(v.name)); err != nil {
+			return err
+		}
+	}
+	feature.MutableGates.AddFlag(set)
+	return nil
+}
+
+func fromEnvironment(name string, gate featuregate.Feature, value string) error {
+	if value == "" {
+		return nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("environment variable %s: want true or false, found %q", name, value)
+	}
+	if err := feature.MutableGates.SetFromMap(map[string]bool{string(gate): on}); err != nil {
+		return fmt.Errorf("environment variable %s: %w", name, err)
+	}
+	return nil
+}
+
+// Enabled are the process' gates as environment and flag have them. Without either they are the defaults.
+func Enabled() (Gates, error) {
+	if err := register(); err != nil {
+		return Gates{}, err
+	}
+	return Gates{
+		MachinePoolMachines:                feature.Gates.Enabled(MachinePoolMachines),
+		SkipMachinePoolModelReconciliation: feature.Gates.Enabled(SkipMachinePoolModelReconciliation),
+	}, nil
+}
