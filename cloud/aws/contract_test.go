@@ -7,7 +7,6 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cloudtest"
-	"github.com/muster-project/muster/pool"
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
@@ -17,22 +16,10 @@ func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
 
-// rolling is the driver with the steps of the cloud's own rolls, which no pool is asked for yet.
-type rolling struct{ cloud.Driver[source] }
-
-func (r rolling) Traits() pool.Traits {
-	t := r.Driver.Traits()
-	t.Rolls = true
-	return t
-}
-
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
-		Cloud: func() (cloudtest.Cloud, error) { return simaws.New(simaws.Options{Seed: 1}) },
-		Driver: func(wire http.RoundTripper) (cloud.Driver[source], error) {
-			d, err := newDriver(wire)
-			return rolling{d}, err
-		},
+		Cloud:             func() (cloudtest.Cloud, error) { return simaws.New(simaws.Options{Seed: 1}) },
+		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
 		Pool:              func() source { return spec(func(s *awsv1.AWSMachinePoolSpec) { s.MaxSize = 300 })(poolSource()) },
 		KubernetesVersion: "v1.25.0",
 		Changed:           spec(func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" }),

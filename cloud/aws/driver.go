@@ -74,7 +74,7 @@ const (
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "Auto Scaling group", Template: "launch template", KeepTemplates: keepTemplates, RemoveBatch: removeBatch,
-		SetsAside: true,
+		Rolls: true, SetsAside: true,
 	}
 }
 
