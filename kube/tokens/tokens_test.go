@@ -1,0 +1,122 @@
+package tokens
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+const joins = "discovery:\n  bootstrapToken:\n    apiServerEndpoint: 127.0.0.1:6443\n    token: abcdef.0123456789abcdef\n"
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write([]byte(joins))
+	_ = w.Close()
+	zipped := base64.StdEncoding.EncodeToString(packed.Bytes())
+	ignition := func(source, compression string) string {
+		return `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"contents":{"compression":"` + compression + `","source":"` + source + `"}}]}}`
+	}
+	for name, tc := range map[string]struct {
+		why, data string
+		want      []string
+	}{
+		"cloud-init":       {"as kubeadm's configuration has it", "#cloud-config\nwrite_files:\n- content: |\n    " + joins, []string{"abcdef"}},
+		"twice":            {"discovery and TLS may name it both", "token: abcdef.0123456789abcdef\ntlsBootstrapToken: \"abcdef.0123456789abcdef\"", []string{"abcdef"}},
+		"two":              {"they may differ too", "tlsBootstrapToken: zzzzzz.0123456789abcdef\ntoken: 'aaaaaa.0123456789abcdef'", []string{"aaaaaa", "zzzzzz"}},
+		"script":           {"there may be none", "#!/bin/sh\n/etc/eks/bootstrap.sh my-cluster", nil},
+		"no token":         {"a name that looks like one is none", "image: docker.0123456789abcdef", nil},
+		"ignition, plain":  {"a data URL with escapes", ignition("data:,token%3A%20abcdef.0123456789abcdef%0A", ""), []string{"abcdef"}},
+		"ignition, packed": {"as it is written when that is shorter", ignition("data:;base64,"+zipped, "gzip"), []string{"abcdef"}},
+		"ignition, remote": {"what is elsewhere can't be seen", ignition("s3://bucket/token", ""), nil},
+		"ignition, broken": {"and what is broken neither", ignition("data:;base64,AAAA", "gzip"), nil},
+		"ignition, escape": {"likewise", ignition("data:,%zz", ""), nil},
+	} {
+		if got := IDs([]byte(tc.data)); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %s: want %v, got %v", name, tc.why, tc.want, got)
+		}
+	}
+}
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func secret(id, until string) *corev1.Secret {
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "bootstrap-token-" + id}, Data: map[string][]byte{"token-secret": []byte("x")}}
+	if until != "" {
+		s.Data["expiration"] = []byte(until)
+	}
+	return s
+}
+
+func in(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
+
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		why    string
+		tokens map[string]string
+		ids    []string
+		want   Kept
+		until  map[string]string
+		writes int
+	}{
+		"fresh":     {why: "nothing is written while there is time", tokens: map[string]string{"a": in(14 * time.Minute)}, ids: []string{"a"}, want: Kept{Next: 14*time.Minute - lasts/2}, until: map[string]string{"a": in(14 * time.Minute)}},
+		"runs out":  {why: "it gets more", tokens: map[string]string{"a": in(time.Minute)}, ids: []string{"a"}, want: Kept{Next: lasts / 2}, until: map[string]string{"a": in(lasts)}, writes: 1},
+		"ran out":   {why: "as long as nobody cleaned up, it can be had back", tokens: map[string]string{"a": in(-time.Hour)}, ids: []string{"a"}, want: Kept{Next: lasts / 2}, until: map[string]string{"a": in(lasts)}, writes: 1},
+		"no time":   {why: "what is no time keeps no token valid", tokens: map[string]string{"a": "soon"}, ids: []string{"a"}, want: Kept{Next: lasts / 2}, until: map[string]string{"a": in(lasts)}, writes: 1},
+		"for ever":  {why: "one without an end stays so", tokens: map[string]string{"a": ""}, ids: []string{"a"}},
+		"gone":      {why: "it can't be made again, for its secret part is not kept", ids: []string{"a"}, want: Kept{Lost: true}},
+		"others":    {why: "those that are not asked for run out", tokens: map[string]string{"b": in(time.Minute)}, until: map[string]string{"b": in(time.Minute)}},
+		"gone, two": {why: "one lost does not keep the other from its renewal", tokens: map[string]string{"b": in(time.Minute)}, ids: []string{"a", "b"}, want: Kept{Next: lasts / 2, Lost: true}, until: map[string]string{"b": in(lasts)}, writes: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := fake.NewClientBuilder()
+			for id, until := range tc.tokens {
+				b = b.WithObjects(secret(id, until))
+			}
+			writes := 0
+			c := b.WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				writes++
+				return c.Patch(ctx, o, p, opts...)
+			}}).Build()
+			got, err := Keep(t.Context(), c, tc.ids, now)
+			if err != nil || got != tc.want || writes != tc.writes {
+				t.Errorf("%s: want %+v with %d writes, got %+v with %d, error %v", tc.why, tc.want, tc.writes, got, writes, err)
+			}
+			for id, until := range tc.until {
+				is := &corev1.Secret{}
+				if err := c.Get(t.Context(), client.ObjectKeyFromObject(secret(id, "")), is); err != nil {
+					t.Fatal(err)
+				}
+				if string(is.Data["expiration"]) != until || string(is.Data["token-secret"]) != "x" {
+					t.Errorf("%s: token %s: want it valid until %s and otherwise unchanged, got %s", tc.why, id, until, is.Data["expiration"])
+				}
+			}
+		})
+	}
+}
+
+func TestKeepFails(t *testing.T) {
+	t.Parallel()
+	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+		return errors.New("out of reach")
+	}}).Build()
+	kept, err := Keep(t.Context(), c, []string{"a"}, now)
+	if err == nil || !strings.Contains(err.Error(), "bootstrap token a of the workload cluster alive: out of reach") || kept.Lost {
+		t.Errorf("a cluster that can't be asked has lost nothing: got %+v, %v", kept, err)
+	}
+}
