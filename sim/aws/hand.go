@@ -41,6 +41,8 @@ type Member struct {
 	Protected         bool
 	// AtRisk says that the group is about to take it, once another has come.
 	AtRisk bool
+	// Since is when it came into its state, or began to leave.
+	Since time.Time
 }
 
 // Template is what the simulator holds of a launch template.
@@ -113,7 +115,7 @@ func (r *realm) inspectGroup(g *group) Group {
 		out.Members = append(out.Members, Member{
 			Instance: m.Instance, Zone: m.Zone, Type: m.Type, State: m.State, Health: m.Health,
 			Template: str(m.Template.LaunchTemplateId), Version: str(m.Template.Version), Protected: m.Protected,
-			AtRisk: m.AtRisk != "",
+			AtRisk: m.AtRisk != "", Since: m.Since,
 		})
 	}
 	return out
