@@ -35,7 +35,7 @@ func (p *Plan) follow(f Facts) Course {
 		c = Follow(f)
 		p.hindrances(f, c)
 	}
-	p.Ready = available(c.First, newIdeal(f))
+	p.Ready, p.NodesUnknown = available(c.First, newIdeal(f)), f.Observed.NodesUnknown
 	p.Desired = c.First.Budget.Desired
 	if p.New {
 		p.Desired = f.Desired.Replicas
@@ -110,15 +110,15 @@ func warnings(f Facts, c Course) []string {
 func (p *Plan) headline(f Facts, c Course) string {
 	switch {
 	case !f.Seen:
-		return "Nothing can be told: " + first(p.Blocked) + "."
+		return "Nothing can be told: " + reason(p.Blocked) + "."
 	case f.Paused != "":
-		return fmt.Sprintf("Nothing is done: %s. %s of %d wait to be replaced.", first(p.Blocked), machines(p.Outdated), p.Machines)
+		return fmt.Sprintf("Nothing is done: %s. %d of %s wait to be replaced.", reason(p.Blocked), p.Outdated, machines(p.Machines))
 	case p.Deleting:
 		return fmt.Sprintf("The pool is being deleted: %s drained, then removed.", are(p.Machines))
 	case p.New && p.Added > 0:
 		return fmt.Sprintf("The pool is new: %s launched.", are(p.Added))
 	case p.New:
-		return "The pool is new, and nothing is made: " + first(p.Blocked) + "."
+		return "The pool is new, and nothing is made: " + reason(p.Blocked) + "."
 	}
 	return strings.Join(p.sentences(c), " ")
 }
@@ -137,17 +137,36 @@ func (p *Plan) sentences(c Course) []string {
 	}
 	var out []string
 	switch {
+	case len(does) > 0 && p.NodesUnknown:
+		out = append(out, strings.Join(does, ", ")+".")
 	case len(does) > 0:
 		out = append(out, fmt.Sprintf("%s; at least %s Ready at any time, at most %d exist.", strings.Join(does, ", "), are(p.LowestReady), p.MostMachines))
 	case len(c.Steps) > 0:
-		out = append(out, fmt.Sprintf("No machine is replaced; only the group or its template changes. %d of %d are Ready.", p.Ready, p.Desired))
+		out = append(out, "No machine is replaced; only the group or its template changes. "+p.readiness())
+	case len(p.Blocked) > 0:
+		out = append(out, fmt.Sprintf("Nothing is done: %s. %s", reason(p.Blocked), p.readiness()))
 	default:
-		out = append(out, fmt.Sprintf("Nothing changes: %d of %d are Ready.", p.Ready, p.Desired))
+		out = append(out, "Nothing changes. "+p.readiness())
 	}
 	if left := p.Outdated - p.Replaced; left > 0 && len(p.Blocked) > 0 {
-		out = append(out, fmt.Sprintf("%s not what the objects ask for and stay: %s.", are(left), first(p.Blocked)))
+		out = append(out, fmt.Sprintf("%s not what the objects ask for and %s: %s.", are(left), stay(left), reason(p.Blocked)))
 	}
 	return out
+}
+
+// readiness is how many are Ready, as far as that is known.
+func (p *Plan) readiness() string {
+	if p.NodesUnknown {
+		return fmt.Sprintf("How many of %d are Ready is not known.", p.Desired)
+	}
+	return fmt.Sprintf("%d of %d are Ready.", p.Ready, p.Desired)
+}
+
+func stay(n int) string {
+	if n == 1 {
+		return "stays"
+	}
+	return "stay"
 }
 
 // how says in which way machines are replaced.
@@ -162,11 +181,12 @@ func (p *Plan) how() string {
 	}
 }
 
-func first(list []Cause) string {
+// reason is what blocks most, in a word; the sentences stand by themselves.
+func reason(list []Cause) string {
 	if len(list) == 0 {
 		return "nobody says why"
 	}
-	return strings.TrimSuffix(list[0].Message, ".")
+	return list[0].Reason
 }
 
 func machines(n int) string {

@@ -1,6 +1,11 @@
 package plan
 
-import "github.com/muster-project/muster/pool"
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/muster-project/muster/pool"
+)
 
 const (
 	// APIVersion and Kind begin the JSON form of plans. Fields are added to it, never renamed or taken away.
@@ -32,6 +37,8 @@ type Plan struct {
 	Desired  int `json:"desired"`
 	Machines int `json:"machines"`
 	Ready    int `json:"ready"`
+	// NodesUnknown says that the workload cluster does not answer: Ready and LowestReady mean nothing then.
+	NodesUnknown bool `json:"nodesUnknown"`
 	// Replaced is how many machines are replaced by others, Removed how many go with none in their place, Added how many come
 	// beside those that replace others.
 	Replaced int `json:"replaced"`
@@ -136,4 +143,15 @@ func machinesOf(list []Departure) []Machine {
 		out = append(out, m)
 	}
 	return out
+}
+
+// JSON writes plans for programs.
+func JSON(w io.Writer, plans []Plan) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if plans == nil {
+		plans = []Plan{}
+	}
+	return e.Encode(List{APIVersion: APIVersion, Kind: Kind, Plans: plans})
 }

@@ -1,0 +1,234 @@
+package plan_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/view/plan"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func manifest(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var out []*unstructured.Unstructured
+	for doc := range strings.SplitSeq(text, "---\n") {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(doc), &u.Object); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+func named(r *plan.Request) { r.Kind, r.Name = "machinepool", "workers" }
+
+func strategy(o *awsv1.AWSMachinePool) {
+	o.Spec.Strategy = &common.Strategy{Type: common.StrategyRollingUpdate, RollingUpdate: &common.RollingUpdate{
+		MaxSurge: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(1)), DeletePolicy: common.DeletePolicyOldest}}
+}
+
+func TestMake(t *testing.T) {
+	for _, c := range []struct {
+		name, why string
+		infra     func(*awsv1.AWSMachinePool)
+		world     func(*world)
+		request   func(*testing.T, *plan.Request)
+	}{
+		{name: "nothing", why: "a pool that is as asked stays", infra: strategy, request: func(_ *testing.T, r *plan.Request) { named(r) }},
+		{name: "instance-type", why: "a field of the template replaces machines, in waves, and the lowest Ready count is told", infra: strategy,
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.maxSize=30", "spec.template.spec.deletion.nodeDrainTimeoutSeconds=60"}
+			}},
+		{name: "instance-type-and-fewer", why: "both at once: who is too many goes for good", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}
+		}},
+		{name: "replicas", why: "more machines replace none", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.replicas=6"}
+		}},
+		{name: "tags", why: "tags are changed in place", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			r.Kind, r.Name = "awsmachinepools.infrastructure.cluster.x-k8s.io", "workers"
+			r.Set = []string{"spec.additionalTags.team=b"}
+		}},
+		{name: "refresh", why: "without a strategy the group's own refresh replaces machines, or nothing does", request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
+		}},
+		{name: "unreachable", why: "who can't see nodes replaces none, and says why", infra: strategy, world: func(w *world) { w.away = true },
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
+			}},
+		{name: "paused", why: "a paused object is left alone", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			r.Kind, r.Name = "awsmachinepool", "workers"
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", `metadata.annotations[cluster.x-k8s.io/paused]=""`}
+		}},
+		{name: "too-many", why: "what the group's limits refuse is refused", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.replicas=50"}
+		}},
+		{name: "unknown-image", why: "what the cloud does not have can't be launched", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.imageLookupFormat=no-such-image", "spec.template.spec.version=v1.35.1"}
+		}},
+		{name: "file", why: "manifests of the older version are planned like those of the newer one", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, fileManifest)
+		}},
+		{name: "new", why: "a pool that does not exist yet is made", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, newManifest)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				infra := awsMachinePool()
+				if c.infra != nil {
+					c.infra(infra)
+				}
+				w := newWorld(t, machinePool(5), infra)
+				defer w.close()
+				w.run()
+				if c.world != nil {
+					c.world(w)
+				}
+				before := w.objects()
+				plans, err := w.plan(func(r *plan.Request) { c.request(t, r) })
+				if err != nil {
+					t.Fatalf("%s: %v", c.why, err)
+				}
+				golden(t, c.name, c.why, plans)
+				if after := w.objects(); after != before {
+					t.Errorf("want the objects as they were, got %s before and %s after", before, after)
+				}
+			})
+		})
+	}
+}
+
+// objects are the pool's objects as they are stored.
+func (w *world) objects() string {
+	mp, o := &clusterv1.MachinePool{}, &awsv1.AWSMachinePool{}
+	for _, object := range []client.Object{mp, o} {
+		if err := w.management.Get(w.t.Context(), infraKey, object); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	text, err := json.Marshal([]any{mp, o})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// golden compares both forms of plans with what was found good before.
+func golden(t *testing.T, name, why string, plans []plan.Plan) {
+	t.Helper()
+	var text, data bytes.Buffer
+	if err := plan.Text(&text, plans); err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.JSON(&data, plans); err != nil {
+		t.Fatal(err)
+	}
+	for ending, got := range map[string][]byte{".txt": text.Bytes(), ".json": data.Bytes()} {
+		file := filepath.Join("testdata", name+ending)
+		if *update {
+			if err := os.WriteFile(file, got, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: want %s\n%s\ngot\n%s", why, file, want, got)
+		}
+	}
+}
+
+const fileManifest = `
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachinePool
+metadata: {name: workers}
+spec:
+  clusterName: c
+  replicas: 4
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AWSMachinePool
+metadata: {name: workers, namespace: default}
+spec:
+  maxSize: 20
+  awsLaunchTemplate:
+    instanceType: m5.xlarge
+`
+
+const newManifest = `
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachinePool
+metadata: {name: second}
+spec:
+  clusterName: c
+  replicas: 3
+  template:
+    spec:
+      clusterName: c
+      version: v1.36.3
+      bootstrap: {dataSecretName: data}
+      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSMachinePool, name: second}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: AWSMachinePool
+metadata: {name: second, uid: 22222222-2222-3333-4444-555555555555}
+spec:
+  maxSize: 5
+  awsLaunchTemplate: {instanceType: m5.large}
+`
+
+// What nobody can plan is told at once, in the words of him who refuses it.
+func TestMakeRefuses(t *testing.T) {
+	for _, c := range []struct {
+		why, want string
+		request   func(*plan.Request)
+	}{
+		{"a pool that is not there", "machinepool default/other does not exist", func(r *plan.Request) { r.Kind, r.Name = "machinepool", "other" }},
+		{"a path that leads nowhere", "path", func(r *plan.Request) { named(r); r.Set = []string{"spec..x=1"} }},
+		{"an assignment without a value", "want path=value", func(r *plan.Request) { named(r); r.Set = []string{"spec.replicas"} }},
+		{"a place beyond the list", "beyond the end", func(r *plan.Request) { named(r); r.Set = []string{"spec.subnets[3].id=x"} }},
+		{"a kind that is not served", `no matches for kind "Widget"`, func(r *plan.Request) {
+			r.Manifests = []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}}}}
+		}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, machinePool(1), awsMachinePool())
+				defer w.close()
+				time.Sleep(time.Second)
+				_, err := w.plan(c.request)
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("want an error with %q, got %v", c.want, err)
+				}
+			})
+		})
+	}
+}
