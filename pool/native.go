@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -41,7 +42,7 @@ func (v *view) rollsNow() bool { return v.o.Roll != nil && !v.o.Roll.ended() }
 // pointsByRoll says that the group is pointed at the newest template by the roll that is to come, so that the cloud can take
 // it back.
 func (v *view) pointsByRoll() bool {
-	if !v.d.Rollback || !v.native() || v.launchesWanted() {
+	if !v.d.Rollback || !v.native() || v.launchesWanted() || v.lost(v.launched()) {
 		return false
 	}
 	n, _ := v.leftToCloud()
@@ -64,7 +65,7 @@ func (v *view) startRollStep() *Step {
 // over from. What we can't recognise somebody else has begun, and it is waited for.
 func (v *view) cancelRollStep() *Step {
 	roll := v.o.Roll
-	if roll == nil || roll.ended() || roll.State == RollCancelling || roll.State == RollReverting || roll.Template.Content == "" {
+	if roll == nil || !roll.cancellable() || roll.Template.Content == "" {
 		return nil
 	}
 	var cause Cause
@@ -73,6 +74,8 @@ func (v *view) cancelRollStep() *Step {
 		cause = *v.d.RolloutHeld
 	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
 		cause = Cause{templateChanged, fmt.Sprintf("the roll makes machines of %s, which is not what the specification asks for any more", roll.Template.Ref)}
+	case v.lost(roll.Template) && !v.lost(v.o.Latest()):
+		cause = Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", roll.Template.Ref)}
 	case v.d.Strategy != nil:
 		cause = Cause{"StrategyChanged", "the strategy of the pool replaces machines one by one"}
 	default:
@@ -80,6 +83,9 @@ func (v *view) cancelRollStep() *Step {
 	}
 	return &Step{Kind: CancelRoll, Refs: []string{roll.ID}, Cause: cause}
 }
+
+// lost says that no machine launched from a template can join any more.
+func (v *view) lost(t Template) bool { return t.Data != "" && slices.Contains(v.d.DataLost, t.Data) }
 
 // rollWaits says why the cloud's own roll is not begun now.
 func (v *view) rollWaits() *Cause {

@@ -54,6 +54,8 @@ type Desired struct {
 	// ProgressDeadline is how long after its launch an instance of the wanted template that was never Ready halts the
 	// rollout; zero is DefaultProgressDeadline.
 	ProgressDeadline time.Duration
+	// DataLost are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
+	DataLost []string
 	// Avoid are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
 	// has ended, and what does not depend on them goes on.
 	Avoid map[StepKind]Cause

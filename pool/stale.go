@@ -58,13 +58,16 @@ func (v *view) known(ref string) bool {
 }
 
 // launchesWanted says that what the group launches now is what is wanted: only then does a replacement help.
-func (v *view) launchesWanted() bool {
+func (v *view) launchesWanted() bool { return v.launched().Same(v.o.Wanted) }
+
+// launched is the template that the group launches from, as far as it is known.
+func (v *view) launched() Template {
 	for _, version := range v.o.Versions {
 		if version.Ref == v.o.Group.Template {
-			return version.Same(v.o.Wanted)
+			return version
 		}
 	}
-	return false
+	return Template{}
 }
 
 // changed says in a sentence what makes an instance stale.

@@ -96,6 +96,11 @@ func (r *Roll) ended() bool {
 	return false
 }
 
+// cancellable says that the roll goes on replacing.
+func (r *Roll) cancellable() bool {
+	return !r.ended() && r.State != RollCancelling && r.State != RollReverting
+}
+
 const (
 	// DefaultJoinDeadline is more than the slowest images of the big clouds take to boot and join.
 	DefaultJoinDeadline = 15 * time.Minute

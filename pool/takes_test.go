@@ -61,6 +61,8 @@ func TestDoomedAndHeld(t *testing.T) {
 
 func deleting(d *Desired) { d.Deleting = true }
 
+func dataLost(hash string) func(*Desired) { return func(d *Desired) { d.DataLost = []string{hash} } }
+
 func rollOf(state RollState, content string, change ...func(*Roll)) func(*Observed) {
 	return func(o *Observed) {
 		o.Roll = &Roll{ID: "roll-1", State: state, Template: Template{Ref: "lt:2", Content: "v1:" + content}, Percent: 40, Started: now.Add(-time.Hour)}
@@ -108,6 +110,16 @@ func TestNativeRoll(t *testing.T) {
 			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
 			o.Group.Template, o.Group.Drift = "lt:2", []string{"tags"}
 		}, rollOf(RollRunning, "b")), want: "UpdateGroup fields tags (GroupChanged), waiting RollRunning"},
+		{name: "token lost while it runs", why: "what it launches would never join", d: wants(3, dataLost("d")), o: fleet(serving(3), func(o *Observed) {
+			o.Wanted = Template{Content: "v1:b", Data: "e"}
+			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
+			o.Group.Template = "lt:2"
+		}, rollOf(RollRunning, "b", func(r *Roll) { r.Template.Data = "d" })), want: "CancelRoll refs roll-1 (BootstrapTokenLost), waiting RollRunning"},
+		{name: "every token lost", why: "another roll would do no better", d: wants(3, dataLost("d")), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b", func(r *Roll) { r.Template.Data = "d" })), want: "waiting RollRunning"},
+		{name: "rollback, token lost", why: "what the group launches meanwhile has to join", d: wants(3, rollback, dataLost("d")), o: fleet(serving(3), func(o *Observed) {
+			o.Wanted = Template{Content: "v1:b", Data: "e"}
+			o.Versions = append([]Template{version(2, "b", "e")}, o.Versions...)
+		}), want: "UpdateGroup of lt:2 (TemplateBehind)"},
 		{name: "runs to something else", why: "it would replace machines for nothing", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "c")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
 		{name: "taken back before it replaced any", why: "likewise", d: wants(3), o: fleet(serving(3), rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
 		{name: "runs by somebody's hand", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting RollRunning"},

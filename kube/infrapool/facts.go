@@ -26,6 +26,8 @@ type facts[S any] struct {
 	drop []string
 	// untranslated says why the specification can't be followed at all; the cloud is not asked then.
 	untranslated error
+	// failed is what went wrong without keeping the pass from anything else.
+	failed error
 }
 
 // facts translate the scope into the domain's words.
@@ -64,6 +66,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		MinReady:     minReady(s.pool),
 	}
 	r.steer(s, f, remembered, t.RollDisabled)
+	f.keep = merged(r.tokensOf(s, f.Desired, remembered), f.keep)
 	f.Target = cloud.Target[S]{
 		Owner:      r.ownerOf(s.object, s.clusterName()),
 		Bootstrap:  s.bootstrap,

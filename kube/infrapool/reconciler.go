@@ -2,6 +2,7 @@ package infrapool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -151,7 +152,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	case letGo:
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	case ask:
-		if out, err = r.run(ctx, s, f); err != nil {
+		if out, err = r.askWithTokens(ctx, s, f); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
@@ -160,7 +161,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	if s.deleting() && out.Plan.Gone {
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
-	return ctrl.Result{RequeueAfter: out.Again}, r.write(ctx, s, rep, out)
+	return ctrl.Result{RequeueAfter: out.Again}, errors.Join(r.write(ctx, s, rep, out), f.failed)
 }
 
 // verdict is what may be done for an object in a pass.
@@ -195,6 +196,21 @@ func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) 
 		return onlySay, nil
 	}
 	return ask, r.claim(ctx, s.object, f.keep, f.drop)
+}
+
+// askWithTokens is run, with the tokens kept alive that machines may still be launched with. That this fails keeps nothing
+// else from being done.
+func (r *Reconciler[O, S]) askWithTokens(ctx context.Context, s *scope[O], f *facts[S]) (engine.Outcome, error) {
+	next, failed := r.keepTokens(ctx, s, f)
+	out, err := r.run(ctx, s, f)
+	if err == nil && out.Seen && !out.Plan.Gone {
+		err = r.forgetTokens(ctx, s, f, out.Observed)
+	}
+	if next > 0 {
+		out.Again = min(out.Again, next)
+	}
+	f.failed = failed
+	return out, err
 }
 
 // run is the engine's pass, with look-ups written down before anything rests on them.
