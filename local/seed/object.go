@@ -82,9 +82,18 @@ func Parse(sources []Source, lookup Lookup) ([]Object, error) {
 		missing.Names = slices.Compact(missing.Names)
 		return nil, &missing
 	}
+	filled := slices.Clone(sources)
+	for i := range filled {
+		filled[i].Text = texts[i]
+	}
+	return Plain(filled)
+}
+
+// Plain is Parse for sources that have no variables: every text is what it is.
+func Plain(sources []Source) ([]Object, error) {
 	var all []Object
-	for i, s := range sources {
-		objects, err := decode(s.Name, texts[i])
+	for _, s := range sources {
+		objects, err := decode(s.Name, s.Text)
 		if err != nil {
 			return nil, err
 		}

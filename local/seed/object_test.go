@@ -97,3 +97,15 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// A manifest for kubectl may hold what looks like a variable: in a script, it is one of the machine's.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	objects, err := Plain([]Source{{Name: "x.yaml", Text: "kind: Widget\napiVersion: v1\nmetadata: {name: w}\nspec: {script: 'echo ${HOME}'}\n---\n# nothing\n"}})
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("want one object, got %v, %v", objects, err)
+	}
+	if spec, ok := objects[0].Object["spec"].(map[string]any); !ok || spec["script"] != "echo ${HOME}" {
+		t.Errorf("want the text as it is, got %v", objects[0].Object["spec"])
+	}
+}
