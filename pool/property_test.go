@@ -459,7 +459,7 @@ func unsafeSize(d Desired, o Observed, tr Traits, s Step) string {
 		return "somebody else sizes the group"
 	case s.Size < counted && s.Size < d.Max:
 		return "the cloud would choose machines by itself"
-	case s.Size < n || s.Size > max(d.Max, o.Group.Max)+surge && !d.External || s.Size == o.Group.Size:
+	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.Max, o.Group.Max)+surge && !d.External || s.Size == o.Group.Size:
 		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, n)
 	}
 	return ""

@@ -72,7 +72,8 @@ func (v *view) asideStep() *Step {
 		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
 }
 
-// needsSuccessor says that a member serves and may go only after another has come.
+// needsSuccessor says that a member serves and is to be replaced. It is set aside even where it may go at once: its successor
+// comes the sooner, and two looks of which one shows less than the other choose the same.
 func (v *view) needsSuccessor(m *member) bool {
-	return (m.why == condemned || v.replaces(m)) && m.available && !m.going && !m.Aside
+	return (m.why == condemned || v.replaces(m)) && m.available && !m.Aside
 }
