@@ -31,12 +31,17 @@ type account struct {
 	// before is called before anything else happens.
 	before func(what string, t target)
 	next   int
+	// rolls says that the cloud replaces instances by itself; rolled is its roll.
+	rolls  bool
+	rolled *pool.Roll
+	now    func() time.Time
 }
 
 type group struct {
 	owner     string
 	region    string
 	size      int
+	surge     int
 	min, max  int
 	template  string
 	instances []pool.Instance
@@ -47,7 +52,7 @@ func newAccount() *account {
 }
 
 func (a *account) Traits() pool.Traits {
-	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 2, RemoveBatch: 10}
+	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 2, RemoveBatch: 10, Rolls: a.rolls}
 }
 
 // wanted is the template that a target asks for; nothing without bootstrap data.
@@ -79,11 +84,12 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		o.Foreign = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to somebody else"}
 		return o, nil
 	}
-	o.Group = &pool.Group{ID: "arn:" + name, Size: g.size, Min: g.min, Max: g.max, Template: g.template}
+	o.Group = &pool.Group{ID: "arn:" + name, Size: g.size, Surge: g.surge, Min: g.min, Max: g.max, Template: g.template}
 	if g.min != int(t.Spec.Pool.MinSize) || g.max != int(t.Spec.Pool.MaxSize) {
 		o.Group.Drift = []string{"sizes"}
 	}
 	o.Instances = slices.Clone(g.instances)
+	o.Roll = a.rolled
 	return o, nil
 }
 
@@ -114,12 +120,16 @@ func (a *account) Start(_ context.Context, t target, s pool.Step) error {
 		}
 	case pool.Resize:
 		a.resize(name, s.Size)
-	case pool.Remove:
-		for _, gone := range s.Targets {
-			what += " " + gone.ID
-			g.instances = slices.DeleteFunc(g.instances, func(i pool.Instance) bool { return i.ID == gone.ID })
-			g.size--
-		}
+		a.groups[name].surge = s.Surge
+	case pool.Remove, pool.Replace:
+		what = a.end(what, g, s)
+		a.resize(name, g.size)
+		g.surge = s.Surge
+	case pool.StartRoll:
+		a.rolled = &pool.Roll{ID: "r", State: pool.RollRunning, Template: wanted(t), Started: a.now()}
+		a.rolled.Template.Ref = s.Template
+	case pool.CancelRoll:
+		a.rolled.State, a.rolled.Ended = pool.RollCancelled, a.now()
 	case pool.PruneTemplates:
 		a.templates[name] = slices.DeleteFunc(a.templates[name], func(v pool.Template) bool { return slices.Contains(s.Refs, v.Ref) })
 	case pool.DeleteGroup:
@@ -133,6 +143,18 @@ func (a *account) Start(_ context.Context, t target, s pool.Step) error {
 	return nil
 }
 
+// end ends the instances of a step.
+func (a *account) end(what string, g *group, s pool.Step) string {
+	for _, gone := range s.Targets {
+		what += " " + gone.ID
+		g.instances = slices.DeleteFunc(g.instances, func(i pool.Instance) bool { return i.ID == gone.ID })
+		if s.Kind == pool.Remove {
+			g.size--
+		}
+	}
+	return what
+}
+
 // resize launches or ends machines until there are as many as asked for.
 func (a *account) resize(name string, size int) {
 	g := a.groups[name]
@@ -140,7 +162,7 @@ func (a *account) resize(name string, size int) {
 	templates := a.templates[name]
 	for len(g.instances) < size {
 		a.next++
-		i := pool.Instance{ID: fmt.Sprintf("i-%d", a.next), Zone: "zone-a", State: pool.Pending, Created: start.Add(time.Duration(a.next) * time.Second)}
+		i := pool.Instance{ID: fmt.Sprintf("i-%d", a.next), Zone: "zone-a", State: pool.Pending, Created: a.now().Add(time.Duration(a.next) * time.Millisecond)}
 		i.ProviderID = "aws:///zone-a/" + i.ID
 		for _, version := range templates {
 			if version.Ref == g.template {

@@ -11,6 +11,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
 )
 
 // asked are the settings of an object and its MachinePool with these annotations.
@@ -176,4 +177,55 @@ func FuzzSettings(f *testing.F) {
 			t.Errorf("want the same restart an hour later, got %v, %v\n%s", more, drop, diff)
 		}
 	})
+}
+
+// TestSteer holds what annotations and a disabled roll make of each other.
+func TestSteer(t *testing.T) {
+	t.Parallel()
+	disabled := &pool.Cause{Reason: "Disabled"}
+	for name, c := range map[string]struct {
+		reason      string
+		annotations map[string]string
+		disabled    *pool.Cause
+		held        string
+		skip        bool
+		restart     bool
+	}{
+		"nothing":             {reason: "a changed template replaces machines"},
+		"paused":              {reason: "until it is taken away", annotations: map[string]string{RolloutAnnotation: "paused"}, held: reasonPaused},
+		"disabled":            {reason: "the object's own field", disabled: disabled, held: "Disabled"},
+		"disabled and paused": {reason: "he who pauses is named, and the field still holds", disabled: disabled, annotations: map[string]string{RolloutAnnotation: "paused"}, held: reasonPaused, skip: true},
+		"restart":             {reason: "all are replaced", annotations: map[string]string{RestartAnnotation: "CVE"}, restart: true},
+		"disabled, restart":   {reason: "those that exist are replaced, and no changed template replaces others later", disabled: disabled, annotations: map[string]string{RestartAnnotation: "CVE"}, restart: true, skip: true},
+		"paused, restart":     {reason: "a restart waits for the pause to end", annotations: map[string]string{RestartAnnotation: "CVE", RolloutAnnotation: "paused"}, held: reasonPaused, restart: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := New[*awsv1.AWSMachinePool, string](kindOf{}, idle{}, Options{})
+			s := &scope[*awsv1.AWSMachinePool]{object: &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}}}
+			s.settings = r.settings(s)
+			f := &facts[string]{}
+			f.Now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+			r.steer(s, f, nil, c.disabled)
+			d := f.Desired
+			if held := d.RolloutHeld; (held == nil) != (c.held == "") || held != nil && held.Reason != c.held {
+				t.Errorf("%s: want held for %q, got %+v", c.reason, c.held, held)
+			}
+			if d.SkipModel != c.skip || (d.Restart != nil) != c.restart {
+				t.Errorf("%s: want templates skipped %t and a restart %t, got %t and %+v", c.reason, c.skip, c.restart, d.SkipModel, d.Restart)
+			}
+		})
+	}
+}
+
+func TestMinReady(t *testing.T) {
+	t.Parallel()
+	mp := &clusterv1.MachinePool{}
+	if got := minReady(mp) + minReady(nil); got != 0 {
+		t.Errorf("want none where nothing is said, got %s", got)
+	}
+	mp.Spec.Template.Spec.MinReadySeconds = new(int32(30))
+	if got := minReady(mp); got != 30*time.Second {
+		t.Errorf("want 30s of template.spec.minReadySeconds, got %s", got)
+	}
 }

@@ -48,6 +48,8 @@ type world struct {
 	cache      clustercache.ClusterCache
 	recorder   *events.FakeRecorder
 	now        time.Time
+	// skipModel is the gate of the reconciler that restart makes.
+	skipModel bool
 	// writes are those to both clusters; again is what the last pass asked for.
 	writes []string
 	again  time.Duration
@@ -132,6 +134,7 @@ func everything() []client.Object {
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	w := &world{t: t, account: newAccount(), now: start, recorder: events.NewFakeRecorder(1000), refuse: map[string]error{}}
+	w.account.now = func() time.Time { return w.now }
 	s := scheme(t)
 	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
 		WithInterceptorFuncs(w.counting("management"))
@@ -155,6 +158,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 func (w *world) restart() {
 	w.reconciler = infrapool.New(awspool.Adapter{}, w.account, infrapool.Options{
 		Client: w.management, ClusterCache: w.cache, Recorder: w.recorder, Now: func() time.Time { return w.now },
+		SkipModelReconciliation: w.skipModel,
 	})
 }
 

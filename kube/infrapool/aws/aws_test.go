@@ -6,9 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
@@ -135,5 +137,45 @@ func TestReport(t *testing.T) {
 		if diff := cmp.Diff(tc.want, o.Status); diff != "" {
 			t.Errorf("%s: %s: want -, got +\n%s", name, tc.reason, diff)
 		}
+	}
+}
+
+func TestRolloutOf(t *testing.T) {
+	t.Parallel()
+	strategy := &common.Strategy{RollingUpdate: &common.RollingUpdate{
+		MaxSurge: new(intstr.FromString("25%")), MaxUnavailable: new(intstr.FromInt32(1)), DeletePolicy: common.DeletePolicyNewest}}
+	fields := func(surge, unavailable pool.IntOrPercent) *pool.Strategy {
+		return &pool.Strategy{MaxSurge: surge, MaxUnavailable: unavailable,
+			SurgeField: "spec.strategy.rollingUpdate.maxSurge", UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"}
+	}
+	for name, c := range map[string]struct {
+		reason   string
+		spec     awsv1.AWSMachinePoolSpec
+		strategy *pool.Strategy
+		policy   pool.DeletePolicy
+		rollback bool
+		disabled string
+	}{
+		"nothing":  {reason: "the group's own refresh, in the default order", policy: pool.Oldest},
+		"strategy": {reason: "every value with its field", spec: awsv1.AWSMachinePoolSpec{Strategy: strategy}, strategy: fields(pool.IntOrPercent{Value: 25, Percent: true}, pool.IntOrPercent{Value: 1}), policy: pool.Newest},
+		"empty":    {reason: "the defaults of the schema, for an object that no schema has seen", spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{}}, strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}), policy: pool.Oldest},
+		"rollback": {reason: "the refresh takes itself back", spec: awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}}, policy: pool.Oldest, rollback: true},
+		"strategy and rollback": {reason: "there is no refresh that could be taken back", strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}), policy: pool.Oldest,
+			spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{}, RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}}},
+		"disabled": {reason: "and the field is named", spec: awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{Disable: true}}, policy: pool.Oldest, disabled: "spec.refreshPreferences.disable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Adapter{}.Translate(&awsv1.AWSMachinePool{Spec: c.spec}, infrapool.Inputs{Place: awsCluster("eu-west-1")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.strategy, got.Strategy); diff != "" || got.DeletePolicy != c.policy || got.Rollback != c.rollback {
+				t.Errorf("%s: want policy %s, rollback %t, got %s, %t; strategy, want -, got +\n%s", c.reason, c.policy, c.rollback, got.DeletePolicy, got.Rollback, diff)
+			}
+			if (got.RollDisabled != nil) != (c.disabled != "") || got.RollDisabled != nil && !strings.Contains(got.RollDisabled.Message, c.disabled) {
+				t.Errorf("%s: want disabled by %q, got %+v", c.reason, c.disabled, got.RollDisabled)
+			}
+		})
 	}
 }
