@@ -32,7 +32,7 @@ func manifests(files []string, stdin io.Reader) ([]seed.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(account.Variables())))
+	objects, err := parse(sources)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,11 @@ func manifests(files []string, stdin io.Reader) ([]seed.Object, error) {
 		return nil, fmt.Errorf("manifests: no object in %v", files)
 	}
 	return objects, nil
+}
+
+// parse fills in variables from the environment and, where it says nothing, from what the simulated account holds.
+func parse(sources []seed.Source) ([]seed.Object, error) {
+	return seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(simulated().Variables())))
 }
 
 // sow applies the objects that the world of the record has not been seeded with before, with the clusters that they name and
