@@ -25,7 +25,7 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 	if err != nil {
 		return nil, fmt.Errorf("make the driver: %w", err)
 	}
-	options := infrapool.Options{Client: c, ClusterCache: clusters}
+	options := infrapool.Options{Client: c, ClusterCache: clusters, SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation}
 	return []infrapool.Planner{
 		infrapool.NewPlanner[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource](awspool.Adapter{}, driver, options),
 	}, nil

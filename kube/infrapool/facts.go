@@ -73,6 +73,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		Remembered: remembered,
 		Spec:       t.Spec,
 	}
+	f.Desired.Seed = f.Target.Owner.ID
 	if s.pool != nil {
 		f.Target.KubernetesVersion = s.pool.Spec.Template.Spec.Version
 		f.Target.FailureDomains = s.pool.Spec.FailureDomains
