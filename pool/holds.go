@@ -37,17 +37,17 @@ func (v *view) releaseStep() *Step {
 	return &Step{Kind: Release, More: more, Targets: targets(list), Cause: Cause{"Drained", "nothing runs on the instance that a drain would still evict, or its time is up"}}
 }
 
-// releasable says that nothing is lost, or nothing more is waited for. The drain timeout runs from the hold at the latest,
-// so that a cluster that is gone for good holds nobody for ever.
+// releasable says that nothing is lost, or nothing more is waited for. Where nobody can say what runs on it, the drain timeout
+// runs from the hold, so that a cluster that is gone for good holds nobody for ever. Otherwise it runs from the drain: a hold
+// may have gone unnoticed for longer than a short timeout.
 func (v *view) releasable(m *member) bool {
 	if m.Guard != nil {
 		return m.Guard.Done
 	}
-	detaches := m.Node != nil && m.Node.Detaching > 0
-	if v.d.DrainTimeout > 0 && v.reached(m.Hold.Since.Add(v.d.DrainTimeout)) && m.Hold.Since.Before(v.now) && !detaches {
-		return true
+	if !v.unknownNodes() {
+		return v.removable(m.Instance)
 	}
-	return !v.unknownNodes() && v.removable(m.Instance)
+	return v.d.DrainTimeout > 0 && v.reached(m.Hold.Since.Add(v.d.DrainTimeout)) && m.Hold.Since.Before(v.now)
 }
 
 // renewStep asks for more time for those that are not drained, once half of a heartbeat's time is up.
