@@ -156,6 +156,7 @@ type RefreshPreferences struct {
 	// InstanceWarmup is the time in seconds until a new instance counts as ready.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	InstanceWarmup *int64 `json:"instanceWarmup,omitempty"`
 
 	// MinHealthyPercentage of the desired capacity that must stay in service.

@@ -37,6 +37,8 @@ spec:
 	`{metadata: {annotations: {cluster.x-k8s.io/conversion-data: '{"spec":{"refreshPreferences":{"disable":true},"lifecycleHooks":[]},"status":null}'}}, spec: {refreshPreferences: {}}}`,
 	`{metadata: {annotations: {cluster.x-k8s.io/conversion-data: '{"spec":{"awsLaunchTemplate":{"capacityReservationId":""},"defaultInstanceWarmup":"-1s"}}'}}}`,
 	`{metadata: {annotations: {cluster.x-k8s.io/conversion-data: "null", a: b}}}`,
+	`{spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 1, deletePolicy: Random}}, refreshPreferences: {checkpointPercentages: [10, 100], checkpointDelay: 0, bakeTime: 60, autoRollback: true, alarmSpecification: {alarms: [a]}, scaleInProtectedInstances: Ignore, standbyInstances: Wait}}}`,
+	`{spec: {strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: "x"}}, refreshPreferences: {disable: true, alarmSpecification: {}}}}`,
 	`{spec: {suspendProcesses: {all: true}, awsLaunchTemplate: {privateDnsName: {}, nonRootVolumes: [{size: 8}], marketType: Spot}, lifecycleHooks: [{name: h}], ignition: {version: "3.4"}, subnets: [{id: subnet-1}]}}`,
 	`{status: {conditions: [{type: Ready, status: "True", lastTransitionTime: "2030-01-02T03:04:05Z"}], replicas: 2, asgStatus: x, launchTemplateVersion: "3"}}`,
 }
