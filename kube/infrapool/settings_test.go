@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -227,5 +228,28 @@ func TestMinReady(t *testing.T) {
 	mp.Spec.Template.Spec.MinReadySeconds = new(int32(30))
 	if got := minReady(mp); got != 30*time.Second {
 		t.Errorf("want 30s of template.spec.minReadySeconds, got %s", got)
+	}
+}
+
+// TestReasonsAreDocumented holds that people find what they read on an object.
+func TestReasonsAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/conditions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := string(text)
+	reasons := append([]string{rolloutCompleted, reasonRestart, reasonNoOwner, reasonNoCluster, reasonNoPlace, reasonWaitPlace, reasonWaitBootstrap, reasonNoBootstrap,
+		reasonBadBootstrap, reasonOwnerIDTaken, reasonNotTranslated}, replacing...)
+	for condition, list := range notable {
+		reasons = append(reasons, condition)
+		for reason := range list {
+			reasons = append(reasons, reason)
+		}
+	}
+	for _, reason := range append(reasons, RolloutAnnotation, RestartAnnotation, JoinDeadlineAnnotation, ProgressDeadlineAnnotation) {
+		if !strings.Contains(known, "`"+reason+"`") && !strings.Contains(known, "`"+reason+":") {
+			t.Errorf("want docs/conditions.md to tell about %s", reason)
+		}
 	}
 }
