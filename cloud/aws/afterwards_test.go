@@ -162,3 +162,25 @@ func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[len(o.Instances)-1].ID}}})
 	})
 }
+
+// A read that is behind shows in service what we set aside: who believed it would set one more aside than the surge allows.
+func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 3)
+		time.Sleep(time.Minute)
+		o = w.observe(target)
+		id := o.Instances[0].ID
+		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: id}}})
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
+			t.Fatal(err)
+		}
+		for _, wait := range []time.Duration{3 * time.Second, 20 * time.Second} {
+			time.Sleep(wait)
+			o = w.observe(target)
+			at := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return i.ID == id })
+			if at < 0 || !o.Instances[at].Aside {
+				t.Errorf("%s later: want %s set aside, got %+v", wait, id, o.Instances)
+			}
+		}
+	})
+}

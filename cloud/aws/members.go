@@ -20,6 +20,8 @@ type memberRead struct {
 	created time.Time
 	// aside and kept say that it carries our tag of those that were set aside, or protected while a refresh ran.
 	aside, kept bool
+	// standby is when we put it into standby, as the service has said: reads may not show it for a moment.
+	standby time.Time
 	// spot says that the cloud may take it back.
 	spot bool
 	// at is when that was asked.
@@ -62,7 +64,7 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 			known := current[deref(i.InstanceId)]
 			current[deref(i.InstanceId)] = memberRead{
 				created: deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: p.now,
-				aside: known.aside || taggedByUs(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || taggedByUs(i.Tags, tagKept, p.t.Owner),
+				standby: known.standby, aside: known.aside || taggedByUs(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || taggedByUs(i.Tags, tagKept, p.t.Owner),
 			}
 		}
 	}

@@ -302,7 +302,7 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
 			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
 			Created:    read.created,
-			Aside:      inStandby(i),
+			Aside:      inStandby(i) || p.now.Sub(read.standby) < visibleWithin,
 			Hold:       p.holdOf(id),
 		})
 	}

@@ -112,10 +112,16 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 	_, err = p.c.autoscaling.EnterStandby(ctx, &autoscaling.EnterStandbyInput{
 		AutoScalingGroupName: &p.t.group, InstanceIds: ids, ShouldDecrementDesiredCapacity: value(false),
 	})
-	if err = refusal(err, p.now); cloud.KindOf(err) != cloud.Invalid {
-		return err
+	if err = refusal(err, p.now); cloud.KindOf(err) == cloud.Invalid {
+		return p.setAsideAfterAll(ctx, s, err)
 	}
-	return p.setAsideAfterAll(ctx, s, err)
+	for _, id := range ids {
+		if read := p.memory.members[id]; err == nil {
+			read.standby = p.now
+			p.memory.remember(id, read)
+		}
+	}
+	return err
 }
 
 // gone makes a conflict of EC2's refusal of an instance that the group still shows: the list is to be read again.
