@@ -165,11 +165,11 @@ func nodes(w *world, count int) []string {
 	return names
 }
 
-// rests holds that controllers which start anew, and remember nothing, find a pool at rest and leave it alone: at most four
-// reads, and no write.
+// rests holds that controllers which start anew, and remember nothing, find a pool at rest and leave it alone: one read of
+// each kind (the group, its hooks, its last refresh, its instances, the launch template, the template's versions), and no write.
 func rests(w *world) {
 	w.t.Helper()
-	const mostReads = 4
+	const mostReads = 6
 	w.forgetCalls()
 	w.killChild("controllers")
 	w.eventually("the controllers to look at the pool", func() error {

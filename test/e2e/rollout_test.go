@@ -1,0 +1,285 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// The pool of the rollouts' guide, in little.
+const (
+	rolloutPool     = "workers"
+	rolloutCluster  = "demo"
+	rolloutReplicas = 4
+	// rolloutSurge is a quarter of the replicas, and rolloutMissing one, as the manifest has them.
+	rolloutSurge, rolloutMissing = 1, 1
+)
+
+// TestRollouts has one world in which machines go for every reason that there is, beneath a Deployment with a budget.
+func TestRollouts(t *testing.T) {
+	t.Setenv("REPLICAS", fmt.Sprint(rolloutReplicas))
+	w := start(t, t.TempDir(), "-f", "../../docs/rollouts/pool.yaml")
+	w.ready(rolloutPool, rolloutReplicas)
+	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(rolloutCluster), "apply", "-f", "../../docs/rollouts/web.yaml"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	w.workload(rolloutCluster, "scale", "deployment/web", fmt.Sprintf("--replicas=%d", 2*rolloutReplicas))
+	w.workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	r := &rollouts{world: w, witness: w.witness(rolloutCluster)}
+	for _, part := range []struct {
+		name string
+		run  func(r *rollouts)
+	}{
+		{"a new image replaces every machine once, in waves", newImage},
+		{"a paused rollout replaces nobody, and one that is asked for everybody", restartNow},
+		{"an unhealthy machine is drained before it is replaced", unhealthy},
+		{"a scale-in takes the marked machine", takesTheMarked},
+		{"without a strategy the group's own refresh replaces every machine", refresh},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(r.in(t)) })
+	}
+}
+
+// rollouts is the world of TestRollouts, with who watches it.
+type rollouts struct {
+	*world
+	*witness
+}
+
+func (r *rollouts) in(t *testing.T) *rollouts {
+	return &rollouts{world: r.world.in(t), witness: r.witness}
+}
+
+// change does something to the pool, waits until it is at rest again, and holds what must be so of every change: machines go
+// drained, and no pod is lost beyond its budget.
+type change struct {
+	// do begins it; until says that it has come to its end.
+	do    func()
+	until func() error
+	// made and gone are how many machines are launched and taken away.
+	made, gone int
+	// lowest is the least number of nodes that serve at a time, most the greatest that exist.
+	lowest, most int
+}
+
+func (r *rollouts) holds(c change) {
+	t := r.t
+	t.Helper()
+	r.begin()
+	before := r.launches()
+	c.do()
+	r.eventually("the change to come to its end", c.until)
+	r.workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	// Nodes go a moment after their machines.
+	r.eventually(fmt.Sprintf("%d nodes to be gone", c.gone), func() error {
+		if _, _, gone, _, _ := r.saw(); len(gone) != c.gone {
+			return fmt.Errorf("gone are %v", gone)
+		}
+		return nil
+	})
+	lowest, most, gone, evicted, err := r.saw()
+	if err != nil {
+		t.Errorf("what must not happen: %v", err)
+	}
+	if lowest < c.lowest || most > c.most {
+		t.Errorf("want at least %d nodes that serve and at most %d in all, at every moment; got %d and %d", c.lowest, c.most, lowest, most)
+	}
+	if made := r.launches() - before; made != c.made {
+		t.Errorf("want %d machines made and not one more, got %d", c.made, made)
+	}
+	t.Logf("made %d, gone %d, evicted %d pods; serving at least %d, nodes at most %d", c.made, len(gone), evicted, lowest, most)
+	if t.Failed() {
+		t.Log(r.kubectl("get", "events", "--sort-by=.metadata.creationTimestamp"))
+	}
+}
+
+// launches counts what the group has ever launched.
+func (r *rollouts) launches() int {
+	r.t.Helper()
+	n := 0
+	pages := autoscaling.NewDescribeScalingActivitiesPaginator(r.account().scaling, &autoscaling.DescribeScalingActivitiesInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(r.t.Context())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, a := range page.Activities {
+			if strings.HasPrefix(aws.ToString(a.Description), "Launching a new EC2 instance") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// nodeNames are the nodes that exist.
+func (r *rollouts) nodeNames() []string {
+	r.t.Helper()
+	return strings.Fields(r.workload(rolloutCluster, "get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"))
+}
+
+// replaced says that none of the nodes that were there is there any more, and that the pool is at rest with the others.
+func (r *rollouts) replaced(before []string) func() error {
+	return func() error {
+		now := r.nodeNames()
+		for _, name := range before {
+			if slices.Contains(now, name) {
+				return fmt.Errorf("node %s is still there", name)
+			}
+		}
+		return r.atRest(rolloutReplicas)
+	}
+}
+
+// atRest says that the pool has as many machines as it wants, all Ready and of the wanted template, and nothing else to do.
+func (r *rollouts) atRest(replicas int) error {
+	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
+	got := r.kubectl("get", "awsmachinepool/"+rolloutPool, "-o", "jsonpath="+path)
+	if want := fmt.Sprintf("%d %d %d Running True", replicas, replicas, replicas); got != want {
+		return fmt.Errorf("want %s, the pool says %s; its conditions are\n%s", want, got, r.conditions(rolloutPool))
+	}
+	return nil
+}
+
+// happened holds that an event says something.
+func (r *rollouts) happened(reason, message string) {
+	r.t.Helper()
+	got := r.kubectl("get", "events", "--field-selector", "involvedObject.kind=AWSMachinePool,reason="+reason, "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
+	if !regexp.MustCompile(message).MatchString(got) {
+		r.t.Errorf("want an event %s that says %s, got\n%s", reason, message, got)
+	}
+}
+
+// anotherImage is one that the pool's machines were not made from, and that fits its Kubernetes version.
+func (r *rollouts) anotherImage() string {
+	r.t.Helper()
+	c := r.account()
+	instances, err := c.ec2.DescribeInstances(r.t.Context(), &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
+		{Name: aws.String("instance-state-name"), Values: []string{"running"}}}})
+	if err != nil || len(instances.Reservations) == 0 {
+		r.t.Fatalf("want instances, got %v", err)
+	}
+	in := aws.ToString(instances.Reservations[0].Instances[0].ImageId)
+	images, err := c.ec2.DescribeImages(r.t.Context(), &ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: aws.String("name"), Values: []string{"capa-ami-*-v1.30.2-*"}},
+		{Name: aws.String("architecture"), Values: []string{"x86_64"}}}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, i := range images.Images {
+		if id := aws.ToString(i.ImageId); id != in {
+			return id
+		}
+	}
+	r.t.Fatalf("want an image beside %s, found %d", in, len(images.Images))
+	return ""
+}
+
+// newImage rolls the pool by its strategy.
+func newImage(r *rollouts) {
+	before, image := r.nodeNames(), r.anotherImage()
+	r.holds(change{
+		do: func() {
+			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", `{"spec":{"awsLaunchTemplate":{"ami":{"id":"`+image+`"}}}}`)
+		},
+		until: r.replaced(before), made: rolloutReplicas, gone: rolloutReplicas,
+		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutSurge,
+	})
+	r.happened("InstancesReplaced", `ip-\S+: launched from lt-\w+:1, which differs`)
+	r.happened("RolloutCompleted", "4 of 4 machines were launched from the wanted launch template")
+}
+
+// restartNow holds a rollout and lets it go.
+func restartNow(r *rollouts) {
+	before := r.nodeNames()
+	r.kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout=paused")
+	r.holds(change{
+		do: func() {
+			r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=the certificates have leaked")
+			r.eventually("the pool to say that its rollout is paused", func() error {
+				if got := r.conditions(rolloutPool); !strings.Contains(got, "UpToDate=False RolloutPaused") {
+					return fmt.Errorf("the conditions are\n%s", got)
+				}
+				return nil
+			})
+			if now := r.nodeNames(); !slices.Equal(now, before) {
+				r.t.Errorf("want nobody replaced while the rollout is paused: %v, got %v", before, now)
+			}
+			r.kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout-")
+		},
+		until: r.replaced(before), made: rolloutReplicas, gone: rolloutReplicas,
+		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutSurge,
+	})
+	r.happened("InstancesReplaced", "the certificates have leaked")
+	r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now-")
+}
+
+// instanceOf is the instance behind a node.
+func (r *rollouts) instanceOf(node string) string {
+	r.t.Helper()
+	id := r.workload(rolloutCluster, "get", "node", node, "-o", "jsonpath={.spec.providerID}")
+	return id[strings.LastIndex(id, "/")+1:]
+}
+
+// without says that a node is gone and the pool at rest.
+func (r *rollouts) without(node string, replicas int) func() error {
+	return func() error {
+		if slices.Contains(r.nodeNames(), node) {
+			return fmt.Errorf("node %s is still there", node)
+		}
+		return r.atRest(replicas)
+	}
+}
+
+// unhealthy has the group itself take a machine: the hook holds it until it is drained.
+func unhealthy(r *rollouts) {
+	victim := r.nodeNames()[1]
+	id := r.instanceOf(victim)
+	r.holds(change{
+		do: func() {
+			_, err := r.account().scaling.SetInstanceHealth(r.t.Context(), &autoscaling.SetInstanceHealthInput{
+				InstanceId: aws.String(id), HealthStatus: aws.String("Unhealthy"), ShouldRespectGracePeriod: aws.Bool(false)})
+			if err != nil {
+				r.t.Fatal(err)
+			}
+		},
+		until: r.without(victim, rolloutReplicas), made: 1, gone: 1, lowest: rolloutReplicas - 1, most: rolloutReplicas + 1,
+	})
+	r.happened("InstancesReleased", id)
+}
+
+// takesTheMarked scales in by one: the machine whose node is marked goes, though it is not the first in order.
+func takesTheMarked(r *rollouts) {
+	names := r.nodeNames()
+	victim := names[len(names)-1]
+	r.workload(rolloutCluster, "annotate", "node", victim, "cluster.x-k8s.io/delete-machine=yes")
+	r.holds(change{
+		do: func() {
+			r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", rolloutReplicas-1))
+		},
+		until: r.without(victim, rolloutReplicas-1), gone: 1, lowest: rolloutReplicas - 1, most: rolloutReplicas,
+	})
+	r.happened("InstancesRemoved", regexp.QuoteMeta(victim))
+	r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", rolloutReplicas))
+	r.ready(rolloutPool, rolloutReplicas)
+}
+
+// refresh takes the strategy away: what is stale then is the group's own matter, and drained all the same.
+func refresh(r *rollouts) {
+	before := r.nodeNames()
+	r.holds(change{
+		do: func() {
+			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p",
+				`{"spec":{"strategy":null,"defaultInstanceWarmup":"1s","refreshPreferences":{"minHealthyPercentage":75,"instanceWarmup":1},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`)
+		},
+		until: r.replaced(before), made: rolloutReplicas, gone: rolloutReplicas,
+		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutSurge,
+	})
+	r.happened("RollStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
+}

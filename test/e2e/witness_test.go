@@ -1,0 +1,176 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/muster-project/muster/kube/drain"
+)
+
+// witness watches a workload cluster while machines come and go, and remembers what must never happen.
+type witness struct {
+	mu sync.Mutex
+	// nodes and pods are those that exist, by name; pods of the app that is watched alone.
+	nodes map[string]*corev1.Node
+	pods  map[string]*corev1.Pod
+	// lowest is the least number of nodes that were Ready and not drained at a time, most that of nodes that existed.
+	lowest, most int
+	// evicted counts the pods that went because they were evicted; gone are the nodes that were deleted.
+	evicted int
+	gone    []string
+	// wrong is everything that must not have happened.
+	wrong []string
+}
+
+// appLabel is the label of the pods that a witness watches.
+const appLabel = "app"
+
+// witness begins to watch a workload cluster; what it saw is complete while the test runs.
+func (w *world) witness(cluster string) *witness {
+	w.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", w.clusterKubeconfig(cluster))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := &witness{nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}}
+	factory := informers.NewSharedInformerFactory(c, 0)
+	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
+		factory.Core().V1().Nodes().Informer():                  s.handler(s.seeNode, s.loseNode),
+		factory.Core().V1().Pods().Informer():                   s.handler(s.seePod, s.losePod),
+		factory.Policy().V1().PodDisruptionBudgets().Informer(): s.handler(s.seeBudget, func(any) {}),
+	} {
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	factory.StartWithContext(w.t.Context())
+	factory.WaitForCacheSyncWithContext(w.t.Context())
+	w.t.Cleanup(factory.Shutdown)
+	return s
+}
+
+// handler calls see with each object as it is, and lose with the last of it.
+func (s *witness) handler(see, lose func(any)) cache.ResourceEventHandler {
+	locked := func(f func(any)) func(any) {
+		return func(o any) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			f(o)
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: locked(see), UpdateFunc: func(_, o any) { locked(see)(o) },
+		DeleteFunc: locked(func(o any) {
+			if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
+				o = last.Obj
+			}
+			lose(o)
+		}),
+	}
+}
+
+// begin forgets what was seen until now.
+func (s *witness) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.evicted, s.gone, s.wrong = 0, nil, nil
+	s.lowest, s.most = len(s.nodes), 0
+	s.count()
+}
+
+// count keeps the least and the greatest number.
+func (s *witness) count() {
+	serving := 0
+	for _, n := range s.nodes {
+		if ready(n) && n.Annotations[drain.StartedAnnotation] == "" {
+			serving++
+		}
+	}
+	s.lowest, s.most = min(s.lowest, serving), max(s.most, len(s.nodes))
+}
+
+func ready(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func (s *witness) seeNode(o any) {
+	n := o.(*corev1.Node)
+	s.nodes[n.Name] = n
+	s.count()
+}
+
+// loseNode holds that a node goes drained: closed by us, and with no pod on it.
+func (s *witness) loseNode(o any) {
+	n := o.(*corev1.Node)
+	if !n.Spec.Unschedulable || n.Annotations[drain.StartedAnnotation] == "" {
+		s.say("node %s was removed without a drain", n.Name)
+	}
+	for _, p := range s.pods {
+		if p.Spec.NodeName == n.Name && p.DeletionTimestamp == nil {
+			s.say("node %s was removed with pod %s on it", n.Name, p.Name)
+		}
+	}
+	delete(s.nodes, n.Name)
+	s.gone = append(s.gone, n.Name)
+	s.count()
+}
+
+func (s *witness) seePod(o any) {
+	if p := o.(*corev1.Pod); p.Labels[appLabel] != "" {
+		s.pods[p.Name] = p
+	}
+}
+
+// losePod holds that a pod goes because it was evicted through its budget.
+func (s *witness) losePod(o any) {
+	p := o.(*corev1.Pod)
+	if p.Labels[appLabel] == "" {
+		return
+	}
+	delete(s.pods, p.Name)
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Reason == "EvictionByEvictionAPI" {
+			s.evicted++
+			return
+		}
+	}
+	s.say("pod %s went without an eviction: %v", p.Name, p.Status.Conditions)
+}
+
+// seeBudget holds that never fewer pods are healthy than the budget wants, once it counts as many as there should be.
+func (s *witness) seeBudget(o any) {
+	b := o.(*policyv1.PodDisruptionBudget)
+	if b.Status.ExpectedPods > 0 && b.Status.CurrentHealthy < b.Status.DesiredHealthy {
+		s.say("budget %s: %d pods were healthy, %d are wanted", b.Name, b.Status.CurrentHealthy, b.Status.DesiredHealthy)
+	}
+}
+
+func (s *witness) say(format string, args ...any) {
+	s.wrong = append(s.wrong, time.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
+}
+
+// saw is what happened since begin, with an error when something must not have.
+func (s *witness) saw() (lowest, most int, gone []string, evicted int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.wrong) > 0 {
+		err = fmt.Errorf("%s", strings.Join(s.wrong, "\n"))
+	}
+	return s.lowest, s.most, slices.Clone(s.gone), s.evicted, err
+}
