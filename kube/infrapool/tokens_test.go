@@ -1,0 +1,104 @@
+package infrapool_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/pool"
+)
+
+// token is a bootstrap token of the workload cluster that is valid for a while.
+func token(id string, until time.Time) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "bootstrap-token-" + id},
+		Data: map[string][]byte{"expiration": []byte(until.UTC().Format(time.RFC3339))}}
+}
+
+// joinsWith has the bootstrap data hold another token.
+func (w *world) joinsWith(id string) {
+	w.t.Helper()
+	change(w, data(), func(s *corev1.Secret) { s.Data["value"] = []byte("#cloud-config\ntoken: " + id + ".0123456789abcdef") })
+}
+
+// until is when a token runs out.
+func (w *world) until(id string) time.Time {
+	w.t.Helper()
+	s := token(id, time.Time{})
+	if err := w.workload.Get(w.t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
+		w.t.Fatal(err)
+	}
+	at, err := time.Parse(time.RFC3339, string(s.Data["expiration"]))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return at
+}
+
+// rollsWith is a pool that the cloud rolls by itself, with a roll under way that was begun with a token, while the bootstrap
+// data has another by now.
+func rollsWith(t *testing.T, id string) *world {
+	t.Helper()
+	w := newWorld(t, everything()...)
+	w.account.rolls = true
+	w.restart()
+	w.joinsWith(id)
+	w.settled()
+	w.join()
+	w.settle()
+	if err := w.workload.Create(t.Context(), token(id, w.now.Add(15*time.Minute))); err != nil {
+		t.Fatal(err)
+	}
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = "m5.xlarge" })
+	w.passes(4)
+	if w.account.rolled == nil || w.account.rolled.State != pool.RollRunning {
+		t.Fatalf("want a roll under way, got %+v\n%s", w.account.rolled, w.say())
+	}
+	w.joinsWith("zzzzzz")
+	return w
+}
+
+// TestTokenOfARollIsKept: a roll launches from the version that it was begun with, for hours perhaps, and its machines have to
+// be able to join all that time.
+func TestTokenOfARollIsKept(t *testing.T) {
+	t.Parallel()
+	w := rollsWith(t, "abcdef")
+	for end := w.now.Add(2 * time.Hour); w.now.Before(end); {
+		w.pass()
+		w.now = w.now.Add(max(w.again, time.Second))
+		if at := w.until("abcdef"); !at.After(w.now) {
+			t.Fatalf("at %s the token in the version that the roll launches from had run out at %s", w.now, at)
+		}
+	}
+	w.account.rolled.State, w.account.rolled.Ended = pool.RollSucceeded, w.now
+	w.account.rolled.Template.Content = ""
+	w.passes(3)
+	last := w.until("abcdef")
+	w.now = w.now.Add(time.Hour)
+	w.passes(3)
+	if at := w.until("abcdef"); !at.Equal(last) {
+		t.Errorf("nothing launches from the version any more: its token may run out, but was given time until %s", at)
+	}
+	if text := w.get().Annotations[infrapool.ResolvedAnnotation]; strings.Count(text, "token-") != 1 || !strings.Contains(text, "zzzzzz") {
+		t.Errorf("want the token of the present data remembered alone, got %s", text)
+	}
+}
+
+// TestTokenOfARollIsLost: a roll whose machines can't join any more is ended.
+func TestTokenOfARollIsLost(t *testing.T) {
+	t.Parallel()
+	w := rollsWith(t, "abcdef")
+	if err := w.workload.Delete(t.Context(), token("abcdef", w.now)); err != nil {
+		t.Fatal(err)
+	}
+	w.account.take()
+	w.passes(4)
+	if w.account.rolled.State != pool.RollCancelled {
+		t.Errorf("want the roll cancelled, got %+v, steps %v\n%s", w.account.rolled, w.account.calls, w.say())
+	}
+}
