@@ -8,7 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/drain"
 )
 
 // The tests of this file are named for the defects that were found in machine pool controllers of the field.
@@ -99,14 +102,60 @@ func TestDefectE_CountsAreOfNodesNotOfInstances(t *testing.T) {
 	want(t, "message", w.message(clusterv1.MachinesReadyCondition), "no node yet for "+id1+", "+id2+", "+id3)
 }
 
-func TestDefectE_UpToDateIsUnknownWhenNobodySays(t *testing.T) {
+func TestDefectE_UpToDateIsOfWhatCanBeCompared(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
-	w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "status", "upToDateReplicas") })
-	w.node("n1", id1, true)
+	const basis = "compared by Kubernetes version alone, for TestMachinePool infra reports no status.upToDateReplicas"
+	for name, tc := range map[string]struct {
+		reason, wanted, first string
+		second                bool
+		counts                [3]int32
+		state, message        string
+	}{
+		"nothing to compare": {"a pool without a version says nothing of its machines", "", "v1.36.0", true, [3]int32{2, 2, -1},
+			"Unknown UpToDateUnknown", "TestMachinePool infra reports no status.upToDateReplicas"},
+		"all": {"every node runs the version", "v1.36.0", "v1.36.0", true, [3]int32{2, 2, 2}, "True UpToDate", basis},
+		"one is behind": {"a node of another version is not up to date whatever else is equal", "v1.36.0", "v1.35.4", true, [3]int32{2, 2, 1},
+			"False NotUpToDate", "1 of 2 machines are up to date, not so n1 (v1.35.4); " + basis},
+		"one has no node": {"what has not joined can't be compared", "v1.36.0", "v1.36.0", false, [3]int32{1, 1, 1},
+			"Unknown UpToDateUnknown", "1 of 2 machines are up to date, not known of " + id2 + "; " + basis},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := aPool(2)
+			pool.Spec.Template.Spec.Version = tc.wanted
+			w := newWorld(t, []client.Object{aCluster(), pool, aConfig(), anInfra(id1, id2)})
+			w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "status", "upToDateReplicas") })
+			w.node("n1", id1, true)
+			w.changeNode("n1", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = tc.first })
+			if tc.second {
+				w.node("n2", id2, true)
+			}
+			w.settled()
+			want(t, tc.reason+": ready, available, up to date", w.counts(), tc.counts)
+			want(t, tc.reason, w.condition(clusterv1.MachinesUpToDateCondition), tc.state)
+			want(t, tc.reason, w.message(clusterv1.MachinesUpToDateCondition), tc.message)
+			w.lose(clustercache.HealthCheckingState{ConsecutiveFailures: 1})
+			if w.pass(); len(w.writes) != 0 {
+				t.Errorf("a connection that is lost for a moment: want nothing written, got %v", w.writes)
+			}
+		})
+	}
+}
+
+func TestDefectE_WhatIsDrainedIsNotAvailable(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.changeNode("n1", func(n *corev1.Node) {
+		n.Spec.Unschedulable = true
+		n.Annotations[drain.StartedAnnotation] = "2026-01-02T03:04:05Z"
+	})
+	w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true })
 	w.settled()
-	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 1, -1})
-	want(t, "MachinesUpToDate", w.condition(clusterv1.MachinesUpToDateCondition), "Unknown UpToDateUnknown")
+	want(t, "ready, available, up to date", w.counts(), [3]int32{2, 1, 2})
+	want(t, "Available", w.message(clusterv1.AvailableCondition), "1 of 2 replicas are available: drained or being deleted: n1")
+	want(t, "phase", w.pool().Status.Phase, "Running")
+	want(t, "MachinesReady", w.condition(clusterv1.MachinesReadyCondition), "True Ready")
+	want(t, "unavailable of the older kind", w.pool().Status.Deprecated.V1Beta1.UnavailableReplicas, 1)
 }
 
 func TestDefectF_ReferencesNameOnlyNodesOfInstancesThatAreListed(t *testing.T) {

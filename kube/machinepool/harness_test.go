@@ -33,6 +33,7 @@ var (
 	clusterKey = client.ObjectKey{Namespace: "default", Name: "c1"}
 	infraGVK   = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta1", Kind: "TestMachinePool"}
 	configGVK  = schema.GroupVersionKind{Group: "bootstrap.cluster.x-k8s.io", Version: "v1beta1", Kind: "TestConfig"}
+	machineGVK = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta1", Kind: "TestMachine"}
 	kubeadmGVK = schema.GroupVersionKind{Group: "bootstrap.cluster.x-k8s.io", Version: "v1beta2", Kind: "KubeadmConfig"}
 )
 
@@ -81,8 +82,8 @@ func newWorld(t *testing.T, objects []client.Object, options ...option) *world {
 			t.Fatal(err)
 		}
 	}
-	all := append([]client.Object{crd(infraGVK), crd(configGVK), crd(kubeadmGVK)}, objects...)
-	w.mgmt = fake.NewClientBuilder().WithScheme(w.scheme).WithObjects(all...).WithStatusSubresource(&clusterv1.MachinePool{}).
+	all := append([]client.Object{crd(infraGVK), crd(configGVK), crd(kubeadmGVK), crd(machineGVK)}, objects...)
+	w.mgmt = fake.NewClientBuilder().WithScheme(w.scheme).WithObjects(all...).WithStatusSubresource(&clusterv1.MachinePool{}, &clusterv1.Machine{}).
 		WithIndex(&clusterv1.MachinePool{}, nodes.PoolField, nodes.PoolKeys).
 		WithIndex(&clusterv1.MachinePool{}, referenceField, references).
 		WithInterceptorFuncs(w.counting("management")).Build()
@@ -131,7 +132,7 @@ func (w *world) counting(where string) interceptor.Funcs {
 }
 
 func crd(gvk schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
-	name := map[string]string{"TestMachinePool": "testmachinepools", "TestConfig": "testconfigs", "KubeadmConfig": "kubeadmconfigs"}[gvk.Kind]
+	name := map[string]string{"TestMachinePool": "testmachinepools", "TestConfig": "testconfigs", "KubeadmConfig": "kubeadmconfigs", "TestMachine": "testmachines"}[gvk.Kind]
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 		Name: name + "." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": gvk.Version}}}
 }

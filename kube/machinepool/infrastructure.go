@@ -31,7 +31,7 @@ func (r *Reconciler) readInfrastructure(ctx context.Context, p *pass) result {
 		source.Once = source.Once || source.Done
 		p.report(o, source)
 		p.facts.Replicas, p.facts.UpToDate = number(o, "status", "replicas"), number(o, "status", "upToDateReplicas")
-		p.machines = text(o, "status", "infrastructureMachineKind") != ""
+		p.machineKind = text(o, "status", "infrastructureMachineKind")
 		if source.Once {
 			p.copyInstances(o)
 		}

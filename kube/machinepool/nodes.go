@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,30 +19,42 @@ import (
 // nodeWatch is the name of this controller's watch on the Nodes of each workload cluster.
 const nodeWatch = "machinepool-nodes"
 
-// followNodes joins the pool's instances with the Nodes of the workload cluster, looks after those Nodes, and removes
-// those of instances that are gone. A workload cluster that can't be asked is no error: connecting to it wakes the pool.
+// followNodes joins the pool's instances with the Nodes of the workload cluster and with its Machines, looks after those
+// Nodes, and removes those of instances that are gone. A workload cluster that can't be asked is no error: connecting to it
+// wakes the pool.
 func (r *Reconciler) followNodes(ctx context.Context, p *pass) result {
 	if p.facts.Instances == 0 {
 		p.facts.Nodes = &status.Nodes{}
 	}
+	workload, found, outcome := r.findNodes(ctx, p)
+	outcome = outcome.join(r.followMachines(ctx, p, found))
+	p.judgeAll(found)
+	if found == nil {
+		return outcome
+	}
+	outcome = outcome.join(p.count(found))
+	if p.machineKind == "" {
+		outcome = outcome.join(r.tend(ctx, p, workload, found))
+	}
+	return outcome.join(r.retire(ctx, p, workload, found))
+}
+
+// findNodes finds the Nodes of the pool's instances; nil when the workload cluster can't be asked.
+func (r *Reconciler) findNodes(ctx context.Context, p *pass) (client.Client, map[string]*corev1.Node, result) {
 	workload, why, err := r.workload(ctx, p)
 	if workload == nil {
 		p.facts.NodesUnknown, p.facts.Passing = why, err == nil && r.passing(ctx, p)
 		if p.facts.Passing {
-			return again(connectionPause)
+			return nil, nil, again(connectionPause)
 		}
-		return failed(err)
+		return nil, nil, failed(err)
 	}
 	found, err := nodes.ByProviderKeys(ctx, workload, nodes.Keys(p.pool.Spec.ProviderIDList))
 	if err != nil {
 		p.facts.NodesUnknown = "The nodes of Cluster " + p.pool.Spec.ClusterName + " can't be read"
-		return failed(err)
+		return nil, nil, failed(err)
 	}
-	outcome := p.count(found)
-	if p.machines {
-		return outcome
-	}
-	return outcome.join(r.tend(ctx, p, workload, found)).join(r.retire(ctx, p, workload, found))
+	return workload, found, goOn()
 }
 
 // workload is a client of the pool's workload cluster, and a watch on its Nodes; or why there is none.
@@ -89,53 +99,4 @@ func (r *Reconciler) passing(ctx context.Context, p *pass) bool {
 // untried says that the controllers have not tried often enough to connect since they started.
 func untried(state clustercache.HealthCheckingState) bool {
 	return state.LastProbeSuccessTime.IsZero() && state.ConsecutiveFailures < connectionTries
-}
-
-// count says what the Nodes found mean, and when the next of them becomes available by time alone.
-func (p *pass) count(found map[string]*corev1.Node) result {
-	settle := time.Duration(0)
-	if s := p.pool.Spec.Template.Spec.MinReadySeconds; s != nil {
-		settle = time.Duration(*s) * time.Second
-	}
-	counted, next := &status.Nodes{}, time.Duration(0)
-	versions := map[string]int32{}
-	for _, id := range distinct(p.pool.Spec.ProviderIDList) {
-		node := found[meaning(id)]
-		if node == nil {
-			counted.Missing = append(counted.Missing, id)
-			continue
-		}
-		counted.Refs = append(counted.Refs, corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID})
-		if v := node.Status.NodeInfo.KubeletVersion; v != "" {
-			versions[v]++
-		}
-		ready, since := nodes.Ready(node)
-		left := since.Add(settle).Sub(p.now)
-		switch {
-		case !ready:
-			counted.NotReady = append(counted.NotReady, node.Name+unready(node))
-		case left > 0:
-			counted.Ready++
-			counted.Settling = append(counted.Settling, node.Name)
-			next = earliest(next, left)
-		default:
-			counted.Ready++
-			counted.Available++
-		}
-	}
-	for _, v := range slices.Sorted(maps.Keys(versions)) {
-		counted.Versions = append(counted.Versions, clusterv1.StatusVersion{Version: v, Replicas: versions[v]})
-	}
-	p.facts.Nodes = counted
-	return again(next)
-}
-
-// unready is the reason that a Node gives for not being ready.
-func unready(node *corev1.Node) string {
-	for i := range node.Status.Conditions {
-		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady && c.Reason != "" {
-			return " (" + c.Reason + ")"
-		}
-	}
-	return ""
 }

@@ -25,8 +25,12 @@ type pass struct {
 	facts   status.Facts
 	// bootstrap and infra are the referenced objects.
 	bootstrap, infra reference
-	// machines says that the infrastructure keeps a Machine object for each instance, which then look after the Nodes.
-	machines bool
+	// machineKind is the kind of the infrastructure's objects for single machines, of which each gets a Machine, which then
+	// looks after its Node; empty in a plain pool.
+	machineKind string
+	// machines are the Machines of the pool as they were read, members those of this pass by the meaning of their provider ID.
+	machines []*clusterv1.Machine
+	members  map[string]*clusterv1.Machine
 	events   []happened
 }
 
@@ -47,7 +51,7 @@ func (p *pass) clusterKey() client.ObjectKey {
 
 // newPass reads the pool's Cluster and what is known before any step.
 func (r *Reconciler) newPass(ctx context.Context, pool *clusterv1.MachinePool) (*pass, error) {
-	p := &pass{now: r.now(), pool: pool, before: pool.DeepCopy()}
+	p := &pass{now: r.now(), pool: pool, before: pool.DeepCopy(), members: map[string]*clusterv1.Machine{}}
 	cluster := &clusterv1.Cluster{}
 	switch err := r.Client.Get(ctx, p.clusterKey(), cluster); {
 	case err == nil:
@@ -97,11 +101,11 @@ func (r *Reconciler) steps(p *pass) []step {
 	case p.deleting() && !controllerutil.ContainsFinalizer(p.pool, clusterv1.MachinePoolFinalizer):
 		return nil
 	case p.deleting():
-		return []step{r.readBootstrap, r.readInfrastructure, r.followNodes, r.remove}
+		return []step{r.readBootstrap, r.readInfrastructure, r.readMachines, r.followNodes, r.remove}
 	case p.cluster == nil:
 		return []step{r.claim}
 	default:
-		return []step{r.claim, r.followBootstrap, r.followInfrastructure, r.followNodes}
+		return []step{r.claim, r.followBootstrap, r.followInfrastructure, r.readMachines, r.followNodes}
 	}
 }
 

@@ -88,7 +88,7 @@ func TestAPoolComesUp(t *testing.T) {
 	for condition, state := range map[string]string{
 		clusterv1.AvailableCondition: "True Available", clusterv1.BootstrapConfigReadyCondition: "True Ready",
 		clusterv1.InfrastructureReadyCondition: "True Ready", clusterv1.MachinesReadyCondition: "True Ready",
-		clusterv1.MachinesUpToDateCondition: "Unknown UpToDateUnknown", clusterv1.ScalingUpCondition: "False NotScalingUp",
+		clusterv1.MachinesUpToDateCondition: "True UpToDate", clusterv1.ScalingUpCondition: "False NotScalingUp",
 		clusterv1.ScalingDownCondition: "False NotScalingDown", clusterv1.RemediatingCondition: "False NotRemediating",
 		clusterv1.DeletingCondition: "False NotDeleting", clusterv1.PausedCondition: "False NotPaused",
 	} {
@@ -425,20 +425,6 @@ func TestWatchFilter(t *testing.T) {
 	w.changePool(func(p *clusterv1.MachinePool) { p.Labels = map[string]string{clusterv1.WatchLabel: "mine"} })
 	w.settled()
 	wantAll(t, "provider IDs", w.pool().Spec.ProviderIDList, []string{id1})
-}
-
-func TestAPoolWithMachinesLeavesNodesToThem(t *testing.T) {
-	t.Parallel()
-	infra := anInfra(id1)
-	_ = unstructured.SetNestedField(infra.Object, "TestMachine", "status", "infrastructureMachineKind")
-	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), infra})
-	n := w.node("n1", id1, true)
-	w.settled()
-	want(t, "phase", w.pool().Status.Phase, "Running")
-	if err := w.wl.Get(t.Context(), client.ObjectKeyFromObject(n), n); err != nil {
-		t.Fatal(err)
-	}
-	want(t, "annotations", len(n.Annotations), 0)
 }
 
 func TestManyNodesAreWrittenAFewAtATime(t *testing.T) {

@@ -25,6 +25,8 @@ import (
 type Reconciler struct {
 	// Client of the management cluster. It should read unstructured objects from a cache as well.
 	Client client.Client
+	// Live reads the management cluster without a cache, before a Machine is made or deleted; nil trusts the cache.
+	Live client.Reader
 	// ClusterCache connects to the workload clusters; it needs the indexes of kube/nodes.
 	ClusterCache clustercache.ClusterCache
 	// WatchFilterValue is the value of the label cluster.x-k8s.io/watch-filter that a pool must have to be reconciled;
@@ -39,6 +41,8 @@ type Reconciler struct {
 	nodeEvents clustercache.SourceWatcher[ctrl.Request]
 	// track makes sure that changes of objects of one kind wake their pools; nil tracks nothing.
 	track func(ctx context.Context, o client.Object) error
+	// trackMachines does so for the infrastructure's objects for single machines, which their labels tie to a pool.
+	trackMachines func(ctx context.Context, o client.Object) error
 }
 
 // Reconcile runs one pass over one pool and writes its outcome once, at the end.

@@ -28,8 +28,19 @@ const (
 // afterDeletion is when to look again at objects that are being deleted, should their watch fail to wake the pool.
 const afterDeletion = 30 * time.Second
 
-// remove deletes what the pool refers to, waits until it is gone, removes the Nodes, and lets go of the pool.
+// remove deletes the Machines and what the pool refers to, waits until all of it is gone, removes the Nodes, and lets go of
+// the pool. The Machines are asked to go first, so that each is drained by its controller, and the infrastructure object
+// only when all of them go: by the contract it waits for its machines, and until it is asked to go itself it would replace
+// those that do.
 func (r *Reconciler) remove(ctx context.Context, p *pass) result {
+	left, asked, waits := r.removeMachines(ctx, p)
+	if len(left) > 0 {
+		p.facts.Deletion = &status.Cause{Reason: waitingForMachines, Message: fmt.Sprintf("Machines are left to be deleted: %d, %s", len(left), listed(left))}
+		if !asked {
+			return waits
+		}
+		return waits.join(r.removeReference(ctx, p.infra, &p.facts.Infrastructure).result).join(again(afterMachines))
+	}
 	infra := r.removeReference(ctx, p.infra, &p.facts.Infrastructure)
 	bootstrap := r.removeReference(ctx, p.bootstrap, &p.facts.Bootstrap)
 	switch outcome := infra.result.join(bootstrap.result); {

@@ -40,6 +40,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 		Named(controllerName).
 		For(&clusterv1.MachinePool{}, builder.WithPredicates(worthAPass(), predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, r.WatchFilterValue))).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.poolsOfCluster), builder.WithPredicates(clusterMatters())).
+		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.poolOfMember), builder.WithPredicates(machineMatters())).
 		WatchesRawSource(r.ClusterCache.GetClusterSource(controllerName, r.poolsOfCluster)).
 		WithOptions(o).
 		Build(r)
@@ -56,6 +57,14 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 		wake := handler.EnqueueRequestsFromMapFunc(r.poolsThatRefer(gk))
 		if err := tracker.Watch(ctrl.LoggerFrom(ctx), obj, wake, predicate.ResourceVersionChangedPredicate{}); err != nil {
 			return fmt.Errorf("watch %s: %w", gk.Kind, err)
+		}
+		return nil
+	}
+	// The tracker keeps one watch for a kind, and a kind for single machines is never one for pools.
+	r.trackMachines = func(ctx context.Context, obj client.Object) error {
+		wake := handler.EnqueueRequestsFromMapFunc(r.poolOfMember)
+		if err := tracker.Watch(ctrl.LoggerFrom(ctx), obj, wake, predicate.ResourceVersionChangedPredicate{}); err != nil {
+			return fmt.Errorf("watch %s: %w", obj.GetObjectKind().GroupVersionKind().Kind, err)
 		}
 		return nil
 	}

@@ -33,15 +33,16 @@ func (r *Reconciler) tend(ctx context.Context, p *pass, workload client.Client, 
 		clusterv1.OwnerNameAnnotation:        p.pool.Name,
 	}
 	outcome, writes := goOn(), 0
+	machineless := len(p.machines) == 0
 	for _, key := range nodes.Keys(p.pool.Spec.ProviderIDList) {
 		node := found[key]
-		if node == nil || !node.DeletionTimestamp.IsZero() || tended(node, marks) || r.anothers(ctx, p, node) {
+		if node == nil || !node.DeletionTimestamp.IsZero() || tended(node, marks, machineless) || r.anothers(ctx, p, node) {
 			continue
 		}
 		if writes++; writes > nodeWrites {
 			return outcome.join(again(soon))
 		}
-		if err := mark(ctx, workload, node, marks); err != nil {
+		if err := mark(ctx, workload, node, marks, machineless); err != nil {
 			outcome = outcome.join(failed(err))
 		}
 	}
@@ -63,7 +64,12 @@ func (r *Reconciler) anothers(ctx context.Context, p *pass, node *corev1.Node) b
 		slices.Contains(nodes.Keys(other.Spec.ProviderIDList), cloud.ProviderKey(node.Spec.ProviderID))
 }
 
-func tended(node *corev1.Node, marks map[string]string) bool {
+// tended says that a Node needs nothing. machineless says that the pool has no Machines, whose name a Node may still carry
+// from a time when it had.
+func tended(node *corev1.Node, marks map[string]string, machineless bool) bool {
+	if _, ok := node.Annotations[clusterv1.MachineAnnotation]; ok && machineless {
+		return false
+	}
 	for k, v := range marks {
 		if node.Annotations[k] != v {
 			return false
@@ -76,13 +82,16 @@ func uninitialized(t corev1.Taint) bool { return t.MatchTaint(&clusterv1.NodeUni
 
 // mark writes a copy of a Node, for the Node itself is the cache's. Taints are a list that is replaced as a whole, so the
 // write fails when somebody else has changed the Node in between, and is tried again with what they wrote.
-func mark(ctx context.Context, workload client.Client, node *corev1.Node, marks map[string]string) error {
+func mark(ctx context.Context, workload client.Client, node *corev1.Node, marks map[string]string, machineless bool) error {
 	after := node.DeepCopy()
 	if after.Annotations == nil {
 		after.Annotations = map[string]string{}
 	}
 	for k, v := range marks {
 		after.Annotations[k] = v
+	}
+	if machineless {
+		delete(after.Annotations, clusterv1.MachineAnnotation)
 	}
 	after.Spec.Taints = slices.DeleteFunc(after.Spec.Taints, uninitialized)
 	patch := client.MergeFromWithOptions(node.DeepCopy(), client.MergeFromWithOptimisticLock{})
@@ -93,13 +102,18 @@ func mark(ctx context.Context, workload client.Client, node *corev1.Node, marks 
 }
 
 // retire removes Nodes from the API whose instance has left the pool. A Node that is Ready and takes pods is kept: either
-// its instance is going, and the Node will tell by itself, or the instance lives on outside the pool and needs its Node.
+// its instance is going, and the Node will tell by itself, or the instance lives on outside the pool and needs its Node. A
+// Node whose Machine exists is the Machine's to remove; Machines give that up after a while, and what they leave is removed.
 func (r *Reconciler) retire(ctx context.Context, p *pass, workload client.Client, found map[string]*corev1.Node) result {
 	claimed, err := nodes.ClaimedBy(ctx, workload, client.ObjectKeyFromObject(p.pool))
 	if err != nil {
 		return failed(err)
 	}
 	var retired []*corev1.Node
+	named := map[string]bool{}
+	for _, m := range p.machines {
+		named[m.Name] = true
+	}
 	for i := range claimed {
 		node := &claimed[i]
 		current := found[cloud.ProviderKey(node.Spec.ProviderID)]
@@ -109,6 +123,7 @@ func (r *Reconciler) retire(ctx context.Context, p *pass, workload client.Client
 		ready, _ := nodes.Ready(node)
 		switch {
 		case node.Annotations[clusterv1.ClusterNameAnnotation] != p.pool.Spec.ClusterName:
+		case named[node.Annotations[clusterv1.MachineAnnotation]]:
 		case ready && !node.Spec.Unschedulable:
 			p.facts.Nodes.Kept = append(p.facts.Nodes.Kept, node.Name)
 		default:

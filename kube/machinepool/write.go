@@ -66,6 +66,10 @@ const (
 	eventRefused     = "BootstrapRefused"
 	eventNodeDeleted = "SuccessfulDeleteNode"
 	eventNodesLeft   = "NodesLeft"
+
+	eventMachineMade    = "SuccessfulCreateMachine"
+	eventMachineDeleted = "SuccessfulDeleteMachine"
+	eventRemediated     = "UnhealthyMachine"
 )
 
 // compare finds what has happened by looking at the status before and after the pass.

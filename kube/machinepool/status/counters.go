@@ -11,7 +11,9 @@ func counters(pool *clusterv1.MachinePool, f *Facts) {
 	if f.Infrastructure.Found || f.Replicas != nil {
 		replicas := f.replicas()
 		s.Replicas = &replicas
-		s.UpToDateReplicas = f.UpToDate
+		if f.upToDate() != nil || !f.Passing {
+			s.UpToDateReplicas = f.upToDate()
+		}
 	}
 	if f.Nodes == nil && f.Passing {
 		return

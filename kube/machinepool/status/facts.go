@@ -27,8 +27,15 @@ type Facts struct {
 	Failure *Cause
 	// Replicas and UpToDate are the infrastructure's own counts; nil when it reports none.
 	Replicas, UpToDate *int32
+	// ByVersion says that the infrastructure reports no such count, so that the versions of the nodes are compared instead.
+	ByVersion bool
+	// Judged says of each machine whether it is up to date; nil when nobody can. It counts where the infrastructure itself
+	// reports no count, and in pools with Machines, whose own conditions say it.
+	Judged *Judged
 	// Instances are how many different instances the provider ID list names.
 	Instances int32
+	// Machines are the Machine objects of the pool; nil when it has none.
+	Machines *Machines
 	// Nodes are what the workload cluster says; nil when it can't be asked, and NodesUnknown says why.
 	Nodes        *Nodes
 	NodesUnknown string
@@ -65,18 +72,49 @@ func (s Source) String() string { return s.Kind + " " + s.Name }
 type Nodes struct {
 	// Refs to the Nodes of the instances, in the order of the provider ID list.
 	Refs []corev1.ObjectReference
-	// Ready counts Nodes that are Ready; Available counts those that have been for minReadySeconds.
+	// Ready counts machines whose Node is Ready; Available counts those that have been for minReadySeconds and are not on
+	// their way out. In pools with Machines their own conditions must say so too.
 	Ready, Available int32
 	// Missing are the provider IDs of instances that have no Node.
 	Missing []string
-	// NotReady names Nodes that are not Ready, with the reason that they report.
+	// NotReady names Nodes or Machines that are not Ready, with the reason that they report.
 	NotReady []string
 	// Settling names Nodes that are Ready, but not yet for minReadySeconds.
 	Settling []string
+	// Leaving names Nodes that are Ready still, but drained by us or being deleted.
+	Leaving []string
 	// Kept names Nodes whose instance left the list, but that still report Ready.
 	Kept []string
 	// Versions are the kubelet versions, ordered.
 	Versions []clusterv1.StatusVersion
+}
+
+// Judged are the machines of a pool, told apart by whether each is as the pool wants it.
+type Judged struct {
+	// UpToDate counts those that are.
+	UpToDate int32
+	// Not and Unknown name those that are not, and those of which nobody can say.
+	Not, Unknown []string
+	// Basis says what was compared when that is less than everything, for people; empty otherwise.
+	Basis string
+}
+
+// count is how many machines are known to be up to date; nil when nothing is known of any.
+func (j *Judged) count() *int32 {
+	if j.UpToDate == 0 && len(j.Not) == 0 && len(j.Unknown) > 0 {
+		return nil
+	}
+	return &j.UpToDate
+}
+
+// Machines are the Machine objects of a pool's instances.
+type Machines struct {
+	// Kind of the infrastructure's own machines, and Problem why they can't be read; empty when they can.
+	Kind, Problem string
+	// Waiting names instances' infrastructure machines that can't get a Machine, with the reason.
+	Waiting []string
+	// Remediating names Machines that a health check has marked and that are deleted for it, with the reason.
+	Remediating []string
 }
 
 // replicas is how many machines the pool has: what the infrastructure counts, or else what it lists.

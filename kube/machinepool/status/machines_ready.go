@@ -7,7 +7,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// machinesReady tells of the machines that exist: each should have a Node, and the Node should be Ready.
+// machinesReady tells of the machines that exist: each should have a Node, and the Node should be Ready; so should the
+// Machine, in a pool with Machines.
 func machinesReady(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
 	switch {
@@ -25,15 +26,34 @@ func machinesReady(f *Facts) metav1.Condition {
 			c.Status, c.Reason = metav1.ConditionFalse, clusterv1.NotReadyReason
 		}
 	}
+	if f.Machines != nil {
+		c.Message = and(c.Message, f.Machines.issues())
+	}
 	if f.Nodes != nil && len(f.Nodes.Kept) > 0 {
 		c.Message = and(c.Message, "left the pool, but still Ready: "+names(f.Nodes.Kept))
 	}
 	return c
 }
 
-func and(a, b string) string {
-	if a == "" {
-		return b
+// issues says why there are fewer Machines than machines.
+func (m *Machines) issues() string {
+	if m.Problem != "" {
+		return m.Problem
 	}
-	return a + "; " + b
+	if len(m.Waiting) > 0 {
+		return "no Machine can be made for " + names(m.Waiting)
+	}
+	return ""
+}
+
+// and joins two sentences, either of which may be missing.
+func and(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	default:
+		return a + "; " + b
+	}
 }

@@ -7,8 +7,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// machinesUpToDate tells how many machines are as the pool wants them. Only the infrastructure knows what a machine was
-// launched from, so what it does not report stays unknown.
+// machinesUpToDate tells how many machines are as the pool wants them. What a machine was launched from the infrastructure
+// alone knows; where it does not say, only what can be compared is told, and the rest stays unknown.
 func machinesUpToDate(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.UpToDateReason}
 	switch {
@@ -16,12 +16,43 @@ func machinesUpToDate(f *Facts) metav1.Condition {
 		return waitsForCluster(c.Type, f)
 	case f.replicas() == 0:
 		c.Reason = clusterv1.NoReplicasReason
+	case f.judges():
+		return f.Judged.condition(c, f.replicas())
+	case f.UpToDate == nil && f.ByVersion && f.Nodes == nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason, f.NodesUnknown
 	case f.UpToDate == nil:
 		c.Status, c.Reason = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason
 		c.Message = f.Infrastructure.String() + " reports no status.upToDateReplicas"
 	case *f.UpToDate < f.replicas():
 		c.Status, c.Reason = metav1.ConditionFalse, clusterv1.NotUpToDateReason
 		c.Message = fmt.Sprintf("%d of %d machines are up to date", *f.UpToDate, f.replicas())
+	}
+	return c
+}
+
+// judges says that the machines one by one say more than the infrastructure's count.
+func (f *Facts) judges() bool { return f.Judged != nil && (f.Machines != nil || f.UpToDate == nil) }
+
+// upToDate is how many machines are known to be as the pool wants them; nil when nothing is known.
+func (f *Facts) upToDate() *int32 {
+	if f.judges() {
+		return f.Judged.count()
+	}
+	return f.UpToDate
+}
+
+func (j *Judged) condition(c metav1.Condition, replicas int32) metav1.Condition {
+	c.Message = j.Basis
+	switch {
+	case len(j.Not) > 0:
+		c.Status, c.Reason = metav1.ConditionFalse, clusterv1.NotUpToDateReason
+		c.Message = and(fmt.Sprintf("%d of %d machines are up to date, not so %s", j.UpToDate, replicas, names(j.Not)), j.Basis)
+	case len(j.Unknown) > 0:
+		c.Status, c.Reason = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason
+		c.Message = and(fmt.Sprintf("%d of %d machines are up to date, not known of %s", j.UpToDate, replicas, names(j.Unknown)), j.Basis)
+	case j.UpToDate < replicas:
+		c.Status, c.Reason = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason
+		c.Message = and(fmt.Sprintf("%d of %d machines are up to date, the others are not listed", j.UpToDate, replicas), j.Basis)
 	}
 	return c
 }

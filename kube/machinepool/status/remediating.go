@@ -5,7 +5,12 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// remediating is false: remediation is asked for on Machine objects, and a pool without them has none to ask for.
-func remediating(*Facts) metav1.Condition {
-	return metav1.Condition{Type: clusterv1.RemediatingCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotRemediatingReason}
+// remediating is true while Machines go because a health check has marked them. Remediation is asked for on Machine
+// objects, and a pool without them has none to ask for.
+func remediating(f *Facts) metav1.Condition {
+	c := metav1.Condition{Type: clusterv1.RemediatingCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotRemediatingReason}
+	if f.Machines != nil && len(f.Machines.Remediating) > 0 {
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, clusterv1.RemediatingReason, "Remediating "+names(f.Machines.Remediating)
+	}
+	return c
 }

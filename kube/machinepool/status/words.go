@@ -60,6 +60,9 @@ func (f *Facts) shortfall(available, desired int32) string {
 	if f.Nodes != nil && len(f.Nodes.Settling) > 0 {
 		all = append(all, "Ready for less than minReadySeconds: "+names(f.Nodes.Settling))
 	}
+	if f.Nodes != nil && len(f.Nodes.Leaving) > 0 {
+		all = append(all, "drained or being deleted: "+names(f.Nodes.Leaving))
+	}
 	text := fmt.Sprintf("%d of %d replicas are available", available, desired)
 	if len(all) == 0 {
 		return text
