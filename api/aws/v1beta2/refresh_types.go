@@ -1,0 +1,98 @@
+package v1beta2
+
+// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without spec.strategy. A refresh of
+// the controller's always pins the launch template version that it rolls to, and skips instances that match it already.
+// +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || has(self.minHealthyPercentage)",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="needs minHealthyPercentage to be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || !has(self.minHealthyPercentage) || self.maxHealthyPercentage - self.minHealthyPercentage <= 100",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="must be at most 100 above minHealthyPercentage",messageExpression="'is %d, must be at most 100 above minHealthyPercentage, which is %d'.format([self.maxHealthyPercentage, self.minHealthyPercentage])"
+// +kubebuilder:validation:XValidation:rule="!has(self.checkpointDelay) || has(self.checkpointPercentages)",fieldPath=".checkpointDelay",reason=FieldValueInvalid,message="needs checkpointPercentages to be set: there is no checkpoint to wait at"
+type RefreshPreferences struct {
+	// Disable keeps a changed launch template from replacing instances that exist.
+	// +optional
+	Disable bool `json:"disable,omitempty"`
+
+	// Strategy of the refresh in the cloud's words. Rolling, which is also the default, is the only one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self in ['', 'Rolling']",reason=FieldValueInvalid,message="must be Rolling: the cloud's other strategy, ReplaceRootVolume, takes the disk from under a machine whose node is neither drained nor replaced",messageExpression="'found ' + self + ', want Rolling' + (self == 'ReplaceRootVolume' ? ': it takes the disk from under a machine whose node is neither drained nor replaced' : '')"
+	Strategy *string `json:"strategy,omitempty"`
+
+	// InstanceWarmup is the time in seconds until a new instance counts as ready.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	InstanceWarmup *int64 `json:"instanceWarmup,omitempty"`
+
+	// MinHealthyPercentage of the desired capacity that must stay in service.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	MinHealthyPercentage *int64 `json:"minHealthyPercentage,omitempty"`
+
+	// MaxHealthyPercentage of the desired capacity that may be in service or pending.
+	// +optional
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=200
+	MaxHealthyPercentage *int64 `json:"maxHealthyPercentage,omitempty"`
+
+	RefreshChecks `json:",inline"`
+}
+
+// RefreshChecks are how an instance refresh is watched, and what it does when it fails. Both versions spell them alike.
+type RefreshChecks struct {
+	// CheckpointPercentages are the shares of the instances, in percent and ascending, after whose replacement the refresh
+	// waits for checkpointDelay. The last one is 100: what a refresh left out would be replaced by the next one.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=100
+	// +kubebuilder:validation:XValidation:rule="self.isSorted() && self.all(x, self.exists_one(y, x == y))",reason=FieldValueInvalid,message="must be ascending, each percentage once"
+	// +kubebuilder:validation:XValidation:rule="self[size(self) - 1] == 100",reason=FieldValueInvalid,message="must end with 100: what the refresh left out would be replaced by the next one"
+	CheckpointPercentages []int32 `json:"checkpointPercentages,omitempty"`
+
+	// CheckpointDelay is the time in seconds that the refresh waits at a checkpoint; absent, the cloud's own hour.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=172800
+	CheckpointDelay *int64 `json:"checkpointDelay,omitempty"`
+
+	// BakeTime is the time in seconds that the refresh goes on watching after the last replacement.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=172800
+	BakeTime *int64 `json:"bakeTime,omitempty"`
+
+	// AutoRollback takes a refresh that fails, or whose alarms go off, back to the launch template version that was in use
+	// before.
+	// +optional
+	AutoRollback bool `json:"autoRollback,omitempty"`
+
+	// AlarmSpecification names the alarms that fail the refresh when they go off.
+	// +optional
+	AlarmSpecification *AlarmSpecification `json:"alarmSpecification,omitempty"`
+
+	// ScaleInProtectedInstances is what happens to instances that are protected from scale-in: Refresh replaces them, Ignore
+	// leaves them, Wait fails the refresh unless the protection is taken away within an hour. Absent, the cloud waits.
+	// +optional
+	// +kubebuilder:validation:Enum=Refresh;Ignore;Wait
+	ScaleInProtectedInstances string `json:"scaleInProtectedInstances,omitempty"`
+
+	// StandbyInstances is what happens to instances in standby: Terminate replaces them, Ignore leaves them, Wait fails the
+	// refresh unless they return to service within an hour. Absent, they are left: the controller itself puts instances
+	// that are about to go into standby.
+	// +optional
+	// +kubebuilder:validation:Enum=Terminate;Ignore;Wait
+	StandbyInstances string `json:"standbyInstances,omitempty"`
+}
+
+// AlarmSpecification names CloudWatch alarms.
+type AlarmSpecification struct {
+	// Alarms by name.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
+	Alarms []string `json:"alarms,omitempty"`
+}
