@@ -25,7 +25,7 @@ var notable = map[string]map[string]bool{
 // replacing are the reasons of UpToDate while instances are being replaced, or shall be: what ends with one of them has been a
 // rollout.
 var replacing = []string{
-	"TemplateChanged", reasonRestart, "RollRunning", "RollBaking", "RollCancelling", "RollReverting", "RollFailed", "RolloutHalted",
+	"TemplateChanged", reasonRestart, "NeverJoined", "NeverReady", "Unready", "Failed", "RollRunning", "RollBaking", "RollCancelling", "RollReverting", "RollFailed", "RolloutHalted",
 }
 
 // rolloutCompleted is the event's reason when every instance is what it should be, after a rollout.

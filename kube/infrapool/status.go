@@ -48,8 +48,12 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
-	r.tell(o, news(before.GetConditions(), o.GetConditions()))
-	return r.writeStatus(ctx, before, o)
+	events := news(before.GetConditions(), o.GetConditions())
+	if err := r.writeStatus(ctx, before, o); err != nil {
+		return err
+	}
+	r.tell(o, events)
+	return nil
 }
 
 // lists says whether a pass may write the lists of instances. A pool that is being deleted keeps its last list, so that
