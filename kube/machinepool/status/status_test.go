@@ -151,6 +151,77 @@ func TestMachinesUpToDate(t *testing.T) {
 	})
 }
 
+// judged makes the machines' own words count.
+func judged(up int32, not, unknown []string) func(f *Facts) {
+	return func(f *Facts) {
+		f.Machines, f.Judged = &Machines{Kind: "AWSMachine"}, &Judged{UpToDate: up, Not: not, Unknown: unknown}
+	}
+}
+
+func TestMachinesUpToDateOneByOne(t *testing.T) {
+	t.Parallel()
+	check(t, machinesUpToDate, "MachinesUpToDate", map[string]row{
+		"all":  {"every Machine says so", judged(3, nil, nil), "True UpToDate"},
+		"some": {"which are not", judged(1, []string{"a", "b"}, nil), "False NotUpToDate: 1 of 3 machines are up to date, not so a, b"},
+		"some unknown": {"what is known to be behind is said first", judged(1, []string{"a"}, []string{"b"}),
+			"False NotUpToDate: 1 of 3 machines are up to date, not so a"},
+		"unknown":  {"nothing is asserted of what nobody knows", judged(2, nil, []string{"c"}), "Unknown UpToDateUnknown: 2 of 3 machines are up to date, not known of c"},
+		"unlisted": {"what is not listed can't be asked", judged(2, nil, nil), "Unknown UpToDateUnknown: 2 of 3 machines are up to date, the others are not listed"},
+		"the infrastructure counts otherwise": {"in a pool with Machines these are what the API counts", func(f *Facts) {
+			judged(1, []string{"a", "b"}, nil)(f)
+			f.UpToDate = num(3)
+		}, "False NotUpToDate: 1 of 3 machines are up to date, not so a, b"},
+		"plain pool": {"the infrastructure's count says more than versions", func(f *Facts) { f.Judged = &Judged{UpToDate: 1, Not: []string{"a", "b"}} }, "True UpToDate"},
+		"by version": {"what was compared is said", func(f *Facts) {
+			f.UpToDate, f.ByVersion, f.Judged = nil, true, &Judged{UpToDate: 3, Basis: "compared by version"}
+		}, "True UpToDate: compared by version"},
+		"by version, away": {"versions are the nodes' to tell", func(f *Facts) {
+			f.UpToDate, f.ByVersion = nil, true
+			away(f)
+		}, "Unknown UpToDateUnknown: The connection to Cluster c1 is down"},
+	})
+}
+
+func TestRemediating(t *testing.T) {
+	t.Parallel()
+	check(t, remediating, "Remediating", map[string]row{
+		"plain pool": {"remediation is asked for on Machines", nil, "False NotRemediating"},
+		"well":       {"no Machine is marked", func(f *Facts) { f.Machines = &Machines{} }, "False NotRemediating"},
+		"some": {"which, and why", func(f *Facts) { f.Machines = &Machines{Remediating: []string{"a (UnhealthyNode)", "b (NodeDeleted)"}} },
+			"True Remediating: Remediating a (UnhealthyNode), b (NodeDeleted)"},
+	})
+}
+
+func TestCountsOfWhatIsUpToDate(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		change func(f *Facts)
+		want   int32
+	}{
+		"infrastructure":           {"it counts its machines", func(f *Facts) { f.UpToDate = num(2) }, 2},
+		"Machines":                 {"they are what the API counts", judged(1, []string{"a", "b"}, nil), 1},
+		"none":                     {"known to be none", judged(0, []string{"a", "b", "c"}, nil), 0},
+		"nothing known":            {"unknown is no zero", judged(0, nil, []string{"a", "b", "c"}), -1},
+		"some known":               {"what is known is counted", judged(2, nil, []string{"c"}), 2},
+		"no Machines, none wanted": {"of none, none is behind", judged(0, nil, nil), 0},
+		"nobody says":              {"unknown is no zero", func(f *Facts) { f.UpToDate = nil }, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, pool, got := well(), &clusterv1.MachinePool{}, int32(-1)
+			tc.change(f)
+			Apply(pool, f)
+			if n := pool.Status.UpToDateReplicas; n != nil {
+				got = *n
+			}
+			if got != tc.want {
+				t.Errorf("%s: want %d, got %d", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
 func TestScalingUp(t *testing.T) {
 	t.Parallel()
 	check(t, scalingUp, "ScalingUp", map[string]row{
