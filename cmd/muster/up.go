@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/muster-project/muster/local/world"
+	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/sim"
 )
 
@@ -33,6 +35,7 @@ type up struct {
 	speed      float64
 	untilReady bool
 	timeout    time.Duration
+	gates      string
 
 	in     io.Reader
 	out    io.Writer
@@ -70,7 +73,21 @@ once in the life of a world: starting it again on the same --dir leaves alone wh
 	f.Float64Var(&u.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
 	f.BoolVar(&u.untilReady, "until-ready", false, "end with exit code 0 as soon as every pool has all its replicas Ready, with 1 and the reasons when that takes too long")
 	f.DurationVar(&u.timeout, "timeout", defaultTimeout, "how long --until-ready waits")
+	f.StringVar(&u.gates, gatesFlag, "", "feature gates of the controllers, for example MachinePoolMachines=true (default: as the environment has them, EXP_MACHINE_POOL_MACHINES and the like)")
 	return cmd
+}
+
+// gatesFlag is the flag that every controller of the ecosystem has for its feature gates.
+const gatesFlag = "feature-gates"
+
+// checkGates refuses gates that there are not, as the controllers would. The supervisor itself uses none.
+func checkGates(value string) error {
+	set := pflag.NewFlagSet(gatesFlag, pflag.ContinueOnError)
+	err := gates.AddFlag(set, os.Getenv)
+	if err == nil {
+		err = set.Set(gatesFlag, value)
+	}
+	return err
 }
 
 // simulatedClouds are all that exist.
@@ -99,6 +116,9 @@ func (u *up) check() error {
 	}
 	if u.timeout <= 0 {
 		return fmt.Errorf("--timeout: wanted a time above 0, found %v", u.timeout)
+	}
+	if err := checkGates(u.gates); err != nil {
+		return err
 	}
 	return checkClouds(u.clouds)
 }
@@ -131,7 +151,7 @@ func (u *up) run(ctx context.Context) (err error) {
 	if _, err := fmt.Fprintf(u.out, "Starting a world in %s ...\n", u.dir); err != nil {
 		return err
 	}
-	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed})
+	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed, FeatureGates: u.gates})
 	if err != nil {
 		return fmt.Errorf("start the world in %s: %w", u.dir, err)
 	}

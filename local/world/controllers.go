@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/gates"
 )
 
 // RunControllers is the child "controllers": our controllers and webhooks, and cluster-api's own beside them. It returns
@@ -21,15 +23,28 @@ func RunControllers(ctx context.Context, args []string) error {
 	webhookPort := f.Int("webhook-port", 0, "port of the webhooks")
 	healthPort := f.Int("health-port", 0, "port of the health endpoints")
 	tokenTTL := f.Duration("token-ttl", 0, "how long bootstrap tokens are valid")
+	if err := gates.AddFlag(f, os.Getenv); err != nil {
+		return err
+	}
 	if err := f.Parse(args); err != nil {
 		return err
 	}
+	enabled, err := gates.Enabled()
+	if err != nil {
+		return err
+	}
 	l := layout(*dir)
-	return process(ctx, controllersName, l, func(ctx context.Context) error { return l.control(ctx, *webhookPort, *healthPort, *tokenTTL) })
+	o := manager.Options{
+		Schemes:       []func(*runtime.Scheme) error{upstream.AddToScheme},
+		HealthAddress: loopback(*healthPort),
+		Webhook:       ctrlwebhook.Options{Host: "127.0.0.1", Port: *webhookPort, CertDir: l.webhook(), CertName: "tls.crt", KeyName: "tls.key"},
+		Gates:         enabled,
+	}
+	return process(ctx, controllersName, l, func(ctx context.Context) error { return l.control(ctx, o, *tokenTTL) })
 }
 
 // control runs the controllers until ctx ends.
-func (l layout) control(ctx context.Context, webhookPort, healthPort int, tokenTTL time.Duration) error {
+func (l layout) control(ctx context.Context, o manager.Options, tokenTTL time.Duration) error {
 	if err := upstream.Hurry(); err != nil {
 		return err
 	}
@@ -38,11 +53,7 @@ func (l layout) control(ctx context.Context, webhookPort, healthPort int, tokenT
 		return err
 	}
 	config.QPS, config.Burst = clientQPS, clientBurst
-	mgr, err := manager.New(ctx, config, manager.Options{
-		Schemes:       []func(*runtime.Scheme) error{upstream.AddToScheme},
-		HealthAddress: loopback(healthPort),
-		Webhook:       ctrlwebhook.Options{Host: "127.0.0.1", Port: webhookPort, CertDir: l.webhook(), CertName: "tls.crt", KeyName: "tls.key"},
-	})
+	mgr, err := manager.New(ctx, config, o)
 	if err != nil {
 		return err
 	}

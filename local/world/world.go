@@ -35,6 +35,9 @@ type Options struct {
 	Speed float64
 	// TokenTTL is how long bootstrap tokens are valid; zero means the bootstrap provider's default.
 	TokenTTL time.Duration
+	// FeatureGates of the controllers, as --feature-gates has them: "MachinePoolMachines=true". What it does not name is as the
+	// environment has it.
+	FeatureGates string
 	// Command runs a child when its name and arguments are appended; none means this binary.
 	Command []string
 }
@@ -144,7 +147,7 @@ func (w *World) start(ctx context.Context, o Options) error {
 		return err
 	}
 	w.add(o, controllersName, w.places.controllersEnvironment(), append(dir, "--webhook-port", strconv.Itoa(w.places.Webhook),
-		"--health-port", strconv.Itoa(w.places.Health), "--token-ttl", o.TokenTTL.String())...)
+		"--health-port", strconv.Itoa(w.places.Health), "--token-ttl", o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
 	if err := w.until(ctx, "the simulated clouds", w.cloudsReady); err != nil {
 		return err
 	}

@@ -82,6 +82,7 @@ func TestUpRefuses(t *testing.T) {
 		{reason: "a file that is not there", args: []string{"-f", "no-such-file.yaml"}, want: "no-such-file.yaml: no such file"},
 		{reason: "a cloud that nobody simulates", args: []string{"--clouds", "azure"}, want: `--clouds: "azure" is not simulated: choose from aws`},
 		{reason: "a speed that is none", args: []string{"--speed", "0"}, want: "--speed: wanted a number above 0, found 0"},
+		{reason: "a feature gate that there is not", args: []string{"--feature-gates", "NoSuchGate=true"}, want: "unrecognized feature gate: NoSuchGate"},
 		{reason: "an unknown flag", args: []string{"--no-such-flag"}, want: "unknown flag: --no-such-flag"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
