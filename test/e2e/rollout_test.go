@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -237,6 +238,23 @@ func (r *rollouts) without(node string, replicas int) func() error {
 	}
 }
 
+// nudgePause is longer than an observation of the cloud is good enough for a pass that an event asks for.
+const nudgePause = 11 * time.Second
+
+// nudged touches the pool now and then while something is waited for that the cloud does by itself: it would be seen with the
+// next look at a pool at rest, which is minutes away.
+func (r *rollouts) nudged(until func() error) func() error {
+	last := time.Now()
+	return func() error {
+		err := until()
+		if err != nil && time.Since(last) > nudgePause {
+			last = time.Now()
+			r.kubectl("annotate", "--overwrite", "awsmachinepool/"+rolloutPool, "example.com/looked-at="+last.Format("150405"))
+		}
+		return err
+	}
+}
+
 // unhealthy has the group itself take a machine: the hook holds it until it is drained.
 func unhealthy(r *rollouts) {
 	victim := r.nodeNames()[1]
@@ -249,7 +267,7 @@ func unhealthy(r *rollouts) {
 				r.t.Fatal(err)
 			}
 		},
-		until: r.without(victim, rolloutReplicas), made: 1, gone: 1, lowest: rolloutReplicas - 1, most: rolloutReplicas + 1,
+		until: r.nudged(r.without(victim, rolloutReplicas)), made: 1, gone: 1, lowest: rolloutReplicas - 1, most: rolloutReplicas + 1,
 	})
 	r.happened("InstancesReleased", id)
 }
@@ -270,16 +288,17 @@ func takesTheMarked(r *rollouts) {
 	r.ready(rolloutPool, rolloutReplicas)
 }
 
-// refresh takes the strategy away: what is stale then is the group's own matter, and drained all the same.
+// refresh takes the strategy away: what is stale then is the group's own matter, and drained all the same. The group counts a
+// machine as healthy when it has warmed up, whether it has joined or not, and none that our hook holds.
 func refresh(r *rollouts) {
 	before := r.nodeNames()
 	r.holds(change{
 		do: func() {
 			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p",
-				`{"spec":{"strategy":null,"defaultInstanceWarmup":"1s","refreshPreferences":{"minHealthyPercentage":75,"instanceWarmup":1},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`)
+				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":75,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`)
 		},
 		until: r.replaced(before), made: rolloutReplicas, gone: rolloutReplicas,
-		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutSurge,
+		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutReplicas,
 	})
 	r.happened("RollStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
 }
