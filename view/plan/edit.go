@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -142,10 +143,48 @@ func (e editor) read(ctx context.Context, u *unstructured.Unstructured) (client.
 	return e.hub(ctx, typed)
 }
 
-// refusal names the object; the words are the API server's own.
+// refusal names the object; the words are the API server's own, without the object that it repeats.
 func refusal(o *unstructured.Unstructured, err error) error {
-	return fmt.Errorf("%s %s: %w", o.GetKind(), client.ObjectKeyFromObject(o), err)
+	return fmt.Errorf("%s %s: %w", o.GetKind(), client.ObjectKeyFromObject(o), inShort(err))
 }
+
+// strictly is how the API server begins to tell of fields that a kind does not have. Before that it repeats the whole object.
+const strictly = "strict decoding error: "
+
+// inShort takes out of a refusal what the reader knows already.
+func inShort(err error) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return err
+	}
+	if _, fields, ok := strings.Cut(status.Status().Message, strictly); ok {
+		return &refusedError{fields, err}
+	}
+	var words []string
+	if d := status.Status().Details; d != nil {
+		for _, c := range d.Causes {
+			if c.Field != "" {
+				words = append(words, c.Field+": "+c.Message)
+			}
+		}
+	}
+	if len(words) == 0 {
+		return err
+	}
+	return &refusedError{strings.Join(words, "; "), err}
+}
+
+// refusedError is a refusal in short.
+type refusedError struct {
+	words string
+	err   error
+}
+
+// Error is the refusal in short.
+func (e *refusedError) Error() string { return e.words }
+
+// Unwrap gives the API server's own error.
+func (e *refusedError) Unwrap() error { return e.err }
 
 // groupKind of an object.
 func groupKind(o client.Object) schema.GroupKind {

@@ -43,7 +43,7 @@ func parsePath(text string) (path, error) {
 	for rest := text; rest != ""; {
 		if inner, ok := strings.CutPrefix(rest, "["); ok {
 			name, after, closed := strings.Cut(inner, "]")
-			if !closed || len(p) == 0 {
+			if !closed || len(p) == 0 || strings.Contains(name, "[") || after != "" && after[0] != '.' && after[0] != '[' {
 				return bad("a bracket is out of place")
 			}
 			if n, err := strconv.Atoi(name); err == nil && n >= 0 {
@@ -54,12 +54,15 @@ func parsePath(text string) (path, error) {
 			rest = strings.TrimPrefix(after, ".")
 			continue
 		}
-		end := strings.IndexAny(rest, ".[")
+		end := strings.IndexAny(rest, ".[]")
+		if end >= 0 && rest[end] == ']' {
+			return bad("a bracket is out of place")
+		}
 		if end < 0 {
 			end = len(rest)
 		}
-		if end == 0 {
-			return bad("a name is empty")
+		if end == 0 || len(p) == 0 && strings.Contains(rest[:end], "/") {
+			return bad("a name is empty or out of place")
 		}
 		p = append(p, rest[:end])
 		rest = strings.TrimPrefix(rest[end:], ".")

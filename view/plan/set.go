@@ -31,7 +31,11 @@ func (r Request) set(ctx context.Context, e editor, mp *clusterv1.MachinePool, e
 		}
 		lists[gk] = append(lists[gk], a)
 	}
-	for gk, name := range map[schema.GroupKind]string{core: mp.Name, infra: ref.Name} {
+	for _, o := range []struct {
+		gk   schema.GroupKind
+		name string
+	}{{core, mp.Name}, {infra, ref.Name}} {
+		gk, name := o.gk, o.name
 		if len(lists[gk]) == 0 {
 			continue
 		}
