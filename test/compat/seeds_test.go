@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -129,6 +130,17 @@ func TestBadInputIsRefused(t *testing.T) {
 			want: []string{"spotMarketOptions", "mixedInstancesPolicy"}},
 		{reason: "a subnet that is neither an object nor a string, in the version that takes both", apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
 			spec: "{subnets: [5], awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.subnets[0]"}},
+		{reason: "a strategy that could never replace a machine, by what is left to the defaults", spec: "{strategy: {rollingUpdate: {maxSurge: 0}}, awsLaunchTemplate: {instanceType: t3.large}}",
+			want: []string{"spec.strategy.rollingUpdate.maxUnavailable", "both zero"}},
+		{reason: "the same in percent, in the older version", apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
+			spec: "{strategy: {rollingUpdate: {maxSurge: 0%, maxUnavailable: 0%}}, awsLaunchTemplate: {instanceType: t3.large}}",
+			want: []string{"spec.strategy.rollingUpdate.maxUnavailable", "both zero"}},
+		{reason: "a number as text", spec: `{strategy: {rollingUpdate: {maxSurge: "2"}}, awsLaunchTemplate: {instanceType: t3.large}}`,
+			want: []string{"spec.strategy.rollingUpdate.maxSurge", "without quotes"}},
+		{reason: "a refresh strategy that drains nobody", spec: "{refreshPreferences: {strategy: ReplaceRootVolume}, awsLaunchTemplate: {instanceType: t3.large}}",
+			want: []string{"spec.refreshPreferences.strategy", "found ReplaceRootVolume, want Rolling"}},
+		{reason: "checkpoints that leave machines out", spec: "{refreshPreferences: {checkpointPercentages: [10, 50]}, awsLaunchTemplate: {instanceType: t3.large}}",
+			want: []string{"spec.refreshPreferences.checkpointPercentages", "must end with 100"}},
 		{reason: "a field that does not exist", spec: "{minsize: 1, awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"minsize"}},
 		{reason: "negative replicas", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: -1", "clusterName: capa"), want: []string{"spec.replicas"}},
 		{reason: "a version that is none", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: 1", "version: latest, clusterName: capa"),
@@ -167,4 +179,35 @@ func TestBadInputIsRefused(t *testing.T) {
 func poolSpec(own, template string) string {
 	return "{clusterName: capa, " + own + ", template: {spec: {" + template + ", bootstrap: {dataSecretName: data}, " +
 		"infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSMachinePool, name: p}}}}"
+}
+
+// TestStrategyIsFilledIn holds that a strategy which says little is stored as AzureMachinePool's users know it, in whatever version
+// it was written, and reads the same in the other.
+func TestStrategyIsFilledIn(t *testing.T) {
+	c := admin(t)
+	ns := namespace(t, c)
+	for _, tc := range []struct{ name, reason, version, strategy, want string }{
+		{"empty", "everything has a default", "v1beta2", "{}", "RollingUpdate 1 0 Oldest"},
+		{"surge", "what is said stays", "v1beta1", "{rollingUpdate: {maxSurge: 25%, deletePolicy: Newest}}", "RollingUpdate 25% 0 Newest"},
+		{"unavailable", "one of the two is enough", "v1beta2", "{type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 2}}", "RollingUpdate 0 2 Oldest"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			group := "infrastructure.cluster.x-k8s.io/"
+			u := object(t, ns, "{apiVersion: "+group+tc.version+", kind: AWSMachinePool, metadata: {name: "+tc.name+"}, spec: {strategy: "+tc.strategy+", awsLaunchTemplate: {instanceType: t3.large}}}")
+			if err := c.Create(t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+			for _, version := range []string{"v1beta1", "v1beta2"} {
+				is := object(t, ns, "{apiVersion: "+group+version+", kind: AWSMachinePool, metadata: {name: "+tc.name+"}}")
+				if err := c.Get(t.Context(), client.ObjectKeyFromObject(is), is); err != nil {
+					t.Fatal(err)
+				}
+				kind, _, _ := unstructured.NestedString(is.Object, "spec", "strategy", "type")
+				rolling, _, _ := unstructured.NestedMap(is.Object, "spec", "strategy", "rollingUpdate")
+				if got := fmt.Sprint(kind, " ", rolling["maxSurge"], " ", rolling["maxUnavailable"], " ", rolling["deletePolicy"]); got != tc.want {
+					t.Errorf("%s: in %s want %s, got %s", tc.reason, version, tc.want, got)
+				}
+			}
+		})
+	}
 }
