@@ -68,6 +68,7 @@ func (m *Manager) addAWSMachinePool(ctx context.Context, o Options) error {
 func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 	return infrapool.Options{
 		Client:       m.GetClient(),
+		Live:         m.GetAPIReader(),
 		ClusterCache: m.ClusterCache,
 		Recorder:     m.GetEventRecorder(controller),
 		WatchFilter:  o.WatchFilter,

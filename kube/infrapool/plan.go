@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -94,7 +95,7 @@ func (p *planner[O, S]) Kind() schema.GroupKind {
 // Look runs the reading half of a pass.
 func (p *planner[O, S]) Look(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (Look, error) {
 	options := p.options
-	options.Client = newPreview(p.options.Client, edited, append(Indexes(), OwnerIDIndex(p.adapter.Kind().New())))
+	options.Client = newPreview(p.options.Client, edited, slices.Concat(Indexes(), []Index{OwnerIDIndex(p.adapter.Kind().New())}, MachineIndexes(p.adapter)))
 	r := New(p.adapter, p.driver, options)
 	o := r.kind.New()
 	if err := options.Client.Get(ctx, key, o); err != nil {
@@ -111,6 +112,9 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	}
 	f, err := r.facts(ctx, s)
 	if err != nil {
+		return Look{}, err
+	}
+	if err := r.findMachines(ctx, s, f); err != nil {
 		return Look{}, err
 	}
 	look := Look{

@@ -41,6 +41,8 @@ type Options struct {
 	Client client.Client
 	// ClusterCache has the clients of the workload clusters, with the indexes of package kube/nodes.
 	ClusterCache clustercache.ClusterCache
+	// Live reads the management cluster without a cache, before a Machine is deleted; nil trusts the cache.
+	Live client.Reader
 	// Recorder of events.
 	Recorder events.EventRecorder
 	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
@@ -97,7 +99,10 @@ func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 	o := r.kind.New()
 	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
 		r.stale.forget(req.NamespacedName)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		if apierrors.IsNotFound(err) {
+			err = r.releaseMachines(ctx, req.NamespacedName)
+		}
+		return ctrl.Result{}, err
 	}
 	if r.stale.read(o) {
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
@@ -143,6 +148,9 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	if err := r.findMachines(ctx, s, f); err != nil {
+		return ctrl.Result{}, err
+	}
 	v, err := r.judge(ctx, s, f)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -156,12 +164,13 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 			return ctrl.Result{}, err
 		}
 	}
+	tended := r.tendMachines(ctx, s, &out)
 	rep := report.Of(f.Desired, out, r.engine.Traits())
 	r.tell(s.object, rep.Events)
 	if s.deleting() && out.Plan.Gone {
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
-	return ctrl.Result{RequeueAfter: out.Again}, errors.Join(r.write(ctx, s, rep, out), f.failed)
+	return ctrl.Result{RequeueAfter: out.Again}, errors.Join(tended, r.write(ctx, s, rep, out), f.failed)
 }
 
 // verdict is what may be done for an object in a pass.
@@ -223,7 +232,7 @@ func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (e
 	}
 	done := r.driver.during(f.Target.Owner.ID, write)
 	defer done()
-	nodes := r.workload(ctx, s)
+	nodes := throughMachines(s, r.workload(ctx, s))
 	f.Doubt = func(o pool.Observed) bool { return contradicts(s, o) }
 	out := r.engine.Run(ctx, f.Facts, nodes)
 	if !out.Seen || out.Plan.Gone {

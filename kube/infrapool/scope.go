@@ -48,6 +48,8 @@ type scope[O Object] struct {
 	blind bool
 	// settings are what annotations ask for.
 	settings settings
+	// machines are those that stand for the pool's instances; nil where the kind has none.
+	machines *poolMachines
 }
 
 func (s *scope[O]) deleting() bool { return !s.object.GetDeletionTimestamp().IsZero() }

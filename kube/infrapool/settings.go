@@ -80,6 +80,9 @@ func settingsOf(infra annotated, machinePool *annotated) settings {
 	s.read(infra)
 	s.join = s.duration(infra, JoinDeadlineAnnotation)
 	s.progress = s.duration(infra, ProgressDeadlineAnnotation)
+	if value, ok := infra.object.GetAnnotations()[MachinesAnnotation]; ok && value != machinesOn && value != machinesOff {
+		s.refuse(infra, MachinesAnnotation, value, machinesOn+" or "+machinesOff)
+	}
 	if machinePool != nil {
 		s.read(*machinePool)
 	}

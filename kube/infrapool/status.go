@@ -105,6 +105,7 @@ func (r *Reconciler[O, S]) fillStatus(s *scope[O], rep report.Report) {
 	if s.pool != nil {
 		status.Version = s.pool.Spec.Template.Spec.Version
 	}
+	announceMachines(s)
 	r.fillConditions(s, rep)
 	if !rep.Seen {
 		return

@@ -44,7 +44,7 @@ type Index struct {
 	Values client.IndexerFunc
 }
 
-// Indexes are the indexes over MachinePools that reconcilers of all kinds share.
+// Indexes are the indexes over MachinePools and Machines that reconcilers of all kinds share.
 func Indexes() []Index {
 	return []Index{
 		{&clusterv1.MachinePool{}, InfrastructureField, ofPool(func(mp *clusterv1.MachinePool) string {
@@ -55,6 +55,7 @@ func Indexes() []Index {
 			return ptr.Deref(mp.Spec.Template.Spec.Bootstrap.DataSecretName, "")
 		})},
 		{&clusterv1.MachinePool{}, ClusterField, ofPool(func(mp *clusterv1.MachinePool) string { return mp.Spec.ClusterName })},
+		machinesIndex(),
 	}
 }
 
@@ -73,7 +74,7 @@ func OwnerIDIndex(o client.Object) Index {
 func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, i := range Indexes() {
 		if err := indexer.IndexField(ctx, i.Object, i.Field, i.Values); err != nil {
-			return fmt.Errorf("index MachinePools by %s: %w", i.Field, err)
+			return fmt.Errorf("index %T by %s: %w", i.Object, i.Field, err)
 		}
 	}
 	return nil
@@ -104,14 +105,17 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 		return fmt.Errorf("index %ss by owner ID: %w", r.kind.Name, err)
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", r.name())
-	c, err := ctrl.NewControllerManagedBy(mgr).Named(r.name()).WithOptions(o).
+	b := ctrl.NewControllerManagedBy(mgr).Named(r.name()).WithOptions(o).
 		For(r.kind.New(), builder.WithPredicates(askedAnew())).
 		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(r.poolRequests), builder.WithPredicates(askedAnew())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.clusterRequests), builder.WithPredicates(clusterMoved())).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretRequests),
 			builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
-		WatchesRawSource(r.ClusterCache.GetClusterSource(r.name(), r.clusterRequests)).
-		Build(r)
+		WatchesRawSource(r.ClusterCache.GetClusterSource(r.name(), r.clusterRequests))
+	if err := r.watchMachines(ctx, mgr, b); err != nil {
+		return err
+	}
+	c, err := b.Build(r)
 	if err != nil {
 		return fmt.Errorf("controller of %ss: %w", r.kind.Name, err)
 	}

@@ -136,9 +136,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w := &world{t: t, account: newAccount(), now: start, recorder: events.NewFakeRecorder(1000), refuse: map[string]error{}}
 	w.account.now = func() time.Time { return w.now }
 	s := scheme(t)
-	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
+	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
 		WithInterceptorFuncs(w.counting("management"))
-	for _, i := range append(infrapool.Indexes(), infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})) {
+	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()

@@ -105,7 +105,7 @@ func newLife(t *testing.T) *life {
 	l := &life{}
 	l.world = newWorld(t, func(_ *world, o *memapi.Options) {
 		o.Indexes = nil
-		for _, i := range append(infrapool.Indexes(), infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})) {
+		for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
 			o.Indexes = append(o.Indexes, memapi.Index(i))
 		}
 		o.Status = append(o.Status, &clusterv1.Cluster{})

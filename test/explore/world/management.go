@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +19,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
+	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/nodes"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/memapi"
@@ -42,12 +44,12 @@ var schemes = []func(*runtime.Scheme) error{
 }
 
 func statusKinds() []client.Object {
-	return []client.Object{&awsv1.AWSMachinePool{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}
+	return []client.Object{&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}
 }
 
 func managementIndexes() []memapi.Index {
 	list := []memapi.Index{{Object: &clusterv1.MachinePool{}, Field: nodes.PoolField, Values: nodes.PoolKeys}}
-	for _, i := range append(infrapool.Indexes(), infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})) {
+	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
 		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.Values})
 	}
 	return list

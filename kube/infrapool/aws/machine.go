@@ -1,0 +1,121 @@
+package aws
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/pool"
+)
+
+// instanceReady is the name that the ecosystem knows an instance's readiness by, beside Ready.
+const instanceReady = "InstanceReady"
+
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsmachines,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsmachines/status;awsmachines/finalizers,verbs=get;update;patch
+
+var (
+	_ infrapool.WithMachines  = Adapter{}
+	_ infrapool.MachineKinded = &awsv1.AWSMachinePool{}
+)
+
+// Machines is AWSMachine.
+func (Adapter) Machines() machines.Kind {
+	return machines.Kind{
+		GroupVersion: awsv1.GroupVersion,
+		Name:         awsv1.AWSMachineKind,
+		Finalizer:    awsv1.MachineFinalizer,
+		New:          func() client.Object { return &awsv1.AWSMachine{} },
+		NewList:      func() client.ObjectList { return &awsv1.AWSMachineList{} },
+		ProviderID: func(o client.Object) string {
+			m, ok := o.(*awsv1.AWSMachine)
+			if !ok {
+				return ""
+			}
+			return m.Spec.ProviderID
+		},
+		FillSpec:   fillSpec,
+		FillStatus: fillStatus,
+	}
+}
+
+// fillSpec says which instance the object stands for. An ID that is there stays, in whatever spelling.
+func fillSpec(o client.Object, seen machines.Seen) {
+	m, ok := o.(*awsv1.AWSMachine)
+	if !ok {
+		return
+	}
+	if m.Spec.ProviderID == "" {
+		m.Spec.ProviderID = seen.Instance.ProviderID
+	}
+	if m.Spec.InstanceID == "" {
+		m.Spec.InstanceID = seen.Instance.ID
+	}
+	if t := only(seen); m.Spec.InstanceType == "" && t != nil && t.MixedInstancesPolicy == nil {
+		m.Spec.InstanceType = t.AWSLaunchTemplate.InstanceType
+	}
+}
+
+// only is the pool's specification, if the instance was launched from what it asks for now: of any other nothing is known
+// but that it exists.
+func only(seen machines.Seen) *awsv1.AWSMachinePoolSpec {
+	o, ok := seen.Pool.(*awsv1.AWSMachinePool)
+	if !ok || !seen.Instance.Template.Same(seen.Wanted) {
+		return nil
+	}
+	return &o.Spec
+}
+
+// fillStatus says what was seen of the instance. What was provisioned once stays provisioned.
+func fillStatus(o client.Object, seen machines.Seen) {
+	m, ok := o.(*awsv1.AWSMachine)
+	if !ok {
+		return
+	}
+	i := seen.Instance
+	if i.State == pool.Running {
+		provisioned := true
+		m.Status.Initialization.Provisioned = &provisioned
+		m.Status.Ready = true
+	}
+	m.Status.InstanceState = stateWord(i)
+	if i.Zone != "" {
+		m.Status.FailureDomain = i.Zone
+	}
+	if t := only(seen); t != nil && t.MixedInstancesPolicy == nil {
+		m.Status.Interruptible = t.AWSLaunchTemplate.SpotMarketOptions != nil || t.AWSLaunchTemplate.MarketType == awsv1.MarketTypeSpot
+	}
+	condition := metav1.Condition{Status: metav1.ConditionTrue, Reason: "InstanceRunning", Message: "instance " + i.ID + " runs"}
+	if i.State != pool.Running {
+		condition = metav1.Condition{Status: metav1.ConditionFalse, Reason: "Instance" + string(i.State), Message: "instance " + i.ID + " is " + m.Status.InstanceState}
+	}
+	if !m.DeletionTimestamp.IsZero() {
+		condition = metav1.Condition{Status: metav1.ConditionFalse, Reason: "Deleting", Message: "waiting for instance " + i.ID + " to be gone"}
+	}
+	condition.LastTransitionTime = metav1.NewTime(seen.Now)
+	for _, name := range []string{clusterv1.ReadyCondition, instanceReady} {
+		condition.Type = name
+		meta.SetStatusCondition(&m.Status.Conditions, condition)
+	}
+	meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
+		Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason, LastTransitionTime: condition.LastTransitionTime,
+	})
+}
+
+// stateWord is the instance's state in EC2's words.
+func stateWord(i pool.Instance) string {
+	switch i.State {
+	case pool.Pending:
+		return "pending"
+	case pool.Running:
+		return "running"
+	case pool.Terminating:
+		return "shutting-down"
+	default:
+		return "stopped"
+	}
+}

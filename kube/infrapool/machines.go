@@ -1,0 +1,204 @@
+package infrapool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/labels/format"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/pool"
+)
+
+// MachinesAnnotation with the value "true" or "false" says of one pool, over the feature gate, whether each of its instances
+// has a Machine.
+const MachinesAnnotation = "muster.dev/machines"
+
+const (
+	machinesOn, machinesOff = "true", "false"
+	// machinesLeft is how soon the machines that a pass left over are looked after, or looked for while the last of them go.
+	machinesLeft = time.Second
+)
+
+// WithMachines is what an adapter adds whose pools can have a Machine for each instance. Objects of its kind implement
+// MachineKinded.
+type WithMachines interface {
+	// Machines is the kind of the objects that stand for single instances.
+	Machines() machines.Kind
+}
+
+// MachineKinded is an infrastructure object that tells the core controller which kind of objects stands for its instances.
+type MachineKinded interface {
+	GetInfrastructureMachineKind() string
+	SetInfrastructureMachineKind(kind string)
+}
+
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;patch;delete
+
+// poolMachines are the machines of one pool in one pass.
+type poolMachines struct {
+	kind machines.Kind
+	// on says that the pool has machines, announced that its status says so.
+	on, announced bool
+	known         machines.Known
+	guards        map[string]pool.Guard
+	doer          *machines.Doer
+}
+
+// hasMachines is the kind of infrastructure machines, if the adapter has one.
+func (r *Reconciler[O, S]) hasMachines() (machines.Kind, bool) {
+	with, ok := any(r.adapter).(WithMachines)
+	if !ok {
+		return machines.Kind{}, false
+	}
+	return with.Machines(), true
+}
+
+// wantsMachines says whether the pool's instances have Machines. An annotation that means nothing leaves it as it is.
+func (r *Reconciler[O, S]) wantsMachines(o O) bool {
+	switch value, ok := o.GetAnnotations()[MachinesAnnotation]; {
+	case !ok:
+		return r.Machines
+	case value == machinesOn:
+		return true
+	case value == machinesOff:
+		return false
+	}
+	return announces(o) != ""
+}
+
+// announces is the kind of infrastructure machines that the status tells of.
+func announces(o client.Object) string {
+	if kinded, ok := o.(MachineKinded); ok {
+		return kinded.GetInfrastructureMachineKind()
+	}
+	return ""
+}
+
+// findMachines reads the machines of the pool, and adds what they say to the facts.
+func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *facts[S]) error {
+	kind, ok := r.hasMachines()
+	if !ok {
+		return nil
+	}
+	m := &poolMachines{kind: kind, on: r.wantsMachines(s.object), announced: announces(s.object) != ""}
+	infras := kind.NewList()
+	key := client.ObjectKeyFromObject(s.object)
+	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("%ss of %s %s: %w", kind.Name, r.kind.Name, key, err)
+	}
+	list := &clusterv1.MachineList{}
+	if name := machinePoolName(s); name != "" {
+		err := r.Client.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{MachinesField: format.MustFormatValue(name)}, client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return fmt.Errorf("Machines of MachinePool %s: %w", name, err)
+		}
+	}
+	m.known = machines.Know(kind, objects(infras), list.Items)
+	m.doer = r.machineDoer(s, kind)
+	s.machines = m
+	// A Machine whose Cluster is gone, or can't be asked while everything goes, waits for what never comes.
+	guarded := s.cluster != nil && (f.Desired.NoDrain == nil || f.Desired.NoDrain.Reason == reasonClusterGoing)
+	says := m.known.Say(kind, m.on, guarded)
+	for marked := range says.Marked {
+		if f.Marked == nil {
+			f.Marked = map[string]bool{}
+		}
+		f.Marked[marked] = true
+	}
+	f.Condemned, f.Guards, m.guards = says.Condemned, says.Guards, says.Guards
+	return nil
+}
+
+// machinePoolName is the name of the pool's MachinePool, as far as it is known.
+func machinePoolName[O Object](s *scope[O]) string {
+	if s.pool != nil {
+		return s.pool.Name
+	}
+	return ownerName(s.object)
+}
+
+func (r *Reconciler[O, S]) machineDoer(s *scope[O], kind machines.Kind) *machines.Doer {
+	return &machines.Doer{
+		Client: r.Client, Live: r.Live, Recorder: r.Recorder, Kind: kind, Pool: s.object, PoolKind: r.kind.Name,
+		Owner: metav1.OwnerReference{
+			APIVersion: kind.GroupVersion.String(), Kind: r.kind.Name, Name: s.object.GetName(), UID: s.object.GetUID(),
+		},
+		Cluster: s.clusterName(), MachinePool: machinePoolName(s), Now: r.Now(),
+	}
+}
+
+// throughMachines are the nodes of a pool whose machines are drained by their own controller.
+func throughMachines[O Object](s *scope[O], nodes engine.Nodes) engine.Nodes {
+	if s.machines == nil || len(s.machines.guards) == 0 {
+		return nodes
+	}
+	return machines.Nodes{Nodes: nodes, Doer: s.machines.doer, Known: s.machines.known, Guards: s.machines.guards}
+}
+
+// tendMachines brings the machines of the pool to what was seen. The pool is gone only when they are.
+func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *engine.Outcome) error {
+	m := s.machines
+	if m == nil || !out.Seen {
+		return nil
+	}
+	o := out.Observed
+	m.doer.Wanted = o.Wanted
+	gone := s.deleting() && out.Plan.Gone
+	left, err := m.doer.Do(ctx, machines.Decide(machines.Facts{
+		On: m.on, Announced: m.announced, Deleting: s.deleting() || s.pool == nil,
+		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Known: m.known,
+	}))
+	if gone && len(m.known.Infras) > 0 {
+		out.Plan.Gone = false
+		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesGoing", Message: "waiting for the Machines of the pool to be gone"})
+	}
+	if left > 0 || gone {
+		out.Again = min(out.Again, machinesLeft)
+	}
+	return err
+}
+
+// announceMachines tells the core controller whether the pool has machines. They are to be made as long as it does.
+func announceMachines[O Object](s *scope[O]) {
+	kinded, ok := any(s.object).(MachineKinded)
+	if s.machines == nil || !ok || s.deleting() {
+		return
+	}
+	kind := ""
+	if s.machines.on {
+		kind = s.machines.kind.Name
+	}
+	kinded.SetInfrastructureMachineKind(kind)
+}
+
+// releaseMachines lets the infrastructure machines of a pool go that does not exist any more: whatever it had in the cloud is
+// gone, or never was its own. There are some when they were made a moment before it went, so that it did not know of them.
+func (r *Reconciler[O, S]) releaseMachines(ctx context.Context, key client.ObjectKey) error {
+	kind, ok := r.hasMachines()
+	if !ok {
+		return nil
+	}
+	infras := kind.NewList()
+	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}); err != nil {
+		return fmt.Errorf("%ss of %s %s, which is gone: %w", kind.Name, r.kind.Name, key, err)
+	}
+	for _, o := range objects(infras) {
+		if o.GetDeletionTimestamp().IsZero() || !controllerutil.ContainsFinalizer(o, kind.Finalizer) {
+			continue
+		}
+		before := o.DeepCopyObject().(client.Object)
+		controllerutil.RemoveFinalizer(o, kind.Finalizer)
+		err := r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("let %s %s go: %w", kind.Name, o.GetName(), err)
+		}
+	}
+	return nil
+}

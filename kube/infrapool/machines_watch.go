@@ -1,0 +1,103 @@
+package infrapool
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	"github.com/muster-project/muster/kube/machines"
+)
+
+const (
+	// PoolField is the index over infrastructure machines by the name of the infrastructure object of their pool.
+	PoolField = "muster.dev/pool"
+	// MachinesField is the index over Machines by the value of their label cluster.x-k8s.io/pool-name.
+	MachinesField = "muster.dev/machines"
+)
+
+// machinesIndex is the index over Machines, which all kinds share.
+func machinesIndex() Index {
+	return Index{&clusterv1.Machine{}, MachinesField, func(o client.Object) []string {
+		if name := o.GetLabels()[clusterv1.MachinePoolNameLabel]; name != "" {
+			return []string{name}
+		}
+		return nil
+	}}
+}
+
+// MachineIndexes are the indexes over the infrastructure machines of an adapter's pools; none where there are no such.
+func MachineIndexes[O Object, S any](a Adapter[O, S]) []Index {
+	with, ok := any(a).(WithMachines)
+	if !ok {
+		return nil
+	}
+	kind := a.Kind()
+	return []Index{{with.Machines().New(), PoolField, func(o client.Object) []string {
+		if name := poolOf(o, kind.Group, kind.Name); name != "" {
+			return []string{name}
+		}
+		return nil
+	}}}
+}
+
+// poolOf is the name of the infrastructure object that owns an infrastructure machine.
+func poolOf(o client.Object, group, kind string) string {
+	for _, ref := range o.GetOwnerReferences() {
+		gv, err := schema.ParseGroupVersion(ref.APIVersion)
+		if err == nil && gv.Group == group && ref.Kind == kind {
+			return ref.Name
+		}
+	}
+	return ""
+}
+
+// watchMachines wakes a pool when its machines change, if the kind has such.
+func (r *Reconciler[O, S]) watchMachines(ctx context.Context, mgr ctrl.Manager, b *builder.Builder) error {
+	kind, ok := r.hasMachines()
+	if !ok {
+		return nil
+	}
+	for _, i := range MachineIndexes(r.adapter) {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, i.Object, i.Field, i.Values); err != nil {
+			return fmt.Errorf("index %ss by pool: %w", kind.Name, err)
+		}
+	}
+	b.Watches(kind.New(), handler.EnqueueRequestsFromMapFunc(r.infraMachineRequests), builder.WithPredicates(askedAnew()))
+	b.Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.machineRequests(kind)), builder.WithPredicates(askedAnew()))
+	return nil
+}
+
+// infraMachineRequests is the request for the pool that an infrastructure machine belongs to.
+func (r *Reconciler[O, S]) infraMachineRequests(_ context.Context, o client.Object) []ctrl.Request {
+	name := poolOf(o, r.kind.Group, r.kind.Name)
+	if name == "" {
+		return nil
+	}
+	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// machineRequests are the requests for the pool that a Machine belongs to, if its infrastructure is of our kind. A look-up that
+// fails finds none: the next look comes by the clock.
+func (r *Reconciler[O, S]) machineRequests(kind machines.Kind) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []ctrl.Request {
+		m, ok := o.(*clusterv1.Machine)
+		if !ok || m.Spec.InfrastructureRef.Kind != kind.Name || m.Spec.InfrastructureRef.APIGroup != kind.GroupVersion.Group {
+			return nil
+		}
+		name := ownerName(m)
+		if name == "" {
+			return nil
+		}
+		mp := &clusterv1.MachinePool{}
+		if err := r.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: name}, mp); err != nil {
+			return nil
+		}
+		return r.requestsOf(mp)
+	}
+}
