@@ -35,12 +35,15 @@ type Target[S any] struct {
 	FailureDomains []string
 	// Remembered are the look-ups that earlier observations resolved, as they were kept on the object.
 	Remembered map[string]string
-	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one. A driver's own
-	// writes always make older observations useless.
+	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one, and Unshared one of which
+	// nothing was asked for other pools a moment ago. A driver's own writes always make older observations useless.
 	MaxAge time.Duration
 	// Spec is the kind's own specification. It must not be changed.
 	Spec S
 }
+
+// Unshared is the MaxAge of an observation that is wholly new.
+const Unshared time.Duration = -1
 
 // Owner is who a cloud object belongs to. The ID decides; the rest is for people and for other tools.
 type Owner struct {

@@ -73,6 +73,9 @@ type Options struct {
 const (
 	// DefaultSteady finds what was changed by hand within two minutes, at one or two reads a pool.
 	DefaultSteady = 2 * time.Minute
+	// shortNotice is the time between two looks at a pool whose machines may be taken two minutes after a notice: a drain needs
+	// most of them.
+	shortNotice = 30 * time.Second
 	// afterStep is how soon the effect of a step is looked at.
 	afterStep = 100 * time.Millisecond
 	// moving bounds the time between two looks while the cloud is at work. It grows with the time that has passed since
@@ -121,6 +124,10 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 		f.Target.MaxAge = 0
 		out = e.look(ctx, f, n, m)
 	}
+	if takesBack(out) {
+		f.Target.MaxAge = cloud.Unshared
+		out = e.look(ctx, f, n, m)
+	}
 	if !out.Seen {
 		return out
 	}
@@ -139,6 +146,12 @@ func (f Facts[S]) doubts(out Outcome) bool {
 // final says that a plan changes the cloud, or lets the object go: it must rest on what is so now. What was seen a moment
 // ago is good enough to find that nothing is to be done, and to drain, which can be taken back.
 func final(p pool.Plan) bool { return p.Gone || p.Step != nil && !onNodes(p.Step.Kind) }
+
+// takesBack says that a drain is about to be taken back in a pool whose instances the cloud may take: another process may know of
+// a notice that this one has not asked for yet, and the two would quarrel.
+func takesBack(out Outcome) bool {
+	return out.Seen && out.Observed.ShortNotice && out.Plan.Step != nil && out.Plan.Step.Kind == pool.Undrain
+}
 
 // onNodes says whether a step concerns nodes rather than the cloud.
 func onNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain }

@@ -191,6 +191,9 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 		}
 		return afterStep
 	}
+	if out.Observed.ShortNotice {
+		steady = min(steady, shortNotice)
+	}
 	if out.Plan.Settled {
 		r.moving = time.Time{}
 		return steady

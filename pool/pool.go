@@ -111,6 +111,8 @@ type Observed struct {
 	Roll *Roll
 	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
 	NodesUnknown bool
+	// ShortNotice says that the cloud may take instances back minutes after it has said so: the pool is looked at more often.
+	ShortNotice bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
 	// Remember are look-ups that were resolved during this observation (an image by its name), to be kept on the object,

@@ -26,6 +26,7 @@ type clients struct {
 	ec2         *ec2.Client
 	ssm         *ssm.Client
 	transport   *wire.Transport
+	marks       spotMarks
 }
 
 // regions makes the clients of each region once.

@@ -97,7 +97,7 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 		return err
 	}
 	defer p.memory.mu.Unlock()
-	err = hidden(vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
+	err = cloud.Hide(vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touchedGroup()
 		p.memory.template.at = time.Time{}

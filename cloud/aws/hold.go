@@ -53,6 +53,8 @@ type holdRead struct {
 	since, until time.Time
 	// over says that our hook holds it no more; another may.
 	over bool
+	// why is why the group takes it, nil when it was asked to.
+	why *pool.Cause
 }
 
 // held says whether an instance may be held by our hook.
@@ -62,8 +64,8 @@ func (p *pass) held(i asgtypes.Instance) bool {
 	})
 }
 
-// readHolds asks since when instances are held of which that is not known. The group does not tell, its activities do. Those that
-// no activity tells about are held since now.
+// readHolds asks since when and why instances are held of which that is not known. The group does not tell, its activities do.
+// Those that no activity tells about are held since now.
 func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	known := p.memory.holds
 	current := map[string]holdRead{}
@@ -91,13 +93,14 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 		found = &autoscaling.DescribeScalingActivitiesOutput{}
 	}
 	for _, id := range unknown {
-		since := p.now
+		read := holdRead{since: p.now}
 		for _, a := range found.Activities {
 			if strings.HasPrefix(deref(a.Description), "Terminating") && strings.HasSuffix(deref(a.Description), id) && a.StartTime != nil {
-				since = *a.StartTime
+				read.since, read.why = *a.StartTime, takenFor(deref(a.Cause))
 			}
 		}
-		current[id] = holdRead{since: since, until: since.Add(drainHeartbeat)}
+		read.until = read.since.Add(drainHeartbeat)
+		current[id] = read
 	}
 	return nil
 }

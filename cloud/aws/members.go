@@ -1,8 +1,11 @@
 package aws
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -10,6 +13,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
 )
 
 // askMost is how many instances one question names: what EC2 recommends as the most.
@@ -102,4 +106,61 @@ func (p *pass) instancesNamed(ctx context.Context, ids []string) ([]ec2types.Ins
 		all = append(all, r.Instances...)
 	}
 	return all, nil
+}
+
+// instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
+// youngest. Those that somebody put into standby himself are left to him.
+func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Instance {
+	var list []pool.Instance
+	differs := p.differences(want)
+	for _, i := range is.Instances {
+		state, member := stateOf(i)
+		if !member {
+			continue
+		}
+		id := deref(i.InstanceId)
+		read := p.memory.members[id]
+		if inStandby(i) && !read.aside {
+			continue
+		}
+		list = append(list, pool.Instance{
+			ID:         id,
+			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), id),
+			Zone:       deref(i.AvailabilityZone),
+			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
+			State:      state,
+			Created:    read.created,
+			Aside:      inStandby(i) || p.now.Sub(read.standby) < visibleWithin,
+			Hold:       p.holdOf(id),
+			Doomed:     p.doomOf(id),
+			Differs:    differs(p.refOf(i.LaunchTemplate)),
+		})
+	}
+	slices.SortFunc(list, func(a, b pool.Instance) int {
+		if a.Created.IsZero() != b.Created.IsZero() {
+			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
+		}
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// stateOf puts the service's lifecycle states into pool's. Warm instances do not belong to the group's size, and detached
+// ones do not belong to the group.
+func stateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
+	name := string(i.LifecycleState)
+	first, _, _ := strings.Cut(name, ":")
+	switch first {
+	case "Warmed", "Detached", "Terminated":
+		return "", false
+	case "Terminating", "Detaching":
+		return pool.Terminating, true
+	}
+	if strings.EqualFold(deref(i.HealthStatus), "Unhealthy") {
+		return pool.Failed, true
+	}
+	if first == "Pending" {
+		return pool.Pending, true
+	}
+	return pool.Running, true
 }

@@ -40,6 +40,8 @@ type memory struct {
 	members map[string]memberRead
 	// holds are what is known of the instances that our hook holds, by ID.
 	holds map[string]holdRead
+	// marked are the spot instances of the region that have their notice.
+	marked map[string]bool
 	// wrote is set by a write that left the group as it was, until the group is read again.
 	wrote bool
 	// resized is when we last asked for more instances.
@@ -75,6 +77,8 @@ type templateRead struct {
 type version struct {
 	number int64
 	pool.Template
+	// parts are what it launches, by field; nil where that was not shown.
+	parts parts
 }
 
 type hooksRead struct {

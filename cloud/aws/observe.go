@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +30,9 @@ type wanted struct {
 	group    groupSpec
 	template pool.Template
 	data     *ec2types.RequestLaunchTemplateData
-	remember map[string]string
+	// rootDevice is what the image, or the specification, calls the root volume.
+	rootDevice string
+	remember   map[string]string
 }
 
 // observe reads what is not known any more and puts it into pool's words.
@@ -66,7 +67,8 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	out.Group = p.group(is, want.group)
-	out.Instances = p.instances(is)
+	out.Instances = p.instances(is, want)
+	out.ShortNotice = p.atShortNotice(is)
 	out.Roll = p.roll()
 	issues, err := p.readActivities(ctx, is)
 	if err != nil {
@@ -169,7 +171,7 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	} else {
 		w.group.subnets = subnets
 	}
-	if w.template, w.data, err = p.wantTemplate(ctx, r); err != nil {
+	if err = p.wantTemplate(ctx, r, &w); err != nil {
 		failed = append(failed, err)
 	}
 	if len(failed) > 0 {
@@ -190,36 +192,34 @@ func keep(remember, before map[string]string) {
 }
 
 // wantTemplate translates the launch template. Without bootstrap data there is none to ask for.
-func (p *pass) wantTemplate(ctx context.Context, r *resolver) (pool.Template, *ec2types.RequestLaunchTemplateData, error) {
+func (p *pass) wantTemplate(ctx context.Context, r *resolver, w *wanted) error {
 	architecture, err := r.architecture(ctx)
 	if err != nil {
-		return pool.Template{}, nil, err
+		return err
 	}
 	image, err := r.image(ctx, architecture)
 	if err != nil {
-		return pool.Template{}, nil, err
+		return err
 	}
 	groups, err := r.additionalGroups(ctx)
 	if err != nil {
-		return pool.Template{}, nil, err
+		return err
 	}
 	data, err := launchData(p.t, image, groups)
-	if err != nil {
-		return pool.Template{}, nil, err
-	}
-	if p.t.Bootstrap.Empty() {
-		return pool.Template{}, nil, nil
+	if err != nil || p.t.Bootstrap.Empty() {
+		return err
 	}
 	text, err := userData(p.t.Bootstrap)
 	if err != nil {
-		return pool.Template{}, nil, err
+		return err
 	}
 	data.UserData = &text
 	content, err := contentHash(data)
 	if err != nil {
-		return pool.Template{}, nil, err
+		return err
 	}
-	return pool.Template{Content: content, Data: p.t.Bootstrap.Hash()}, data, nil
+	w.template, w.data, w.rootDevice = pool.Template{Content: content, Data: p.t.Bootstrap.Hash()}, data, rootDevice(&p.t.pool.AWSLaunchTemplate, image)
+	return nil
 }
 
 // causeOf says in an observation what went wrong with a look-up.
@@ -281,60 +281,6 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 	return g
 }
 
-// instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
-// youngest. Those that somebody put into standby himself are left to him.
-func (p *pass) instances(is *asgtypes.AutoScalingGroup) []pool.Instance {
-	var list []pool.Instance
-	for _, i := range is.Instances {
-		state, member := stateOf(i)
-		if !member {
-			continue
-		}
-		id := deref(i.InstanceId)
-		read := p.memory.members[id]
-		if inStandby(i) && !read.aside {
-			continue
-		}
-		list = append(list, pool.Instance{
-			ID:         id,
-			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), id),
-			Zone:       deref(i.AvailabilityZone),
-			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
-			State:      state,
-			Created:    read.created,
-			Aside:      inStandby(i) || p.now.Sub(read.standby) < visibleWithin,
-			Hold:       p.holdOf(id),
-		})
-	}
-	slices.SortFunc(list, func(a, b pool.Instance) int {
-		if a.Created.IsZero() != b.Created.IsZero() {
-			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
-		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
-	})
-	return list
-}
-
-// stateOf puts the service's lifecycle states into pool's. Warm instances do not belong to the group's size, and detached
-// ones do not belong to the group.
-func stateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
-	name := string(i.LifecycleState)
-	first, _, _ := strings.Cut(name, ":")
-	switch first {
-	case "Warmed", "Detached", "Terminated":
-		return "", false
-	case "Terminating", "Detaching":
-		return pool.Terminating, true
-	}
-	if strings.EqualFold(deref(i.HealthStatus), "Unhealthy") {
-		return pool.Failed, true
-	}
-	if first == "Pending" {
-		return pool.Pending, true
-	}
-	return pool.Running, true
-}
-
 // readRest reads what is not known of a group and its instances and does not change with them.
 func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	if err := p.readHooks(ctx); err != nil {
@@ -344,6 +290,9 @@ func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) erro
 		return err
 	}
 	if err := p.readRolls(ctx, is); err != nil {
+		return err
+	}
+	if err := p.readMarks(ctx, is); err != nil {
 		return err
 	}
 	return p.readHolds(ctx, is)

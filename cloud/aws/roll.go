@@ -25,13 +25,17 @@ type rollsRead struct {
 	at   time.Time
 }
 
+// mixedPeriod is the time between two questions for refreshes while instances are of other content than the group launches: a
+// pool that replaces them one by one looks at its group several times a second, and what others begin may show a little later.
+const mixedPeriod = 10 * time.Second
+
 // readRolls reads the refreshes when they may have changed: while one runs, while instances are of another version than the
 // group launches, and once in a while, because others may begin one.
 func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	known := &p.memory.rolls
 	age := p.now.Sub(known.at)
 	quiet := age < slowPeriod || age < 2*slowPeriod && (p.memory.template.at.Equal(p.now) || p.memory.hooks.at.Equal(p.now))
-	if !known.at.IsZero() && quiet && !known.running() && !p.mixedVersions(is) {
+	if !known.at.IsZero() && quiet && !known.running() && (age < mixedPeriod || !p.mixedVersions(is)) {
 		return nil
 	}
 	found, err := p.c.autoscaling.DescribeInstanceRefreshes(ctx, &autoscaling.DescribeInstanceRefreshesInput{

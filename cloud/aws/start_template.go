@@ -113,7 +113,7 @@ func (p *pass) createTemplate(ctx context.Context, want wanted, token string) er
 		return err
 	}
 	if made.LaunchTemplate != nil {
-		first := version{number: deref(made.LaunchTemplate.LatestVersionNumber), Template: want.template}
+		first := version{number: deref(made.LaunchTemplate.LatestVersionNumber), Template: want.template, parts: partsOf(*want.data)}
 		first.Fixed = first.number == deref(made.LaunchTemplate.DefaultVersionNumber)
 		id := deref(made.LaunchTemplate.LaunchTemplateId)
 		first.Ref = ref(id, strconv.FormatInt(first.number, 10))

@@ -142,14 +142,19 @@ func capacityReservation(spec *awsv1.AWSLaunchTemplate) *ec2types.LaunchTemplate
 	return sent
 }
 
+// rootDevice is the name of the root volume: the pool's, or the image's own.
+func rootDevice(spec *awsv1.AWSLaunchTemplate, image image) string {
+	if root := spec.RootVolume; root != nil && root.DeviceName != "" {
+		return root.DeviceName
+	}
+	return image.rootDevice
+}
+
 // volumes are the root volume, under the image's own device name unless the pool names one, and the others.
 func volumes(spec *awsv1.AWSLaunchTemplate, image image) ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, error) {
 	var list []ec2types.LaunchTemplateBlockDeviceMappingRequest
 	if root := spec.RootVolume; root != nil {
-		device := root.DeviceName
-		if device == "" {
-			device = image.rootDevice
-		}
+		device := rootDevice(spec, image)
 		if device == "" {
 			return nil, cloud.Invalidf(fieldRoot+".deviceName", "image %s does not name its root device: name it here", image.id)
 		}

@@ -81,9 +81,13 @@ func (p *pass) readVersions(ctx context.Context, id string) ([]version, error) {
 func versionOf(v ec2types.LaunchTemplateVersion) version {
 	number := deref(v.VersionNumber)
 	content, data := undescribe(deref(v.VersionDescription))
-	return version{number: number, Template: pool.Template{
+	out := version{number: number, Template: pool.Template{
 		Ref: ref(deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Fixed: deref(v.DefaultVersion),
 	}}
+	if v.LaunchTemplateData != nil {
+		out.parts = partsOf(*v.LaunchTemplateData)
+	}
+	return out
 }
 
 // refersToUnknown says whether the group or an instance names a version that is not known, nor known to be gone.

@@ -75,6 +75,75 @@ func doneRoll[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.check("instances of the wanted template", sizeSmall, alike)
 }
 
+// nameSomeRoll is the exercise in which some instances are as they should be, of another version.
+const nameSomeRoll = "a roll for some"
+
+// readySomeRoll is a group of which one instance has the wanted content already, from a version with other bootstrap data than the
+// newest.
+func readySomeRoll[S any](p player[S]) scene[S] {
+	sc := readyRoll(p)
+	first := sc.before.Instances[0]
+	p.start(sc.target, pool.Step{Kind: pool.Replace, Targets: []pool.Target{{ID: first.ID, ProviderID: first.ProviderID}}})
+	settle()
+	target := rotated(sc.target, 1)
+	o := p.put(target)
+	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+	sc = seen(p, target)
+	for _, i := range sc.before.Instances {
+		if i.Template.Same(sc.before.Wanted) && i.Template.Ref != sc.before.Latest().Ref {
+			sc.chosen = append(sc.chosen, i.ID)
+		}
+	}
+	if len(sc.chosen) != 1 || len(sc.before.Instances) != sizeSmall {
+		p.Fatalf("want one of %d instances of the wanted content from an older version, got %+v", sizeSmall, sc.before.Instances)
+	}
+	return sc
+}
+
+// doneSomeRoll wants the one left that needed no replacement, whatever its version.
+func doneSomeRoll[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	if o.Roll == nil || o.Roll.State != pool.RollSucceeded {
+		p.Errorf("want a roll that has succeeded, got %+v", o.Roll)
+	}
+	p.check("how many instances", sizeSmall, len(o.Instances))
+	left := 0
+	for _, i := range o.Instances {
+		switch before := slices.Contains(ids(sc.before.Instances), i.ID); {
+		case slices.Contains(sc.chosen, i.ID):
+			left++
+		case before || !i.Template.Same(o.Wanted):
+			p.Errorf("want all that are of other content replaced, and by the wanted, got %+v", i)
+		}
+	}
+	p.check("instances that needed no replacement", 1, left)
+}
+
+// readyRestart is a group of the wanted template; one of its instances shall be replaced all the same.
+func readyRestart[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeMiddle)
+	sc := seen(p, p.target())
+	sc.chosen = spread(sc.before.Instances, 1)
+	return sc
+}
+
+func dueRestart[S any](sc scene[S], o pool.Observed) *pool.Step {
+	targets := chosenTargets(sc, o)
+	if len(targets) == 0 || o.Roll != nil && o.Roll.State == pool.RollRunning {
+		return dueRoll(sc, o)
+	}
+	return &pool.Step{Kind: pool.StartRoll, Template: o.Latest().Ref, Targets: targets, Every: true}
+}
+
+// doneRestart wants the chosen one replaced and the others as they were.
+func doneRestart[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	doneReplace(p, sc, o)
+	if o.Roll == nil || o.Roll.State != pool.RollSucceeded {
+		p.Errorf("want a roll that has succeeded, got %+v", o.Roll)
+	}
+}
+
 func dueCancel[S any](sc scene[S], o pool.Observed) *pool.Step {
 	if o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollRunning {
 		return nil

@@ -53,6 +53,8 @@ func exercises[S any]() []exercise[S] {
 		{"what was held", pool.Release, readyHeld[S], dueRelease[S], doneHeld[S]},
 		{"a longer hold", pool.Renew, readyExpiring[S], dueRenew[S], doneHeld[S]},
 		{"a roll", pool.StartRoll, readyRoll[S], dueRoll[S], doneRoll[S]},
+		{nameSomeRoll, pool.StartRoll, readySomeRoll[S], dueRoll[S], doneSomeRoll[S]},
+		{"another roll for those that the last one left", pool.StartRoll, readyRestart[S], dueRestart[S], doneRestart[S]},
 		{"no roll", pool.CancelRoll, readyRolling[S], dueCancel[S], doneCancel[S]},
 		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
 		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},

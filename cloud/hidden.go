@@ -1,10 +1,9 @@
-package aws
+package cloud
 
 import (
 	"encoding/base64"
 	"errors"
-
-	"github.com/muster-project/muster/cloud"
+	"regexp"
 )
 
 const (
@@ -15,17 +14,25 @@ const (
 	hiddenText = "(hidden)"
 )
 
-// hidden cuts out of a refusal what it repeats of bootstrap data, plain or as it is sent: services like to quote the value
-// that they refuse, and what they say reaches conditions, events and logs.
-func hidden(err error, b cloud.Bootstrap) error {
-	var e *cloud.Error
+// spaces are what messages have one blank for.
+var spaces = regexp.MustCompile(`\s+`)
+
+// pieces are neighbours that were cut out one by one.
+var pieces = regexp.MustCompile(`\(hidden\)(?:\s*\(hidden\))+`)
+
+// Hide cuts out of a refusal what it repeats of bootstrap data, as it is, on one line, or in base64: services like to quote the
+// value that they refuse, and what they say reaches conditions, events and logs. Every driver passes the errors of Start through
+// it. What is no *Error is passed on as it is, for a driver has written it.
+func Hide(err error, b Bootstrap) error {
+	var e *Error
 	if !errors.As(err, &e) || b.Empty() {
 		return err
 	}
-	plain := spaces.ReplaceAllString(string(b.Data()), " ")
-	for _, data := range []string{plain, base64.StdEncoding.EncodeToString(b.Data())} {
+	plain := string(b.Data())
+	for _, data := range []string{plain, spaces.ReplaceAllString(plain, " "), base64.StdEncoding.EncodeToString(b.Data())} {
 		e.Message = cutOut(e.Message, data)
 	}
+	e.Message = pieces.ReplaceAllString(e.Message, hiddenText)
 	return err
 }
 
