@@ -3,6 +3,7 @@ package infrapool_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -74,7 +75,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		return pool.Observed{}, a.observe
 	}
 	name := t.Owner.ResourceName()
-	o := pool.Observed{Wanted: wanted(t), Remember: a.remember, Versions: slices.Clone(a.templates[name])}
+	o := pool.Observed{Wanted: wanted(t), Remember: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name])}
 	slices.Reverse(o.Versions)
 	g := a.groups[name]
 	if g == nil || g.region != t.Spec.Cluster.Region {
@@ -201,4 +202,15 @@ func (a *account) left() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return fmt.Sprintf("%d groups, %d templates", len(a.groups), len(a.templates))
+}
+
+// looked is what was found now beside what was found before, as drivers give it back.
+func (a *account) looked(before map[string]string) map[string]string {
+	if len(a.remember) == 0 && len(before) == 0 {
+		return nil
+	}
+	all := map[string]string{}
+	maps.Copy(all, before)
+	maps.Copy(all, a.remember)
+	return all
 }

@@ -70,7 +70,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	f.Target = cloud.Target[S]{
 		Owner:      r.ownerOf(s.object, s.clusterName()),
 		Bootstrap:  s.bootstrap,
-		Remembered: remembered,
+		Remembered: f.remembered(remembered),
 		Spec:       t.Spec,
 	}
 	f.Desired.Seed = f.Target.Owner.ID
@@ -83,6 +83,19 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	}
 	f.Generation, err = generation(f.Facts)
 	return f, err
+}
+
+// remembered is what the object remembers from now on. A driver gives back what it is handed, so that it is not to be handed
+// what has been dropped or is known better by now.
+func (f *facts[S]) remembered(before map[string]string) map[string]string {
+	after := maps.Clone(before)
+	for _, key := range f.drop {
+		delete(after, key)
+	}
+	if len(f.keep) == 0 {
+		return after
+	}
+	return merged(f.keep, after)
 }
 
 // steer follows what annotations ask of rollouts. Where the object says that a changed template replaces nothing, machines
