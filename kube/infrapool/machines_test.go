@@ -1,0 +1,497 @@
+package infrapool_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/pool"
+)
+
+func withMachines(o *awsv1.AWSMachinePool) {
+	o.Annotations = map[string]string{infrapool.MachinesAnnotation: "true"}
+}
+
+// populated is a pool of two whose instances have Machines, and which is at rest.
+func populated(t *testing.T, change ...func(*awsv1.AWSMachinePool)) *world {
+	t.Helper()
+	change = append([]func(*awsv1.AWSMachinePool){withMachines}, change...)
+	w := running(t, machinePool(), awsMachinePool(change...), cluster(), place(), data(), definition())
+	w.lives()
+	w.account.take()
+	w.writes = nil
+	if got := w.names(); !slices.Equal(got, []string{"mp-i-1", "mp-i-2"}) {
+		t.Fatalf("want an AWSMachine for each instance, got %v", got)
+	}
+	return w
+}
+
+// lives runs passes, with the core controllers between them, until nothing changes.
+func (w *world) lives() {
+	w.t.Helper()
+	for range 40 {
+		w.writes = nil
+		w.pass()
+		idle := len(w.writes) == 0 && !w.core() && w.again >= time.Minute
+		w.join()
+		w.now = w.now.Add(10 * time.Second)
+		if idle {
+			return
+		}
+	}
+	w.t.Fatalf("still at work after 40 passes: %v\n%s", w.account.calls, w.say())
+}
+
+// infras are the AWSMachines, by name.
+func (w *world) infras() map[string]*awsv1.AWSMachine {
+	w.t.Helper()
+	list := &awsv1.AWSMachineList{}
+	if err := w.management.List(w.t.Context(), list); err != nil {
+		w.t.Fatal(err)
+	}
+	out := map[string]*awsv1.AWSMachine{}
+	for i := range list.Items {
+		out[list.Items[i].Name] = &list.Items[i]
+	}
+	return out
+}
+
+func (w *world) names() []string {
+	var out []string
+	for name := range w.infras() {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (w *world) machines() []clusterv1.Machine {
+	w.t.Helper()
+	list := &clusterv1.MachineList{}
+	if err := w.management.List(w.t.Context(), list); err != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// core plays the core controllers: a Machine for each AWSMachine while the pool says that it has such, and the deletion of a
+// Machine in its order. One with an annotation of a hook waits for that. It says whether it has done anything.
+func (w *world) core() bool {
+	w.t.Helper()
+	do := func(err error) bool {
+		if client.IgnoreNotFound(err) != nil {
+			w.t.Fatal(err)
+		}
+		return true
+	}
+	changed := false
+	infras := w.infras()
+	ctx := w.t.Context()
+	have := map[string]bool{}
+	for _, m := range w.machines() {
+		have[m.Name] = true
+		_, paused := m.Annotations[clusterv1.PausedAnnotation]
+		infra := infras[m.Spec.InfrastructureRef.Name]
+		hooked := slices.ContainsFunc(slices.Collect(keysOf(m.Annotations)), func(k string) bool { return strings.HasPrefix(k, clusterv1.PreTerminateDeleteHookAnnotationPrefix) })
+		switch {
+		case paused || m.DeletionTimestamp.IsZero() || hooked:
+		case infra == nil:
+			controllerutil.RemoveFinalizer(&m, clusterv1.MachineFinalizer)
+			changed = do(w.management.Update(ctx, &m))
+		case infra.DeletionTimestamp.IsZero():
+			changed = do(w.management.Delete(ctx, infra))
+		}
+	}
+	if o := (&awsv1.AWSMachinePool{}); w.management.Get(ctx, key, o) != nil || o.Status.InfrastructureMachineKind != "AWSMachine" {
+		return changed
+	}
+	for name, infra := range infras {
+		if have[name] || !infra.DeletionTimestamp.IsZero() {
+			continue
+		}
+		m := &clusterv1.Machine{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: infra.Labels, Finalizers: []string{clusterv1.MachineFinalizer}, UID: infra.UID,
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "mp", UID: "mp"}}},
+			Spec: clusterv1.MachineSpec{ClusterName: "c", ProviderID: infra.Spec.ProviderID,
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachine", Name: name}},
+		}
+		changed = do(w.management.Create(ctx, m))
+	}
+	return changed
+}
+
+func keysOf(m map[string]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// nodes are those of the workload cluster.
+func (w *world) nodes() []corev1.Node {
+	w.t.Helper()
+	list := &corev1.NodeList{}
+	if err := w.workload.List(w.t.Context(), list); err != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// errBudget is how the API server refuses an eviction that a budget forbids.
+var errBudget = apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+
+// vanish has an instance end by itself; the group launches another in its place at the next resize.
+func (a *account) vanish(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, g := range a.groups {
+		g.instances = slices.DeleteFunc(g.instances, func(i pool.Instance) bool { return i.ID == id })
+		g.size = len(g.instances)
+	}
+}
+
+func (w *world) machine(name string) *clusterv1.Machine {
+	return &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+}
+
+// destructive are the steps that ended machines, since the last time.
+func (w *world) destructive() []string {
+	return only(w.account.take(), pool.Remove, pool.Replace, pool.DeleteGroup)
+}
+
+func TestEveryInstanceHasAMachine(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	o := w.infras()["mp-i-1"]
+	if o.Labels[clusterv1.ClusterNameLabel] != "c" || o.Labels[clusterv1.MachinePoolNameLabel] != "mp" {
+		t.Errorf("want the labels that the core controller looks for, got %v", o.Labels)
+	}
+	if len(o.OwnerReferences) != 1 || o.OwnerReferences[0].Kind != "AWSMachinePool" || o.OwnerReferences[0].UID != uid || o.OwnerReferences[0].Controller != nil {
+		t.Errorf("want the pool as owner and not as controller, got %v", o.OwnerReferences)
+	}
+	if o.Spec.ProviderID != "aws:///zone-a/i-1" || o.Spec.InstanceID != "i-1" || o.Status.FailureDomain != "zone-a" {
+		t.Errorf("want the instance's own IDs and zone, got %+v %+v", o.Spec, o.Status)
+	}
+	if !o.Status.Ready || o.Status.Initialization.Provisioned == nil || !*o.Status.Initialization.Provisioned || !meta.IsStatusConditionTrue(o.Status.Conditions, "Ready") {
+		t.Errorf("want a running instance ready in the words of both contracts, got %+v", o.Status)
+	}
+	if got := w.get().Status.InfrastructureMachineKind; got != "AWSMachine" {
+		t.Errorf("want the kind told to the core controller, got %q", got)
+	}
+	w.writes = nil
+	w.passes(3)
+	if len(w.writes) > 0 {
+		t.Errorf("nothing happened, but was written: %v", w.writes)
+	}
+}
+
+// TestADeletedMachine: whoever deletes a Machine wants exactly its instance to go, when its controller has drained it.
+func TestADeletedMachine(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason   string
+		replicas int32
+		want     string
+		left     []string
+	}{
+		"alone":              {"the pool still wants as many: it is replaced, its successor first", 2, "Remove i-2", []string{"mp-i-1", "mp-i-3"}},
+		"and one less asked": {"as the cluster-autoscaler does: the size is lowered with it", 1, "Remove i-2", []string{"mp-i-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := populated(t)
+			change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = &tc.replicas })
+			w.remove(w.machine("mp-i-2"))
+			w.passes(3)
+			if got := w.destructive(); len(got) > 0 {
+				t.Errorf("%s: its controller has not drained it yet, but %v", tc.reason, got)
+			}
+			w.core()
+			w.lives()
+			if got := w.destructive(); !slices.Equal(got, []string{tc.want}) {
+				t.Errorf("%s: want %s, got %v\n%s", tc.reason, tc.want, got, w.say())
+			}
+			if got := w.names(); !slices.Equal(got, tc.left) {
+				t.Errorf("%s: want AWSMachines %v, got %v", tc.reason, tc.left, got)
+			}
+			if got := len(w.machines()); got != len(tc.left) {
+				t.Errorf("%s: want %d Machines, got %d", tc.reason, len(tc.left), got)
+			}
+		})
+	}
+}
+
+// TestThePoolsOwnRemovalsGoThroughMachines: the Machine is deleted with the cause, and its hooks hold the instance, whatever
+// the drain's timeout says.
+func TestThePoolsOwnRemovalsGoThroughMachines(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	hook := clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/backup"
+	change(w, w.machine("mp-i-1"), func(m *clusterv1.Machine) { m.Annotations = map[string]string{hook: ""} })
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) {
+		mp.Spec.Replicas = new(int32(1))
+		mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = new(int32(1))
+	})
+	for range 5 {
+		w.passes(1)
+		w.core()
+	}
+	m := w.machine("mp-i-1")
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || m.DeletionTimestamp.IsZero() {
+		t.Fatalf("want the Machine being deleted, got %v %v", m.DeletionTimestamp, err)
+	}
+	if got := m.Annotations[machines.CauseAnnotation]; !strings.HasPrefix(got, "ScaleIn: ") {
+		t.Errorf("want the cause on the Machine, got %q", got)
+	}
+	if got := w.destructive(); len(got) > 0 {
+		t.Errorf("the hook holds it, but %v", got)
+	}
+	for _, node := range w.nodes() {
+		if node.Spec.Unschedulable {
+			t.Errorf("the Machine's controller drains, but we cordoned %s", node.Name)
+		}
+	}
+	change(w, m, func(m *clusterv1.Machine) { delete(m.Annotations, hook) })
+	w.core()
+	w.lives()
+	if got := w.destructive(); !slices.Equal(got, []string{"Remove i-1"}) {
+		t.Errorf("want i-1 removed once its hook is gone, got %v\n%s", got, w.say())
+	}
+	if got := w.names(); !slices.Equal(got, []string{"mp-i-2"}) {
+		t.Errorf("want one left, got %v", got)
+	}
+}
+
+func TestAMarkedMachineGoesFirst(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	change(w, w.machine("mp-i-2"), func(m *clusterv1.Machine) {
+		m.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: "now"}
+	})
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+	w.lives()
+	if got := w.destructive(); !slices.Equal(got, []string{"Remove i-2"}) {
+		t.Errorf("want the marked one removed, got %v", got)
+	}
+}
+
+func TestAnInstanceThatVanishes(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	hooked := clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/backup"
+	change(w, w.machine("mp-i-1"), func(m *clusterv1.Machine) { m.Annotations = map[string]string{hooked: ""} })
+	w.account.vanish("i-1")
+	w.now = w.now.Add(5 * time.Minute)
+	w.lives()
+	if got := w.names(); !slices.Equal(got, []string{"mp-i-2", "mp-i-3"}) {
+		t.Errorf("want the AWSMachine gone with its instance, whatever holds the Machine, got %v", got)
+	}
+	m := w.machine("mp-i-1")
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || m.DeletionTimestamp.IsZero() || !strings.HasPrefix(m.Annotations[machines.CauseAnnotation], "InstanceGone: ") {
+		t.Errorf("want the Machine deleted because of that, got %v %v %v", m.DeletionTimestamp, m.Annotations, err)
+	}
+	if got := w.destructive(); len(got) > 0 {
+		t.Errorf("nobody else goes, but %v", got)
+	}
+}
+
+// TestAnAWSMachineIsDeletedByHand: its Machine's controller would drain nothing then, so we do.
+func TestAnAWSMachineIsDeletedByHand(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	w.runs("web", "i-1")
+	w.refuse["web"] = errBudget
+	w.remove(w.infras()["mp-i-1"])
+	w.passes(3)
+	if got := w.destructive(); len(got) > 0 {
+		t.Errorf("a budget keeps its pod, but %v", got)
+	}
+	delete(w.refuse, "web")
+	w.lives()
+	if got := w.destructive(); !slices.Equal(got, []string{"Remove i-1"}) {
+		t.Errorf("want it removed after its drain and its successor's start, got %v\n%s", got, w.say())
+	}
+	if got := w.names(); !slices.Equal(got, []string{"mp-i-2", "mp-i-3"}) {
+		t.Errorf("want its successor in its place, got %v", got)
+	}
+}
+
+// TestMachinesAreSwitchedOff: they go, and the instances stay as they are.
+func TestMachinesAreSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "false" })
+	w.lives()
+	if infras, list := w.names(), w.machines(); len(infras)+len(list) > 0 {
+		t.Errorf("want no AWSMachines and Machines, got %v and %d", infras, len(list))
+	}
+	if got := w.destructive(); len(got) > 0 {
+		t.Errorf("want the instances left alone, got %v", got)
+	}
+	for _, node := range w.nodes() {
+		if node.Spec.Unschedulable {
+			t.Errorf("node %s was cordoned", node.Name)
+		}
+	}
+	if got := w.get().Status.InfrastructureMachineKind; got != "" {
+		t.Errorf("want no kind told, got %q", got)
+	}
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "true" })
+	w.lives()
+	if got := w.names(); !slices.Equal(got, []string{"mp-i-1", "mp-i-2"}) || len(w.machines()) != 2 {
+		t.Errorf("want them back when switched on again, got %v", got)
+	}
+}
+
+func TestAValueThatMeansNothingChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "yes" })
+	w.lives()
+	if got := w.names(); len(got) != 2 || w.get().Status.InfrastructureMachineKind != "AWSMachine" {
+		t.Errorf("want the machines to stay, got %v", got)
+	}
+	if c := w.condition(infrapool.SettingsValid); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, infrapool.MachinesAnnotation) {
+		t.Errorf("want it said, got %+v", c)
+	}
+}
+
+// TestAPoolWithMachinesIsDeleted: Machines first, then the group, then the object.
+func TestAPoolWithMachinesIsDeleted(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	hook := clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/backup"
+	change(w, w.machine("mp-i-1"), func(m *clusterv1.Machine) { m.Annotations = map[string]string{hook: ""} })
+	w.remove(w.get())
+	for range 5 {
+		w.passes(1)
+		w.core()
+	}
+	if got := w.destructive(); len(got) > 0 {
+		t.Errorf("one Machine is held, but %v", got)
+	}
+	if c := w.condition("Deleting"); !strings.Contains(c.Message, "draining node-i-1") {
+		t.Errorf("want it said what is waited for, got %+v", c)
+	}
+	change(w, w.machine("mp-i-1"), func(m *clusterv1.Machine) { delete(m.Annotations, hook) })
+	for range 20 {
+		w.core()
+		if w.gone() {
+			break
+		}
+		w.passes(1)
+	}
+	if got := w.destructive(); !slices.Equal(got, []string{"DeleteGroup"}) || !w.gone() {
+		t.Errorf("want the group deleted and then the object, got %v, gone %v", got, w.gone())
+	}
+	w.core()
+	if infras, list := w.names(), w.machines(); len(infras)+len(list) > 0 {
+		t.Errorf("want nothing left, got %v and %d Machines", infras, len(list))
+	}
+}
+
+// TestWhatAPoolLeftBehind: an AWSMachine that the pool's last passes did not know of is let go when it is deleted.
+func TestWhatAPoolLeftBehind(t *testing.T) {
+	t.Parallel()
+	left := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp-i-9", Finalizers: []string{awsv1.MachineFinalizer},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: uid}}}}
+	w := newWorld(t, left)
+	w.pass()
+	if len(w.names()) != 1 {
+		t.Fatalf("want it kept until somebody deletes it")
+	}
+	w.remove(left)
+	w.pass()
+	if got := w.names(); len(got) > 0 {
+		t.Errorf("want it gone, got %v", got)
+	}
+}
+
+// TestAPausedMachineIsLeftAlone: nothing is done to it, and why is said.
+func TestAPausedMachineIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	change(w, w.machine("mp-i-1"), func(m *clusterv1.Machine) { m.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} })
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+	w.passes(4)
+	m := w.machine("mp-i-1")
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || !m.DeletionTimestamp.IsZero() {
+		t.Errorf("want it there, got %v %v", m.DeletionTimestamp, err)
+	}
+	if c := w.condition("Ready"); !strings.Contains(c.Message, clusterv1.PausedAnnotation) {
+		t.Errorf("want it said, got %+v", c)
+	}
+}
+
+func TestTheGateSwitchesAllPools(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]int{"": 2, "false": 0} {
+		t.Run(fmt.Sprintf("annotation %q", value), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
+				if value != "" {
+					o.Annotations = map[string]string{infrapool.MachinesAnnotation: value}
+				}
+			}), cluster(), place(), data(), definition())
+			w.reconciler.Machines = true
+			w.passes(8)
+			if got := len(w.names()); got != want {
+				t.Errorf("want %d AWSMachines, got %d", want, got)
+			}
+		})
+	}
+}
+
+// hidingDeletions is a cache that does not show yet that Machines are being deleted.
+type hidingDeletions struct{ client.WithWatch }
+
+func (h *hidingDeletions) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if err := h.WithWatch.List(ctx, list, opts...); err != nil {
+		return err
+	}
+	if machines, ok := list.(*clusterv1.MachineList); ok {
+		for i := range machines.Items {
+			machines.Items[i].DeletionTimestamp = nil
+		}
+	}
+	return nil
+}
+
+// TestADeletionThatTheCacheDoesNotShow: a Machine's deletion can't be taken back, so that none is deleted in ignorance of
+// another.
+func TestADeletionThatTheCacheDoesNotShow(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	behind := &hidingDeletions{w.management}
+	w.reconciler.Live = w.management
+	w.reconciler.Client = behind
+	w.remove(w.machine("mp-i-2"))
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+	w.passes(3)
+	m := w.machine("mp-i-1")
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || !m.DeletionTimestamp.IsZero() {
+		t.Errorf("want no second Machine deleted while the cache does not show the first, got %v %v", m.DeletionTimestamp, err)
+	}
+	w.reconciler.Client = w.management
+	w.lives()
+	if got := w.destructive(); !slices.Equal(got, []string{"Remove i-2"}) {
+		t.Errorf("want the one that was deleted removed, got %v", got)
+	}
+}
