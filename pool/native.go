@@ -65,11 +65,13 @@ func (v *view) startRollStep() *Step {
 // over from. What we can't recognise somebody else has begun, and it is waited for.
 func (v *view) cancelRollStep() *Step {
 	roll := v.o.Roll
-	if roll == nil || !roll.cancellable() || roll.Template.Content == "" {
+	if roll == nil || !roll.cancellable() || roll.Template.Content == "" && !v.fromNothing(roll) {
 		return nil
 	}
 	var cause Cause
 	switch {
+	case v.fromNothing(roll):
+		cause = Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the roll makes machines, does not exist any more", roll.Template.Ref)}
 	case v.d.RolloutHeld != nil:
 		cause = *v.d.RolloutHeld
 	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
@@ -82,6 +84,14 @@ func (v *view) cancelRollStep() *Step {
 		return nil
 	}
 	return &Step{Kind: CancelRoll, Refs: []string{roll.ID}, Cause: cause}
+}
+
+// unlisted is for how long after its beginning a roll may make machines of a version that lists do not show yet.
+const unlisted = time.Minute
+
+// fromNothing says that the group launches, and the roll makes machines, from a version that was deleted.
+func (v *view) fromNothing(r *Roll) bool {
+	return r.Template.Ref != "" && r.Template.Ref == v.o.Group.Template && len(v.o.Versions) > 0 && !v.known(r.Template.Ref) && v.reached(r.Started.Add(unlisted))
 }
 
 // lost says that no machine launched from a template can join any more.

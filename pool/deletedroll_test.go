@@ -1,0 +1,22 @@
+package pool
+
+import (
+	"testing"
+	"time"
+)
+
+// A roll to a version that somebody has deleted launches nothing, and would keep the group from being pointed at another.
+func TestRollToADeletedVersion(t *testing.T) {
+	gone := func(started time.Duration) func(*Roll) {
+		return func(r *Roll) { r.Template, r.Started = Template{Ref: "lt:9"}, now.Add(-started) }
+	}
+	launchesFromIt := func(o *Observed) { o.Group.Template = "lt:9" }
+	checkOn(t, rollsByItself, []row{
+		{name: "deleted", why: "it is ended, so that the group can launch from what there is", d: wants(3),
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", gone(time.Hour))), want: "CancelRoll refs roll-1 (TemplateDeleted), waiting RollRunning"},
+		{name: "young", why: "a list of versions may not show it yet", d: wants(3),
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", gone(time.Second))), want: "waiting RollRunning"},
+		{name: "others' template", why: "what the group does not launch from is somebody else's", d: wants(3),
+			o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", gone(time.Hour))), want: "waiting RollRunning"},
+	})
+}
