@@ -64,4 +64,6 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 }
 
 // Table is all mutations.
-func Table() []Mutation { return slices.Concat(poolTable, engineTable, awsTable, kubeTable) }
+func Table() []Mutation {
+	return slices.Concat(poolTable, rolloutTable, engineTable, awsTable, kubeTable)
+}

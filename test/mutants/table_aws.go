@@ -5,7 +5,7 @@ const (
 	awsStart, awsPut, awsObserve, awsGroup = "cloud/aws/start.go", "cloud/aws/start_template.go", "cloud/aws/observe.go", "cloud/aws/group.go"
 	awsMemory, awsHash, awsHooks           = "cloud/aws/memory.go", "cloud/aws/hash.go", "cloud/aws/hooks.go"
 	awsVersions, awsUpdate, awsTags        = "cloud/aws/versions.go", "cloud/aws/update.go", "cloud/aws/tags.go"
-	awsTarget                              = "cloud/aws/target.go"
+	awsTarget, awsTake, awsHold            = "cloud/aws/target.go", "cloud/aws/take.go", "cloud/aws/hold.go"
 )
 
 // awsTable is what goes wrong in the driver.
@@ -47,10 +47,18 @@ var awsTable = []Mutation{
 		tags[tagOwner] = o.ID
 	}
 `),
-	one("size kept on removal", awsStart, "removes a machine without lowering the size",
+	one("size kept on removal", awsTake, "removes a machine without lowering the size",
 		Explore, []string{"as desired", "progress", "quiet"},
-		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(true),`,
-		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(!mutated("size kept on removal")),`),
+		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,`,
+		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(lower && !mutated("size kept on removal")),`),
+	one("size lowered with what is set aside", awsTake, "sets machines aside without others in their place",
+		Explore, []string{"unwanted removal", "available", "as desired", "capacity"},
+		`InstanceIds: ids, ShouldDecrementDesiredCapacity: value(false),`,
+		`InstanceIds: ids, ShouldDecrementDesiredCapacity: value(mutated("size lowered with what is set aside")),`),
+	one("hooks of others completed", awsHold, "lets go what a hook of somebody else holds",
+		AWS, []string{"TestContract", "TestHooksOfOthersAreLeftAlone"},
+		`AutoScalingGroupName: &p.t.group, LifecycleHookName: value(drainHook), InstanceId: &id, LifecycleActionResult:`,
+		`AutoScalingGroupName: &p.t.group, LifecycleHookName: value(either(mutated("hooks of others completed"), "bye", drainHook)), InstanceId: &id, LifecycleActionResult:`),
 	one("alias pinned", awsStart, "lets the group launch from whatever is newest",
 		Explore, []string{"as desired"},
 		`return &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &number}, nil`,

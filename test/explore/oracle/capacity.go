@@ -15,7 +15,7 @@ func Capacity(w Write) []string {
 		return nil
 	}
 	visible := w.visible(after)
-	if more := max(0, len(before.Staying())-before.Size); visible > after.Size+more {
+	if more := max(0, len(before.Counted())-before.Size); visible > after.Size+more {
 		return []string{fmt.Sprintf("%s lowered the size from %d to %d while %d instances exist", w.Call, before.Size, after.Size, visible)}
 	}
 	return nil
@@ -24,7 +24,7 @@ func Capacity(w Write) []string {
 // visible is how many members everybody can see.
 func (w Write) visible(g Group) int {
 	n := 0
-	for _, m := range g.Staying() {
+	for _, m := range g.Counted() {
 		if w.At.Sub(m.Launched) > w.Unseen {
 			n++
 		}

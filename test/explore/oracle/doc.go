@@ -23,7 +23,9 @@ type Group struct {
 	Owner, Template string
 	Min, Max, Size  int
 	Deleting        bool
-	Members         []Member
+	// Content is what the group launches now makes machines of: user data and tags aside.
+	Content string
+	Members []Member
 	// Print is everything about the group in one text, to tell whether anything was changed. Its members are not in it.
 	Print string
 }
@@ -31,8 +33,16 @@ type Group struct {
 // Member is an instance's place in a group.
 type Member struct {
 	ID string
-	// Leaving members are on their way out, and count no more.
+	// Leaving members are on their way out, and count no more. Held is since when a hook of ours keeps one that leaves, as
+	// far as was seen; zero for none.
 	Leaving bool
+	Held    time.Time
+	// Aside members run and are not counted by the group.
+	Aside bool
+	// Doomed members are about to be taken by the cloud.
+	Doomed bool
+	// Content is what it was launched from.
+	Content string
 	// Launched is when the instance was started.
 	Launched time.Time
 }
@@ -42,6 +52,17 @@ func (g Group) Staying() []Member {
 	var list []Member
 	for _, m := range g.Members {
 		if !m.Leaving {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Counted are the members that the group itself counts.
+func (g Group) Counted() []Member {
+	var list []Member
+	for _, m := range g.Staying() {
+		if !m.Aside {
 			list = append(list, m)
 		}
 	}
@@ -74,6 +95,10 @@ type Node struct {
 	DrainStarted time.Time
 	// Pods is how many pods run there that a drain would evict.
 	Pods int
+	// Ready is its Ready condition.
+	Ready bool
+	// Marked is since when somebody asks for it to go first; zero for not.
+	Marked time.Time
 }
 
 // Wanted is what the object asks for at one moment.
@@ -86,6 +111,42 @@ type Wanted struct {
 	Deleting bool
 	// DrainTimeout bounds a drain; zero is no bound.
 	DrainTimeout time.Duration
+	// Surge and Unavailable are how many machines above the wanted number may exist, and how many of it may be missing.
+	Surge, Unavailable Share
+	// ByHand says that stale machines are replaced by our hand; Paused that none is for now; SkipModel that none ever is.
+	ByHand, Paused, SkipModel bool
+	// Restart is the moment before which machines were made that somebody asked to replace; zero for none.
+	Restart time.Time
+	// Condemned are the instances that somebody asked to go by name.
+	Condemned map[string]bool
+}
+
+// Share is a number, or a percentage of the wanted number.
+type Share struct {
+	N       int
+	Percent bool
+}
+
+// Of is the number that a share of so many is. What is rounded up is written as a surge is.
+func (s Share) Of(n int, up bool) int {
+	switch {
+	case !s.Percent:
+		return s.N
+	case up:
+		return (s.N*n + 99) / 100
+	default:
+		return s.N * n / 100
+	}
+}
+
+// Limits are the surge and the number of missing machines that are allowed of n. Two that round to nothing allow one to be
+// missing, or nothing could ever be replaced.
+func (w Wanted) Limits(n int) (surge, unavailable int) {
+	surge, unavailable = w.Surge.Of(n, true), min(n, w.Unavailable.Of(n, false))
+	if surge+unavailable == 0 {
+		unavailable = min(n, 1)
+	}
+	return surge, unavailable
 }
 
 // Write is one write to the cloud that we sent, with everything as it was right before and right after it.
@@ -97,11 +158,18 @@ type Write struct {
 	// Named are the instances that the call names, if it names any: the cloud may let others go at the same moment for
 	// reasons of its own.
 	Named []string
+	// Drains says that it is the beginning of a drain rather than a call to the cloud: Named are the instances drained.
+	Drains bool
 	// Nodes are those of all instances, by instance ID, right before.
 	Nodes  map[string]Node
 	Wanted Wanted
 	// Unseen is how long an instance may exist before everybody who looks can see it.
 	Unseen time.Duration
+	// Moved says that somebody else changed the size, or the object, so lately that not everybody can know.
+	Moved bool
+	// Lost are the instances that stopped serving by others' doing so lately that not everybody can know, Risen those that
+	// began to serve so lately.
+	Lost, Risen map[string]bool
 }
 
 // Check is one oracle over writes: it says what is wrong, or nothing.
@@ -114,6 +182,7 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
+		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst},
 	}
 }
 

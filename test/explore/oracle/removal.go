@@ -18,21 +18,17 @@ func Removal(w Write) []string {
 	}
 	lost := len(gone(w))
 	switch {
-	case after.Size >= w.Wanted.Replicas:
-		return nil
+	case after.Size >= w.Wanted.Replicas || after.Size >= before.Size:
+		return nil // what goes and leaves the size as it is, is replaced: Unfounded judges that
 	case lost > 0:
 		return []string{fmt.Sprintf("%s removed %d instances and left a size of %d, the object wants %d", w.Call, lost, after.Size, w.Wanted.Replicas)}
-	case after.Size < before.Size:
+	default:
 		return []string{fmt.Sprintf("%s lowered the size from %d to %d, the object wants %d", w.Call, before.Size, after.Size, w.Wanted.Replicas)}
 	}
-	return nil
 }
 
 // meddled finds what only he who sizes the group may do. Bounds that the user changed move the size between them.
 func meddled(w Write, before, after Group) []string {
-	if lost := len(gone(w)); lost > 0 {
-		return []string{fmt.Sprintf("%s removed %d instances although somebody else sizes the group", w.Call, lost)}
-	}
 	if after.Size != before.Size && before.Size >= after.Min && before.Size <= after.Max {
 		return []string{fmt.Sprintf("%s changed the size from %d to %d although somebody else sizes the group", w.Call, before.Size, after.Size)}
 	}

@@ -13,7 +13,7 @@ func Twice(w Write) []string {
 		}
 		groups++
 		before, _ := ours(w.Before, w.Wanted.Owner)
-		if n := len(g.Staying()); n > max(g.Max, w.Wanted.Max)+evening(g) && n > len(before.Staying()) {
+		if n := len(g.Counted()); n > max(g.Max, w.Wanted.Max)+evening(g) && n > len(before.Counted()) {
 			wrong = append(wrong, fmt.Sprintf("after %s the group has %d instances, at most %d are allowed", w.Call, n, max(g.Max, w.Wanted.Max)))
 		}
 		if g.Size > g.Max {

@@ -1,17 +1,22 @@
 package oracle
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Undrained finds instances that a write of ours removed although pods still ran on them. Machines that never joined have
 // nothing to lose, and a drain whose time is up has been waited for.
 func Undrained(w Write) []string {
 	var wrong []string
-	for _, m := range gone(w) {
+	for _, m := range append(gone(w), released(w)...) {
 		n := w.Nodes[m.ID]
 		switch {
 		case !n.Joined:
+		case !m.Held.IsZero() && w.Wanted.DrainTimeout > 0 && w.At.Sub(m.Held)+time.Second >= w.Wanted.DrainTimeout: // in a cluster that nobody can reach; the cloud says whole seconds
 		case n.DrainStarted.IsZero():
-			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, whose node was never drained", w.Call, m.ID))
+			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, whose node was never drained%s", w.Call, m.ID, w.heldFor(m)))
 		case n.Pods == 0:
 		case w.Wanted.DrainTimeout > 0 && w.At.Sub(n.DrainStarted) >= w.Wanted.DrainTimeout:
 		default:
@@ -20,4 +25,32 @@ func Undrained(w Write) []string {
 		}
 	}
 	return wrong
+}
+
+// released are the members on their way out that the write lets go.
+func released(w Write) []Member {
+	var list []Member
+	for _, g := range w.Before.Groups {
+		for _, m := range g.Members {
+			if m.Leaving && !m.Held.IsZero() && !w.held(m.ID) && slices.Contains(w.Named, m.ID) {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// heldFor says how long a hook has kept the member.
+func (w Write) heldFor(m Member) string {
+	if m.Held.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(", %s after a hook began to hold it", w.At.Sub(m.Held))
+}
+
+// held says that a hook still keeps the member after the write.
+func (w Write) held(id string) bool {
+	return slices.ContainsFunc(w.After.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Members, func(m Member) bool { return m.ID == id && !m.Held.IsZero() })
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,12 +47,15 @@ type account struct {
 	// moved is when somebody changed our group's size or bounds by hand, which for a moment not everybody can see either:
 	// a removal that was right for the size before it may then leave one machine too few, until the next look.
 	moved time.Time
+	// ledger is who serves, contents what each version of a template makes, by "template version".
+	ledger   ledger
+	contents map[string]string
 }
 
 func newAccount(w *World) *account {
 	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload})
 	w.must(err, "make the simulator")
-	a := &account{world: w, server: server, steps: map[string]Cost{}}
+	a := &account{world: w, server: server, steps: map[string]Cost{}, ledger: ledger{}, contents: map[string]string{}}
 	settings := config()
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
 	a.byHand, a.byHandEC2 = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings)
@@ -103,10 +107,15 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
 	w := a.world
 	before, nodes := a.snapshot(), w.workload.truth()
+	a.ledger.keep(time.Now(), before, nodes, nil)
+	lost, risen := a.ledger.lately(time.Now(), p.late())
 	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
 	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))
+	after := a.snapshot()
+	a.ledger.keep(time.Now(), after, nodes, named)
 	a.judge(oracle.Write{
-		At: time.Now(), Call: call.String(), Named: named, Before: before, After: a.snapshot(), Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
+		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
+		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late(), Lost: lost, Risen: risen,
 	})
 	return reply, err
 }
@@ -142,6 +151,8 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 	switch form.Get("Action") {
 	case "TerminateInstanceInAutoScalingGroup", "CompleteLifecycleAction":
 		named = []string{form.Get("InstanceId")}
+	case "EnterStandby":
+		named = members(form, "InstanceIds.member.")
 	case "DeleteAutoScalingGroup":
 		named = nil // all go
 	default:
@@ -149,6 +160,15 @@ func inWords(req *http.Request) (text string, named []string, err error) {
 	}
 	sum := sha256.Sum256([]byte(form.Encode()))
 	return strings.Join(append(words, "("+hex.EncodeToString(sum[:4])+")"), " "), named, nil
+}
+
+// members are the values of a list in a request.
+func members(form url.Values, prefix string) []string {
+	var list []string
+	for k := 1; form.Has(prefix + strconv.Itoa(k)); k++ {
+		list = append(list, form.Get(prefix+strconv.Itoa(k)))
+	}
+	return list
 }
 
 var errorCode = regexp.MustCompile(`<Code>([^<]*)</Code>`)
@@ -185,13 +205,10 @@ func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen 
 // snapshot is what exists, in the oracles' words.
 func (a *account) snapshot() oracle.Cloud {
 	state := a.server.State(simaws.AccountID, simaws.Region)
-	launched, groupOf := map[string]time.Time{}, map[string]string{}
-	for _, i := range state.Instances {
-		launched[i.ID] = i.Launched
-	}
+	there, groupOf := newThere(state), map[string]string{}
 	var c oracle.Cloud
 	for _, g := range state.Groups {
-		c.Groups = append(c.Groups, a.group(g, launched))
+		c.Groups = append(c.Groups, a.group(g, there))
 		for _, m := range g.Members {
 			groupOf[m.Instance] = g.Name
 		}
@@ -212,18 +229,61 @@ func (a *account) snapshot() oracle.Cloud {
 	return c
 }
 
-func (a *account) group(g simaws.Group, launched map[string]time.Time) oracle.Group {
+func (a *account) group(g simaws.Group, there there) oracle.Group {
 	out := oracle.Group{
-		Name: g.Name, Owner: g.Tags[tagOwner], Template: g.Template, Min: g.Min, Max: g.Max, Size: g.Desired, Deleting: g.Deleting,
+		Content: a.content(there, g.Template, g.Version),
+		Name:    g.Name, Owner: g.Tags[tagOwner], Template: g.Template, Min: g.Min, Max: g.Max, Size: g.Desired, Deleting: g.Deleting,
 		Print: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Tags, g.Suspended, g.Deleting),
 	}
 	for _, m := range g.Members {
 		out.Members = append(out.Members, oracle.Member{
-			ID: m.Instance, Leaving: strings.HasPrefix(m.State, "Terminating"), Launched: launched[m.Instance],
+			ID: m.Instance, Leaving: strings.HasPrefix(m.State, "Terminating"), Held: held(m), Launched: there.instances[m.Instance].Launched,
+			Aside: strings.HasSuffix(m.State, "Standby"), Doomed: m.AtRisk || there.instances[m.Instance].Noticed || m.Health != "Healthy",
+			Content: a.content(there, m.Template, m.Version),
 		})
 	}
 	a.world.secrets("a group's tags", out.Print)
 	return out
+}
+
+// held is since when a hook keeps a member that is to go.
+func held(m simaws.Member) time.Time {
+	if m.State == "Terminating:Wait" {
+		return m.Since
+	}
+	return time.Time{}
+}
+
+// there is what exists, by what it is called.
+type there struct {
+	instances map[string]simaws.Instance
+	versions  map[string]bool
+}
+
+func newThere(state simaws.State) there {
+	t := there{map[string]simaws.Instance{}, map[string]bool{}}
+	for _, i := range state.Instances {
+		t.instances[i.ID] = i
+	}
+	for _, template := range state.Templates {
+		for n := range template.Versions {
+			t.versions[template.ID+":"+strconv.FormatInt(n, 10)] = true
+		}
+	}
+	return t
+}
+
+// content is what a version of a template makes, read once; nothing of one that does not exist any more: nobody can know.
+func (a *account) content(is there, template, number string) string {
+	key := template + ":" + number
+	if !is.versions[key] {
+		return ""
+	}
+	if text, ok := a.contents[key]; ok {
+		return text
+	}
+	a.contents[key] = a.server.Content(template, number)
+	return a.contents[key]
 }
 
 // find is the group of that name as it is, nil when there is none.

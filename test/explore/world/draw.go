@@ -26,6 +26,10 @@ func Draw(seed uint64) Scenario {
 	s.External = d.IntN(6) == 0
 	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
 	s.Pods = d.IntN(4)
+	if d.IntN(3) > 0 {
+		s.Strategy = d.limits()
+	}
+	s.SkipModel, s.Spot = d.IntN(12) == 0, d.IntN(6) == 0
 	if d.IntN(4) == 0 {
 		s.add(Event{What: Bootstrap, At: time.Duration(d.IntN(120)) * time.Second})
 	}
@@ -61,6 +65,13 @@ func (d *drawing) moment() time.Duration {
 	return time.Duration(d.Int64N(int64(d.within/time.Millisecond))) * time.Millisecond
 }
 
+// limits are those of a strategy, both zero never among them.
+func (d *drawing) limits() *Limits {
+	values := [][2]string{{"1", "0"}, {"1", "0"}, {"0", "1"}, {"1", "1"}, {"2", "1"}, {"25%", "0"}, {"0", "30%"}, {"50%", "25%"}, {"100%", "0"}, {"0", "100%"}, {"3", "2"}}
+	v := values[d.IntN(len(values))]
+	return &Limits{Surge: v[0], Unavailable: v[1], Policy: []string{"Oldest", "Newest", "Random"}[d.IntN(3)]}
+}
+
 // near is a moment of its own or one in company: trouble comes close to something else.
 func (d *drawing) near(one int, spread time.Duration) time.Duration {
 	if d.IntN(one) > 0 || len(d.s.Events) == 0 {
@@ -72,13 +83,17 @@ func (d *drawing) near(one int, spread time.Duration) time.Duration {
 
 // happenings are what people, programs and bad luck do, each as often as it is named.
 var happenings = []What{
-	Replicas, Replicas, Replicas, Replicas, Bounds, Template, Template, GroupEdit, GroupEdit, Token, Token, External, Autoscaler,
-	Mark, HandTerminate, HandTerminate, HandFail, HandResize, HandResize, HandTags, HandDisown, HandDropGroup, HandDropTemplate, HandBounds,
+	Replicas, Replicas, Replicas, Replicas, Bounds, Template, Template, Template, Template, Back, GroupEdit, GroupEdit, Token, Token, External, Autoscaler,
+	Strategy, Strategy, BadTemplate, Hold, RestartNow, HandInterrupt, HandUnhealthy, HandRefresh,
+	Mark, Mark, HandTerminate, HandTerminate, HandFail, HandResize, HandResize, HandTags, HandDisown, HandDropGroup, HandDropTemplate, HandBounds,
 	Restart, Crash, Crash, Crash, Away, Block, Unready, Nudge, Nudge, Lag, Lag, Deaf, Rival, Meet, Meet, Pause,
 }
 
 func (d *drawing) happening() {
 	e := Event{What: happenings[d.IntN(len(happenings))], At: d.near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
+	if e.What == BadTemplate && d.s.SkipModel {
+		e.What = Template // nothing would ever replace what does not join
+	}
 	d.s.add(e)
 	later := func(least, spread int) time.Duration {
 		return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, d.within+time.Minute)
@@ -90,6 +105,16 @@ func (d *drawing) happening() {
 		d.s.add(Event{What: Autoscaler, At: later(10, 300), N: d.IntN(9)})
 	case Pause:
 		d.s.add(Event{What: Unpause, At: later(5, 200)})
+	case Hold:
+		d.s.add(Event{What: GoOn, At: later(10, 300)})
+	case RestartNow:
+		if d.IntN(2) == 0 {
+			d.s.add(Event{What: RestartOver, At: later(60, 600)})
+		}
+	case BadTemplate:
+		d.s.add(Event{What: []What{Back, Template, Back}[d.IntN(3)], At: later(60, 300), N: d.IntN(9)})
+	case HandRefresh:
+		d.s.add(Event{What: HandCancel, At: later(5, 300)})
 	case GroupEdit:
 		// What was asked for is taken back a while later.
 		d.s.add(Event{What: GroupEdit, At: min(e.At+2*time.Minute, d.within), N: e.N, M: e.M + 1})

@@ -43,8 +43,17 @@ func edits() map[What]func(*World, Event) {
 				toggle(mp, clusterv1.ReplicasManagedByAnnotation, "cluster-autoscaler")
 			})
 		},
-		Pause:   func(w *World, _ Event) { w.pause(true) },
-		Unpause: func(w *World, _ Event) { w.pause(false) },
+		Strategy: (*World).editStrategy,
+		BadTemplate: func(w *World, _ Event) {
+			w.editInfra(func(o *awsv1.AWSMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = badType })
+		},
+		Back:        func(w *World, _ Event) { w.back() },
+		Hold:        func(w *World, e Event) { w.annotate(e.N, rolloutAnnotation, "paused") },
+		GoOn:        func(w *World, _ Event) { w.annotate(0, rolloutAnnotation, ""); w.annotate(1, rolloutAnnotation, "") },
+		RestartNow:  (*World).restartNow,
+		RestartOver: func(w *World, _ Event) { w.annotate(0, restartAnnotation, ""); w.annotate(1, restartAnnotation, "") },
+		Pause:       func(w *World, _ Event) { w.pause(true) },
+		Unpause:     func(w *World, _ Event) { w.pause(false) },
 		Nudge: func(w *World, e Event) {
 			w.editInfra(func(o *awsv1.AWSMachinePool) {
 				metav1.SetMetaDataAnnotation(&o.ObjectMeta, "nudge", time.Now().String())
@@ -193,7 +202,7 @@ func group(s *awsv1.AWSMachinePoolSpec, n, m int) {
 		s.AWSLifecycleHooks = hooks(m)
 	default:
 		s.MixedInstancesPolicy = nil
-		if m%2 == 0 {
+		if m%2 == 0 && s.AWSLaunchTemplate.SpotMarketOptions == nil {
 			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: "c5.large"}}}
 		}
 	}

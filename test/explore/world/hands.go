@@ -48,7 +48,7 @@ func (w *World) toGroup(g *simaws.Group, e Event) error {
 		w.account.moved = time.Now()
 	}
 	switch {
-	case e.What == HandTerminate || e.What == HandFail:
+	case e.What == HandTerminate || e.What == HandFail || e.What == HandInterrupt || e.What == HandUnhealthy:
 		return w.strikeDown(g, e)
 	case e.What == HandResize || e.What == Autoscaler && w.external():
 		return w.sized(g, e.N)
@@ -72,8 +72,18 @@ func (w *World) strikeDown(g *simaws.Group, e Event) error {
 	}
 	slices.Sort(living)
 	id := living[e.N%len(living)]
-	if e.What == HandFail {
+	switch e.What {
+	case HandFail:
 		return w.account.server.Fail(id)
+	case HandInterrupt:
+		return w.account.server.Interrupt(id)
+	case HandUnhealthy:
+		return w.account.hand(func(ctx context.Context) error {
+			_, err := w.account.byHand.SetInstanceHealth(ctx, &autoscaling.SetInstanceHealthInput{
+				InstanceId: &id, HealthStatus: awssdk.String("Unhealthy"), ShouldRespectGracePeriod: awssdk.Bool(false),
+			})
+			return err
+		})
 	}
 	return w.account.server.Terminate(id)
 }
@@ -111,6 +121,12 @@ func (w *World) meddle(ctx context.Context, name string, e Event) error {
 		err = tag(tagOwner, w.owner().ID)
 	case HandDropGroup:
 		_, err = c.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name, ForceDelete: awssdk.Bool(true)})
+	case HandRefresh:
+		_, err = c.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{AutoScalingGroupName: &name, Preferences: &asgtypes.RefreshPreferences{
+			MinHealthyPercentage: awssdk.Int32(50), InstanceWarmup: awssdk.Int32(10), StandbyInstances: asgtypes.StandbyInstancesIgnore,
+		}})
+	case HandCancel:
+		_, err = c.CancelInstanceRefresh(ctx, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &name})
 	case HandBounds:
 		least := int32(e.N % 3)
 		most := least + 1 + int32(e.M)

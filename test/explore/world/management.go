@@ -107,9 +107,19 @@ func (w *World) infra() *awsv1.AWSMachinePool {
 		Spec: awsv1.AWSMachinePoolSpec{
 			MinSize: int32(w.scenario.Least), MaxSize: int32(w.scenario.Most),
 			AdditionalTags:    awsv1.Tags{"team": "a"},
-			AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType, SSHKeyName: awssdk.String(simaws.KeyName)},
+			AWSLaunchTemplate: w.launchTemplate(),
+			Strategy:          w.scenario.Strategy.spec(),
 		},
 	}
+}
+
+// launchTemplate is what the pool's machines are at first.
+func (w *World) launchTemplate() awsv1.AWSLaunchTemplate {
+	t := awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType, SSHKeyName: awssdk.String(simaws.KeyName)}
+	if w.scenario.Spot {
+		t.SpotMarketOptions = &awsv1.SpotMarketOptions{}
+	}
+	return t
 }
 
 func (w *World) pool() *clusterv1.MachinePool {

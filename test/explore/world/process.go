@@ -81,7 +81,7 @@ func (w *World) newProcess() *process {
 	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.workload.api.NewCache(everything()...).Client(p.gate(true))}
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
-	infra := infrapool.New(awspool.Adapter{}, counted{d, w.account}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now})
+	infra := infrapool.New(awspool.Adapter{}, counted{d, w.account}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel})
 	core := &machinepool.Reconciler{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now}
 	p.controllers = []*controller{
 		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
@@ -149,6 +149,7 @@ func (p *process) pass(c *controller) {
 	}
 	p.lagging = max(0, p.lagging-1)
 	p.wanted = p.knows()
+	w.account.ledger.keep(time.Now(), w.account.snapshot(), w.workload.truth(), nil)
 	result, err := p.reconcile(c)
 	if p.dead {
 		w.bury(p)

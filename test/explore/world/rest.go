@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,6 +44,13 @@ func (w *World) peace() {
 		w.rotate()
 	}
 	w.pause(false)
+	w.annotate(0, rolloutAnnotation, "")
+	w.annotate(1, rolloutAnnotation, "")
+	w.editInfra(func(o *awsv1.AWSMachinePool) {
+		if o.Spec.AWSLaunchTemplate.InstanceType == badType {
+			o.Spec.AWSLaunchTemplate = w.launchTemplate()
+		}
+	})
 	w.within()
 	w.trace.add("event", "peace")
 }
@@ -200,9 +208,33 @@ func (p *process) knows() oracle.Wanted {
 	if mp != nil {
 		wanted.Replicas = int(ptr.Deref(mp.Spec.Replicas, 1))
 		wanted.External = sizedElsewhere(mp)
+		wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
 		wanted.DrainTimeout = time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
 	}
+	p.asks(mp, o, &wanted)
 	return wanted
+}
+
+// asks says how machines are to be replaced.
+func (p *process) asks(mp *clusterv1.MachinePool, o *awsv1.AWSMachinePool, wanted *oracle.Wanted) {
+	if o != nil && o.Spec.Strategy != nil {
+		wanted.ByHand = true
+		r := o.Spec.Strategy.RollingUpdate
+		wanted.Surge, wanted.Unavailable = share(r.MaxSurge), share(r.MaxUnavailable)
+	}
+	wanted.SkipModel = p.world.scenario.SkipModel
+	wanted.Paused = annotated(mp, o, rolloutAnnotation) == "paused"
+	if annotated(mp, o, restartAnnotation) != "" {
+		wanted.Restart = p.world.restarts
+	}
+}
+
+func share(v *intstr.IntOrString) oracle.Share {
+	if v.Type == intstr.Int {
+		return oracle.Share{N: v.IntValue()}
+	}
+	n, _ := strconv.Atoi(strings.TrimSuffix(v.StrVal, "%"))
+	return oracle.Share{N: n, Percent: true}
 }
 
 func sizedElsewhere(o client.Object) bool {

@@ -20,12 +20,21 @@ type Scenario struct {
 	External              bool
 	DrainTimeout          time.Duration
 	Pods                  int
+	// Strategy is how stale machines are replaced; nil leaves them to the group.
+	Strategy *Limits
+	// SkipModel is the gate by which changed templates replace nothing. Spot machines can be interrupted.
+	SkipModel, Spot bool
 	// Speed is how much faster than life machines come and go.
 	Speed float64
 	// Events in the order in which they happen.
 	Events []Event
 	// Ends is when the last edit, fault or change by hand is over.
 	Ends time.Duration
+}
+
+// Limits are a strategy's values, as a user writes them.
+type Limits struct {
+	Surge, Unavailable, Policy string
 }
 
 // Event is one thing that happens.
@@ -56,6 +65,16 @@ const (
 	Delete    What = "delete pool"
 	Nudge     What = "nudge"
 	Bootstrap What = "bootstrap ready"
+	// Strategy sets, changes or removes spec.strategy. BadTemplate asks for machines that never join, Back for those that the
+	// pool began with. Hold and GoOn hold a rollout and let it go on; RestartNow asks for a replacement of all, RestartOver
+	// takes that back.
+	Strategy    What = "edit strategy"
+	BadTemplate What = "edit template to a bad one"
+	Back        What = "edit template back"
+	Hold        What = "hold rollout"
+	GoOn        What = "go on with rollout"
+	RestartNow  What = "restart now"
+	RestartOver What = "restart over"
 	// Autoscaler sets the group's size in the cloud, where somebody else sizes it.
 	Autoscaler What = "autoscaler"
 )
@@ -73,6 +92,12 @@ const (
 	HandBounds       What = "hand sets bounds"
 	HandForeign      What = "hand makes foreign"
 	HandDropForeign  What = "hand deletes foreign"
+	// HandInterrupt gives a spot machine notice; HandUnhealthy marks one as unhealthy; HandRefresh begins the group's own
+	// refresh, HandCancel cancels the one that runs.
+	HandInterrupt What = "spot interruption"
+	HandUnhealthy What = "hand marks unhealthy"
+	HandRefresh   What = "hand begins a refresh"
+	HandCancel    What = "hand cancels the refresh"
 )
 
 // What goes wrong.

@@ -82,7 +82,9 @@ func (p *process) gate(workload bool) memapi.Gate {
 			if workload && op.Verb == "delete" && op.Kind == "Node" && !p.world.deleted() {
 				p.world.blameAll("living node", oracle.LivingNode(op.Key.Name, p.world.workload.machineOf(op.Key.Name), p.world.account.snapshot()))
 			}
+			begins := p.drains(workload, op)
 			err := p.world.meet(workload, op, do)
+			begins()
 			p.world.trace.add("api", "%s%s -> %s", p.name, text, answer(err))
 			return err
 		})

@@ -82,6 +82,7 @@ func (l *workload) mark(n int) {
 	node := list[n%len(list)]
 	metav1.SetMetaDataAnnotation(&node.ObjectMeta, clusterv1.DeleteMachineAnnotation, "yes")
 	l.world.must(l.user.Update(l.world.t.Context(), node), "mark node %s", node.Name)
+	l.by[l.machineOf(node.Name)].marked = time.Now()
 }
 
 func later(a, b time.Time) time.Time {

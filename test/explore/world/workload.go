@@ -10,8 +10,10 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -56,6 +58,8 @@ type machine struct {
 	// off is when it was powered off, joined that it has become a node.
 	off    time.Time
 	joined bool
+	// marked is when somebody asked for it to go first.
+	marked time.Time
 }
 
 const (
@@ -99,7 +103,7 @@ const plenty = 1000
 
 // everything is all that a client of the workload cluster may read without a cache.
 func everything() []client.Object {
-	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}}
+	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{}, &appsv1.DaemonSet{}}
 }
 
 func workloadIndexes() []memapi.Index {
@@ -158,7 +162,7 @@ func (l *workload) boot(on sim.Machine) {
 // join makes the machine a node, if it still runs and its token is good.
 func (l *workload) join(m *machine) {
 	expires, made := l.expiry[m.token]
-	if !m.off.IsZero() || !made || !expires.IsZero() && !time.Now().Before(expires) {
+	if !m.off.IsZero() || m.Type == badType || !made || !expires.IsZero() && !time.Now().Before(expires) {
 		l.world.trace.add("node", "%s does not join", m.ID)
 		return
 	}
@@ -286,8 +290,13 @@ func (l *workload) truth() map[string]oracle.Node {
 	l.arrive()
 	all := map[string]oracle.Node{}
 	for id, m := range l.by {
-		n := oracle.Node{Joined: m.joined && m.off.IsZero()}
-		if node := l.node(m); node != nil && n.Joined {
+		n := oracle.Node{Joined: m.joined && m.off.IsZero(), Marked: m.marked}
+		if !n.Joined {
+			all[id] = n
+			continue
+		}
+		if node := l.node(m); node != nil {
+			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
 			n.Pods = len(l.podsOn(m.Hostname))
 			if at, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation]); err == nil && node.Spec.Unschedulable {
 				n.DrainStarted = at
@@ -296,6 +305,12 @@ func (l *workload) truth() map[string]oracle.Node {
 		all[id] = n
 	}
 	return all
+}
+
+// draining says that a drain of ours has begun on a node.
+func (l *workload) draining(name string) bool {
+	node := &corev1.Node{}
+	return l.user.Get(l.world.t.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] != ""
 }
 
 // machineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.

@@ -92,8 +92,10 @@ type World struct {
 	// effects that count, passes, faults that were played.
 	effects, passes, faults int
 	tokens                  int
-	gone                    bool
-	wrong                   []Violation
+	// restarts is when somebody last asked for a replacement of all machines.
+	restarts time.Time
+	gone     bool
+	wrong    []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
 }

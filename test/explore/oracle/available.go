@@ -1,0 +1,65 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Available finds steps of ours that took machines from those that serve when fewer than the wanted number, less those that
+// may be missing, serve afterwards. What was lost by others' hands so lately that nobody need know it counts as there;
+// a machine that began to serve so lately may be taken for one that does not. What the cloud is about to take is drained
+// whatever that costs.
+func Available(w Write) []string {
+	g, exists := ours(w.Before, w.Wanted.Owner)
+	if !exists || w.Wanted.Deleting || w.Moved || w.Named == nil {
+		return nil
+	}
+	want := w.wanted(g)
+	_, unavailable := w.Wanted.Limits(want)
+	taken, left := 0, 0
+	for _, m := range g.Staying() {
+		switch {
+		case !w.serves(m):
+			if w.Lost[m.ID] {
+				left++
+			}
+		case !slices.Contains(w.Named, m.ID):
+			left++
+		case !w.Risen[m.ID] && !w.stays(m.ID) && !m.Doomed:
+			taken++
+		}
+	}
+	for _, m := range g.Members {
+		if m.Leaving && w.Lost[m.ID] {
+			left++
+		}
+	}
+	if taken > 0 && left < want-unavailable {
+		return []string{fmt.Sprintf("%s took %d of those that serve and left %d of %d, of which %d may be missing", w.Call, taken, left, want, unavailable)}
+	}
+	return nil
+}
+
+// wanted is the number of machines that limits are counted from.
+func (w Write) wanted(g Group) int {
+	if w.Wanted.External {
+		return g.Size
+	}
+	return w.Wanted.Replicas
+}
+
+// serves says that a member is joined, Ready, not being drained by us, and not on its way out.
+func (w Write) serves(m Member) bool {
+	n := w.Nodes[m.ID]
+	return n.Joined && n.Ready && n.DrainStarted.IsZero() && !m.Leaving
+}
+
+// stays says that a member goes on as it was, or set aside: it serves on then.
+func (w Write) stays(id string) bool {
+	if w.Drains {
+		return false
+	}
+	return slices.ContainsFunc(w.After.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Staying(), func(m Member) bool { return m.ID == id })
+	})
+}

@@ -1,0 +1,27 @@
+package oracle
+
+import "fmt"
+
+// Surge finds writes of ours by which more machines exist, or are asked for, than the wanted number and the surge allow.
+func Surge(w Write) []string {
+	before, existed := ours(w.Before, w.Wanted.Owner)
+	after, exists := ours(w.After, w.Wanted.Owner)
+	if !existed || !exists || w.Wanted.Deleting || w.Moved {
+		return nil
+	}
+	if w.Wanted.Replicas < w.Wanted.Min || after.Min > before.Size {
+		return nil // the bounds move the size
+	}
+	want := w.wanted(before)
+	surge, _ := w.Wanted.Limits(want)
+	surge = max(surge, len(before.Staying())-len(before.Counted())) // a strategy that is changed in its midst leaves what it set aside
+	if total := after.total(); total > before.total() && total > want+surge {
+		return []string{fmt.Sprintf("%s raised the machines from %d to %d, %d are wanted with a surge of %d", w.Call, before.total(), total, want, surge)}
+	}
+	return nil
+}
+
+// total is how many machines there will be at least when the cloud has done what it is asked for.
+func (g Group) total() int {
+	return max(g.Size, len(g.Counted())) + len(g.Staying()) - len(g.Counted())
+}
