@@ -171,7 +171,6 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 
 // decide asks the domain.
 func (e *Engine[S]) decide(f Facts[S], o pool.Observed) pool.Plan {
-	f.Desired.Seed = f.Target.Owner.ID
 	return pool.Decide(f.Desired, o, e.driver.Traits(), f.Now)
 }
 

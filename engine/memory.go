@@ -159,7 +159,7 @@ func (r *record) afterDrain(now time.Time) time.Duration {
 func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
 	drains := out.Plan.Step != nil && out.Plan.Step.Kind == pool.Drain
 	r.draining = r.draining && drains
-	if drains && out.Started {
+	if drains && out.Started && !out.Plan.Step.More {
 		return r.afterDrain(now)
 	}
 	wait := r.pace(now, out, steady)

@@ -57,8 +57,9 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 }
 
 // planKeep follows a group that exists. The checks stand in the order of their weight; the first that has a step wins,
-// and a step that the cloud refused a moment ago does not keep the others from being begun. Drains come last, for a drain
-// may take days and each of its rounds is a step.
+// and a step that the cloud refused a moment ago does not keep the others from being begun. What brings machines or makes
+// room for them, and drains that begin, come before instances are let go that serve nobody any more: a large rollout takes
+// as long as the calls that it waits for. The rounds of drains come last, for a drain may take days and each of its rounds is a step.
 func planKeep(d Desired, v *view) Plan {
 	v.choose()
 	p := Plan{Waiting: v.waiting(), Instances: v.verdicts(), Forecast: v.forecast(), Budget: v.budget(), Rollout: v.rollout()}
@@ -67,30 +68,34 @@ func planKeep(d Desired, v *view) Plan {
 	if v.bounds() != nil {
 		p.Refused = v.bounds()
 	}
+	begins, rounds := v.drainSteps()
 	p.first(d,
-		v.releaseStep(), v.renewStep(), v.cancelRollStep(),
-		templateStep(d, v.o, v.t), v.groupStep(),
-		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), v.startRollStep(),
-		v.pruneStep(), v.drainStep())
+		v.renewStep(), v.cancelRollStep(), templateStep(d, v.o, v.t), v.groupStep(),
+		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), begins, v.releaseStep(),
+		v.startRollStep(), v.pruneStep(), rounds)
 	if p.Step == nil && len(p.Waiting) == 0 {
 		p.Waiting = v.turns()
 	}
 	return p
 }
 
-// first takes the first step that there is and that the cloud did not refuse a moment ago.
+// first takes the first step that there is and that the cloud did not refuse a moment ago, and says whether there are others.
 func (p *Plan) first(d Desired, steps ...*Step) {
 	for _, step := range steps {
 		if step == nil {
 			continue
 		}
 		p.Settled = false
-		if cause, avoid := d.Avoid[step.Kind]; avoid {
+		switch cause, avoid := d.Avoid[step.Kind]; {
+		case avoid && p.Step == nil:
 			p.Waiting = append(p.Waiting, Cause{cause.Reason, fmt.Sprintf("%s was refused: %s", step.Kind, cause.Message)})
-			continue
+		case avoid:
+		case p.Step == nil:
+			p.Step = step
+		default:
+			p.Step.More = true
+			return
 		}
-		p.Step = step
-		return
 	}
 }
 

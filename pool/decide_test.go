@@ -144,8 +144,11 @@ func TestRefusedSteps(t *testing.T) {
 		{"none", "the template comes first", wants(5), busy, "PutTemplate after lt:1 (TemplateChanged), waiting Draining"},
 		{"template", "then the group", wants(5, refused(PutTemplate)), busy, "UpdateGroup fields tags (GroupChanged), waiting Draining, waiting Denied"},
 		{"group", "then what is wanted again", wants(5, refused(PutTemplate, UpdateGroup)), busy, "Undrain i-9 (StillWanted), waiting Draining, waiting Denied, waiting Denied"},
-		{"nodes", "then what is spare, which a drain that takes days must not keep", wants(5, refused(PutTemplate, UpdateGroup, Undrain)), busy, "PruneTemplates refs lt:-2 (TemplateUnused), waiting Draining, waiting Denied, waiting Denied, waiting Denied"},
-		{"what is spare", "then the size, as far as enough machines serve", wants(5, refused(PutTemplate, UpdateGroup, Undrain, PruneTemplates)), busy, "Drain i-1 (ScaleIn), waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
+		{"nodes", "then who goes, as far as enough machines serve", wants(5, refused(PutTemplate, UpdateGroup, Undrain)), busy, "Drain i-1 (ScaleIn), waiting Draining, waiting Denied, waiting Denied, waiting Denied"},
+		{"drains", "then what is spare", wants(5, refused(PutTemplate, UpdateGroup, Undrain, Drain)), busy, "PruneTemplates refs lt:-2 (TemplateUnused), waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
+		{"drains that have begun", "a drain that takes days keeps nothing", wants(1), fleet(append(serving(1), machine("i-9", 9, drainingNode)), func(o *Observed) {
+			o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"))
+		}), "PruneTemplates refs lt:-2 (TemplateUnused), waiting Draining"},
 		{"everything", "then nothing, and the pool is not at rest", wants(5, refused(PutTemplate, UpdateGroup, Undrain, Drain, PruneTemplates)), busy, "waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
 		{"growth", "a size that is refused keeps no template from being pruned", wants(9, refused(Resize)), fleet(serving(2), func(o *Observed) {
 			o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"))

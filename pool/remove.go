@@ -125,9 +125,9 @@ func (v *view) unwanted() int {
 	return max(0, v.counted-v.most())
 }
 
-// drainStep evicts what runs on all that are about to go: those whose turn it is, those that a hook of ours holds, and
-// those that the cloud is about to take (rule 9).
-func (v *view) drainStep() *Step {
+// toDrain are all that are about to go and hold something: those whose turn it is, those that a hook of ours holds, and those
+// that the cloud is about to take (rule 9).
+func (v *view) toDrain() []*member {
 	if v.unknownNodes() {
 		return nil
 	}
@@ -149,6 +149,30 @@ func (v *view) drainStep() *Step {
 			list = append(list, m)
 		}
 	}
+	return list
+}
+
+// drainStep evicts what runs on all that are about to go.
+func (v *view) drainStep() *Step { return drainOf(v.toDrain()) }
+
+// drainSteps are the drain while some have still to begin, and while all have begun: one of the two.
+func (v *view) drainSteps() (begins, rounds *Step) {
+	list := v.toDrain()
+	if slices.ContainsFunc(list, func(m *member) bool { return !m.asked() }) {
+		return drainOf(list), nil
+	}
+	return nil, drainOf(list)
+}
+
+// asked says that the drain of a member has begun, or that its guard was asked to let go.
+func (m *member) asked() bool {
+	if m.Guard != nil {
+		return m.Guard.Asked
+	}
+	return m.drains()
+}
+
+func drainOf(list []*member) *Step {
 	if len(list) == 0 {
 		return nil
 	}

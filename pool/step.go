@@ -59,7 +59,7 @@ type Step struct {
 	// after a size that is raised and before one that is lowered, so that a crash in between leaves too many machines and
 	// never too few.
 	Surge int
-	// More says that more instances are concerned than one call may name: the rest follows at once, in steps of their own.
+	// More says that there is more to do at once: another step, or more instances than one call may name.
 	More bool
 	// Every says that StartRoll replaces instances of the wanted template too.
 	Every bool
