@@ -45,7 +45,7 @@ verify: lint ## lint, generated files without drift, tidy modules, race detector
 	$(MAKE) race
 
 bench: ## run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./pool/... ./engine/... ./kube/... ./cloud/... ./sim/...
+	$(GO) test -run '^$$' -bench . -benchmem ./pool/... ./engine/... ./kube/... ./cloud/... ./sim/... ./test/bench
 
 bin/golangci-lint: hack/tools/go.mod
 	$(TOOLS) -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// most is how many times the bound a rollout may take.
+	most = 1.1
+	// tested are the pools that tests roll; larger ones take minutes and are the benchmark's.
+	tested = 100
+)
+
+// plans are the rollouts that are measured.
+var plans = []plan{
+	{size: 10, surge: number(1)},
+	{size: 10, unavailable: number(1)},
+	{size: 10, surge: percent(25), unavailable: number(1)},
+	{size: 100, surge: percent(25)},
+	{size: 100, unavailable: percent(20)},
+	{size: 100, surge: percent(25), unavailable: percent(10)},
+	{size: 1000, surge: percent(25)},
+	{size: 1000, unavailable: percent(20)},
+	{size: 1000, surge: percent(25), unavailable: percent(10)},
+}
+
+func number(n int) pool.IntOrPercent  { return pool.IntOrPercent{Value: n} }
+func percent(n int) pool.IntOrPercent { return pool.IntOrPercent{Value: n, Percent: true} }
+
+// plan is one rollout: so many machines, by such a strategy.
+type plan struct {
+	size               int
+	surge, unavailable pool.IntOrPercent
+}
+
+func (p plan) String() string {
+	return fmt.Sprintf("D=%d/surge=%s/unavailable=%s", p.size, words(p.surge), words(p.unavailable))
+}
+
+func words(v pool.IntOrPercent) string {
+	if v.Percent {
+		return fmt.Sprintf("%d%%", v.Value)
+	}
+	return fmt.Sprint(v.Value)
+}
+
+// limits are the strategy's numbers for the size.
+func (p plan) limits() (surge, unavailable int) {
+	of := func(v pool.IntOrPercent, round int) int {
+		if v.Percent {
+			return (v.Value*p.size + round) / 100
+		}
+		return v.Value
+	}
+	return of(p.surge, 99), min(p.size, of(p.unavailable, 0))
+}
+
+// bound is how long a rollout takes that wastes no moment: a machine boots and another is drained in each wave.
+func (p plan) bound() time.Duration {
+	surge, unavailable := p.limits()
+	waves := (p.size + surge + unavailable - 1) / (surge + unavailable)
+	return time.Duration(waves) * (boot + drain)
+}
+
+// BenchmarkRolloutMakespan is how long a rollout takes in virtual time, by the engine's own cadence, over the AWS driver and
+// the simulated cloud with its latencies and limits: x_bound is that against the bound.
+func BenchmarkRolloutMakespan(b *testing.B) {
+	for _, p := range plans {
+		b.Run(p.String(), func(b *testing.B) {
+			var is outcome
+			for b.Loop() {
+				is = play(b, p)
+			}
+			b.ReportMetric(is.took.Seconds()/p.bound().Seconds(), "x_bound")
+			b.ReportMetric(is.took.Seconds(), "virtual_s")
+			b.ReportMetric(float64(is.passes), "passes")
+			b.ReportMetric(float64(is.calls), "calls")
+		})
+	}
+}
+
+// play measures a rollout in a bubble of virtual time. Only a test can have one, so that the benchmark runs a test.
+func play(b *testing.B, p plan) (is outcome) {
+	var once sync.Once
+	all := func(string, string) (bool, error) { return true, nil }
+	passed := testing.RunTests(all, []testing.InternalTest{{Name: p.String(), F: func(t *testing.T) {
+		once.Do(func() { is = measure(t, p) })
+	}}})
+	if !passed {
+		b.Fatalf("%s did not end well", p)
+	}
+	return is
+}
+
+// No rollout takes longer than it has to, exceeds what its strategy allows, or makes a machine too many.
+func TestRolloutMakespan(t *testing.T) {
+	for _, p := range plans {
+		if p.size > tested {
+			continue
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			is := measure(t, p)
+			ratio := is.took.Seconds() / p.bound().Seconds()
+			t.Logf("%.3f of the bound: %s of %s, %d passes, %d calls", ratio, is.took, p.bound(), is.passes, is.calls)
+			if ratio > most {
+				t.Errorf("want at most %.2f times %s, took %s", most, p.bound(), is.took)
+			}
+			surge, unavailable := p.limits()
+			if is.made != p.size || is.lowest < p.size-unavailable || is.highest > p.size+surge {
+				t.Errorf("want %d made, at least %d serving and at most %d existing, got %d, %d and %d",
+					p.size, p.size-unavailable, p.size+surge, is.made, is.lowest, is.highest)
+			}
+		})
+	}
+}
+
+// measure plays one rollout.
+func measure(t *testing.T, p plan) (is outcome) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, p)
+		defer w.close()
+		w.until("made", 2*time.Hour, w.rests)
+		began := time.Now()
+		w.change()
+		w.until("rolled", 20*p.bound(), w.rests)
+		is = w.outcome(time.Since(began))
+	})
+	return is
+}
