@@ -25,7 +25,10 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 	if err != nil {
 		return nil, fmt.Errorf("make the driver: %w", err)
 	}
-	options := infrapool.Options{Client: c, ClusterCache: clusters, SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation}
+	options := infrapool.Options{
+		Client: c, ClusterCache: clusters,
+		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation, Machines: o.Gates.MachinePoolMachines,
+	}
 	return []infrapool.Planner{
 		infrapool.NewPlanner[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource](awspool.Adapter{}, driver, options),
 	}, nil
