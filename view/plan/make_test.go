@@ -6,6 +6,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -105,7 +107,7 @@ func TestMake(t *testing.T) {
 				}
 				w := newWorld(t, machinePool(5), infra)
 				defer w.close()
-				w.run()
+				w.run(nil)
 				if c.world != nil {
 					c.world(w)
 				}
@@ -230,5 +232,115 @@ func TestMakeRefuses(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What was planned is what happens: the real reconciler, over the real driver and a simulated cloud, replaces exactly the machines
+// that the plan named, makes as many as it said, and keeps to the figures that it gave.
+func TestWhatIsPlannedHappens(t *testing.T) {
+	for _, c := range []struct {
+		name, why string
+		infra     func(*awsv1.AWSMachinePool)
+		set       []string
+	}{
+		{name: "surge and unavailable", why: "in waves", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
+		{name: "fewer", why: "with some that go for good", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}},
+		{name: "more", why: "with some more", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=7"}},
+		{name: "newest first", why: "in another order, after another strategy", infra: strategy, set: []string{
+			"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.deletePolicy=Newest", "spec.strategy.rollingUpdate.maxSurge=0"}},
+		{name: "restart", why: "for a reason of somebody's own", infra: strategy, set: []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}},
+		{name: "refresh", why: "by the group's own refresh", set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
+		{name: "tags", why: "or not at all", infra: strategy, set: []string{"spec.additionalTags.team=b"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				infra := awsMachinePool()
+				if c.infra != nil {
+					c.infra(infra)
+				}
+				w := newWorld(t, machinePool(5), infra)
+				defer w.close()
+				w.run(nil)
+				time.Sleep(time.Hour)
+				asked := func(r *plan.Request) { named(r); r.Set = c.set }
+				plans, err := w.plan(asked)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := plans[0]
+				w.edit(c.set)
+				made, gone, lowest, most := len(w.machines), len(w.off), p.Ready, p.Machines
+				w.run(func() {
+					now, err := w.plan(named)
+					if err != nil {
+						t.Fatal(err)
+					}
+					lowest, most = min(lowest, now[0].Ready), max(most, now[0].Machines)
+				})
+				if left := slices.Sorted(slices.Values(w.off[gone:])); !slices.Equal(left, names(p)) {
+					t.Errorf("%s: want %v gone, as planned, got %v", c.why, names(p), left)
+				}
+				if n := len(w.machines) - made; n != p.Replaced+p.Added {
+					t.Errorf("%s: want %d made, as planned, got %d", c.why, p.Replaced+p.Added, n)
+				}
+				if lowest != p.LowestReady || most != p.MostMachines {
+					t.Errorf("%s: want %d to %d machines, as planned, got %d to %d", c.why, p.LowestReady, p.MostMachines, lowest, most)
+				}
+			})
+		})
+	}
+}
+
+// names are the machines that a plan has go.
+func names(p plan.Plan) []string {
+	var out []string
+	for _, w := range p.Waves {
+		for _, m := range w.Machines {
+			out = append(out, m.ID)
+		}
+	}
+	for _, m := range slices.Concat(p.Rolled, p.Gone) {
+		out = append(out, m.ID)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// edit does what was planned.
+func (w *world) edit(set []string) {
+	w.t.Helper()
+	mp, o := &clusterv1.MachinePool{}, &awsv1.AWSMachinePool{}
+	for _, object := range []client.Object{mp, o} {
+		if err := w.management.Get(w.t.Context(), infraKey, object); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, text := range set {
+		field, value, _ := strings.Cut(text, "=")
+		switch field {
+		case "spec.awsLaunchTemplate.instanceType":
+			o.Spec.AWSLaunchTemplate.InstanceType = value
+		case "spec.replicas":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			mp.Spec.Replicas = new(int32(n))
+		case "spec.strategy.rollingUpdate.deletePolicy":
+			o.Spec.Strategy.RollingUpdate.DeletePolicy = common.DeletePolicy(value)
+		case "spec.strategy.rollingUpdate.maxSurge":
+			o.Spec.Strategy.RollingUpdate.MaxSurge = new(intstr.Parse(value))
+		case "spec.additionalTags.team":
+			o.Spec.AdditionalTags["team"] = value
+		case "metadata.annotations[muster.dev/restart-now]":
+			mp.Annotations = map[string]string{"muster.dev/restart-now": value}
+		default:
+			w.t.Fatalf("want a field that this test edits, got %s", field)
+		}
+	}
+	for _, object := range []client.Object{mp, o} {
+		if err := w.management.Update(w.t.Context(), object); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }

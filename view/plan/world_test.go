@@ -25,6 +25,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -36,6 +37,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -50,6 +52,7 @@ type world struct {
 	management, workload client.WithWatch
 	cloud                *simaws.Server
 	machines             []sim.Machine
+	off                  []string
 	driver               *aws.Driver
 	sealed, away         bool
 }
@@ -57,8 +60,8 @@ type world struct {
 // PowerOn notes a machine.
 func (w *world) PowerOn(m sim.Machine) { w.machines = append(w.machines, m) }
 
-// PowerOff does nothing.
-func (w *world) PowerOff(string) {}
+// PowerOff notes that a machine is gone.
+func (w *world) PowerOff(id string) { w.off = append(w.off, id) }
 
 // Console is empty.
 func (w *world) Console(string) []byte { return nil }
@@ -213,11 +216,16 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	b := fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper).WithObjects(objects...).WithInterceptorFuncs(w.sealing("management")).
 		WithStatusSubresource(&awsv1.AWSMachinePool{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{})
-	for _, i := range append(infrapool.Indexes(), infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})) {
+	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()
-	w.workload = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithInterceptorFuncs(w.sealing("workload")).Build()
+	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithInterceptorFuncs(w.sealing("workload")).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
+	for _, i := range nodes.Indexes() {
+		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
+	}
+	w.workload = b.Build()
 	var err error
 	if w.cloud, err = simaws.New(simaws.Options{Seed: 1, Guests: w, Speed: 1}); err != nil {
 		t.Fatal(err)
@@ -274,30 +282,61 @@ func (w *world) clusters() infrapool.Connect {
 	}
 }
 
-// run lets the real reconciler make the pool, and its machines join.
-func (w *world) run() {
+// run lets the real reconciler work until it comes to rest. After each pass somebody may look.
+func (w *world) run(look func()) {
 	w.t.Helper()
-	for range 40 {
-		r := infrapool.New(awspool.Adapter{}, w.driver, infrapool.Options{
-			Client: w.management, ClusterCache: infrapool.NewClusters(w.clusters()), Recorder: events.NewFakeRecorder(100), Now: time.Now,
-		})
+	r := infrapool.New(awspool.Adapter{}, w.driver, infrapool.Options{
+		Client: w.management, ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c"}),
+		Recorder: events.NewFakeRecorder(10000), Now: time.Now,
+	})
+	for range 1000 {
 		result, err := r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: infraKey})
 		if err != nil {
 			w.t.Fatalf("pass: %v", err)
 		}
+		if look != nil {
+			look()
+		}
 		time.Sleep(max(result.RequeueAfter, time.Second))
 		w.join()
-		if result.RequeueAfter >= time.Minute {
+		w.leave()
+		if result.RequeueAfter >= time.Minute && w.atRest() {
 			return
 		}
 	}
 	w.t.Fatal("the pool comes to no rest")
 }
 
+// atRest says that nothing is to be done.
+func (w *world) atRest() bool {
+	plans, err := w.plan(func(r *plan.Request) { r.Kind, r.Name = "machinepool", "workers" })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(plans[0].Steps) == 0 && plans[0].Ready == plans[0].Desired
+}
+
+// leave takes the Nodes of machines away that are gone.
+func (w *world) leave() {
+	w.t.Helper()
+	for k, m := range w.machines {
+		if !slices.Contains(w.off, m.ID) {
+			continue
+		}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%02d", k+1)}}
+		if err := client.IgnoreNotFound(w.workload.Delete(w.t.Context(), n)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
 // join makes a Node of every machine that runs.
 func (w *world) join() {
 	w.t.Helper()
 	for k, m := range w.machines {
+		if slices.Contains(w.off, m.ID) {
+			continue
+		}
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%02d", k+1), CreationTimestamp: metav1.Now()}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID}}
 		if w.workload.Get(w.t.Context(), client.ObjectKeyFromObject(n), n) == nil {
 			continue
