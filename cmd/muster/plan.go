@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -33,7 +35,7 @@ type planner struct {
 	set                            []string
 	output, namespace              string
 	kubeconfig, kubeContext, world string
-	applyAs                        string
+	applyAs, gates                 string
 	serverSide, exitCode           bool
 
 	// simulated says that the management cluster is that of a world.
@@ -82,6 +84,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 	f.StringVar(&p.world, "dir", "", `folder of a "muster up", in the place of a kubeconfig`)
 	f.BoolVar(&p.serverSide, "server-side", false, "plan the files as kubectl apply --server-side would apply them")
 	f.StringVar(&p.applyAs, "field-manager", "kubectl", "field manager of --server-side")
+	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true (default: as the environment has them)")
 	f.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 2 when machines would be replaced or removed")
 	return cmd
 }
@@ -187,7 +190,7 @@ func (p *planner) connect(r *plan.Request) error {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: p.kubeContext})
 	config, err := loader.ClientConfig()
 	if err != nil {
-		return fmt.Errorf("find the management cluster (--kubeconfig, KUBECONFIG, --dir): %w", err)
+		return fmt.Errorf("find the management cluster (by --kubeconfig, KUBECONFIG or --dir): %w", err)
 	}
 	if r.Namespace = p.namespace; r.Namespace == "" {
 		if r.Namespace, _, err = loader.Namespace(); err != nil {
@@ -197,6 +200,11 @@ func (p *planner) connect(r *plan.Request) error {
 	if p.simulated, err = reachSimulated(rules); err != nil {
 		return err
 	}
+	return p.equip(r, config)
+}
+
+// equip makes what looks at pools.
+func (p *planner) equip(r *plan.Request, config *rest.Config) error {
 	scheme, err := manager.NewScheme()
 	if err != nil {
 		return err
@@ -205,9 +213,16 @@ func (p *planner) connect(r *plan.Request) error {
 	if r.Client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("client of the management cluster: %w", err)
 	}
+	if err := checkGates(p.gates); err != nil {
+		return err
+	}
+	o := manager.Options{}
+	if o.Gates, err = gates.Enabled(); err != nil {
+		return err
+	}
 	once := infrapool.ReadOnce(r.Client)
 	r.Hub = manager.Hub(once)
-	r.Planners, err = manager.Planners(once, infrapool.NewClusters(infrapool.ConnectBySecret(once)), manager.Options{})
+	r.Planners, err = manager.Planners(once, infrapool.NewClusters(infrapool.ConnectBySecret(once)), o)
 	return err
 }
 
