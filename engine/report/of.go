@@ -86,9 +86,17 @@ func tally(o pool.Observed) (current, ready, upToDate int) {
 }
 
 // listed says whether an instance is one of the pool's machines still. One that a termination hook of ours holds is: its Node
-// would be deleted otherwise while it is drained.
+// would be deleted otherwise while it is drained. So is one that the cloud takes for failed while its Node is Ready: it runs,
+// whatever is said about it, and is drained before it goes.
 func listed(i pool.Instance) bool {
-	return i.State == pool.Pending || i.State == pool.Running || i.State == pool.Terminating && i.Hold != nil
+	switch i.State {
+	case pool.Terminating:
+		return i.Hold != nil
+	case pool.Failed:
+		return i.Node != nil && i.Node.Ready
+	default:
+		return true
+	}
 }
 
 // rows lists the instances, and the provider IDs of those that are or will be of use.

@@ -489,9 +489,14 @@ func TestCountsAndLists(t *testing.T) {
 		})
 	}
 	remembered := func(s *scene) { s.o.Remember = map[string]string{"image": "ami-1"} }
-	rep := aScene(first(leaving), size(4), remembered, func(s *scene) { s.o.Instances[1].State = pool.Failed }).report()
+	rep := aScene(first(leaving), size(4), remembered, func(s *scene) {
+		s.o.Instances[1].State, s.o.Instances[1].Node = pool.Failed, nil
+	}).report()
 	if want := []string{"aws:///a/i-3"}; !reflect.DeepEqual(rep.ProviderIDs, want) {
 		t.Errorf("want the provider IDs of machines that are of use, %v, got %v", want, rep.ProviderIDs)
+	}
+	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(func(s *scene) { s.o.Instances[1].State = pool.Failed }).report().ProviderIDs; !reflect.DeepEqual(got, want) {
+		t.Errorf("a machine that is taken for failed while its Node is Ready keeps the Node: want %v, got %v", want, got)
 	}
 	held := func(s *scene) { s.o.Instances[0].Hold = &pool.Hold{} }
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(first(leaving), held).report().ProviderIDs; !reflect.DeepEqual(got, want) {
