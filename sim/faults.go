@@ -40,7 +40,7 @@ const (
 	Impaired Kind = "impaired"
 	// Dies stops the machine for good at Delay after its launch.
 	Dies Kind = "dies"
-	// SpotInterruption takes a spot machine away: announced at Delay after its launch, gone two minutes of life later.
+	// SpotInterruption takes a spot machine away: announced at Delay after its launch, gone two minutes later, whatever the speed.
 	SpotInterruption Kind = "spot-interruption"
 )
 

@@ -651,7 +651,7 @@ func TestSpotInterruption(t *testing.T) {
 					t.Errorf("want a mark on the request of what is interrupted and of nothing else, got %d", n)
 				}
 				least, before := 2, false
-				for range 30 {
+				for range 180 {
 					after(time.Second)
 					serving := w.inState(pool, "InService")
 					least = min(least, len(serving))

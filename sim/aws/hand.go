@@ -188,14 +188,14 @@ func (s *Server) Impair(id string) error {
 	return s.onInstance(id, func(r *realm, i *instance) { i.ImpairedAt = r.now })
 }
 
-// Interrupt takes a spot instance away after its notice of two minutes of life, with a recommendation to replace it at the latest
+// Interrupt takes a spot instance away after its notice of two minutes, which pass as in life, with a recommendation to replace it at the latest
 // now; one that is on demand is refused.
 func (s *Server) Interrupt(id string) error {
 	return s.onSpot(id, func(r *realm, i *instance) {
 		if i.RecommendedAt.IsZero() {
 			i.RecommendedAt = r.now
 		}
-		i.NoticeAt, i.TakenAt = r.now, r.now.Add(r.life(lifeNotice))
+		i.NoticeAt, i.TakenAt = r.now, r.now.Add(spotNotice)
 	})
 }
 

@@ -17,8 +17,9 @@ const (
 	lifeStop = 30 * time.Second
 	// lifeShown is how long a terminated instance can still be described.
 	lifeShown = time.Hour
-	// lifeNotice is how long before it is taken away a spot instance is told.
-	lifeNotice = 2 * time.Minute
+	// spotNotice is how long before it is taken away a spot instance is told. It is given to those who use the machine, and passes as
+	// in life, whatever the speed of machines.
+	spotNotice = 2 * time.Minute
 )
 
 // launch is one instance to be: what was asked for, resolved as far as it goes.
@@ -194,7 +195,7 @@ func (r *realm) plague(i *instance, faults []sim.Fault) {
 			i.DiesAt = at
 		case sim.SpotInterruption:
 			if i.Spot {
-				i.NoticeAt, i.TakenAt = at, at.Add(r.life(lifeNotice))
+				i.NoticeAt, i.TakenAt = at, at.Add(spotNotice)
 			}
 		}
 	}
