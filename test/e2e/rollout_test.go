@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,24 +16,28 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// The pool of the rollouts' guide, in little.
+// The pool of the rollouts' guide, and how many of its machines may be missing, as its manifest has it.
 const (
-	rolloutPool     = "workers"
-	rolloutCluster  = "demo"
-	rolloutReplicas = 4
-	// rolloutSurge is a quarter of the replicas, and rolloutMissing one, as the manifest has them.
-	rolloutSurge, rolloutMissing = 1, 1
+	rolloutPool    = "workers"
+	rolloutCluster = "demo"
+	rolloutMissing = 1
 )
+
+// rolloutReplicas are fewer than the guide has, so that the test is short.
+var rolloutReplicas = flag.Int("replicas", 4, "how many machines TestRollouts rolls")
+
+// rolloutSurge is how many machines more than wanted may exist: a quarter, rounded up.
+func rolloutSurge() int { return (*rolloutReplicas + 3) / 4 }
 
 // TestRollouts has one world in which machines go for every reason that there is, beneath a Deployment with a budget.
 func TestRollouts(t *testing.T) {
-	t.Setenv("REPLICAS", fmt.Sprint(rolloutReplicas))
+	t.Setenv("REPLICAS", strconv.Itoa(*rolloutReplicas))
 	w := start(t, t.TempDir(), "-f", "../../docs/rollouts/pool.yaml")
-	w.ready(rolloutPool, rolloutReplicas)
+	w.ready(rolloutPool, *rolloutReplicas)
 	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(rolloutCluster), "apply", "-f", "../../docs/rollouts/web.yaml"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	w.workload(rolloutCluster, "scale", "deployment/web", fmt.Sprintf("--replicas=%d", 2*rolloutReplicas))
+	w.workload(rolloutCluster, "scale", "deployment/web", fmt.Sprintf("--replicas=%d", 2*(*rolloutReplicas)))
 	w.workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
 	r := &rollouts{world: w, witness: w.witness(rolloutCluster)}
 	for _, part := range []struct {
@@ -135,7 +141,7 @@ func (r *rollouts) replaced(before []string) func() error {
 				return fmt.Errorf("node %s is still there", name)
 			}
 		}
-		return r.atRest(rolloutReplicas)
+		return r.atRest(*rolloutReplicas)
 	}
 }
 
@@ -189,11 +195,11 @@ func newImage(r *rollouts) {
 		do: func() {
 			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", `{"spec":{"awsLaunchTemplate":{"ami":{"id":"`+image+`"}}}}`)
 		},
-		until: r.replaced(before), made: rolloutReplicas, gone: rolloutReplicas,
-		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutSurge,
+		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
+		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + rolloutSurge(),
 	})
 	r.happened("InstancesReplaced", `ip-\S+: launched from lt-\w+:1, which differs`)
-	r.happened("RolloutCompleted", "4 of 4 machines were launched from the wanted launch template")
+	r.happened("RolloutCompleted", fmt.Sprintf("%[1]d of %[1]d machines were launched from the wanted launch template", *rolloutReplicas))
 }
 
 // restartNow holds a rollout and lets it go.
@@ -214,8 +220,8 @@ func restartNow(r *rollouts) {
 			}
 			r.kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout-")
 		},
-		until: r.replaced(before), made: rolloutReplicas, gone: rolloutReplicas,
-		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutSurge,
+		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
+		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + rolloutSurge(),
 	})
 	r.happened("InstancesReplaced", "the certificates have leaked")
 	r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now-")
@@ -267,7 +273,7 @@ func unhealthy(r *rollouts) {
 				r.t.Fatal(err)
 			}
 		},
-		until: r.nudged(r.without(victim, rolloutReplicas)), made: 1, gone: 1, lowest: rolloutReplicas - 1, most: rolloutReplicas + 1,
+		until: r.nudged(r.without(victim, *rolloutReplicas)), made: 1, gone: 1, lowest: *rolloutReplicas - 1, most: *rolloutReplicas + 1,
 	})
 	r.happened("InstancesReleased", id)
 }
@@ -279,13 +285,13 @@ func takesTheMarked(r *rollouts) {
 	r.workload(rolloutCluster, "annotate", "node", victim, "cluster.x-k8s.io/delete-machine=yes")
 	r.holds(change{
 		do: func() {
-			r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", rolloutReplicas-1))
+			r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", *rolloutReplicas-1))
 		},
-		until: r.without(victim, rolloutReplicas-1), gone: 1, lowest: rolloutReplicas - 1, most: rolloutReplicas,
+		until: r.without(victim, *rolloutReplicas-1), gone: 1, lowest: *rolloutReplicas - 1, most: *rolloutReplicas,
 	})
 	r.happened("InstancesRemoved", regexp.QuoteMeta(victim))
-	r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", rolloutReplicas))
-	r.ready(rolloutPool, rolloutReplicas)
+	r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", *rolloutReplicas))
+	r.ready(rolloutPool, *rolloutReplicas)
 }
 
 // refresh takes the strategy away: what is stale then is the group's own matter, and drained all the same. The group counts a
@@ -297,8 +303,8 @@ func refresh(r *rollouts) {
 			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p",
 				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":75,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`)
 		},
-		until: r.replaced(before), made: rolloutReplicas, gone: rolloutReplicas,
-		lowest: rolloutReplicas - rolloutMissing, most: rolloutReplicas + rolloutReplicas,
+		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
+		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + *rolloutReplicas,
 	})
 	r.happened("RollStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
 }
