@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 )
 
 // held removes an instance and keeps it for several times as long as the cloud would by itself.
@@ -32,6 +33,33 @@ func held[S any](p player[S]) {
 	}
 	settle()
 	doneHeld(p, sc, p.observe(sc.target))
+}
+
+// takenByCloud has the cloud take an instance for a reason of its own.
+func takenByCloud[S any](p player[S]) {
+	if !p.suite.Holds {
+		return
+	}
+	sc := readyReplace(p)
+	if !p.by(sim.Sicken, sim.Thing{Instance: sc.chosen[0]}) {
+		return
+	}
+	for range passesMost {
+		rest(nextPass)
+		sc.before = p.again().observe(sc.target)
+		if holdOf(sc.before, sc.chosen[0]) != nil {
+			break
+		}
+	}
+	for _, i := range sc.before.Instances {
+		chosen := i.ID == sc.chosen[0]
+		if chosen != (i.Hold != nil) || chosen != (i.Doomed != nil) || chosen && (i.Doomed.Reason == "" || i.Doomed.Message == "") {
+			p.Errorf("want %s alone held, with the reason for which the cloud takes it, got %+v", sc.chosen[0], i)
+		}
+	}
+	p.start(sc.target, pool.Step{Kind: pool.Release, Targets: heldTargets(sc, sc.before)})
+	settle()
+	doneReplace(p, sc, p.observe(sc.target))
 }
 
 // holdOf is how the instance is held, nil when it is not.

@@ -21,11 +21,13 @@ type mistake[S any] struct {
 	name, guard string
 	driver      func(cloud.Driver[S]) cloud.Driver[S]
 	wire        func(http.RoundTripper) http.RoundTripper
+	// about is the kind of step that it is about, empty for all clouds: where a cloud has no such step nobody can get it wrong.
+	about pool.StepKind
 }
 
 // mistakes are those that the contract is shown to notice.
 func mistakes[S any]() []mistake[S] {
-	return slices.Concat(sights[S](), refusals[S](), deeds[S](), []mistake[S]{
+	return slices.Concat(sights[S](), refusals[S](), deeds[S](), rollouts[S](), []mistake[S]{
 		{name: "reads the first page of a list and no more", guard: casePages, wire: firstPages},
 	})
 }

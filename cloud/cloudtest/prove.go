@@ -14,7 +14,14 @@ import (
 // RunMistakes shows that the contract can fail: it makes the mistakes that authors of drivers make, one at a time, with the
 // suite's own driver and cloud, and wants each noticed by the case that is there for it.
 func (s Suite[S]) RunMistakes(t *testing.T) {
+	d, err := s.Driver(http.DefaultTransport)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, m := range mistakes[S]() {
+		if !s.asked(d.Traits(), exercise[S]{kind: m.about}) {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

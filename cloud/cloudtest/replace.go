@@ -7,12 +7,12 @@ import (
 )
 
 // asked says whether a cloud with these traits is ever asked for the step of an exercise.
-func (p player[S]) asked(t pool.Traits, e exercise[S]) bool {
+func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 	switch {
 	case e.kind == pool.StartRoll, e.kind == pool.CancelRoll:
 		return t.Rolls
 	case e.kind == pool.Release, e.kind == pool.Renew:
-		return p.suite.Holds
+		return s.Holds
 	case e.kind == pool.SetAside, e.name == nameAside:
 		return t.SetsAside
 	case e.kind == pool.Replace:

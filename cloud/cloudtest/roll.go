@@ -158,3 +158,15 @@ func doneCancel[S any](p player[S], sc scene[S], o pool.Observed) {
 	}
 	p.check("size", sizeSmall, o.Group.Size)
 }
+
+// otherRoll asks to cancel a roll that is over, or never was, while another runs.
+func otherRoll[S any](p player[S]) {
+	if !p.driver.Traits().Rolls {
+		return
+	}
+	sc := readyRolling(p)
+	p.start(sc.target, pool.Step{Kind: pool.CancelRoll, Refs: []string{sc.chosen[0] + "0"}})
+	if o := p.again().observe(sc.target); o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollRunning {
+		p.Errorf("want the roll %s to go on, got %+v", sc.chosen[0], o.Roll)
+	}
+}

@@ -322,7 +322,7 @@ func (p player[S]) finish(e exercise[S], sc scene[S]) {
 func each[S any](p player[S], play func(player[S], exercise[S])) {
 	traits := p.driver.Traits()
 	for _, e := range exercises[S]() {
-		if p.asked(traits, e) {
+		if p.suite.asked(traits, e) {
 			play(p.elsewhere(e.name), e)
 		}
 	}

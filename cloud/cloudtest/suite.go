@@ -104,7 +104,9 @@ func Cases[S any]() []Case[S] {
 		{"another template makes instances stale, and the group launches from it", changed[S]},
 		{"drift is named, and repaired without touching the size", drift[S]},
 		{caseChosen, removed[S]},
-		{"what is on its way out is held until it is released, as long as that is asked for again", held[S]},
+		{caseHeld, held[S]},
+		{caseTaken, takenByCloud[S]},
+		{caseOtherRoll, otherRoll[S]},
 		{caseNotOurs, notOurs[S]},
 		{caseDeleted, deleted[S]},
 		{caseTwice, twice[S]},
@@ -142,6 +144,9 @@ const (
 	caseForgetful     = "a driver that has seen nothing sees the same"
 	caseRotation      = "bootstrap data alone makes a version and nothing stale"
 	caseChosen        = "exactly the chosen instance goes"
+	caseHeld          = "what is on its way out is held until it is released, as long as that is asked for again"
+	caseTaken         = "what the cloud takes by itself is held too, and it is said why"
+	caseOtherRoll     = "a roll that was not named is not cancelled"
 	caseNotOurs       = "steps of others are refused"
 	caseDeleted       = "a pool is deleted without a trace"
 	caseUnheard       = "a step that was not heard is said to be unknown, and done when it is asked for again"
