@@ -33,9 +33,18 @@ func TestDoomed(t *testing.T) {
 		{"a recommendation that nobody acts on is told to nobody", sim.Recommend, onSpot, "", pool.Running, false},
 		{"a recommendation, with capacity rebalancing", sim.Recommend, rebalancing, "RebalanceRecommended", pool.Terminating, true},
 		{"somebody's mark", sim.Sicken, func(*awsv1.AWSMachinePoolSpec) {}, "Unhealthy", pool.Terminating, true},
+		{"somebody's mark, where the group replaces none for that", sim.Sicken, func(s *awsv1.AWSMachinePoolSpec) {
+			s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{ReplaceUnhealthy: ptr(true)}}
+		}, "", pool.Failed, false},
+		{"the same, where the group checks no health by itself", sim.Sicken, func(s *awsv1.AWSMachinePoolSpec) {
+			s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{HealthCheck: ptr(true)}}
+		}, "Unhealthy", pool.Terminating, true},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			target, o := w.create(with(aTarget(), c.change), 2)
+			if len(o.Group.Drift) > 0 {
+				w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+			}
 			id := o.Instances[0].ID
 			if has, err := w.server.Profile().Hands.Do(c.deed, sim.Thing{Instance: id}); !has || err != nil {
 				t.Fatalf("%s: want it done, got %t, %v", c.why, has, err)

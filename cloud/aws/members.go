@@ -132,7 +132,7 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 			Created:    read.created,
 			Aside:      inStandby(i) || p.now.Sub(read.standby) < visibleWithin,
 			Hold:       p.holdOf(id),
-			Doomed:     p.doomOf(id),
+			Doomed:     p.doomOf(is, i),
 			Differs:    differs(p.refOf(i.LaunchTemplate)),
 		})
 	}

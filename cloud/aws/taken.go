@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,15 +59,25 @@ func takenFor(cause string) *pool.Cause {
 var interrupted = pool.Cause{Reason: "SpotInterruption", Message: "EC2 has given notice that it takes the spot instance back within two minutes"}
 
 // doomOf is why the cloud takes an instance, or is about to; nil when it does not, as far as is known.
-func (p *pass) doomOf(id string) *pool.Cause {
-	if read, ok := p.memory.holds[id]; ok && read.why != nil {
+func (p *pass) doomOf(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.Cause {
+	id := deref(i.InstanceId)
+	read, held := p.memory.holds[id]
+	switch {
+	case held && read.why != nil:
 		return read.why
-	}
-	if p.memory.marked[id] {
+	case p.memory.marked[id]:
 		cause := interrupted
 		return &cause
 	}
+	if state, _ := stateOf(i); state == pool.Failed && !inStandby(i) && replacesUnhealthy(is) {
+		return &pool.Cause{Reason: "Unhealthy", Message: "the Auto Scaling group has found the instance unhealthy and replaces it"}
+	}
 	return nil
+}
+
+// replacesUnhealthy says that nobody has suspended what takes unhealthy instances away.
+func replacesUnhealthy(is *asgtypes.AutoScalingGroup) bool {
+	return !slices.ContainsFunc(suspendedOf(is), func(name string) bool { return name == "ReplaceUnhealthy" || name == "Terminate" })
 }
 
 const (

@@ -76,7 +76,8 @@ func (r *realm) managedAll(groupName *string, ids []string) (*group, []*member, 
 	return g, members, nil
 }
 
-// terminateMember lets go one member for a user, with or without another taking its place.
+// terminateMember lets go one member for a user, with or without another taking its place. The API refuses members of a warm pool
+// and no others: one in standby goes through its hooks as well, and the capacity, in which it is not counted, stays.
 func (r *realm) terminateMember(g *group, m *member, lower bool) *activity {
 	have := *g.Spec.DesiredCapacity
 	why := "instance " + m.Instance + " was taken out of service in response to a user request"
@@ -179,6 +180,8 @@ func (r *realm) lower(g *group, members []*member, decrement bool) error {
 	return nil
 }
 
+// enterStandby takes instances out of the count, not out of the group: "Temporarily remove instances from your Auto Scaling group".
+// Without a lower capacity others are launched in their place, at the group's largest size too, for that bounds the capacity.
 func (r *realm) enterStandby(in *autoscaling.EnterStandbyInput) (*autoscaling.EnterStandbyOutput, error) {
 	g, members, err := r.managedAll(in.AutoScalingGroupName, in.InstanceIds)
 	if err != nil {
@@ -200,6 +203,7 @@ func (r *realm) enterStandby(in *autoscaling.EnterStandbyInput) (*autoscaling.En
 	return out, nil
 }
 
+// exitStandby counts them again, and raises the capacity by as many.
 func (r *realm) exitStandby(in *autoscaling.ExitStandbyInput) (*autoscaling.ExitStandbyOutput, error) {
 	g, members, err := r.managedAll(in.AutoScalingGroupName, in.InstanceIds)
 	if err != nil {

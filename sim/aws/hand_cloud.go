@@ -55,7 +55,7 @@ func (r *realm) movable(g *group) *member {
 		return nil
 	}
 	for _, m := range r.membersOf(g) {
-		if m.State != memberInService || m.AtRisk != "" {
+		if m.State != memberStandby && (m.State != memberInService || m.AtRisk != "") {
 			return nil
 		}
 	}

@@ -185,12 +185,13 @@ const (
 // Hooks' times are those of their clients and pass as in life, whatever the speed of machines.
 const (
 	defaultHeartbeat = time.Hour
-	// globalWaits and globalLimit bound how long heartbeats can prolong a wait.
+	// globalWaits and globalLimit bound how long heartbeats can prolong a wait (the API's LifecycleHook, GlobalTimeout).
 	globalWaits = 100
 	globalLimit = 48 * time.Hour
 )
 
-// waits are the lifecycle actions that a member must wait for in a transition.
+// waits are the lifecycle actions that a member must wait for in a transition, those of all its hooks: "Amazon EC2 Auto Scaling
+// lifecycle hooks" and "How lifecycle hooks work".
 func (r *realm) waits(g *group, m *member, transition string) map[string]wait {
 	out := map[string]wait{}
 	for name, h := range g.Hooks {

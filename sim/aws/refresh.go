@@ -78,7 +78,9 @@ func (r *realm) warmup(g *group) time.Duration {
 	return r.life(seconds(g.Spec.DefaultInstanceWarmup))
 }
 
-// tickRefresh takes the group's refresh one step on and returns when it has something to do next.
+// tickRefresh takes the group's refresh one step on and returns when it has something to do next. It follows "How an instance
+// refresh works in an Auto Scaling group", "Add checkpoints to an instance refresh", "Use an instance refresh with skip matching",
+// "Cancel an instance refresh" and "Undo changes with a rollback".
 func (r *realm) tickRefresh(g *group) time.Time {
 	rf := r.refreshing(g)
 	if rf == nil || g.suspended("InstanceRefresh") {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// evenZones launches in a zone that has two fewer than another, and lets go one of the other once the new one serves: first the
+// evenZones does what "Rebalancing activities" describes: it launches in a zone that has two fewer than another, and lets go one of the other once the new one serves: first the
 // launch, then the termination, so that the group never serves with fewer. A zone that refuses is left alone for a while.
 func (r *realm) evenZones(g *group) {
 	if g.suspended("AZRebalance") || g.suspended("Launch") || g.suspended("Terminate") || g.Refreshing != "" {
@@ -46,6 +46,10 @@ func (r *realm) moveZone(g *group, surplus *member, sub *subnet) {
 func (r *realm) lean(g *group) (*subnet, *member) {
 	count := map[string]int{}
 	for _, m := range r.membersOf(g) {
+		if m.State == memberStandby {
+			// "Temporarily remove instances from your Auto Scaling group": the others are balanced without it.
+			continue
+		}
 		if m.State != memberInService || m.AtRisk != "" {
 			return nil, nil
 		}
