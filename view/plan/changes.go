@@ -123,31 +123,37 @@ func (b bench) change(ctx context.Context, mp *clusterv1.MachinePool, k int, d d
 
 // effect is what lies between two looks.
 func effect(from, to Facts) (Effect, string) {
-	switch {
-	case to.Unasked != nil && from.Unasked == nil:
-		return Unknown, to.Unasked.Message
-	case to.Unasked != nil || from.Unasked != nil:
-		return Unknown, ""
-	case to.Observed.Wanted.Content == "" && from.Observed.Wanted.Content != "":
-		if len(to.Observed.Issues) > 0 {
-			return Unknown, to.Observed.Issues[0].Message
-		}
-		return Unknown, ""
+	if why, unknown := untold(from, to); unknown {
+		return Unknown, why
 	}
 	a, b := from.Observed.Wanted, to.Observed.Wanted
+	drift := newDrift(from, to)
 	switch {
 	case a.Content != b.Content && a.Content != "", restarts(from, to):
 		return ReplacesMachines, held(to)
 	case a.Data != b.Data:
 		return NewMachinesOnly, ""
-	}
-	if drift := newDrift(from, to); len(drift) > 0 {
+	case len(drift) > 0:
 		return InPlace, fmt.Sprintf("the %s is changed: %s", to.Traits.Group, strings.Join(drift, ", "))
-	}
-	if asked(from) != asked(to) || from.Paused != to.Paused || !reflect.DeepEqual(from.Health, to.Health) {
+	case asked(from) != asked(to) || from.Paused != to.Paused || !reflect.DeepEqual(from.Health, to.Health):
 		return InPlace, ""
 	}
 	return Nothing, ""
+}
+
+// untold says that two looks can't be held against each other, and why.
+func untold(from, to Facts) (why string, unknown bool) {
+	switch {
+	case to.Unasked != nil && from.Unasked == nil:
+		return to.Unasked.Message, true
+	case to.Unasked != nil || from.Unasked != nil:
+		return "", true
+	case to.Observed.Wanted.Content != "" || from.Observed.Wanted.Content == "":
+		return "", false
+	case len(to.Observed.Issues) > 0:
+		return to.Observed.Issues[0].Message, true
+	}
+	return "", true
 }
 
 // held says why machines that are to be replaced are not.

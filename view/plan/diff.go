@@ -51,21 +51,28 @@ func compare(d difference) []difference {
 	if reflect.DeepEqual(d.from, d.to) && d.was == d.is {
 		return nil
 	}
-	from, a := d.from.(map[string]any)
-	to, b := d.to.(map[string]any)
-	if (a || !d.was) && (b || !d.is) && (a || b) {
+	if objects(d) {
+		from, _ := d.from.(map[string]any)
+		to, _ := d.to.(map[string]any)
 		return compareFields(d.at, from, to)
 	}
 	before, a := d.from.([]any)
 	after, b := d.to.([]any)
-	if a && b && len(before) == len(after) {
-		var out []difference
-		for i := range before {
-			out = append(out, compare(difference{at: below(d.at, i), from: before[i], to: after[i], was: true, is: true})...)
-		}
-		return out
+	if !a || !b || len(before) != len(after) {
+		return []difference{d}
 	}
-	return []difference{d}
+	var out []difference
+	for i := range before {
+		out = append(out, compare(difference{at: below(d.at, i), from: before[i], to: after[i], was: true, is: true})...)
+	}
+	return out
+}
+
+// objects says that both sides are objects, or one is and the other is not there.
+func objects(d difference) bool {
+	_, a := d.from.(map[string]any)
+	_, b := d.to.(map[string]any)
+	return a && b || a && !d.is || b && !d.was
 }
 
 func compareFields(at path, from, to map[string]any) []difference {

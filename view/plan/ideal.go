@@ -202,9 +202,7 @@ func (c *ideal) launch() {
 func (c *ideal) tick() bool {
 	c.now = c.now.Add(boot)
 	before := len(c.o.Instances)
-	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i pool.Instance) bool {
-		return i.State == pool.Terminating && (i.Hold == nil || i.Node == nil) || i.State == pool.Failed && !c.t.KeepsFailed || i.Doomed != nil && i.State != pool.Terminating
-	})
+	c.o.Instances = slices.DeleteFunc(c.o.Instances, c.vanishes)
 	moved := before != len(c.o.Instances)
 	for k := range c.o.Instances {
 		i := &c.o.Instances[k]
@@ -221,6 +219,17 @@ func (c *ideal) tick() bool {
 	c.launch()
 	c.round++
 	return moved
+}
+
+// vanishes says that the cloud takes a machine away by itself.
+func (c *ideal) vanishes(i pool.Instance) bool {
+	switch i.State {
+	case pool.Terminating:
+		return i.Hold == nil || i.Node == nil
+	case pool.Failed:
+		return !c.t.KeepsFailed
+	}
+	return i.Doomed != nil
 }
 
 // join lets a machine that still may join do so.

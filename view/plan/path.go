@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,43 +35,61 @@ func (p path) String() string {
 	return b.String()
 }
 
+var (
+	errBracket = errors.New("a bracket is out of place")
+	errName    = errors.New("a name is empty or out of place")
+	errShort   = errors.New("it names no field")
+)
+
 // parsePath takes a path apart.
 func parsePath(text string) (path, error) {
 	var p path
-	bad := func(why string) (path, error) {
-		return nil, fmt.Errorf("path %q: %s; want a path such as spec.template.spec.version, spec.subnets[0].id or metadata.annotations[muster.dev/rollout]", text, why)
+	var err error
+	for rest := text; rest != "" && err == nil; {
+		var part any
+		if part, rest, err = nextPart(rest, len(p) == 0); err == nil {
+			p = append(p, part)
+		}
 	}
-	for rest := text; rest != ""; {
-		if inner, ok := strings.CutPrefix(rest, "["); ok {
-			name, after, closed := strings.Cut(inner, "]")
-			if !closed || len(p) == 0 || strings.Contains(name, "[") || after != "" && after[0] != '.' && after[0] != '[' {
-				return bad("a bracket is out of place")
-			}
-			if n, err := strconv.Atoi(name); err == nil && n >= 0 {
-				p = append(p, n)
-			} else {
-				p = append(p, strings.Trim(name, `"'`))
-			}
-			rest = strings.TrimPrefix(after, ".")
-			continue
-		}
-		end := strings.IndexAny(rest, ".[]")
-		if end >= 0 && rest[end] == ']' {
-			return bad("a bracket is out of place")
-		}
-		if end < 0 {
-			end = len(rest)
-		}
-		if end == 0 || len(p) == 0 && strings.Contains(rest[:end], "/") {
-			return bad("a name is empty or out of place")
-		}
-		p = append(p, rest[:end])
-		rest = strings.TrimPrefix(rest[end:], ".")
+	if err == nil && len(p) < 2 {
+		err = errShort
 	}
-	if len(p) < 2 {
-		return bad("it names no field")
+	if err != nil {
+		return nil, fmt.Errorf("path %q: %w; want a path such as spec.template.spec.version, spec.subnets[0].id or metadata.annotations[muster.dev/rollout]", text, err)
 	}
 	return p, nil
+}
+
+// nextPart takes the first part off a path. What comes after a dot is a name that has none; what has, or a place in a list,
+// stands in brackets.
+func nextPart(text string, first bool) (part any, rest string, err error) {
+	if inner, ok := strings.CutPrefix(text, "["); ok && !first {
+		return inBrackets(inner)
+	}
+	name := text
+	if end := strings.IndexAny(text, ".[]"); end >= 0 {
+		name, rest = text[:end], text[end:]
+	}
+	if strings.HasPrefix(rest, "]") {
+		return nil, "", errBracket
+	}
+	if name == "" || first && strings.Contains(name, "/") {
+		return nil, "", errName
+	}
+	return name, strings.TrimPrefix(rest, "."), nil
+}
+
+// inBrackets takes off what stands up to the next closing bracket.
+func inBrackets(text string) (part any, rest string, err error) {
+	name, after, closed := strings.Cut(text, "]")
+	if !closed || strings.Contains(name, "[") || after != "" && after[0] != '.' && after[0] != '[' {
+		return nil, "", errBracket
+	}
+	rest = strings.TrimPrefix(after, ".")
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 {
+		return n, rest, nil
+	}
+	return strings.Trim(name, `"'`), rest, nil
 }
 
 // lookup is the value at a path, and whether there is one.

@@ -7,8 +7,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
+// APIVersion and Kind begin the JSON form of plans. Fields are added to it, never renamed or taken away.
 const (
-	// APIVersion and Kind begin the JSON form of plans. Fields are added to it, never renamed or taken away.
 	APIVersion = "plan.muster.dev/v1"
 	Kind       = "PlanList"
 )
