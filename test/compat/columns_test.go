@@ -74,6 +74,17 @@ spec: {minSize: 1, maxSize: 3, providerID: 'aws:///eu-west-1a/p', awsLaunchTempl
 `,
 		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: 'lt-1:4', version: v1.30.2, ready: true, conditions: [
   {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsmachines",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: AWSMachine
+metadata:
+  name: p
+  labels: {cluster.x-k8s.io/cluster-name: capa, cluster.x-k8s.io/pool-name: p}
+  ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, name: m, uid: u}]
+spec: {providerID: 'aws:///eu-west-1a/i-1', instanceID: i-1, instanceType: t3.large}
+`,
+		status: `{ready: true, initialization: {provisioned: true}, instanceState: running, failureDomain: eu-west-1a}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsclusters",
 		manifest: "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capa}}, spec: {network: {vpc: {id: vpc-1}}}}",
 		status:   `{ready: true}`},

@@ -2,11 +2,15 @@ package e2e
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The calls to the cloud that one pool of two may cost, everything included: what is asked before, what is asked to see it
@@ -47,6 +51,7 @@ func TestLifeOfAPool(t *testing.T) {
 			}
 		}
 	})
+	t.Run("its conditions at rest are those that are written down", func(t *testing.T) { conditionsAtRest(w.in(t)) })
 	t.Run("at rest nothing is written", func(t *testing.T) { rests(w.in(t)) })
 	t.Run("kubectl scale brings five nodes", func(t *testing.T) {
 		w := w.in(t)
@@ -70,6 +75,46 @@ func TestLifeOfAPool(t *testing.T) {
 			t.Errorf("want nothing of the pool, got\n%s", got)
 		}
 	})
+}
+
+// update writes golden files anew.
+var update = flag.Bool("update", false, "write the golden files")
+
+// conditionsAtRest holds every condition of a pool at rest, with its reason and message: people and tools read them.
+func conditionsAtRest(w *world) {
+	w.t.Helper()
+	const path = "testdata/conditions.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(w.sortedConditions("capa-mp-0")), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	// The core object's conditions follow those of the infrastructure's.
+	w.eventually("the conditions of "+path, func() error {
+		if diff := cmp.Diff(string(want), w.sortedConditions("capa-mp-0")); diff != "" {
+			return fmt.Errorf("-want +got:\n%s", diff)
+		}
+		return nil
+	})
+}
+
+// sortedConditions are a pool's conditions, each object's in order, without IDs.
+func (w *world) sortedConditions(pool string) string {
+	w.t.Helper()
+	lines := strings.Split(strings.TrimSpace(w.conditions(pool)), "\n")
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for to < len(lines) && strings.HasPrefix(lines[to], " ") {
+			to++
+		}
+		slices.Sort(lines[from+1 : to])
+		from = to
+	}
+	return regexp.MustCompile(`\blt-[0-9a-f]{17}\b`).ReplaceAllString(strings.Join(lines, "\n"), "lt-ID") + "\n"
 }
 
 // webManifest is one pod on each node, none of which may go.
