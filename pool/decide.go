@@ -157,20 +157,27 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 	return putTemplate(o, t)
 }
 
+// launchesNext is the template that the group shall launch from: the newest, unless that is not what is wanted, or a roll of the
+// cloud's own sees to it.
+func (v *view) launchesNext() string {
+	latest := v.o.Latest()
+	unwanted := v.o.Wanted.Content != "" && !latest.Same(v.o.Wanted)
+	if latest.Ref == "" || unwanted || v.pointsByRoll() || v.rollsNow() {
+		return v.o.Group.Template
+	}
+	return latest.Ref
+}
+
 // groupStep repairs the group's fields and points it at the newest template. A lower maximum waits until the group is
 // small enough and as few instances exist: a cloud that is asked for it sooner would choose instances by itself, undrained.
 func (v *view) groupStep() *Step {
-	g := v.o.Group
-	latest := v.o.Latest().Ref
+	g, latest := v.o.Group, v.launchesNext()
 	fields := make([]string, 0, len(g.Drift))
 	for _, f := range g.Drift {
 		if f == v.d.MaxField && v.d.Max < max(g.Size, v.counted, v.least()) {
 			continue
 		}
 		fields = append(fields, f)
-	}
-	if latest == "" || v.pointsByRoll() || v.rollsNow() {
-		latest = g.Template
 	}
 	if g.Template == latest && len(fields) == 0 {
 		return nil

@@ -32,7 +32,7 @@ func (v *view) chooseFree() {
 
 // chooseByTurn takes as many as the budgets allow.
 func (v *view) chooseByTurn() {
-	free := v.available - v.floor()
+	free := v.available - v.floor() - v.taking()
 	if v.d.NoDrain != nil {
 		free = math.MaxInt
 	}
@@ -47,6 +47,18 @@ func (v *view) chooseByTurn() {
 			}
 		}
 	}
+}
+
+// taking is how many machines that serve the cloud is about to take because its group is larger than its size: somebody has
+// lowered it, and which ones go is not known before they are seen going. Those that we drained are the ones where we did it.
+func (v *view) taking() int {
+	n := v.counted - v.o.Group.Size
+	for _, m := range v.members {
+		if !m.Aside && m.drains() {
+			n--
+		}
+	}
+	return max(0, n)
 }
 
 // turns are the reasons for which serving machines go, most important first.

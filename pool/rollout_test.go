@@ -96,6 +96,12 @@ func (c *slow) pause() {
 	}
 	counted := slices.DeleteFunc(alive(c.o), func(i Instance) bool { return i.Aside })
 	missing := c.o.Group.Size - len(counted)
+	if missing < 0 {
+		// Who lowers a size has the cloud take those that it picks.
+		c.leave(func(i Instance) bool {
+			return slices.ContainsFunc(counted[:-missing], func(o Instance) bool { return o.ID == i.ID })
+		})
+	}
 	if c.full && missing > 0 {
 		c.o.Issues = []Cause{{"NoCapacity", "no capacity in zone a"}}
 		return
@@ -201,7 +207,7 @@ func TestRolloutInAHostileWorld(t *testing.T) {
 			c.trouble(t, &d, k)
 			c.pass(t, d)
 		}
-		c.full, c.o.NodesUnknown = false, false
+		c.full, c.o.NodesUnknown, d.External = false, false, false
 		c.change("good")
 		d.RolloutHeld, d.Strategy = nil, &Strategy{MaxSurge: IntOrPercent{Value: 1}}
 		for k, i := range c.o.Instances {
@@ -266,6 +272,15 @@ func (c *slow) trouble(t *rapid.T, d *Desired, k int) {
 		}
 	case 8:
 		d.DeletePolicy = Newest
+	case 9:
+		d.External = !d.External
+	case 10, 11:
+		if d.External {
+			c.o.Group.Size = rapid.IntRange(0, 10).Draw(t, "size")
+			if c.o.Group.Surge > c.o.Group.Size {
+				c.o.Group.Surge = 0
+			}
+		}
 	}
 }
 
