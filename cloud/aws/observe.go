@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -274,6 +275,9 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 	}
 	if !g.Deleting {
 		g.Drift = want.drift(is, p.memory.hooks.list)
+		if p.memory.rolls.fixed() {
+			g.Drift = slices.DeleteFunc(g.Drift, func(field string) bool { return field == driftMixed })
+		}
 		if len(p.leftProtected(is)) > 0 {
 			g.Drift = append(g.Drift, driftKept)
 		}

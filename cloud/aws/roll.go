@@ -54,6 +54,9 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 // running says that the newest refresh had not ended.
 func (r rollsRead) running() bool { return len(r.list) > 0 && r.list[0].EndTime == nil }
 
+// fixed says that the newest refresh has not ended and decides what the group launches: the service refuses to have that changed.
+func (r rollsRead) fixed() bool { return r.running() && r.list[0].DesiredConfiguration != nil }
+
 // mixedVersions says that some instance was launched from other content than the group launches now.
 func (p *pass) mixedVersions(is *asgtypes.AutoScalingGroup) bool {
 	content := p.templateOf(p.refOf(launchedFrom(is))).Content

@@ -190,6 +190,39 @@ func (w *world) releaseAll(target aws.Target) {
 	}
 }
 
+// What the group launches can't be changed while a roll decides it: that is no drift until the roll has ended.
+func TestThePolicyWaitsForTheRoll(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 2)
+		target = with(target, bigger)
+		w.rolling(target)
+		target = with(target, func(s *awsv1.AWSMachinePoolSpec) {
+			s.MinSize = 1
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: simaws.InstanceType}}}
+		})
+		o := w.observe(target)
+		if want := []string{"spec.minSize"}; o.Roll == nil || o.Roll.State != pool.RollRunning || !slices.Equal(o.Group.Drift, want) {
+			t.Fatalf("want drift %v while the roll runs, got %v, %+v", want, o.Group.Drift, o.Roll)
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.mixedInstancesPolicy"}})
+		if cloud.KindOf(err) != cloud.Conflict {
+			t.Errorf("want a conflict with the roll, got %v", err)
+		}
+		for range 60 {
+			w.releaseAll(target)
+			time.Sleep(time.Minute)
+		}
+		if o = w.observe(target); !slices.Equal(o.Group.Drift, []string{"spec.mixedInstancesPolicy"}) {
+			t.Errorf("want the policy to drift once the roll is over, got %v, %+v", o.Group.Drift, o.Roll)
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		if o = w.observe(target); o.Group.Drift != nil {
+			t.Errorf("want nothing to drift any more, got %v", o.Group.Drift)
+		}
+	})
+}
+
 // A roll that is cancelled or fails is told with the service's reason; one that was cancelled has not failed.
 func TestRollsThatEnd(t *testing.T) {
 	for _, c := range []struct {
