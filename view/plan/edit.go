@@ -71,9 +71,21 @@ func (e editor) put(ctx context.Context, given *unstructured.Unstructured) (edit
 	return e.patch(ctx, live, patch)
 }
 
-// threeWay is the patch that kubectl apply would send: what is given, and what was given before and is not any more.
+// threeWay is the patch that kubectl apply would send: what is given, and what was given before and is not any more. Like
+// kubectl it notes what was given among the annotations, which are therefore never all taken away.
 func threeWay(given, live *unstructured.Unstructured) ([]byte, error) {
-	modified, err := json.Marshal(given)
+	text, err := json.Marshal(given)
+	if err != nil {
+		return nil, fmt.Errorf("encode what is given: %w", err)
+	}
+	noted := given.DeepCopy()
+	annotations := noted.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[lastApplied] = string(text)
+	noted.SetAnnotations(annotations)
+	modified, err := json.Marshal(noted)
 	if err != nil {
 		return nil, fmt.Errorf("encode what is given: %w", err)
 	}
@@ -163,7 +175,7 @@ func inShort(err error) error {
 	var words []string
 	if d := status.Status().Details; d != nil {
 		for _, c := range d.Causes {
-			if c.Field != "" {
+			if c.Field != "" && c.Field != "<nil>" {
 				words = append(words, c.Field+": "+c.Message)
 			}
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -49,15 +50,32 @@ func TestThreeWay(t *testing.T) {
 		{"what is given and differs is changed, what is not given stays", "", map[string]any{"a": "2"}, map[string]any{"a": "1", "b": "1"}, `{"spec":{"a":"2"}}`},
 		{"what was given before and is not any more is taken away", `{"spec":{"a":"1","b":"1"}}`, map[string]any{"a": "1"}, map[string]any{"a": "1", "b": "1", "c": "1"}, `{"spec":{"b":null}}`},
 		{"what is as given is left alone", "", map[string]any{"a": "1"}, map[string]any{"a": "1"}, `{}`},
+		{"annotations of others stay, although kubectl notes that it was given some", `{"metadata":{"annotations":{}},"spec":{"a":"1"}}`, map[string]any{"a": "1"}, map[string]any{"a": "1"}, `{}`},
+		{"an annotation that was given before goes alone", `{"metadata":{"annotations":{"own":"x"}},"spec":{"a":"1"}}`, map[string]any{"a": "1"}, map[string]any{"a": "1"}, `{"metadata":{"annotations":{"own":null}}}`},
 	} {
 		given := &unstructured.Unstructured{Object: map[string]any{"spec": c.given}}
 		live := &unstructured.Unstructured{Object: map[string]any{"spec": c.live}}
+		live.SetAnnotations(map[string]string{"muster.dev/owner-id": "x"})
 		if c.last != "" {
-			live.SetAnnotations(map[string]string{lastApplied: c.last})
+			live.SetAnnotations(map[string]string{"muster.dev/owner-id": "x", lastApplied: c.last})
 		}
-		got, err := threeWay(given, live)
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: want %s, got %s, %v", c.why, c.want, got, err)
+		text, err := threeWay(given, live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]any{}
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		// What kubectl notes is different each time.
+		if meta, ok := got["metadata"].(map[string]any); ok {
+			annotations, _ := meta["annotations"].(map[string]any)
+			if delete(annotations, lastApplied); len(annotations) == 0 {
+				delete(got, "metadata")
+			}
+		}
+		if compact(got) != c.want {
+			t.Errorf("%s: want %s, got %s", c.why, c.want, compact(got))
 		}
 	}
 }
