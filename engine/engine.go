@@ -143,9 +143,10 @@ func (f Facts[S]) doubts(out Outcome) bool {
 	return out.Seen && f.Doubt != nil && f.Doubt(out.Observed)
 }
 
-// final says that a plan changes the cloud, or lets the object go: it must rest on what is so now. What was seen a moment
-// ago is good enough to find that nothing is to be done, and to drain, which can be taken back.
-func final(p pool.Plan) bool { return p.Gone || p.Step != nil && !onNodes(p.Step.Kind) }
+// final says that a plan changes the cloud, lets the object go, or takes a drain back: it must rest on what is so now. What was
+// seen a moment ago is good enough to find that nothing is to be done, and to drain. Of two processes one of which takes back from
+// an old look what the other begins from a new one, neither would ever end.
+func final(p pool.Plan) bool { return p.Gone || p.Step != nil && p.Step.Kind != pool.Drain }
 
 // takesBack says that a drain is about to be taken back in a pool whose instances the cloud may take: another process may know of
 // a notice that this one has not asked for yet, and the two would quarrel.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -30,6 +31,31 @@ func TestNothingIsChangedOnAnOldObservation(t *testing.T) {
 			}
 			if last := s.driver.observes[len(s.driver.observes)-1]; last.MaxAge != 0 {
 				t.Errorf("want the cloud looked at anew before %s, got an observation of up to %s", c.step, last.MaxAge)
+			}
+		})
+	}
+}
+
+// A drain is taken back on what is so now alone, and where the cloud takes machines at short notice on nothing that was asked for
+// others: another process may know better, and the two would quarrel.
+func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {
+	for name, c := range map[string]struct {
+		notice bool
+		want   time.Duration
+	}{"any": {false, 0}, "at short notice": {true, cloud.Unshared}} {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			s.driver.observed.ShortNotice = c.notice
+			s.pass()
+			for key, n := range s.cluster.nodes {
+				n.DrainStarted, n.Cordoned = s.facts.Now, true
+				s.cluster.nodes[key] = n
+			}
+			if out := s.after(time.Second); !out.Started || out.Plan.Step.Kind != pool.Undrain {
+				t.Fatalf("want the drain taken back, got %+v", out.Plan)
+			}
+			if last := s.driver.observes[len(s.driver.observes)-1]; last.MaxAge != c.want {
+				t.Errorf("want a look of an age of %s at most, got %s", c.want, last.MaxAge)
 			}
 		})
 	}
