@@ -39,6 +39,7 @@ func sentence(f facts, c *Condition) string {
 		case pool.RolloutHalted, pool.RolloutPaused, pool.RolloutWaiting:
 			counted += "; " + roll.Cause.Message
 		}
+		counted += hindered(f)
 		if text := blocked(f); text != "" {
 			counted += "; " + text
 		}

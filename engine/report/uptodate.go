@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/muster-project/muster/pool"
 )
@@ -25,7 +26,7 @@ func upToDate(f facts) *Condition {
 	}
 	switch {
 	case roll.State != pool.RolloutDone && roll.State != "":
-		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message}
+		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message + hindered(f)}
 	case *f.counts.UpToDate == *f.counts.Current:
 		return &Condition{UpToDate, True, "AllUpToDate", text}
 	case f.d.SkipModel:
@@ -33,4 +34,14 @@ func upToDate(f facts) *Condition {
 	default:
 		return &Condition{UpToDate, False, "TemplateUnknown", text}
 	}
+}
+
+// hindered are the cloud's own words on why a rollout that goes on does not get on, where they are not said already: machines
+// that it needs are not launched.
+func hindered(f facts) string {
+	roll := f.out.Plan.Rollout
+	if roll.State != pool.RolloutInProgress || len(f.o.Issues) == 0 || strings.Contains(roll.Cause.Message, f.o.Issues[0].Message) {
+		return ""
+	}
+	return "; " + f.o.Issues[0].Message
 }
