@@ -180,9 +180,15 @@ func (r *realm) lower(g *group, members []*member, decrement bool) error {
 	return nil
 }
 
+// maxStandby is how many instances one call may move.
+const maxStandby = 19
+
 // enterStandby takes instances out of the count, not out of the group: "Temporarily remove instances from your Auto Scaling group".
 // Without a lower capacity others are launched in their place, at the group's largest size too, for that bounds the capacity.
 func (r *realm) enterStandby(in *autoscaling.EnterStandbyInput) (*autoscaling.EnterStandbyOutput, error) {
+	if len(in.InstanceIds) > maxStandby {
+		return nil, invalid("1 validation error detected: Value at 'instanceIds' failed to satisfy constraint: Member must have length less than or equal to %d", maxStandby)
+	}
 	g, members, err := r.managedAll(in.AutoScalingGroupName, in.InstanceIds)
 	if err != nil {
 		return nil, err

@@ -133,11 +133,16 @@ const groupTagKey = "aws:autoscaling:groupName"
 
 // memberOf is the membership of an instance, nil for none.
 func (r *realm) memberOf(instance string) *member {
-	i := r.instances.Get(instance)
-	if i == nil {
-		return nil
+	if i := r.instances.Get(instance); i != nil {
+		return r.members.Get(memberKey(i.Tags[groupTagKey], instance))
 	}
-	return r.members.Get(memberKey(i.Tags[groupTagKey], instance))
+	// EC2 forgets what has ended; a group keeps what ended in standby.
+	for _, m := range r.members.All() {
+		if m.Instance == instance {
+			return m
+		}
+	}
+	return nil
 }
 
 func (r *realm) describeGroupInstances(in *autoscaling.DescribeAutoScalingInstancesInput) (*autoscaling.DescribeAutoScalingInstancesOutput, error) {
