@@ -28,8 +28,18 @@ var replacing = []string{
 	"TemplateChanged", reasonRestart, "NeverJoined", "NeverReady", "Unready", "Failed", "RollRunning", "RollBaking", "RollCancelling", "RollReverting", "RollFailed", "RolloutHalted",
 }
 
-// rolloutCompleted is the event's reason when every instance is what it should be, after a rollout.
-const rolloutCompleted = "RolloutCompleted"
+const (
+	// rolloutStarted is the event's reason when instances begin to be replaced, or go on to be after a pause.
+	rolloutStarted = "RolloutStarted"
+	// rolloutCompleted is the event's reason when every instance is what it should be, after a rollout.
+	rolloutCompleted = "RolloutCompleted"
+)
+
+// starting are the reasons of UpToDate with which the replacement of instances begins, waiting those that it may have had before.
+var (
+	starting = []string{"TemplateChanged", reasonRestart}
+	waiting  = []string{"AllUpToDate", "TemplateBehind", reasonPaused}
+)
 
 // news are the events of a status that is about to be written: what a condition has begun to say.
 func news(before, after []metav1.Condition) []report.Event {
@@ -41,6 +51,9 @@ func news(before, after []metav1.Condition) []report.Event {
 		}
 		if warning, ok := notable[c.Type][c.Reason]; ok {
 			list = append(list, report.Event{Warning: warning, Reason: c.Reason, Message: c.Message})
+		}
+		if c.Type == report.UpToDate && slices.Contains(starting, c.Reason) && old != nil && slices.Contains(waiting, old.Reason) {
+			list = append(list, report.Event{Reason: rolloutStarted, Message: c.Message})
 		}
 		if c.Type == report.UpToDate && c.Status == metav1.ConditionTrue && old != nil && slices.Contains(replacing, old.Reason) {
 			list = append(list, report.Event{Reason: rolloutCompleted, Message: c.Message})
