@@ -117,27 +117,35 @@ func notReadyBecause(m *clusterv1.Machine) string {
 func (p *pass) judgeAll(found map[string]*corev1.Node) {
 	wanted := p.pool.Spec.Template.Spec.Version
 	p.facts.ByVersion = p.facts.Machines == nil && p.facts.UpToDate == nil && wanted != ""
-	if p.facts.Machines == nil && (!p.facts.ByVersion || found == nil) {
+	j := &status.Judged{}
+	switch {
+	case p.facts.Machines != nil:
+		for _, id := range distinct(p.pool.Spec.ProviderIDList) {
+			judgeMachine(j, id, p.members[meaning(id)])
+		}
+	case p.facts.ByVersion && found != nil:
+		j.Basis = "compared by Kubernetes version alone, for " + p.facts.Infrastructure.String() + " reports no status.upToDateReplicas"
+		for _, id := range distinct(p.pool.Spec.ProviderIDList) {
+			judgeNode(j, id, found[meaning(id)], wanted)
+		}
+	default:
 		return
 	}
-	j := &status.Judged{}
-	if p.facts.Machines == nil {
-		j.Basis = "compared by Kubernetes version alone, for " + p.facts.Infrastructure.String() + " reports no status.upToDateReplicas"
-	}
-	for _, id := range distinct(p.pool.Spec.ProviderIDList) {
-		machine := p.members[meaning(id)]
-		switch {
-		case p.facts.Machines == nil:
-			judgeNode(j, id, found[meaning(id)], wanted)
-		case machine == nil || conditions.IsUnknown(machine, clusterv1.MachineUpToDateCondition) || !conditions.Has(machine, clusterv1.MachineUpToDateCondition):
-			j.Unknown = append(j.Unknown, nameOr(machine, id))
-		case conditions.IsTrue(machine, clusterv1.MachineUpToDateCondition):
-			j.UpToDate++
-		default:
-			j.Not = append(j.Not, machine.Name)
-		}
-	}
 	p.facts.Judged = j
+}
+
+// judgeMachine takes a Machine's own condition, which this pass has set.
+func judgeMachine(j *status.Judged, id string, machine *clusterv1.Machine) {
+	switch {
+	case machine == nil:
+		j.Unknown = append(j.Unknown, id)
+	case conditions.IsTrue(machine, clusterv1.MachineUpToDateCondition):
+		j.UpToDate++
+	case conditions.IsFalse(machine, clusterv1.MachineUpToDateCondition):
+		j.Not = append(j.Not, machine.Name)
+	default:
+		j.Unknown = append(j.Unknown, machine.Name)
+	}
 }
 
 func judgeNode(j *status.Judged, id string, node *corev1.Node, wanted string) {
@@ -149,11 +157,4 @@ func judgeNode(j *status.Judged, id string, node *corev1.Node, wanted string) {
 	default:
 		j.Not = append(j.Not, node.Name+" ("+node.Status.NodeInfo.KubeletVersion+")")
 	}
-}
-
-func nameOr(machine *clusterv1.Machine, id string) string {
-	if machine == nil {
-		return id
-	}
-	return machine.Name
 }

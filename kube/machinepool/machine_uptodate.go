@@ -22,11 +22,8 @@ type verdict struct {
 // infrastructure's count, where it means all machines or none; and the version of the Node, which tells a machine that is
 // behind from one that is not, but not what else has changed.
 func (p *pass) verdictOn(m member, found map[string]*corev1.Node) verdict {
-	if m.infra != nil {
-		c, err := conditions.UnstructuredGet(m.infra, clusterv1.MachineUpToDateCondition)
-		if err == nil && c != nil && c.Status != metav1.ConditionUnknown {
-			return verdict{status: c.Status, message: c.Message}
-		}
+	if own := ownWord(m); own != nil {
+		return *own
 	}
 	counted := p.facts.UpToDate != nil && p.facts.Replicas != nil && *p.facts.Replicas > 0
 	switch {
@@ -35,19 +32,37 @@ func (p *pass) verdictOn(m member, found map[string]*corev1.Node) verdict {
 	case counted && *p.facts.UpToDate == 0:
 		return verdict{status: metav1.ConditionFalse, message: fmt.Sprintf("%s has no machine that is up to date", p.facts.Infrastructure)}
 	}
+	v := p.compareVersion(m.node(found), found == nil)
+	if counted && v.status == metav1.ConditionTrue {
+		return verdict{status: metav1.ConditionUnknown, message: fmt.Sprintf("%s says how many machines are up to date, but not which", p.facts.Infrastructure)}
+	}
+	return v
+}
+
+// ownWord is what the infrastructure's machine says of itself, nil when it says nothing.
+func ownWord(m member) *verdict {
+	if m.infra == nil {
+		return nil
+	}
+	c, err := conditions.UnstructuredGet(m.infra, clusterv1.MachineUpToDateCondition)
+	if err != nil || c == nil || c.Status == metav1.ConditionUnknown {
+		return nil
+	}
+	return &verdict{status: c.Status, message: c.Message}
+}
+
+// compareVersion compares the version that a Node runs with that of the pool.
+func (p *pass) compareVersion(node *corev1.Node, away bool) verdict {
 	wanted := p.pool.Spec.Template.Spec.Version
-	node := m.node(found)
 	switch {
 	case wanted == "":
 		return verdict{status: metav1.ConditionUnknown, message: p.facts.Infrastructure.String() + " does not say which of its machines are up to date"}
-	case found == nil:
+	case away:
 		return verdict{status: metav1.ConditionUnknown, message: p.facts.NodesUnknown, waits: true}
 	case node == nil || node.Status.NodeInfo.KubeletVersion == "":
 		return verdict{status: metav1.ConditionUnknown, message: "the machine has no node yet"}
 	case !sameVersion(wanted, node.Status.NodeInfo.KubeletVersion):
 		return verdict{status: metav1.ConditionFalse, message: fmt.Sprintf("the node runs %s, the pool wants %s", node.Status.NodeInfo.KubeletVersion, wanted)}
-	case counted:
-		return verdict{status: metav1.ConditionUnknown, message: fmt.Sprintf("%s says how many machines are up to date, but not which", p.facts.Infrastructure)}
 	default:
 		return verdict{status: metav1.ConditionTrue}
 	}

@@ -79,7 +79,7 @@ func (w *machineWork) follow(ctx context.Context, m member, complete bool) resul
 func (w *machineWork) create(ctx context.Context, m member) result {
 	name := m.infra.GetName()
 	existing := &clusterv1.Machine{}
-	switch err := w.r.Client.Get(ctx, client.ObjectKey{Namespace: w.p.pool.Namespace, Name: name}, existing); {
+	switch err := w.r.live().Get(ctx, client.ObjectKey{Namespace: w.p.pool.Namespace, Name: name}, existing); {
 	case err == nil:
 		return w.adopt(ctx, m, existing)
 	case !apierrors.IsNotFound(err):

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -384,7 +385,9 @@ func TestMachinesAreMadeOnlyOfWhatIsThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), withMachines(id1), anInfraMachine("m1", id1)})
 	w.r.Live = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-		key.Name = "gone"
+		if _, ok := o.(*clusterv1.Machine); !ok {
+			key.Name = "gone"
+		}
 		return c.Get(ctx, key, o, opts...)
 	}})
 	w.settled()
@@ -522,6 +525,21 @@ func TestAnInterruptedRemediationIsTakenUp(t *testing.T) {
 	w.r.Client = w.mgmt
 	w.settled()
 	want(t, "deleted", !w.machine("m1").DeletionTimestamp.IsZero(), true)
+}
+
+func TestWhatWasDoneIsToldThoughTheStatusCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	w.unhealthy("m1")
+	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		if _, ok := o.(*clusterv1.MachinePool); ok {
+			return apierrors.NewConflict(clusterv1.GroupVersion.WithResource("machinepools").GroupResource(), "pool", errors.New("changed"))
+		}
+		return c.SubResource(sub).Patch(ctx, o, p, opts...)
+	}})
+	w.pass()
+	want(t, "deleted", !w.machine("m1").DeletionTimestamp.IsZero(), true)
+	want(t, "events", len(w.events()), 1)
 }
 
 func TestAMachineThatRecoversIsNoLongerAskedFor(t *testing.T) {

@@ -188,18 +188,22 @@ func (r *Reconciler) blankList(gvk schema.GroupVersionKind) client.ObjectList {
 // confirm reads an object past the cache, where the reconciler has been given a way: a cache that is behind may show what is
 // gone, and not yet show what is there. It is nil when there is none.
 func (r *Reconciler) confirm(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (client.Object, error) {
-	reader := client.Reader(r.Client)
-	if r.Live != nil {
-		reader = r.Live
-	}
 	o := r.blank(gvk)
-	if err := reader.Get(ctx, key, o); err != nil {
+	if err := r.live().Get(ctx, key, o); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
 		return nil, fmt.Errorf("read %s %s: %w", gvk.Kind, key.Name, err)
 	}
 	return o, nil
+}
+
+// live reads past the cache, where the reconciler has been given a way.
+func (r *Reconciler) live() client.Reader {
+	if r.Live != nil {
+		return r.Live
+	}
+	return r.Client
 }
 
 // rememberMachines starts the facts about Machines, in pools that have any.

@@ -34,7 +34,7 @@ type pass struct {
 	events   []happened
 }
 
-// happened is something to tell once it has been written down.
+// happened is something to tell: what was done, at once, and what the status says, once it has been written down.
 type happened struct {
 	kind, reason, message string
 }

@@ -59,6 +59,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	outcome := p.run(ctx, r.steps(p))
+	// What was done is done, whether or not the pool's status can be written.
+	r.announce(p)
 	return settle(outcome.join(r.write(ctx, p)))
 }
 

@@ -117,7 +117,7 @@ func without(a, b []corev1.ObjectReference) []string {
 	return names
 }
 
-// announce records the events of the pass. Pools that are gone still get theirs: events outlive what they tell of.
+// announce records the events that are to be told by now. Pools that are gone still get theirs: events outlive what they tell of.
 func (r *Reconciler) announce(p *pass) {
 	if r.Recorder == nil {
 		return
@@ -125,6 +125,7 @@ func (r *Reconciler) announce(p *pass) {
 	for _, e := range p.events {
 		r.Recorder.Eventf(p.pool, nil, e.kind, e.reason, action, "%s", e.message)
 	}
+	p.events = nil
 }
 
 // action is what the controller was about when something happened, as the events API wants to know.

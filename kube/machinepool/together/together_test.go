@@ -1,0 +1,298 @@
+package together
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/muster-project/muster/kube/machines"
+)
+
+// TestMachinesLive holds that Machines which the API server takes come up with cluster-api's controller, that their nodes are
+// looked after once, and that nobody writes where nothing happens. It runs alone, for it counts passes.
+func TestMachinesLive(t *testing.T) {
+	num := func(n int32) *int32 { return &n }
+	w := newWorld(t, 2, func(p *clusterv1.MachinePool) {
+		p.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web"}
+		p.Spec.Template.Annotations = map[string]string{"note": "x"}
+		s := &p.Spec.Template.Spec
+		s.MinReadySeconds, s.FailureDomain = num(1), "zone-b"
+		s.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: clusterv1.MachineUpToDateCondition}}
+		s.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways}}
+		s.Deletion = clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: num(300), NodeVolumeDetachTimeoutSeconds: num(200), NodeDeletionTimeoutSeconds: num(100)}
+	})
+	w.runs(2)
+	m := &clusterv1.Machine{}
+	if err := admin.Get(t.Context(), w.key("m1"), m); err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintln(*m.Spec.MinReadySeconds, *m.Spec.Deletion.NodeDrainTimeoutSeconds, *m.Spec.Deletion.NodeVolumeDetachTimeoutSeconds,
+		*m.Spec.Deletion.NodeDeletionTimeoutSeconds, m.Spec.FailureDomain, m.Spec.ReadinessGates, m.Spec.Taints, m.Spec.Version, m.Status.NodeRef.Name == w.nodeName(1))
+	if want := "300 200 100 zone-a [{UpToDate }] [{gpu yes NoSchedule Always}] v1.36.0 true\n"; got != "1 "+want {
+		t.Errorf("Machine: want %s, got %s", "1 "+want, got)
+	}
+	node := &corev1.Node{}
+	if err := admin.Get(t.Context(), client.ObjectKey{Name: w.nodeName(1)}, node); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[string]string{clusterv1.MachineAnnotation: "m1", clusterv1.OwnerKindAnnotation: "MachinePool", clusterv1.OwnerNameAnnotation: "pool",
+		clusterv1.ClusterNameAnnotation: "c1", clusterv1.ClusterNamespaceAnnotation: w.ns} {
+		if node.Annotations[k] != want {
+			t.Errorf("node's annotation %s: want %s, got %s", k, want, node.Annotations[k])
+		}
+	}
+	w.quiet()
+}
+
+// quiet holds that a pass over everything writes nothing: the objects have the versions that they had.
+func (w *world) quiet() {
+	w.t.Helper()
+	versions := func(ctx context.Context) (string, error) {
+		pool, err := w.pool(ctx)
+		if err != nil {
+			return "", err
+		}
+		all := pool.ResourceVersion
+		list := &clusterv1.MachineList{}
+		if err := admin.List(ctx, list, client.InNamespace(w.ns)); err != nil {
+			return "", err
+		}
+		for i := range list.Items {
+			all += " " + list.Items[i].ResourceVersion
+		}
+		return all, nil
+	}
+	last, same := "", 0
+	w.eventually("nothing is written any more", func(ctx context.Context) error {
+		now, err := versions(ctx)
+		if err != nil {
+			return err
+		}
+		if same++; now != last {
+			last, same = now, 0
+		}
+		if same < 20 {
+			return fmt.Errorf("unchanged for %d looks", same)
+		}
+		return nil
+	})
+	// The pool is woken once more by changes that say nothing. No other test runs meanwhile.
+	passes := reconciles(w.t)
+	w.change("infra", poolGVK, func(o map[string]any) { o["touched"] = "yes" })
+	w.change("m1", machineGVK, func(o map[string]any) { o["touched"] = "yes" })
+	w.eventually("the pool is looked at again", func(context.Context) error {
+		if now := reconciles(w.t); now <= passes {
+			return fmt.Errorf("passes: want more than %v, got %v", passes, now)
+		}
+		return nil
+	})
+	now, err := versions(w.t.Context())
+	if err != nil || now != last {
+		w.t.Fatalf("versions after a change that says nothing: want %s, got %s, %v", last, now, err)
+	}
+}
+
+// reconciles is how often a pool was looked at.
+func reconciles(t *testing.T) (passes float64) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == "controller_runtime_reconcile_total" && l.GetName() == "controller" && l.GetValue() == "machinepool" {
+					passes += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return passes
+}
+
+// TestAHealthCheckHasAMachineReplaced holds the contract of health checks: the one that is marked goes, drained, with its
+// instance and its node, and no other.
+func TestAHealthCheckHasAMachineReplaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, nil)
+	w.runs(3)
+	zero, most := int32(0), intstr.FromInt32(1)
+	w.create(&clusterv1.MachineHealthCheck{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "mhc"}, Spec: clusterv1.MachineHealthCheckSpec{
+		ClusterName: "c1", Selector: metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachinePoolNameLabel: "pool"}},
+		Checks: clusterv1.MachineHealthCheckChecks{UnhealthyNodeConditions: []clusterv1.UnhealthyNodeCondition{
+			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, TimeoutSeconds: &zero}}},
+		Remediation: clusterv1.MachineHealthCheckRemediation{TriggerIf: clusterv1.MachineHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: &most}},
+	}})
+	w.ready(2, corev1.ConditionFalse)
+	w.eventually("the Machine goes", func(ctx context.Context) error {
+		names, err := w.machines(ctx)
+		if err == nil && !slices.Equal(names, []string{"m1", "m3"}) {
+			return fmt.Errorf("Machines: want m1 and m3, got %v", names)
+		}
+		return err
+	})
+	if got := played.state(w.id(2)); got != "cordoned" {
+		t.Errorf("node when its instance was taken: want it drained, so cordoned, got %s", got)
+	}
+	w.eventually("the node goes", func(ctx context.Context) error {
+		err := admin.Get(ctx, client.ObjectKey{Name: w.nodeName(2)}, &corev1.Node{})
+		if !apierrors.IsNotFound(err) {
+			return errors.Join(errors.New("node: want it gone"), err)
+		}
+		return nil
+	})
+	w.eventually("why is told", func(ctx context.Context) error {
+		list := &eventsv1.EventList{}
+		if err := admin.List(ctx, list, client.InNamespace(w.ns)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if e := &list.Items[i]; e.Reason == "UnhealthyMachine" && e.Regarding.Kind == "MachinePool" {
+				return nil
+			}
+		}
+		return fmt.Errorf("no event UnhealthyMachine among %d", len(list.Items))
+	})
+	w.instance(4)
+	w.runs(3)
+}
+
+// TestADeletedMachineTakesItsInstanceAlone holds that a person who deletes a Machine gets exactly that one drained and taken.
+func TestADeletedMachineTakesItsInstanceAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	w.runs(2)
+	m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "m1"}}
+	if err := admin.Delete(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the Machine goes and is not made again", func(ctx context.Context) error {
+		names, err := w.machines(ctx)
+		if err != nil {
+			return err
+		}
+		pool, err := w.pool(ctx)
+		if err == nil && (!slices.Equal(names, []string{"m2"}) || len(pool.Spec.ProviderIDList) != 1) {
+			return fmt.Errorf("want m2 alone, got Machines %v, instances %v", names, pool.Spec.ProviderIDList)
+		}
+		return err
+	})
+	if got := played.state(w.id(1)); got != "cordoned" {
+		t.Errorf("node when its instance was taken: want it drained, so cordoned, got %s", got)
+	}
+	if got := played.state(w.id(2)); got != "" {
+		t.Errorf("the other instance: want it left alone, got it taken while %s", got)
+	}
+}
+
+// TestADeletedPoolDrainsItsMachinesFirst holds the order: Machines, then the infrastructure, then the pool.
+func TestADeletedPoolDrainsItsMachinesFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	w.runs(2)
+	// A hook keeps one Machine, so that what is said while it is waited for can be seen.
+	w.eventually("the hook is set", func(ctx context.Context) error {
+		m := &clusterv1.Machine{}
+		if err := admin.Get(ctx, w.key("m2"), m); err != nil {
+			return err
+		}
+		m.Annotations = map[string]string{clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/test": "t"}
+		return admin.Update(ctx, m)
+	})
+	if err := admin.Delete(t.Context(), &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "pool"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("what is waited for is said", func(ctx context.Context) error {
+		pool, err := w.pool(ctx)
+		if err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(pool.Status.Conditions, clusterv1.DeletingCondition)
+		if c == nil || c.Reason != "WaitingForMachinesDeletion" || c.Message != "Machines are left to be deleted: 1, m2 (WaitingForPreTerminateHook)" {
+			return fmt.Errorf("Deleting: got %+v", c)
+		}
+		return nil
+	})
+	w.eventually("the hook is done", func(ctx context.Context) error {
+		m := &clusterv1.Machine{}
+		if err := admin.Get(ctx, w.key("m2"), m); err != nil {
+			return err
+		}
+		delete(m.Annotations, clusterv1.PreTerminateDeleteHookAnnotationPrefix+"/test")
+		return admin.Update(ctx, m)
+	})
+	w.eventually("the pool goes", func(ctx context.Context) error {
+		pool, err := w.pool(ctx)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(fmt.Errorf("want it gone, got %+v", pool.Status.Conditions), err)
+	})
+	for n := range 2 {
+		if got := played.state(w.id(n + 1)); got != "cordoned" {
+			t.Errorf("node %d when its instance was taken: want it drained, so cordoned, got %s", n+1, got)
+		}
+		if err := admin.Get(t.Context(), client.ObjectKey{Name: w.nodeName(n + 1)}, &corev1.Node{}); !apierrors.IsNotFound(err) {
+			t.Errorf("node %d: want it gone, got %v", n+1, err)
+		}
+	}
+	played.mu.Lock()
+	defer played.mu.Unlock()
+	var went []string
+	for _, name := range played.order {
+		if prefix := w.ns + "/"; len(name) > len(prefix) && name[:len(prefix)] == prefix {
+			went = append(went, name[len(prefix):])
+		}
+	}
+	if want := []string{"m1", "m2", "infra"}; !slices.Equal(went, want) {
+		t.Errorf("order: want %v, got %v", want, went)
+	}
+}
+
+// TestTheCauseIsLeftOnTheMachine holds that who removes the instance can tell why.
+func TestTheCauseIsLeftOnTheMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, nil)
+	w.runs(1)
+	w.eventually("the hook and the mark are set", func(ctx context.Context) error {
+		m := &clusterv1.Machine{}
+		if err := admin.Get(ctx, w.key("m1"), m); err != nil {
+			return err
+		}
+		m.Annotations = map[string]string{clusterv1.PreDrainDeleteHookAnnotationPrefix + "/test": "t", clusterv1.RemediateMachineAnnotation: ""}
+		return admin.Update(ctx, m)
+	})
+	w.create(&clusterv1.MachineHealthCheck{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "mhc"}, Spec: clusterv1.MachineHealthCheckSpec{
+		ClusterName: "c1", Selector: metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachinePoolNameLabel: "pool"}},
+		Checks: clusterv1.MachineHealthCheckChecks{UnhealthyNodeConditions: []clusterv1.UnhealthyNodeCondition{
+			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, TimeoutSeconds: new(int32)}}},
+	}})
+	const cause = "UnhealthyMachine: Health check failed: marked for remediation via cluster.x-k8s.io/remediate-machine annotation"
+	w.eventually("the Machine is deleted for its mark", func(ctx context.Context) error {
+		m, pool := &clusterv1.Machine{}, &clusterv1.MachinePool{}
+		if err := admin.Get(ctx, w.key("m1"), m); err != nil {
+			return err
+		}
+		if err := admin.Get(ctx, w.key("pool"), pool); err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(pool.Status.Conditions, clusterv1.RemediatingCondition)
+		if m.DeletionTimestamp.IsZero() || m.Annotations[machines.CauseAnnotation] != cause || c == nil || c.Status != metav1.ConditionTrue {
+			return fmt.Errorf("want it being deleted with %q, got %v %v, %+v", cause, m.DeletionTimestamp, m.Annotations, c)
+		}
+		return nil
+	})
+}
