@@ -112,8 +112,17 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 		}
 		f.Marked[marked] = true
 	}
-	f.Condemned, f.Guards, m.guards = says.Condemned, says.Guards, says.Guards
+	f.Guards, m.guards = says.Guards, says.Guards
+	if !goesWhole(s) {
+		f.Condemned = says.Condemned
+	}
 	return nil
+}
+
+// goesWhole says that the MachinePool is being deleted and the infrastructure object is not yet: the Machines that are deleted
+// with it are not to be replaced.
+func goesWhole[O Object](s *scope[O]) bool {
+	return s.pool != nil && !s.pool.DeletionTimestamp.IsZero() && !s.deleting()
 }
 
 // machinePoolName is the name of the pool's MachinePool, as far as it is known.
@@ -159,7 +168,8 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 		out.Plan.Gone = false
 		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesGoing", Message: "waiting for the Machines of the pool to be gone"})
 	}
-	if left > 0 || gone {
+	// That the core controller is no longer told to make Machines wakes nobody.
+	if off := m.announced && !m.on; left > 0 || gone || off {
 		out.Again = min(out.Again, machinesLeft)
 	}
 	return err

@@ -338,6 +338,10 @@ func TestMachinesAreSwitchedOff(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "false" })
+	w.pass()
+	if w.again > time.Second || len(w.machines()) != 2 {
+		t.Errorf("want the core controller told first, and another look at once, got one in %s and %d Machines", w.again, len(w.machines()))
+	}
 	w.lives()
 	if infras, list := w.names(), w.machines(); len(infras)+len(list) > 0 {
 		t.Errorf("want no AWSMachines and Machines, got %v and %d", infras, len(list))
@@ -404,6 +408,25 @@ func TestAPoolWithMachinesIsDeleted(t *testing.T) {
 	w.core()
 	if infras, list := w.names(), w.machines(); len(infras)+len(list) > 0 {
 		t.Errorf("want nothing left, got %v and %d Machines", infras, len(list))
+	}
+}
+
+// TestAMachinePoolWithMachinesIsDeleted: between the deletion of its Machines and that of the infrastructure object nobody is
+// replaced.
+func TestAMachinePoolWithMachinesIsDeleted(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Finalizers = []string{clusterv1.MachinePoolFinalizer} })
+	w.remove(machinePool())
+	for _, m := range w.machines() {
+		w.remove(&m)
+	}
+	for range 4 {
+		w.passes(1)
+		w.core()
+	}
+	if got := w.account.take(); len(got) > 0 {
+		t.Errorf("want nothing begun before the object is deleted itself, got %v", got)
 	}
 }
 

@@ -183,9 +183,12 @@ func (m *Machine) waits() []string {
 	if c == nil || !m.Deleting || c.Reason == clusterv1.MachineDeletingReason || c.Message == "" {
 		return nil
 	}
+	if c.Reason != clusterv1.MachineDeletingDrainingNodeReason {
+		return []string{fmt.Sprintf("Machine %s: %s", m.Object.Name, times.ReplaceAllString(c.Message, ""))}
+	}
 	var out []string
 	lines := strings.Split(times.ReplaceAllString(c.Message, ""), "\n")
-	if c.Reason == clusterv1.MachineDeletingDrainingNodeReason && len(lines) > 1 {
+	if len(lines) > 1 {
 		lines = lines[1:]
 	}
 	for _, line := range lines {

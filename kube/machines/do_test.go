@@ -1,0 +1,241 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/pool"
+)
+
+// world is a management cluster in memory, and a pool in it.
+type world struct {
+	t      *testing.T
+	client client.WithWatch
+	doer   *Doer
+	writes []string
+	began  map[string]bool
+}
+
+func newWorld(t *testing.T, infras []client.Object, machines []clusterv1.Machine) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clusterv1.AddToScheme, awsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{t: t, began: map[string]bool{}}
+	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&awsv1.AWSMachine{}, &clusterv1.Machine{}).WithInterceptorFuncs(w.counting())
+	for _, o := range infras {
+		b = b.WithObjects(o.DeepCopyObject().(client.Object))
+	}
+	for i := range machines {
+		b = b.WithObjects(machines[i].DeepCopy())
+		w.began[machines[i].Name] = !machines[i].DeletionTimestamp.IsZero()
+	}
+	w.client = b.Build()
+	o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u-p"}}
+	w.doer = &Doer{Client: w.client, Recorder: events.NewFakeRecorder(100), Kind: kind, Pool: o, PoolKind: "AWSMachinePool",
+		Owner: metav1.OwnerReference{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}, Cluster: "c", MachinePool: "mp", Now: now}
+	return w
+}
+
+// counting notes what is written.
+func (w *world) counting() interceptor.Funcs {
+	note := func(verb string, o client.Object) {
+		w.writes = append(w.writes, fmt.Sprintf("%s %s", verb, o.GetName()))
+	}
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			note("create", o)
+			return c.Create(ctx, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			note("patch", o)
+			return c.Patch(ctx, o, p, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			note("delete", o)
+			return c.Delete(ctx, o, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			note("patch "+sub+" of", o)
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	}
+}
+
+func (w *world) list() []clusterv1.Machine {
+	w.t.Helper()
+	list := &clusterv1.MachineList{}
+	if err := w.client.List(w.t.Context(), list); err != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (w *world) infras() []client.Object {
+	w.t.Helper()
+	list := &awsv1.AWSMachineList{}
+	if err := w.client.List(w.t.Context(), list); err != nil {
+		w.t.Fatal(err)
+	}
+	var out []client.Object
+	for i := range list.Items {
+		out = append(out, &list.Items[i])
+	}
+	return out
+}
+
+func (w *world) machine(name string) *clusterv1.Machine {
+	w.t.Helper()
+	m := &clusterv1.Machine{}
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, m); err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
+
+// deletedMachines are the Machines that are being deleted and were not in the beginning.
+func (w *world) deletedMachines() []string {
+	var out []string
+	for _, m := range w.list() {
+		if !m.DeletionTimestamp.IsZero() && !w.began[m.Name] {
+			out = append(out, m.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pass decides and does, and gives what was written.
+func (w *world) pass(f Facts) []string {
+	w.t.Helper()
+	w.writes = nil
+	f.Known = Know(kind, w.infras(), w.list())
+	if _, err := w.doer.Do(w.t.Context(), Decide(f)); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.writes
+}
+
+func TestALifeOfAMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, nil)
+	on := Facts{On: true, Announced: true, Trusted: true}
+	check := func(reason string, f Facts, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, w.pass(f)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+	on.Instances = []pool.Instance{instance("i-1", pool.Pending)}
+	check("it is made, with what is known", on, "create mp-i-1", "patch status of mp-i-1")
+	check("nothing is new", on)
+	on.Instances = []pool.Instance{instance("i-1", pool.Running)}
+	check("what is new is written", on, "patch status of mp-i-1")
+	check("once", on)
+	m := machine("mp-i-1")
+	if err := w.client.Create(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	check("a Machine changes nothing", on)
+	on.Instances = nil
+	check("the Machine goes first, with the reason", on, "patch mp-i-1", "delete mp-i-1")
+	if got := w.machine("mp-i-1").Annotations[CauseAnnotation]; !strings.HasPrefix(got, "InstanceGone: ") {
+		t.Errorf("want the cause on it, got %q", got)
+	}
+	check("then the other", on, "delete mp-i-1")
+	check("which is let go", on, "patch mp-i-1")
+	check("and nothing is left to do", on)
+	if len(w.infras()) > 0 {
+		t.Errorf("want it gone, got %v", w.infras())
+	}
+}
+
+func TestMachinesAreTakenAwayWithoutTheirInstances(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")})
+	off := Facts{Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
+	for _, want := range [][]string{
+		{"patch i-1", "delete i-1"}, // the Machine, paused and then deleted
+		{"patch i-1"},               // its finalizer
+		{"patch i-1", "delete i-1"}, // the other
+		{"patch i-1"},
+		nil,
+	} {
+		if diff := cmp.Diff(want, w.pass(off)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if len(w.infras())+len(w.list()) > 0 {
+		t.Errorf("want none left, got %v %v", w.infras(), w.list())
+	}
+}
+
+// TestWhatOthersWroteStays: another provider's labels, owners and fields are kept when ours are added.
+func TestWhatOthersWroteStays(t *testing.T) {
+	t.Parallel()
+	theirs := infra("asg-x", func(o *awsv1.AWSMachine) {
+		o.Spec.ProviderID, o.Finalizers = "aws:///zone-b/i-1", []string{"theirs.example.org/x"}
+		o.Labels = map[string]string{"theirs": "x"}
+		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "x"}}
+	})
+	w := newWorld(t, []client.Object{theirs}, nil)
+	on := Facts{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
+	w.pass(on)
+	got := w.infras()[0]
+	if got.GetLabels()["theirs"] != "x" || got.GetLabels()[clusterv1.MachinePoolNameLabel] != "mp" || len(got.GetOwnerReferences()) != 2 || len(got.GetFinalizers()) != 2 {
+		t.Errorf("want theirs and ours, got %v %v %v", got.GetLabels(), got.GetOwnerReferences(), got.GetFinalizers())
+	}
+	if again := w.pass(on); len(again) > 0 {
+		t.Errorf("want nothing written again, got %v", again)
+	}
+}
+
+func TestAManyAtOnceAreMadeInParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, nil)
+	var actions []Action
+	for k := range createLimit + 3 {
+		i := instance(fmt.Sprintf("i-%d", k), pool.Running)
+		actions = append(actions, Action{Do: Create, Instance: &i})
+	}
+	left, err := w.doer.Do(t.Context(), actions)
+	if err != nil || left != 3 || len(w.infras()) != createLimit {
+		t.Errorf("want %d made and 3 left, got %d and %d, %v", createLimit, len(w.infras()), left, err)
+	}
+}
+
+func TestANameThatIsTaken(t *testing.T) {
+	t.Parallel()
+	i := instance("i-1", pool.Running)
+	for reason, tc := range map[string]struct {
+		other client.Object
+		err   string
+	}{
+		"made a moment ago, which the cache did not show": {infra("mp-i-1", func(o *awsv1.AWSMachine) {
+			o.OwnerReferences = []metav1.OwnerReference{{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}}
+		}), ""},
+		"somebody else's": {infra("mp-i-1"), "AWSMachine ns/mp-i-1 exists and belongs to no pool"},
+	} {
+		w := newWorld(t, []client.Object{tc.other}, nil)
+		_, err := w.doer.Do(t.Context(), []Action{{Do: Create, Instance: &i}})
+		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+			t.Errorf("%s: want error %q, got %v", reason, tc.err, err)
+		}
+	}
+}

@@ -1,0 +1,372 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// kind is AWSMachine with as little as the package needs to know of it.
+var kind = Kind{
+	GroupVersion: awsv1.GroupVersion, Name: "AWSMachine", Finalizer: awsv1.MachineFinalizer,
+	New:        func() client.Object { return &awsv1.AWSMachine{} },
+	NewList:    func() client.ObjectList { return &awsv1.AWSMachineList{} },
+	ProviderID: func(o client.Object) string { return o.(*awsv1.AWSMachine).Spec.ProviderID },
+	FillSpec: func(o client.Object, seen Seen) {
+		o.(*awsv1.AWSMachine).Spec.ProviderID = seen.Instance.ProviderID
+	},
+	FillStatus: func(o client.Object, seen Seen) {
+		o.(*awsv1.AWSMachine).Status.InstanceState = string(seen.Instance.State)
+	},
+}
+
+func TestName(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("p", 60)
+	for _, tc := range []struct{ reason, pool, id, want string }{
+		{"people read it", "mp", "i-0123456789abcdef0", "mp-i-0123456789abcdef0"},
+		{"a pool's name may hold dots", "mp.a", "i-1", "mp.a-i-1"},
+		{"what fits just so stays", strings.Repeat("p", 59), "i-1", strings.Repeat("p", 59) + "-i-1"},
+		{"what does not is cut, and a hash tells it from others", long, "i-1", strings.Repeat("p", 48) + "-" + hash(long) + "-i-1"},
+		{"a cut does not end in a dot", strings.Repeat("p", 47) + "." + strings.Repeat("q", 20), "i-1", strings.Repeat("p", 47) + "-" + hash(strings.Repeat("p", 47)+"."+strings.Repeat("q", 20)) + "-i-1"},
+		{"an ID that no name may hold is hashed", "mp", "/subscriptions/X/vm_1", "mp-" + hash("/subscriptions/X/vm_1")},
+		{"and one that is too long", "mp", strings.Repeat("a", 33), "mp-" + hash(strings.Repeat("a", 33))},
+	} {
+		got := Name(tc.pool, tc.id)
+		if got != tc.want {
+			t.Errorf("%s: want %s, got %s", tc.reason, tc.want, got)
+		}
+		if bad := append(validation.IsDNS1123Subdomain(got), validation.IsValidLabelValue(got)...); len(bad) > 0 {
+			t.Errorf("%s: %s is no name or no label: %v", tc.reason, got, bad)
+		}
+	}
+}
+
+// FuzzName holds that every name is legal, and that no two instances of a pool share one.
+func FuzzName(f *testing.F) {
+	for _, id := range []string{"i-1", "", "A", "é", strings.Repeat("x", 99), "a.b", "-"} {
+		f.Add("pool", id, "i-2")
+		f.Add(strings.Repeat("p-", 31)+"p", id, "i-2")
+	}
+	f.Fuzz(func(t *testing.T, pool, a, b string) {
+		if len(validation.IsDNS1123Subdomain(pool)) > 0 {
+			t.Skip()
+		}
+		one, other := Name(pool, a), Name(pool, b)
+		if bad := append(validation.IsDNS1123Subdomain(one), validation.IsValidLabelValue(one)...); len(bad) > 0 {
+			t.Errorf("%q of %q: %s is no name or no label: %v", a, pool, one, bad)
+		}
+		if a != b && one == other {
+			t.Errorf("%q and %q of %q share the name %s", a, b, pool, one)
+		}
+	})
+}
+
+// The parts of a pool's machines, named as a person would say them.
+func infra(name string, change ...func(*awsv1.AWSMachine)) client.Object {
+	o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("u-" + name), Finalizers: []string{awsv1.MachineFinalizer}},
+		Spec: awsv1.AWSMachineSpec{ProviderID: "aws:///zone-a/" + name}}
+	for _, f := range change {
+		f(o)
+	}
+	return o
+}
+
+func machine(name string, change ...func(*clusterv1.Machine)) clusterv1.Machine {
+	m := clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("m-" + name), Finalizers: []string{clusterv1.MachineFinalizer}},
+		Spec: clusterv1.MachineSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachine", Name: name}}}
+	for _, f := range change {
+		f(&m)
+	}
+	return m
+}
+
+func at(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(d)} }
+
+func infraGoing(o *awsv1.AWSMachine)      { o.DeletionTimestamp = at(time.Minute) }
+func infraGoingFirst(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(-time.Minute) }
+func infraDetached(o *awsv1.AWSMachine)   { o.Annotations = map[string]string{DetachedAnnotation: ""} }
+func infraPaused(o *awsv1.AWSMachine) {
+	o.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+}
+func infraFree(o *awsv1.AWSMachine)        { o.Finalizers = nil }
+func machineGoing(m *clusterv1.Machine)    { m.DeletionTimestamp = at(0) }
+func machineDetached(m *clusterv1.Machine) { machinePaused(m); m.Annotations[DetachedAnnotation] = "" }
+func machinePaused(m *clusterv1.Machine) {
+	m.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+}
+func machineMarked(m *clusterv1.Machine) {
+	m.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: "now"}
+}
+func becauseOf(cause string) func(*clusterv1.Machine) {
+	return func(m *clusterv1.Machine) { m.Annotations = map[string]string{CauseAnnotation: cause} }
+}
+
+func instance(id string, state pool.InstanceState) pool.Instance {
+	return pool.Instance{ID: id, ProviderID: "aws:///zone-b/" + id, State: state}
+}
+
+func held(i pool.Instance) pool.Instance {
+	i.Hold = &pool.Hold{}
+	return i
+}
+
+// say puts actions into words.
+func say(list []Action) []string {
+	var out []string
+	for _, a := range list {
+		text := string(a.Do)
+		switch {
+		case a.Do == Create:
+			text += " " + a.Instance.ID
+		case a.Machine != nil:
+			text += " " + a.Machine.Object.Name
+		case a.Infra != nil:
+			text += " " + a.Infra.Object.GetName()
+		}
+		if a.Cause.Reason != "" {
+			text += " (" + a.Cause.Reason + ")"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	on := Facts{On: true, Announced: true, Trusted: true}
+	off := Facts{Trusted: true}
+	running := []pool.Instance{instance("i-1", pool.Running)}
+	for name, tc := range map[string]struct {
+		reason    string
+		facts     Facts
+		instances []pool.Instance
+		infras    []client.Object
+		machines  []clusterv1.Machine
+		want      []string
+	}{
+		"new":              {"every instance gets one", on, running, nil, nil, []string{"Create i-1"}},
+		"new, not running": {"as soon as it has an ID", on, []pool.Instance{instance("i-1", pool.Pending)}, nil, nil, []string{"Create i-1"}},
+		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
+		"known":            {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"other zone":       {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"other name":       {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
+		"not asked":        {"what was not seen is not gone", Facts{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"no Machine yet":   {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"gone":             {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"gone, going":      {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+		"gone, both going": {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"gone, let go":     {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"gone, never had":  {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"being deleted":    {"it is held as long as its instance exists", on, running, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"cloud takes it":   {"its Machine goes with it, so that its node is left", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
+		"hook holds it":    {"its drain is the planner's to begin", on, []pool.Instance{held(instance("i-1", pool.Terminating))}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"pool deleted":     {"no more are made", Facts{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
+		"paused":           {"left alone", on, nil, []client.Object{infra("i-1", infraPaused)}, nil, nil},
+		"Machine paused":   {"left alone as well", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machinePaused)}, nil},
+		"core's":           {"a Machine without its object is the core controller's", on, running, nil, []clusterv1.Machine{machine("i-9")}, []string{"Create i-1"}},
+
+		"off, told otherwise":    {"as long as the core controller is told to make Machines, none is taken", Facts{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"off":                    {"the Machine goes first, without its instance", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
+		"off, Machine going":     {"nobody else lets it go, for it is paused", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Leave i-1"}},
+		"off, Machine gone":      {"then the other", off, running, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
+		"off, both gone":         {"which is let go at once", off, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
+		"off, not seen":          {"the instance does not matter", Facts{}, nil, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
+		"off, asked to go":       {"somebody wanted the instance to go: it does", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"off, only Machine left": {"a Machine that was made meanwhile goes too", off, running, nil, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
+		"off, paused":            {"somebody's own pause is kept", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machinePaused)}, nil},
+		"on again in the middle": {"what has begun to go goes; it is made anew", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Leave i-1"}},
+		"on again, object going": {"likewise", on, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
+	} {
+		f := tc.facts
+		f.Instances, f.Known = tc.instances, Know(kind, tc.infras, tc.machines)
+		if diff := cmp.Diff(tc.want, say(Decide(f))); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
+		}
+	}
+}
+
+func TestSay(t *testing.T) {
+	t.Parallel()
+	condition := func(reason, message string) func(*clusterv1.Machine) {
+		return func(m *clusterv1.Machine) {
+			machineGoing(m)
+			m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, Message: message}}
+		}
+	}
+	deleted := pool.Cause{Reason: "MachineDeleted", Message: "Machine i-1 is being deleted"}
+	byHand := pool.Cause{Reason: "AWSMachineDeleted", Message: "AWSMachine i-1 is being deleted"}
+	for name, tc := range map[string]struct {
+		reason    string
+		infra     client.Object
+		machine   *clusterv1.Machine
+		off, free bool
+		condemned *pool.Cause
+		guard     *pool.Guard
+		marked    bool
+	}{
+		"serves":              {reason: "its Machine has to be asked first", infra: infra("i-1"), machine: new(machine("i-1")), guard: &pool.Guard{}},
+		"no Machine yet":      {reason: "nobody is to be asked", infra: infra("i-1")},
+		"marked":              {reason: "as a mark on its node", infra: infra("i-1"), machine: new(machine("i-1", machineMarked)), guard: &pool.Guard{}, marked: true},
+		"deleted":             {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true}, condemned: &deleted},
+		"deleted by us":       {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Asked: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
+		"drained":             {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"deleted by hand":     {reason: "nobody drains it but us", infra: infra("i-1", infraGoing), machine: new(machine("i-1")), condemned: &byHand},
+		"both, the other 1st": {reason: "its Machine's controller drains nothing either", infra: infra("i-1", infraGoingFirst), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
+		"by hand, alone":      {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
+		"detached":            {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
+		"detached object":     {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
+		"off":                 {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},
+		"off, deleted":        {reason: "what was asked for before is done", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), off: true, condemned: &deleted, guard: &pool.Guard{Asked: true}},
+		"nobody there":        {reason: "without a cluster no controller lets it go", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), free: true, condemned: &deleted},
+		"no ID":               {reason: "it stands for nothing", infra: infra("i-1", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "" }), machine: new(machine("i-1", machineGoing))},
+		"hook": {reason: "what is waited for is told, without times", infra: infra("i-1"),
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, "Waiting for pre-terminate hooks to succeed (hooks: x)"))), condemned: &deleted,
+			guard: &pool.Guard{Asked: true, Waits: []string{"Machine i-1: Waiting for pre-terminate hooks to succeed (hooks: x)"}}},
+		"volumes": {reason: "likewise", infra: infra("i-1"),
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForVolumeDetachReason, "Waiting for Node volumes to be detached (started at 2030-01-02T03:04:05Z)"))), condemned: &deleted,
+			guard: &pool.Guard{Asked: true, Waits: []string{"Machine i-1: Waiting for Node volumes to be detached"}}},
+		"budget": {reason: "with pod and budget", infra: infra("i-1"),
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/web: cannot evict pod as it would violate the pod's disruption budget"))), condemned: &deleted,
+			guard: &pool.Guard{Asked: true, Waits: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
+		"begun": {reason: "that it has begun says nothing", infra: infra("i-1"), machine: new(machine("i-1", condition(clusterv1.MachineDeletingReason, "Deletion started"))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
+	} {
+		var list []clusterv1.Machine
+		if tc.machine != nil {
+			list = append(list, *tc.machine)
+		}
+		got := Know(kind, []client.Object{tc.infra}, list).Say(kind, !tc.off, !tc.free)
+		want := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}}
+		if tc.condemned != nil {
+			want.Condemned["aws://i-1"] = *tc.condemned
+		}
+		if tc.guard != nil {
+			want.Guards["aws://i-1"] = *tc.guard
+		}
+		if tc.marked {
+			want.Marked["aws://i-1"] = true
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
+		}
+	}
+}
+
+func TestManyLinesAreCounted(t *testing.T) {
+	t.Parallel()
+	m := machine("i-1", machineGoing)
+	m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Reason: clusterv1.MachineDeletingDrainingNodeReason, Message: "x:\n* a\n* b\n* c\n* d\n* e"}}
+	want := []string{"a", "b", "c", "2 more lines of condition Deleting of Machine i-1"}
+	if got := machineOf(&m).waits(); !slices.Equal(got, want) {
+		t.Errorf("want %q, got %q", want, got)
+	}
+}
+
+func TestMachinesOfOthersAreNotThePools(t *testing.T) {
+	t.Parallel()
+	other := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.Kind = "GCPMachine" })
+	group := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.APIGroup = "x.example.org" })
+	k := Know(kind, []client.Object{infra("i-1")}, []clusterv1.Machine{other, group})
+	if len(k.Alone) != 0 || k.Infras[0].Machine != nil {
+		t.Errorf("want none, got %+v", k)
+	}
+}
+
+// plain are the nodes of a workload cluster that note what they are asked for.
+type plain struct {
+	engine.Nodes
+	asked []string
+	err   error
+}
+
+func (p *plain) Start(_ context.Context, s pool.Step) error {
+	text := string(s.Kind)
+	for _, t := range s.Targets {
+		text += " " + t.ID
+	}
+	p.asked = append(p.asked, text)
+	return p.err
+}
+
+var errAway = errors.New("the workload cluster is away")
+
+func TestDrainsGoThroughMachines(t *testing.T) {
+	t.Parallel()
+	target := func(id string) pool.Target {
+		return pool.Target{ID: id, ProviderID: "aws:///zone-a/" + id, Cause: pool.Cause{Reason: "ScaleIn", Message: "too many"}}
+	}
+	for name, tc := range map[string]struct {
+		reason  string
+		kind    pool.StepKind
+		away    bool
+		targets []string
+		plain   []string
+		deleted []string
+		err     string
+	}{
+		"a Machine":          {"it is deleted, and nothing else", pool.Drain, false, []string{"i-1"}, nil, []string{"i-1"}, ""},
+		"none":               {"a node without one is drained as ever", pool.Drain, false, []string{"i-3"}, []string{"Drain i-3"}, nil, ""},
+		"some of each":       {"each its way", pool.Drain, false, []string{"i-1", "i-3", "i-2"}, []string{"Drain i-3"}, []string{"i-1"}, ""},
+		"being deleted":      {"nothing more is to be done", pool.Drain, false, []string{"i-2"}, nil, nil, ""},
+		"paused":             {"it is said that it is left alone, and the others go", pool.Drain, false, []string{"i-4", "i-1"}, nil, []string{"i-1"}, "Machine i-4, which has the annotation cluster.x-k8s.io/paused"},
+		"cluster away":       {"Machines need no workload cluster", pool.Drain, true, []string{"i-1"}, nil, []string{"i-1"}, ""},
+		"cluster away, none": {"its nodes do", pool.Drain, true, []string{"i-3"}, []string{"Drain i-3"}, nil, errAway.Error()},
+		"taken back":         {"cordons of ours are taken back as ever", pool.Undrain, false, []string{"i-1"}, []string{"Undrain i-1"}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects := []client.Object{infra("i-1"), infra("i-2"), infra("i-3"), infra("i-4")}
+			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused)}
+			w := newWorld(t, objects, list)
+			nodes := &plain{}
+			if tc.away {
+				nodes.err = errAway
+			}
+			known := Know(kind, objects, w.list())
+			step := pool.Step{Kind: tc.kind}
+			for _, id := range tc.targets {
+				step.Targets = append(step.Targets, target(id))
+			}
+			n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
+			err := n.Start(t.Context(), step)
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%s: want error %q, got %v", tc.reason, tc.err, err)
+			}
+			if diff := cmp.Diff(tc.plain, nodes.asked); diff != "" {
+				t.Errorf("%s: nodes (-want +got):\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.deleted, w.deletedMachines()); diff != "" {
+				t.Errorf("%s: Machines (-want +got):\n%s", tc.reason, diff)
+			}
+			for _, name := range tc.deleted {
+				if got := w.machine(name).Annotations[CauseAnnotation]; got != "ScaleIn: too many" {
+					t.Errorf("%s: want the cause on Machine %s, got %q", tc.reason, name, got)
+				}
+			}
+		})
+	}
+}
+
+func TestUnknownVerb(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, nil)
+	if _, err := w.doer.Do(t.Context(), []Action{{Do: "Dance"}}); err == nil || !strings.Contains(err.Error(), "Dance") {
+		t.Errorf("want an error that names it, got %v", err)
+	}
+}
