@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"regexp"
@@ -45,10 +46,11 @@ func TestRollouts(t *testing.T) {
 		run  func(r *rollouts)
 	}{
 		{"a new image replaces every machine once, in waves", newImage},
-		{"a paused rollout replaces nobody, and one that is asked for everybody", restartNow},
+		{"a paused rollout replaces nobody, and one that is asked for everybody, whatever is killed meanwhile", restartNow},
 		{"an unhealthy machine is drained before it is replaced", unhealthy},
 		{"a scale-in takes the marked machine", takesTheMarked},
 		{"without a strategy the group's own refresh replaces every machine", refresh},
+		{"a Machine that is deleted takes its machine with it, drained, and another comes", deleteMachine},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(r.in(t)) })
 	}
@@ -202,6 +204,19 @@ func newImage(r *rollouts) {
 	r.happened("RolloutCompleted", fmt.Sprintf("%[1]d of %[1]d machines were launched from the wanted launch template", *rolloutReplicas))
 }
 
+// killInDrain ends the controllers, and then the cloud with all its machines, while a node is drained. Both come back.
+func (r *rollouts) killInDrain() {
+	r.t.Helper()
+	r.eventually("a node to be drained", func() error {
+		if r.workload(rolloutCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.annotations.muster\.dev/drain-started}`) == "" {
+			return errors.New("none is")
+		}
+		return nil
+	})
+	r.killChild("controllers")
+	r.killChild("clouds")
+}
+
 // restartNow holds a rollout and lets it go.
 func restartNow(r *rollouts) {
 	before := r.nodeNames()
@@ -219,6 +234,7 @@ func restartNow(r *rollouts) {
 				r.t.Errorf("want nobody replaced while the rollout is paused: %v, got %v", before, now)
 			}
 			r.kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout-")
+			r.killInDrain()
 		},
 		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
 		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + rolloutSurge(),
@@ -307,4 +323,38 @@ func refresh(r *rollouts) {
 		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + *rolloutReplicas,
 	})
 	r.happened("RollStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
+}
+
+// machines are the names of the pool's Machines by the names of their nodes.
+func (r *rollouts) machines() map[string]string {
+	r.t.Helper()
+	const path = `jsonpath={range .items[*]}{.status.nodeRef.name} {.metadata.name}{"\n"}{end}`
+	all := map[string]string{}
+	for line := range strings.Lines(r.kubectl("get", "machines", "-l", "cluster.x-k8s.io/pool-name="+rolloutPool, "-o", path)) {
+		if node, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			all[node] = name
+		}
+	}
+	return all
+}
+
+// deleteMachine gives every machine of the pool a Machine, and deletes one.
+func deleteMachine(r *rollouts) {
+	r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/machines=true")
+	r.eventually("a Machine with its node for every machine", func() error {
+		if got, nodes := r.machines(), r.nodeNames(); len(got) != len(nodes) {
+			return fmt.Errorf("nodes are %v, Machines by node %v", nodes, got)
+		}
+		return nil
+	})
+	victim := r.nodeNames()[1]
+	machine := r.machines()[victim]
+	r.byOthers()
+	r.holds(change{
+		do:    func() { r.kubectl("delete", "machine/"+machine, "--wait=false") },
+		until: r.without(victim, *rolloutReplicas), made: 1, gone: 1, lowest: *rolloutReplicas - 1, most: *rolloutReplicas + 1,
+	})
+	if got := r.kubectl("get", "machine,awsmachine", "-o", "name"); strings.Contains(got, machine) {
+		r.t.Errorf("want nothing left of Machine %s, got\n%s", machine, got)
+	}
 }

@@ -23,8 +23,10 @@ type witness struct {
 	// nodes and pods are those that exist, by name; pods of the app that is watched alone.
 	nodes map[string]*corev1.Node
 	pods  map[string]*corev1.Pod
-	// lowest is the least number of nodes that were Ready and not drained at a time, most that of nodes that existed.
+	// lowest is the least number of nodes that were Ready and open at a time, most that of nodes that existed.
 	lowest, most int
+	// others says that somebody else drains nodes: cluster-api's own controller of Machines.
+	others bool
 	// evicted counts the pods that went because they were evicted; gone are the nodes that were deleted.
 	evicted int
 	gone    []string
@@ -92,11 +94,18 @@ func (s *witness) begin() {
 	s.count()
 }
 
+// byOthers says that from now on somebody else drains nodes.
+func (s *witness) byOthers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others = true
+}
+
 // count keeps the least and the greatest number.
 func (s *witness) count() {
 	serving := 0
 	for _, n := range s.nodes {
-		if ready(n) && n.Annotations[drain.StartedAnnotation] == "" {
+		if ready(n) && !n.Spec.Unschedulable {
 			serving++
 		}
 	}
@@ -118,7 +127,7 @@ func (s *witness) seeNode(o any) {
 // loseNode holds that a node goes drained: closed by us, and with no pod on it.
 func (s *witness) loseNode(o any) {
 	n := o.(*corev1.Node)
-	if !n.Spec.Unschedulable || n.Annotations[drain.StartedAnnotation] == "" {
+	if !n.Spec.Unschedulable || n.Annotations[drain.StartedAnnotation] == "" && !s.others {
 		s.say("node %s was removed without a drain", n.Name)
 	}
 	for _, p := range s.pods {
