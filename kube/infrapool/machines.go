@@ -91,13 +91,13 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 	infras := kind.NewList()
 	key := client.ObjectKeyFromObject(s.object)
 	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("%ss of %s %s: %w", kind.Name, r.kind.Name, key, err)
+		return fmt.Errorf("read the %ss of %s %s: %w", kind.Name, r.kind.Name, key, err)
 	}
 	list := &clusterv1.MachineList{}
 	if name := machinePoolName(s); name != "" {
 		err := r.Client.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{MachinesField: format.MustFormatValue(name)}, client.UnsafeDisableDeepCopy)
 		if err != nil {
-			return fmt.Errorf("Machines of MachinePool %s: %w", name, err)
+			return fmt.Errorf("read the Machines of MachinePool %s: %w", name, err)
 		}
 	}
 	m.known = machines.Know(kind, objects(infras), list.Items)
@@ -168,12 +168,14 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 		out.Plan.Gone = false
 		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesGoing", Message: "waiting for the Machines of the pool to be gone"})
 	}
-	// That the core controller is no longer told to make Machines wakes nobody.
-	if off := m.announced && !m.on; left > 0 || gone || off {
+	if left > 0 || gone || m.turnsOff() {
 		out.Again = min(out.Again, machinesLeft)
 	}
 	return err
 }
+
+// turnsOff says that the core controller is told only now to make no more Machines, which wakes nobody.
+func (m *poolMachines) turnsOff() bool { return m.announced && !m.on }
 
 // announceMachines tells the core controller whether the pool has machines. They are to be made as long as it does.
 func announceMachines[O Object](s *scope[O]) {
@@ -197,7 +199,7 @@ func (r *Reconciler[O, S]) releaseMachines(ctx context.Context, key client.Objec
 	}
 	infras := kind.NewList()
 	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}); err != nil {
-		return fmt.Errorf("%ss of %s %s, which is gone: %w", kind.Name, r.kind.Name, key, err)
+		return fmt.Errorf("read the %ss of %s %s, which is gone: %w", kind.Name, r.kind.Name, key, err)
 	}
 	for _, o := range objects(infras) {
 		if o.GetDeletionTimestamp().IsZero() || !controllerutil.ContainsFinalizer(o, kind.Finalizer) {

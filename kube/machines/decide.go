@@ -68,41 +68,61 @@ func Decide(f Facts) []Action {
 		}
 	}
 	for _, m := range f.Known.Alone {
-		if a := f.decideAlone(m); a != nil {
+		if a := f.detachMachine(m); a != nil {
 			out = append(out, *a)
 		}
 	}
-	if !f.On || f.Deleting || !f.Trusted {
-		return out
+	if f.On && !f.Deleting && f.Trusted {
+		out = append(out, creations(f.Instances, have)...)
 	}
-	for k := range f.Instances {
-		i := &f.Instances[k]
+	return out
+}
+
+// creations are for the instances that nothing stands for yet. Who goes, or never will run, needs nothing any more.
+func creations(instances []pool.Instance, have map[string]bool) []Action {
+	var out []Action
+	for k := range instances {
+		i := &instances[k]
 		key := cloud.ProviderKey(i.ProviderID)
-		if key == "" || have[key] || i.State != pool.Pending && i.State != pool.Running {
-			continue
+		if lives := i.State == pool.Pending || i.State == pool.Running; lives && key != "" && !have[key] {
+			out = append(out, Action{Do: Create, Instance: i})
 		}
-		out = append(out, Action{Do: Create, Instance: i})
 	}
 	return out
 }
 
 // decide is what is done about one infrastructure machine, whose instance is nil when it was not seen.
 func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
-	m := i.Machine
 	switch {
-	case i.Paused || m != nil && m.Paused:
+	case i.paused():
 		return nil
-	case i.Detached || m != nil && m.Detached, !f.On && !i.Deleting && (m == nil || !m.Deleting):
+	case i.leaves(f.On):
 		return f.detach(i)
 	case !f.Trusted:
 		return nil
 	case seen == nil:
 		return gone(i)
-	case seen.State == pool.Terminating && seen.Hold == nil && m != nil && !m.Deleting && !i.Deleting:
-		return &Action{Do: DeleteMachine, Machine: m, Infra: i, Cause: terminating(seen)}
+	case taken(seen) && i.Machine != nil && !i.Machine.Deleting && !i.Deleting:
+		return &Action{Do: DeleteMachine, Machine: i.Machine, Infra: i, Cause: terminating(seen)}
 	}
 	return &Action{Do: Update, Infra: i, Instance: seen}
 }
+
+// paused says that somebody wants it, or its Machine, left alone.
+func (i *Infra) paused() bool { return i.Paused || i.Machine != nil && i.Machine.Paused }
+
+// leaves says that it goes without its instance: that has begun, or the pool has machines no more and nobody has asked for this
+// one to go with its instance.
+func (i *Infra) leaves(on bool) bool {
+	m := i.Machine
+	if i.Detached || m != nil && m.Detached {
+		return true
+	}
+	return !on && !i.Deleting && (m == nil || !m.Deleting)
+}
+
+// taken says that the cloud takes the instance and holds it for nobody.
+func taken(i *pool.Instance) bool { return i.State == pool.Terminating && i.Hold == nil }
 
 // terminating is why the cloud takes an instance, as far as anybody knows.
 func terminating(i *pool.Instance) pool.Cause {
@@ -131,7 +151,7 @@ func gone(i *Infra) *Action {
 func (f Facts) detach(i *Infra) *Action {
 	switch m := i.Machine; {
 	case m != nil:
-		return f.decideAlone(m)
+		return f.detachMachine(m)
 	case !f.On && f.Announced:
 		return nil
 	case !i.Deleting:
@@ -142,8 +162,8 @@ func (f Facts) detach(i *Infra) *Action {
 	return nil
 }
 
-// decideAlone is what is done about a Machine that is to be taken away without an instance, or has none.
-func (f Facts) decideAlone(m *Machine) *Action {
+// detachMachine is what is done about a Machine that is to be taken away without an instance, or has none.
+func (f Facts) detachMachine(m *Machine) *Action {
 	switch {
 	case m.Paused:
 		return nil
