@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// planned is the part of a plan's JSON that these tests read.
+type planned struct {
+	Plans []struct {
+		Headline     string
+		Replaced     int
+		LowestReady  int `json:"lowestReady"`
+		MostMachines int `json:"mostMachines"`
+		Changes      []struct{ Kind, Path, Effect string }
+		Waves        []struct{ Machines []struct{ ID, Node string } }
+		Blocked      []struct{ Reason string }
+	}
+}
+
+// plan runs "muster plan" with nothing but the kubeconfig of the world, and gives its output and exit code.
+func (w *world) plan(stdin string, args ...string) (stdout, stderr string, code int) {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), muster, append([]string{"plan"}, args...)...)
+	// Whatever account the environment names is not the one that a world's pools are in.
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=somebody", "AWS_SECRET_ACCESS_KEY=else")
+	var out, told bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &told
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		code = exit.ExitCode()
+	case err != nil:
+		w.t.Fatalf("muster plan %v: %v", args, err)
+	}
+	return out.String(), told.String(), code
+}
+
+const planFile = `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AWSMachinePool
+metadata: {name: capa-mp-0}
+spec:
+  minSize: 1
+  maxSize: 12
+  availabilityZones: [eu-west-1a]
+  awsLaunchTemplate: {instanceType: m5.xlarge, sshKeyName: default}
+  strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}
+`
+
+// TestPlan plans a file beside a running world, finds the world untouched, applies the file, and sees exactly those machines go
+// that the plan named.
+func TestPlan(t *testing.T) {
+	w := start(t, t.TempDir())
+	w.ready("capa-mp-0", 2)
+	before := w.kubectl("get", "machinepool,awsmachinepool", "-o", "jsonpath={.items[*].metadata.generation} {.items[*].spec}")
+
+	if out, told, code := w.plan("", "machinepool/capa-mp-0", "--exit-code"); code != 0 || !strings.Contains(out, "Nothing changes. 2 of 2 are Ready.") {
+		t.Errorf("want nothing to do, got %d\n%s%s", code, out, told)
+	}
+	if _, told, code := w.plan("", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 || !strings.Contains(told, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
+		t.Errorf("want an unknown field refused, got %d\n%s", code, told)
+	}
+	if _, told, code := w.plan("", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 || !strings.Contains(told, "minSize must not be above maxSize") {
+		t.Errorf("want the API server's own words, got %d\n%s", code, told)
+	}
+	out, told, code := w.plan(planFile, "-f", "-", "-o", "json", "--exit-code")
+	if code != 2 {
+		t.Fatalf("want exit code 2, got %d\n%s%s", code, out, told)
+	}
+	var p planned
+	if err := json.Unmarshal([]byte(out), &p); err != nil || len(p.Plans) != 1 {
+		t.Fatalf("want one plan, got %v\n%s", err, out)
+	}
+	one := p.Plans[0]
+	if one.Replaced != 2 || one.LowestReady != 1 || one.MostMachines > 3 || len(one.Waves) != 1 || len(one.Blocked) > 0 {
+		t.Errorf("want both machines replaced in one wave, got %+v", one)
+	}
+	for path, effect := range map[string]string{"spec.awsLaunchTemplate.instanceType": "ReplacesMachines", "spec.maxSize": "InPlace"} {
+		if !slices.ContainsFunc(one.Changes, func(c struct{ Kind, Path, Effect string }) bool { return c.Path == path && c.Effect == effect }) {
+			t.Errorf("want %s said to be %s, got %+v", path, effect, one.Changes)
+		}
+	}
+	if after := w.kubectl("get", "machinepool,awsmachinepool", "-o", "jsonpath={.items[*].metadata.generation} {.items[*].spec}"); after != before {
+		t.Errorf("want every object as it was, got %s before and %s after", before, after)
+	}
+
+	var gone []string
+	for _, wave := range one.Waves {
+		for _, m := range wave.Machines {
+			gone = append(gone, m.ID)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "pool.yaml")
+	if err := os.WriteFile(file, []byte(planFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.kubectl("apply", "-f", file)
+	w.eventually("the planned machines to be replaced", func() error {
+		list := w.kubectl("get", "awsmachinepool/capa-mp-0", "-o", "jsonpath={.spec.providerIDList}")
+		for _, id := range gone {
+			if strings.Contains(list, id) {
+				return errors.New(id + " is still there: " + list)
+			}
+		}
+		return nil
+	})
+	w.ready("capa-mp-0", 2)
+	if out, _, _ := w.plan("", "machinepool/capa-mp-0"); !strings.Contains(out, "2 of 2 are Ready.") || strings.Contains(out, "replaced in") {
+		t.Errorf("want nothing left to replace, got\n%s", out)
+	}
+}
