@@ -57,6 +57,8 @@ func TestMore(t *testing.T) {
 		kind StepKind
 		more bool
 	}{
+		{"another step", wants(3), fleet(serving(3), func(o *Observed) { o.Wanted.Content, o.Group.Drift = "v1:b", []string{"tags"} }), traits, PutTemplate, true},
+		{"another step, refused", wants(3, refused(UpdateGroup)), fleet(serving(3), func(o *Observed) { o.Wanted.Content, o.Group.Drift = "v1:b", []string{"tags"} }), traits, PutTemplate, false},
 		{"as many as fit", wants(0), fleet(serving(3, drainedNode)), traits, Remove, false},
 		{"removals", wants(0), fleet(serving(4, drainedNode)), traits, Remove, true},
 		{"replacements", wants(4, rolls(0, 4)), fleet(serving(4, drainedNode), newTemplate), traits, Replace, true},
