@@ -44,6 +44,8 @@ type account struct {
 	steps map[string]Cost
 	// disowned is when somebody took the owner tag off our group: for a moment not everybody can see that.
 	disowned time.Time
+	// owned is when he gave it back, with as much right to be seen late.
+	owned time.Time
 	// moved is when somebody changed our group's size or bounds by hand, which for a moment not everybody can see either:
 	// a removal that was right for the size before it may then leave one machine too few, until the next look.
 	moved time.Time

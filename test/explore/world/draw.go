@@ -28,6 +28,8 @@ func Draw(seed uint64) Scenario {
 	s.Pods = d.IntN(4)
 	if d.IntN(3) > 0 {
 		s.Strategy = d.limits()
+	} else {
+		s.Refresh = []Refresh{Plain, Plain, Checkpoints, Surplus, Surplus, Disabled}[d.IntN(6)]
 	}
 	s.SkipModel, s.Spot = d.IntN(12) == 0, d.IntN(6) == 0
 	if d.IntN(4) == 0 {
@@ -91,7 +93,7 @@ var happenings = []What{
 
 func (d *drawing) happening() {
 	e := Event{What: happenings[d.IntN(len(happenings))], At: d.near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
-	if e.What == BadTemplate && d.s.SkipModel {
+	if e.What == BadTemplate && (d.s.SkipModel || d.s.Refresh == Disabled) {
 		e.What = Template // nothing would ever replace what does not join
 	}
 	d.s.add(e)

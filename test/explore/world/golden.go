@@ -15,10 +15,11 @@ func Golden() []Scenario {
 		}
 		for k := range s.Events {
 			s.Events[k].At += Edited
+			s.Ends = max(s.Ends, s.Events[k].At+after)
 		}
 		return s
 	}
-	return []Scenario{
+	return append(rollouts(at), []Scenario{
 		at("create", false),
 		at("scale out", false, Event{What: Replicas, N: 6}),
 		at("scale in", false, Event{What: Replicas, N: 1}),
@@ -39,6 +40,40 @@ func Golden() []Scenario {
 		at("external: deletion", true, Event{What: Delete}),
 		at("group deleted by hand", false, Event{What: HandDropGroup}),
 		at("template deleted by hand", false, Event{What: HandDropTemplate}),
+	}...)
+}
+
+// rollouts are the golden scenarios in which machines are replaced.
+func rollouts(at func(string, bool, ...Event) Scenario) []Scenario {
+	image := Event{What: Template, N: 3}
+	by := func(surge, unavailable string, s Scenario) Scenario {
+		s.Strategy = &Limits{surge, unavailable, "Oldest"}
+		return s
+	}
+	refreshed := func(r Refresh, s Scenario) Scenario {
+		s.Refresh = r
+		return s
+	}
+	spot := at("spot interruption", false, Event{What: HandInterrupt, N: 1})
+	spot.Spot = true
+	blocked := by("1", "0", at("rollout, a budget in the way of drains until their time is up", false, Event{What: Block, N: 9}, image))
+	blocked.DrainTimeout = 2 * time.Minute
+	return []Scenario{
+		by("1", "0", at("rollout, surge 1", false, image)),
+		by("0", "1", at("rollout, unavailable 1", false, image)),
+		by("50%", "0", at("rollout, surge 50 %", false, image)),
+		by("0", "50%", at("rollout, unavailable 50 %", false, image)),
+		refreshed(Checkpoints, at("refresh with a checkpoint", false, image)),
+		refreshed(Surplus, at("refresh, cancelled by hand and begun again", false, image, Event{What: HandCancel, At: 20 * time.Second})),
+		by("1", "0", at("rollout, taken back in its midst", false, image, Event{What: Back, At: 20 * time.Second})),
+		by("1", "1", at("rollout, held and let go on", false, image, Event{What: Hold, At: 10 * time.Second}, Event{What: GoOn, At: time.Minute})),
+		by("1", "0", at("restart", false, Event{What: RestartNow})),
+		refreshed(Surplus, at("restart by refresh", false, Event{What: RestartNow})),
+		by("1", "0", at("external: rollout", true, image, Event{What: Autoscaler, N: 4, At: 20 * time.Second})),
+		spot, blocked,
+		by("1", "0", at("rollout, scaled in meanwhile", false, image, Event{What: Replicas, N: 1, At: 10 * time.Second})),
+		by("1", "1", at("rollout to a bad image, halted and taken back", false, Event{What: BadTemplate}, Event{What: Back, At: 25 * time.Minute})),
+		by("2", "0", at("rollout, deleted in its midst", false, image, Event{What: Delete, At: 15 * time.Second})),
 	}
 }
 

@@ -143,6 +143,7 @@ func (w *World) own() {
 	name := w.owner().ResourceName()
 	if g := w.account.find(name); g != nil && g.Tags[tagOwner] == thief {
 		_ = w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, name, Event{What: HandOwn}) })
+		w.account.owned = time.Now()
 	}
 }
 

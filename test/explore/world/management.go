@@ -108,7 +108,7 @@ func (w *World) infra() *awsv1.AWSMachinePool {
 			MinSize: int32(w.scenario.Least), MaxSize: int32(w.scenario.Most),
 			AdditionalTags:    awsv1.Tags{"team": "a"},
 			AWSLaunchTemplate: w.launchTemplate(),
-			Strategy:          w.scenario.Strategy.spec(),
+			Strategy:          w.scenario.Strategy.spec(), RefreshPreferences: w.scenario.Refresh.spec(),
 		},
 	}
 }

@@ -45,12 +45,25 @@ func (w *World) is() map[string]string {
 			inService++
 		}
 	}
+	stale, old := w.left()
+	is["stale"], is["old"], is["aside"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(standing(g))
 	joined, cordoned := w.workload.counts()
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
 	w.isTemplate(ctx, g, is)
 	w.isHooks(ctx, name, is)
 	w.told(is)
 	return is
+}
+
+// standing are how many instances are in standby.
+func standing(g asgtypes.AutoScalingGroup) int {
+	n := 0
+	for _, i := range g.Instances {
+		if i.LifecycleState == asgtypes.LifecycleStateStandby {
+			n++
+		}
+	}
+	return n
 }
 
 func itoa(n *int32) string {

@@ -149,7 +149,9 @@ func (p *process) pass(c *controller) {
 	}
 	p.lagging = max(0, p.lagging-1)
 	p.wanted = p.knows()
-	w.account.ledger.keep(time.Now(), w.account.snapshot(), w.workload.truth(), nil)
+	if c == p.controllers[1] {
+		w.account.ledger.keep(time.Now(), w.account.snapshot(), w.workload.truth(), nil)
+	}
 	result, err := p.reconcile(c)
 	if p.dead {
 		w.bury(p)

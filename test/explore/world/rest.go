@@ -60,7 +60,7 @@ func (w *World) rest() {
 	for end := time.Now().Add(restMost); time.Now().Before(end) && !w.gone; {
 		w.since()
 		w.until(time.Now().Add(restLeast))
-		if len(w.since()) == 0 && !w.unjoined() {
+		if len(w.since()) == 0 && !w.unjoined() && !w.unrolled() {
 			return
 		}
 	}
@@ -71,6 +71,12 @@ func (w *World) unjoined() bool {
 	g := w.account.find(w.owner().ResourceName())
 	joined, _ := w.workload.counts()
 	return g != nil && joined < len(g.Members) && time.Since(w.trace.began) < w.scenario.Ends+restMost/2
+}
+
+// unrolled says that a machine is still to be replaced.
+func (w *World) unrolled() bool {
+	stale, old := w.left()
+	return stale+old > 0 && time.Since(w.trace.began) < w.scenario.Ends+restMost
 }
 
 // settledDown looks at what is there once all is quiet, and at a while more.
@@ -123,7 +129,7 @@ func (w *World) want() map[string]string {
 		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType, "data": hex.EncodeToString(sum[:]),
 		"owner": w.owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": clusterName,
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
-		"root": "0", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
+		"stale": "0", "old": "0", "aside": "0", "root": "0", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
 	}
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
@@ -173,11 +179,19 @@ func (w *World) end() map[string]string {
 	is := w.is()
 	delete(is, "owner")
 	is["says"] = named.ReplaceAllString(w.says(), "$1-…")
+	if w.scenario.Has(Back) {
+		// What is taken back soon may never have been made.
+		is["says"] = numbered.ReplaceAllString(is["says"], "lt-…")
+		return is
+	}
 	for _, t := range w.account.snapshot().Templates {
 		is["versions"] = t.Print
 	}
 	return is
 }
+
+// numbered are versions of a launch template.
+var numbered = regexp.MustCompile(`lt-…:\d+`)
 
 // named are identifiers that the cloud makes up, which another course of events makes others.
 var named = regexp.MustCompile(`\b(i|lt)-[0-9a-f]{17}\b`)
@@ -191,6 +205,9 @@ func (w *World) look() {
 	}
 	w.gone = true
 	w.trace.add("gone", "")
+	if recent(w.account.owned) {
+		return
+	}
 	w.blameAll("left", oracle.Left(w.account.snapshot(), w.account.owner.ID))
 }
 
@@ -225,7 +242,7 @@ func (p *process) asks(mp *clusterv1.MachinePool, o *awsv1.AWSMachinePool, wante
 	wanted.SkipModel = p.world.scenario.SkipModel
 	wanted.Paused = annotated(mp, o, rolloutAnnotation) == "paused"
 	if annotated(mp, o, restartAnnotation) != "" {
-		wanted.Restart = p.world.restarts
+		wanted.Restart = p.world.asked()
 	}
 }
 

@@ -1,14 +1,18 @@
 package world
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/kube/infrapool"
 )
 
 // The annotations by which people hold a rollout and ask for one, as the project promises them.
@@ -31,10 +35,58 @@ func (l *Limits) spec() *common.Strategy {
 	}}
 }
 
+// spec are preferences as the object has them.
+func (r Refresh) spec() *awsv1.RefreshPreferences {
+	switch r {
+	case Checkpoints:
+		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(50)), InstanceWarmup: ptr.To(int64(30)), RefreshChecks: awsv1.RefreshChecks{
+			CheckpointPercentages: []int32{50, 100}, CheckpointDelay: ptr.To(int64(60)),
+		}}
+	case Surplus:
+		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(100)), MaxHealthyPercentage: ptr.To(int64(150)), InstanceWarmup: ptr.To(int64(30))}
+	case Disabled:
+		return &awsv1.RefreshPreferences{Disable: true}
+	}
+	return nil
+}
+
+// rolls says that machines of another template than the wanted one are to be replaced.
+func (w *World) rolls(o *awsv1.AWSMachinePool) bool {
+	p := o.Spec.RefreshPreferences
+	return !w.scenario.SkipModel && (o.Spec.Strategy != nil || p == nil || !p.Disable)
+}
+
+// left are how many members are to be replaced: of another template, or made before a restart was asked for. Where nothing is
+// to be replaced there are none.
+func (w *World) left() (stale, old int) {
+	mp, o := w.objects(w.user)
+	if o == nil {
+		return 0, 0
+	}
+	for _, g := range w.account.snapshot().Groups {
+		if g.Owner != w.owner().ID {
+			continue
+		}
+		for _, m := range g.Staying() {
+			if w.rolls(o) && m.Content != g.Content {
+				stale++
+			}
+			if annotated(mp, o, restartAnnotation) != "" && m.Launched.Before(w.restarts) {
+				old++
+			}
+		}
+	}
+	return stale, old
+}
+
 // editStrategy sets the strategy to another one, or takes it away.
 func (w *World) editStrategy(e Event) {
 	some := []*Limits{{"1", "0", "Oldest"}, {"0", "1", "Newest"}, {"2", "2", "Random"}, {"50%", "0", "Oldest"}, {"0", "50%", "Oldest"}, nil}
-	w.editInfra(func(o *awsv1.AWSMachinePool) { o.Spec.Strategy = some[e.N%len(some)].spec() })
+	w.editInfra(func(o *awsv1.AWSMachinePool) {
+		if o.Spec.Strategy = some[e.N%len(some)].spec(); o.Spec.Strategy != nil && w.scenario.Refresh == Disabled {
+			o.Spec.RefreshPreferences = nil // both together are refused
+		}
+	})
 }
 
 // back takes the launch template back to what the pool began with.
@@ -46,6 +98,23 @@ func (w *World) back() {
 func (w *World) restartNow(e Event) {
 	w.restarts = time.Now()
 	w.annotate(e.N, restartAnnotation, "asked at "+w.restarts.Format(time.RFC3339))
+}
+
+// asked is the moment that counts for a restart: when it was first seen, as the object remembers it, which is later than when
+// somebody asked for it.
+func (w *World) asked() time.Time {
+	_, o := w.objects(w.user)
+	at, remembered := w.restarts, map[string]string{}
+	if o == nil || json.Unmarshal([]byte(o.Annotations[infrapool.ResolvedAnnotation]), &remembered) != nil {
+		return at
+	}
+	for _, key := range []string{"restart", "restart-machinepool"} {
+		moment, _, _ := strings.Cut(remembered[key], " ")
+		if seen, err := time.Parse(time.RFC3339Nano, moment); err == nil && seen.After(at) {
+			at = seen
+		}
+	}
+	return at
 }
 
 // annotate gives one of both objects an annotation, or takes it off when the value is empty.

@@ -22,6 +22,8 @@ type Scenario struct {
 	Pods                  int
 	// Strategy is how stale machines are replaced; nil leaves them to the group.
 	Strategy *Limits
+	// Refresh are the preferences of the group's own refresh: none, with checkpoints, with surplus machines, or disabled.
+	Refresh Refresh
 	// SkipModel is the gate by which changed templates replace nothing. Spot machines can be interrupted.
 	SkipModel, Spot bool
 	// Speed is how much faster than life machines come and go.
@@ -31,6 +33,17 @@ type Scenario struct {
 	// Ends is when the last edit, fault or change by hand is over.
 	Ends time.Duration
 }
+
+// Refresh are some preferences of a group's own refresh.
+type Refresh int
+
+// The preferences.
+const (
+	Plain Refresh = iota
+	Checkpoints
+	Surplus
+	Disabled
+)
 
 // Limits are a strategy's values, as a user writes them.
 type Limits struct {
