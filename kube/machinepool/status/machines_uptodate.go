@@ -41,7 +41,9 @@ func (f *Facts) upToDate() *int32 {
 	return f.UpToDate
 }
 
+// condition tells of all that are listed, which in a rollout are more than the pool's replicas for a while.
 func (j *Judged) condition(c metav1.Condition, replicas int32) metav1.Condition {
+	replicas = max(replicas, j.UpToDate+int32(len(j.Not)+len(j.Unknown)))
 	c.Message = j.Basis
 	switch {
 	case len(j.Not) > 0:

@@ -165,7 +165,9 @@ func TestMachinesUpToDateOneByOne(t *testing.T) {
 		"some": {"which are not", judged(1, []string{"a", "b"}, nil), "False NotUpToDate: 1 of 3 machines are up to date, not so a, b"},
 		"some unknown": {"what is known to be behind is said first", judged(1, []string{"a"}, []string{"b"}),
 			"False NotUpToDate: 1 of 3 machines are up to date, not so a"},
-		"unknown":  {"nothing is asserted of what nobody knows", judged(2, nil, []string{"c"}), "Unknown UpToDateUnknown: 2 of 3 machines are up to date, not known of c"},
+		"unknown": {"nothing is asserted of what nobody knows", judged(2, nil, []string{"c"}), "Unknown UpToDateUnknown: 2 of 3 machines are up to date, not known of c"},
+		"one that goes is listed still": {"it is none of the replicas any more, and not up to date", judged(3, []string{"d"}, nil),
+			"False NotUpToDate: 3 of 4 machines are up to date, not so d"},
 		"unlisted": {"what is not listed can't be asked", judged(2, nil, nil), "Unknown UpToDateUnknown: 2 of 3 machines are up to date, the others are not listed"},
 		"the infrastructure counts otherwise": {"in a pool with Machines these are what the API counts", func(f *Facts) {
 			judged(1, []string{"a", "b"}, nil)(f)
