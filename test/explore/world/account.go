@@ -109,12 +109,12 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
 	w := a.world
 	before, nodes := a.snapshot(), w.workload.truth()
-	a.ledger.keep(time.Now(), before, nodes, nil)
+	a.look(before, nodes, nil)
 	lost, risen := a.ledger.lately(time.Now(), p.late())
 	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
 	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))
 	after := a.snapshot()
-	a.ledger.keep(time.Now(), after, nodes, named)
+	a.look(after, nodes, named)
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late(), Lost: lost, Risen: risen,

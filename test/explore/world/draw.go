@@ -55,6 +55,28 @@ func Draw(seed uint64) Scenario {
 	return *s
 }
 
+// DrawEdit makes a scenario in which nothing goes wrong: a pool that has come to rest, and one edit by its users.
+func DrawEdit(seed uint64) Scenario {
+	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x65646974)), s: Scenario{Seed: seed}}
+	s := &d.s
+	s.Most, s.Speed, s.Ends = 8, []float64{1, 2, 5}[d.IntN(3)], Edited+after
+	s.Replicas, s.Pods = d.IntN(8), d.IntN(4)
+	s.External, s.SkipModel = d.IntN(6) == 0, d.IntN(12) == 0
+	if d.IntN(4) > 0 {
+		s.Strategy = d.limits()
+	} else {
+		s.Refresh = []Refresh{Plain, Surplus, Disabled}[d.IntN(3)]
+	}
+	edits := []Event{{What: Template, N: 2}, {What: Template, N: 4}, {What: Template, N: 7}, {What: RestartNow}, {What: RestartNow, N: 1}, {What: Token}}
+	if d.IntN(4) == 0 && !s.External {
+		edits = []Event{{What: Replicas, N: d.IntN(9), M: 1}}
+	}
+	e := edits[d.IntN(len(edits))]
+	e.At = Edited
+	s.add(e)
+	return *s
+}
+
 // drawing is a scenario that is being drawn.
 type drawing struct {
 	*rand.Rand

@@ -23,6 +23,14 @@ type service struct {
 	ours   bool
 }
 
+// look brings the ledger up to date, and notes what is to be noted.
+func (a *account) look(c oracle.Cloud, nodes map[string]oracle.Node, ours []string) {
+	a.ledger.keep(time.Now(), c, nodes, ours)
+	if a.world.watched != nil {
+		a.world.watched.see(c, a.ledger)
+	}
+}
+
 // keep brings the ledger up to date. What has stopped serving since it was kept last did so by our hand where it is named
 // among ours, and by others' otherwise.
 func (l ledger) keep(now time.Time, c oracle.Cloud, nodes map[string]oracle.Node, ours []string) {
@@ -90,9 +98,9 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		n := nodes[id]
 		n.DrainStarted = time.Time{}
 		before[id] = n
-		a.ledger.keep(now, cloud, before, nil)
+		a.look(cloud, before, nil)
 		lost, risen := a.ledger.lately(now, p.late())
-		a.ledger.keep(now, cloud, nodes, []string{id})
+		a.look(cloud, nodes, []string{id})
 		a.judge(oracle.Write{
 			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
 			Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen,

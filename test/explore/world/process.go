@@ -30,6 +30,8 @@ type process struct {
 	// name is empty for the first one, for traces.
 	name     string
 	mgmt, wl *memapi.Cache
+	// remote is its way to the workload cluster.
+	remote *connection
 	// cached reads the management cluster as the process knows it.
 	cached      client.Client
 	controllers []*controller
@@ -79,6 +81,7 @@ func (w *World) newProcess() *process {
 	})
 	w.must(err, "make the driver")
 	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.workload.api.NewCache(everything()...).Client(p.gate(true))}
+	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
 	infra := infrapool.New(awspool.Adapter{}, counted{d, w.account}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel})
@@ -150,7 +153,7 @@ func (p *process) pass(c *controller) {
 	p.lagging = max(0, p.lagging-1)
 	p.wanted = p.knows()
 	if c == p.controllers[1] {
-		w.account.ledger.keep(time.Now(), w.account.snapshot(), w.workload.truth(), nil)
+		w.account.look(w.account.snapshot(), w.workload.truth(), nil)
 	}
 	result, err := p.reconcile(c)
 	if p.dead {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/view/plan"
 )
 
 // Options change how a scenario is played.
@@ -23,6 +24,8 @@ type Options struct {
 	CrashBefore bool
 	// CountFrom is when effects begin to count.
 	CountFrom time.Duration
+	// Foresee has it planned, right after the first event, what becomes of the pool, and noted what does.
+	Foresee bool
 }
 
 // Result is what became of a scenario.
@@ -38,6 +41,9 @@ type Result struct {
 	// End is what was there at the end, in words that no clock and no identifier is in; Gone says that it was nothing.
 	End  map[string]string
 	Gone bool
+	// Planned and Happened are there when they were asked for.
+	Planned plan.Course
+	Happened
 }
 
 // Violation is one finding of an oracle.
@@ -58,7 +64,7 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 		w.calm()
 		out = Result{
 			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
-			Steps: w.account.steps, Virtual: time.Since(w.trace.began), End: w.end(), Gone: w.gone,
+			Steps: w.account.steps, Virtual: time.Since(w.trace.began), End: w.end(), Gone: w.gone, Planned: w.planned, Happened: w.happened(),
 		}
 	})
 	return out
@@ -94,8 +100,11 @@ type World struct {
 	tokens                  int
 	// restarts is when somebody last asked for a replacement of all machines.
 	restarts time.Time
-	gone     bool
-	wrong    []Violation
+	// planned is what was foreseen, watched what was seen since.
+	planned plan.Course
+	watched *watched
+	gone    bool
+	wrong   []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
 }
@@ -134,6 +143,9 @@ func (w *World) live() {
 			return
 		}
 		w.happen(e)
+		if w.options.Foresee && w.watched == nil {
+			w.foresee()
+		}
 	}
 	if w.until(w.trace.began.Add(w.scenario.Ends)); w.gone {
 		return

@@ -1,0 +1,80 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/view/plan"
+)
+
+// planned is how many fault-free lives are compared with their plans.
+const planned = 120
+
+// What muster plan says when an edit is made is what then happens, while nothing goes wrong: the very machines that go, how
+// many come, and where it is our hand that replaces them the least number that serve. The most that exist is a bound: a machine
+// that is set aside may be gone before the one in its place is there.
+func TestPlannedIsWhatHappens(t *testing.T) {
+	t.Parallel()
+	replaced := 0
+	for seed := uint64(1); seed <= planned; seed++ {
+		s := world.DrawEdit(seed)
+		got := world.Play(t, s, world.Options{Foresee: true})
+		for _, v := range got.Wrong {
+			t.Errorf("seed %d: %s: %s", seed, v.Oracle, v.Text)
+		}
+		c := got.Planned
+		want := world.Happened{Left: going(c), Made: coming(c), Lowest: c.Lowest, Most: c.Most}
+		is := got.Happened
+		if len(c.Rolled) > 0 {
+			// In which order, and how close to its bounds, the cloud's own roll goes is its matter.
+			want.Lowest, want.Most = min(want.Lowest, is.Lowest), max(want.Most, is.Most)
+			is.Lowest = want.Lowest
+		}
+		is.Most = max(is.Most, want.Most)
+		if fmt.Sprint(want) != fmt.Sprint(is) || !c.Ends {
+			t.Errorf("seed %d (%s): planned %+v, happened %+v; the plan ends: %t, its steps: %v", seed, events(s), want, is, c.Ends, c.Steps)
+		}
+		replaced += len(is.Left)
+	}
+	if replaced < planned {
+		t.Errorf("want a machine a life replaced at least, got %d in %d: the lives show nothing", replaced, planned)
+	}
+}
+
+// going are the machines that a plan says will go.
+func going(c plan.Course) []string {
+	var list []string
+	for _, w := range c.Waves {
+		list = append(list, ids(w.Targets)...)
+	}
+	list = append(append(list, ids(c.Rolled)...), ids(c.Removed)...)
+	slices.Sort(list)
+	return list
+}
+
+// coming is how many machines a plan says will come.
+func coming(c plan.Course) int {
+	n := len(c.Rolled) + c.Added
+	for _, w := range c.Waves {
+		n += len(w.Targets)
+	}
+	return n
+}
+
+func ids(list []plan.Departure) []string {
+	var out []string
+	for _, d := range list {
+		out = append(out, d.Instance.ID)
+	}
+	return out
+}
+
+func events(s world.Scenario) string {
+	text := fmt.Sprintf("%d machines of %d to %d, %+v", s.Replicas, s.Least, s.Most, s.Strategy)
+	for _, e := range s.Events {
+		text += "; " + e.String()
+	}
+	return text
+}
