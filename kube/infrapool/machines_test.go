@@ -2,6 +2,7 @@ package infrapool_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -516,5 +517,98 @@ func TestADeletionThatTheCacheDoesNotShow(t *testing.T) {
 	w.lives()
 	if got := w.destructive(); !slices.Equal(got, []string{"Remove i-2"}) {
 		t.Errorf("want the one that was deleted removed, got %v", got)
+	}
+}
+
+// dying is a client whose process ends at a write: right before it has an effect, or right after it.
+type dying struct {
+	client.WithWatch
+	left  int
+	after bool
+}
+
+var errKilled = errors.New("killed")
+
+func (d *dying) write(do func() error) error {
+	switch d.left--; {
+	case d.left > 0:
+		return do()
+	case d.left == 0 && d.after:
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return errKilled
+}
+
+func (d *dying) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
+	return d.write(func() error { return d.WithWatch.Create(ctx, o, opts...) })
+}
+
+func (d *dying) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	return d.write(func() error { return d.WithWatch.Patch(ctx, o, p, opts...) })
+}
+
+func (d *dying) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
+	return d.write(func() error { return d.WithWatch.Delete(ctx, o, opts...) })
+}
+
+func (d *dying) Status() client.SubResourceWriter { return dyingStatus{d.WithWatch.Status(), d} }
+
+type dyingStatus struct {
+	client.SubResourceWriter
+	d *dying
+}
+
+func (s dyingStatus) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+	return s.d.write(func() error { return s.SubResourceWriter.Patch(ctx, o, p, opts...) })
+}
+
+// TestAKillAtEveryWriteOfMachines: whatever the last write of a process was, the next one ends in the same place, and nobody
+// else has gone.
+func TestAKillAtEveryWriteOfMachines(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		begin   func(w *world)
+		removed []string
+		left    []string
+	}{
+		"scale-in": {func(w *world) {
+			change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+		}, []string{"Remove i-1"}, []string{"mp-i-2"}},
+		"scale-out": {func(w *world) {
+			change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(4)) })
+		}, nil, []string{"mp-i-1", "mp-i-2", "mp-i-3", "mp-i-4"}},
+		"deletion": {func(w *world) { w.remove(w.machine("mp-i-2")) }, []string{"Remove i-2"}, []string{"mp-i-1", "mp-i-3"}},
+		"off": {func(w *world) {
+			change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "false" })
+		}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for kill := 1; kill <= 16; kill++ {
+				w := populated(t)
+				tc.begin(w)
+				d := &dying{WithWatch: w.management, left: (kill + 1) / 2, after: kill%2 == 0}
+				w.reconciler.Client = d
+				for range 12 {
+					_, err := w.reconciler.Reconcile(t.Context(), ctrlRequest(key))
+					w.core()
+					w.join()
+					w.now = w.now.Add(5 * time.Second)
+					if err != nil {
+						break
+					}
+				}
+				w.restart()
+				w.lives()
+				if got := w.destructive(); !slices.Equal(got, tc.removed) {
+					t.Errorf("killed at write %d (after it: %v): want %v, got %v", (kill+1)/2, d.after, tc.removed, got)
+				}
+				if got := w.names(); !slices.Equal(got, tc.left) || len(w.machines()) != len(tc.left) {
+					t.Errorf("killed at write %d (after it: %v): want %v, got %v and %d Machines", (kill+1)/2, d.after, tc.left, got, len(w.machines()))
+				}
+			}
+		})
 	}
 }

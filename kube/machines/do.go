@@ -20,9 +20,9 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// createLimit is how many infrastructure machines one pass makes, so that a large pool whose machines are switched on does
-// not hold a worker for long.
-const createLimit = 50
+// writeLimit is how many writes one pass begins with, so that a large pool whose machines are switched, or go, does not hold a
+// worker for long. What has been begun is done, so that there may be a few more.
+const writeLimit = 100
 
 // eventAction is what events say was being done.
 const eventAction = "Reconcile"
@@ -43,18 +43,21 @@ type Doer struct {
 	Cluster, MachinePool string
 	Wanted               pool.Template
 	Now                  time.Time
+
+	// writes counts what was written in this pass.
+	writes int
 }
+
+// full says that the rest is left to the next pass.
+func (d *Doer) full() bool { return d.writes >= writeLimit }
 
 // Do does all, and says how many were left for the next pass. Everything is tried; errors are joined.
 func (d *Doer) Do(ctx context.Context, actions []Action) (left int, err error) {
 	var failed []error
-	created := 0
 	for _, a := range actions {
-		if a.Do == Create {
-			if created++; created > createLimit {
-				left++
-				continue
-			}
+		if d.full() {
+			left++
+			continue
 		}
 		if err := d.one(ctx, a); err != nil {
 			failed = append(failed, err)
@@ -97,6 +100,7 @@ func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	o.SetName(Name(d.MachinePool, i.ID))
 	d.tie(o)
 	d.Kind.FillSpec(o, d.seen(i))
+	d.writes++
 	err := d.Client.Create(ctx, o)
 	if apierrors.IsAlreadyExists(err) {
 		return d.foreign(ctx, o)
@@ -153,6 +157,7 @@ func (d *Doer) patch(ctx context.Context, before, o client.Object, how client.Pa
 	if equality.Semantic.DeepEqual(before, o) {
 		return nil
 	}
+	d.writes++
 	if err := d.Client.Patch(ctx, o, how); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write %s: %w", d.named(o), err)
 	}
@@ -166,6 +171,7 @@ func (d *Doer) writeStatus(ctx context.Context, o client.Object, i pool.Instance
 	if equality.Semantic.DeepEqual(before, o) {
 		return nil
 	}
+	d.writes++
 	if err := d.Client.Status().Patch(ctx, o, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write the status of %s: %w", d.named(o), err)
 	}
@@ -194,6 +200,7 @@ func (d *Doer) detach(ctx context.Context, was client.Object) error {
 // delete deletes exactly the object that was read.
 func (d *Doer) delete(ctx context.Context, o client.Object) error {
 	uid := o.GetUID()
+	d.writes++
 	if err := d.Client.Delete(ctx, o, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %s: %w", d.named(o), err)
 	}

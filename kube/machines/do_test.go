@@ -210,13 +210,34 @@ func TestAManyAtOnceAreMadeInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
 	var actions []Action
-	for k := range createLimit + 3 {
+	for k := range writeLimit {
 		i := instance(fmt.Sprintf("i-%d", k), pool.Running)
 		actions = append(actions, Action{Do: Create, Instance: &i})
 	}
 	left, err := w.doer.Do(t.Context(), actions)
-	if err != nil || left != 3 || len(w.infras()) != createLimit {
-		t.Errorf("want %d made and 3 left, got %d and %d, %v", createLimit, len(w.infras()), left, err)
+	if made := len(w.infras()); err != nil || left != writeLimit/2 || made != writeLimit/2 {
+		t.Errorf("want half of %d made, for each is two writes, and half left, got %d and %d, %v", writeLimit, made, left, err)
+	}
+}
+
+func TestManyDrainsAreBegunInParts(t *testing.T) {
+	t.Parallel()
+	var objects []client.Object
+	var list []clusterv1.Machine
+	step := pool.Step{Kind: pool.Drain}
+	for k := range writeLimit {
+		id := fmt.Sprintf("i-%d", k)
+		objects, list = append(objects, infra(id)), append(list, machine(id))
+		step.Targets = append(step.Targets, pool.Target{ID: id, ProviderID: "aws:///zone-a/" + id})
+	}
+	w := newWorld(t, objects, list)
+	known := Know(kind, objects, w.list())
+	n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
+	if err := n.Start(t.Context(), step); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(w.deletedMachines()); got != writeLimit/2 {
+		t.Errorf("want half of %d Machines deleted, for each is two writes, got %d", writeLimit, got)
 	}
 }
 

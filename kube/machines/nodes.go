@@ -75,6 +75,9 @@ func (n Nodes) delete(ctx context.Context, list []asked) error {
 	}
 	var failed []error
 	for _, a := range list {
+		if n.Doer.full() {
+			break // the drain's next round goes on here
+		}
 		failed = append(failed, n.Doer.deleteMachine(ctx, a.machine, a.cause))
 	}
 	return errors.Join(failed...)
