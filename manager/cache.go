@@ -5,6 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	coresetup "sigs.k8s.io/cluster-api/core/setup"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -22,6 +25,17 @@ func clusterCacheOptions(secrets client.Reader, o Options) clustercache.Options 
 	clients := coresetup.ClusterCacheClientOptions(name, o.ClusterCacheQPS, o.ClusterCacheBurst)
 	clients.Cache.DisableFor = append(clients.Cache.DisableFor, &policyv1.PodDisruptionBudget{})
 	return clustercache.Options{SecretClient: secrets, Cache: caching, Client: clients, WatchFilterValue: o.WatchFilter}
+}
+
+// machinesOfPools are the Machines that a cache keeps when no controller looks at others: there may be many thousands of
+// those. One that has lost its label is read live by the controller of pools, which labels it again.
+func machinesOfPools() cache.ByObject {
+	exists := metav1.LabelSelectorRequirement{Key: clusterv1.MachinePoolNameLabel, Operator: metav1.LabelSelectorOpExists}
+	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{exists}})
+	if err != nil {
+		selector = labels.Everything()
+	}
+	return cache.ByObject{Label: selector}
 }
 
 // slimNode drops from a node that is cached what is large and not read: managed fields and the list of images.

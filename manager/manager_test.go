@@ -9,9 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 func TestOptions(t *testing.T) {
@@ -88,6 +90,24 @@ func TestSlimNode(t *testing.T) {
 	}
 	if _, err := slimNode(&corev1.Pod{}); err == nil {
 		t.Error("want an error for what is no Node")
+	}
+}
+
+func TestMachinesOfPools(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		labels labels.Set
+		want   bool
+	}{
+		"of a pool":                {"the controllers of pools look at it", labels.Set{clusterv1.MachinePoolNameLabel: "p"}, true},
+		"of a pool of a long name": {"the label holds a hash then", labels.Set{clusterv1.MachinePoolNameLabel: "hash_x_z"}, true},
+		"of a MachineSet":          {"nobody looks at it", labels.Set{clusterv1.MachineSetNameLabel: "s"}, false},
+		"of a control plane":       {"nobody looks at it", labels.Set{clusterv1.MachineControlPlaneLabel: ""}, false},
+	} {
+		if got := machinesOfPools().Label.Matches(tc.labels); got != tc.want {
+			t.Errorf("%s: %s: want kept %v, got %v", name, tc.reason, tc.want, got)
+		}
 	}
 }
 

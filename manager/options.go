@@ -54,7 +54,7 @@ type Options struct {
 	ClusterCacheQPS   float32
 	ClusterCacheBurst int
 	// Lean leaves out what only cluster-api's own reconcilers need, which may be added to the manager otherwise: the
-	// indexes over Machines, and with them the cache of all Machines.
+	// indexes over Machines, and all Machines in the cache but those of pools.
 	Lean bool
 	// Schemes are further kinds that controllers which are added to the manager need.
 	Schemes []func(*runtime.Scheme) error
