@@ -48,7 +48,7 @@ var awsTable = []Mutation{
 	}
 `),
 	one("size kept on removal", awsTake, "removes a machine without lowering the size",
-		Explore, []string{"as desired", "progress", "quiet"},
+		Explore, []string{"as desired", "progress", "quiet", "unfounded"},
 		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,`,
 		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: value(lower && !mutated("size kept on removal")),`),
 	one("size lowered with what is set aside", awsTake, "sets machines aside without others in their place",

@@ -21,7 +21,7 @@ var rolloutTable = []Mutation{
 		`n == nil || !n.Ready || !n.DrainStarted.IsZero():`,
 		`n == nil || !n.Ready || !n.DrainStarted.IsZero() && !mutated("draining machines counted"):`),
 	one("machines that go counted", poolView, "takes a machine for available that the cloud is about to take",
-		Pool, []string{"TestBudgets", "TestDoomedAndHeld", "TestStepsAreSafe"},
+		Pool, []string{"TestDoomedCountsAsMissing"},
 		`case i.Doomed != nil || i.Condemned != nil && n.Cordoned:`,
 		`case (i.Doomed != nil || i.Condemned != nil && n.Cordoned) && !mutated("machines that go counted"):`),
 	one("minReadySeconds ignored", poolView, "takes a machine for available as soon as its node is Ready",
