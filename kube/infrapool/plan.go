@@ -26,6 +26,9 @@ type Planner interface {
 	Look(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (Look, error)
 }
 
+// ReasonWaitingForBootstrap is why a pool is held whose bootstrap data is still to be made.
+const ReasonWaitingForBootstrap = reasonWaitBootstrap
+
 // Look is what a pass over one pool would decide from.
 type Look struct {
 	// Object is the infrastructure object, Pool its MachinePool (nil when there is none).

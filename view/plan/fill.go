@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -27,6 +28,10 @@ func (p *Plan) fill(f Facts) {
 func (p *Plan) follow(f Facts) Course {
 	p.New = f.Observed.Group == nil && !f.Desired.Deleting
 	p.Machines = kept(f.Observed)
+	if p.New && comesByItself(f) {
+		p.Warnings = append(p.Warnings, "first: "+f.Desired.Held.Message)
+		f.Desired.Held, f.Observed.Wanted = nil, pool.Template{Content: "new"}
+	}
 	var c Course
 	if f.Paused != "" {
 		c.First = pool.Decide(f.Desired, f.Observed, f.Traits, f.Now)
@@ -53,6 +58,12 @@ func (p *Plan) follow(f Facts) Course {
 	}
 	p.Warnings = append(p.Warnings, warnings(f, c)...)
 	return c
+}
+
+// comesByItself says that a new pool waits for nothing but what its machines boot with, which a bootstrap provider makes as soon
+// as there is a pool.
+func comesByItself(f Facts) bool {
+	return f.Desired.Held != nil && f.Desired.Held.Reason == infrapool.ReasonWaitingForBootstrap && f.Observed.Wanted.Content == "" && len(f.Observed.Issues) == 0
 }
 
 // hindrances are what keeps the pool from following its objects.

@@ -98,6 +98,35 @@ func TestMake(t *testing.T) {
 		{name: "new", why: "a pool that does not exist yet is made", infra: strategy, request: func(t *testing.T, r *plan.Request) {
 			r.Manifests = manifest(t, newManifest)
 		}},
+		{name: "rollout-paused", why: "a rollout that is held waits, and says how many", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "metadata.annotations[muster.dev/rollout]=paused"}
+		}},
+		{name: "restart", why: "who asks for a replacement of all is told what it takes", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			r.Kind, r.Name = "awsmachinepool", "workers"
+			r.Set = []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}
+		}},
+		{name: "external", why: "somebody else sizes the group: replicas follow it, and rolling works", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=9", "metadata.annotations[cluster.x-k8s.io/replicas-managed-by]=external-autoscaler"}
+		}},
+		{name: "strategy-both-zero", why: "what could never replace a machine is refused, also where no API server has done so", infra: strategy,
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.maxSurge=0", "spec.strategy.rollingUpdate.maxUnavailable=0"}
+			}},
+		{name: "bootstrap", why: "what machines boot with replaces none, and is shown to nobody", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: data}\ndata: {value: I2Nsb3VkLWNvbmZpZwpydW5jbWQ6IFtdCg==}\n")
+		}},
+		{name: "new-waiting", why: "a new pool waits for what its machines boot with", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "{dataSecretName: data}", "{configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: second}}"))
+		}},
+		{name: "new-without-infrastructure", why: "a pool without its infrastructure object is no pool yet", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, newManifest)[:1]
+		}},
+		{name: "other-kind", why: "the pools of other providers are theirs", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "kind: AWSMachinePool, name", "kind: DockerMachinePool, name"))[:1]
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -210,7 +210,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		definition("awsclusters"), definition("awsmachinepools"))
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for gvk := range s.AllKnownTypes() {
-		if strings.HasSuffix(gvk.Group, "cluster.x-k8s.io") {
+		if strings.HasSuffix(gvk.Group, "cluster.x-k8s.io") || gvk.Kind == "Secret" {
 			mapper.Add(gvk, meta.RESTScopeNamespace)
 		}
 	}
