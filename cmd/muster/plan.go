@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/infrapool"
@@ -91,6 +93,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 
 // run makes the plans and tells them.
 func (p *planner) run(ctx context.Context, args []string) error {
+	ctrl.SetLogger(klog.Background())
 	request, err := p.request(args)
 	if err != nil {
 		return err
