@@ -161,7 +161,7 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	m.doer.Wanted = o.Wanted
 	gone := s.deleting() && out.Plan.Gone
 	left, err := m.doer.Do(ctx, machines.Decide(machines.Facts{
-		On: m.on, Announced: m.announced, Deleting: s.deleting() || s.pool == nil,
+		On: m.on, Announced: m.announced, Deleting: s.deleting() || s.pool == nil || goesWhole(s),
 		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Known: m.known,
 	}))
 	if gone && len(m.known.Infras) > 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
@@ -257,6 +258,40 @@ func TestANameThatIsTaken(t *testing.T) {
 		_, err := w.doer.Do(t.Context(), []Action{{Do: Create, Instance: &i}})
 		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: want error %q, got %v", reason, tc.err, err)
+		}
+	}
+}
+
+// TestWhoIsDeletedIsKnown: no Machine is deleted by a pool that does not know yet of all that are being deleted; machines of
+// others do not count.
+func TestWhoIsDeletedIsKnown(t *testing.T) {
+	t.Parallel()
+	labels := func(m *clusterv1.Machine) {
+		m.Labels = map[string]string{clusterv1.ClusterNameLabel: "c", clusterv1.MachinePoolNameLabel: "mp"}
+	}
+	elsewhere := func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.APIGroup = "x.example.org" }
+	otherPool := func(m *clusterv1.Machine) { m.Labels[clusterv1.MachinePoolNameLabel] = "other" }
+	for name, tc := range map[string]struct {
+		live, cached clusterv1.Machine
+		refused      bool
+	}{
+		"it is known":                 {machine("i-2", labels, machineGoing), machine("i-2", labels, machineGoing), false},
+		"it is not":                   {machine("i-2", labels, machineGoing), machine("i-2", labels), true},
+		"it belongs to somebody else": {machine("i-2", labels, machineGoing, elsewhere), machine("i-2", labels, elsewhere), false},
+		"it is of another pool":       {machine("i-2", labels, machineGoing, otherPool), machine("i-2", labels, otherPool), false},
+		"nobody goes":                 {machine("i-2", labels), machine("i-2", labels), false},
+	} {
+		objects := []client.Object{infra("i-1"), infra("i-2")}
+		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1", labels), tc.live})
+		w.doer.Live = w.client
+		known := Know(kind, objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
+		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
+		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.Target{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
+		if apierrors.IsConflict(err) != tc.refused || (err == nil) == tc.refused {
+			t.Errorf("%s: want refused %v, got %v", name, tc.refused, err)
+		}
+		if deleted := len(w.deletedMachines()) > 0; deleted == tc.refused {
+			t.Errorf("%s: want deleted %v, got %v", name, !tc.refused, deleted)
 		}
 	}
 }

@@ -62,8 +62,7 @@ func Know(k Kind, infras []client.Object, list []clusterv1.Machine) Known {
 	var names []string
 	for i := range list {
 		m := machineOf(&list[i])
-		ref := list[i].Spec.InfrastructureRef
-		if ref.Kind != k.Name || ref.APIGroup != k.GroupVersion.Group {
+		if !k.is(list[i].Spec.InfrastructureRef) {
 			continue
 		}
 		byInfra[m.Infra] = m

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/pool"
@@ -29,6 +30,11 @@ type Kind struct {
 	// and change nothing when nothing is new.
 	FillSpec   func(o client.Object, seen Seen)
 	FillStatus func(o client.Object, seen Seen)
+}
+
+// is says whether a reference is to one of the kind.
+func (k Kind) is(ref clusterv1.ContractVersionedObjectReference) bool {
+	return ref.Kind == k.Name && ref.APIGroup == k.GroupVersion.Group
 }
 
 // Seen is one instance as a pass has seen it.

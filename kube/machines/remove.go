@@ -50,7 +50,7 @@ func (d *Doer) current(ctx context.Context, known map[types.UID]bool) error {
 	}
 	for i := range list.Items {
 		m := &list.Items[i]
-		if going(m) && m.Spec.InfrastructureRef.Kind == d.Kind.Name && !known[m.UID] {
+		if going(m) && d.Kind.is(m.Spec.InfrastructureRef) && !known[m.UID] {
 			return apierrors.NewConflict(clusterv1.GroupVersion.WithResource("machines").GroupResource(), m.Name,
 				fmt.Errorf("it is being deleted, which the cache does not show yet; the next pass looks again"))
 		}
