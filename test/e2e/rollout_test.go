@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	simaws "github.com/muster-project/muster/sim/aws"
 )
 
 // The pool of the rollouts' guide, and how many of its machines may be missing, as its manifest has it.
@@ -51,6 +54,7 @@ func TestRollouts(t *testing.T) {
 		{"a scale-in takes the marked machine", takesTheMarked},
 		{"without a strategy the group's own refresh replaces every machine", refresh},
 		{"a Machine that is deleted takes its machine with it, drained, and another comes", deleteMachine},
+		{"a rollout of machines that have Machines goes through these", rollsMachines},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(r.in(t)) })
 	}
@@ -74,7 +78,8 @@ type change struct {
 	until func() error
 	// made and gone are how many machines are launched and taken away.
 	made, gone int
-	// lowest is the least number of nodes that serve at a time, most the greatest that exist.
+	// lowest is the least number of nodes that serve at a time, most the greatest number of machines that exist and are not on
+	// their way out.
 	lowest, most int
 }
 
@@ -84,26 +89,30 @@ func (r *rollouts) holds(c change) {
 	r.begin()
 	before := r.launches()
 	c.do()
-	r.eventually("the change to come to its end", c.until)
+	most := 0
+	r.eventually("the change to come to its end", func() error {
+		most = max(most, r.members())
+		return c.until()
+	})
 	r.workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
 	// Nodes go a moment after their machines.
 	r.eventually(fmt.Sprintf("%d nodes to be gone", c.gone), func() error {
-		if _, _, gone, _, _ := r.saw(); len(gone) != c.gone {
+		if _, gone, _, _ := r.saw(); len(gone) != c.gone {
 			return fmt.Errorf("gone are %v", gone)
 		}
 		return nil
 	})
-	lowest, most, gone, evicted, err := r.saw()
+	lowest, gone, evicted, err := r.saw()
 	if err != nil {
 		t.Errorf("what must not happen: %v", err)
 	}
 	if lowest < c.lowest || most > c.most {
-		t.Errorf("want at least %d nodes that serve and at most %d in all, at every moment; got %d and %d", c.lowest, c.most, lowest, most)
+		t.Errorf("want at least %d nodes that serve and at most %d machines, at every moment; got %d and %d", c.lowest, c.most, lowest, most)
 	}
 	if made := r.launches() - before; made != c.made {
 		t.Errorf("want %d machines made and not one more, got %d", c.made, made)
 	}
-	t.Logf("made %d, gone %d, evicted %d pods; serving at least %d, nodes at most %d", c.made, len(gone), evicted, lowest, most)
+	t.Logf("made %d, gone %d, evicted %d pods; serving at least %d, machines at most %d", c.made, len(gone), evicted, lowest, most)
 	if t.Failed() {
 		t.Log(r.kubectl("get", "events", "--sort-by=.metadata.creationTimestamp"))
 	}
@@ -121,6 +130,22 @@ func (r *rollouts) launches() int {
 		}
 		for _, a := range page.Activities {
 			if strings.HasPrefix(aws.ToString(a.Description), "Launching a new EC2 instance") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// members are the machines of the account's groups that are not on their way out.
+func (r *rollouts) members() int {
+	r.t.Helper()
+	var account simaws.State
+	r.admin(http.MethodGet, "state", "", &account)
+	n := 0
+	for _, g := range account.Groups {
+		for _, m := range g.Members {
+			if !strings.HasPrefix(m.State, "Terminat") {
 				n++
 			}
 		}
@@ -320,7 +345,7 @@ func refresh(r *rollouts) {
 				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":75,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`)
 		},
 		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
-		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + *rolloutReplicas,
+		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas,
 	})
 	r.happened("RollStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
 }
@@ -357,4 +382,28 @@ func deleteMachine(r *rollouts) {
 	if got := r.kubectl("get", "machine,awsmachine", "-o", "name"); strings.Contains(got, machine) {
 		r.t.Errorf("want nothing left of Machine %s, got\n%s", machine, got)
 	}
+}
+
+// rollsMachines replaces every machine by deleting its Machine: drains are those of cluster-api, under the pool's limits.
+func rollsMachines(r *rollouts) {
+	r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p",
+		`{"spec":{"refreshPreferences":null,"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":1}}}}`)
+	before, machines := r.nodeNames(), r.machines()
+	r.holds(change{
+		do:    func() { r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=a new kernel") },
+		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
+		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + rolloutSurge(),
+	})
+	r.eventually("a Machine for every machine, and no other", func() error {
+		got := r.kubectl("get", "machine,awsmachine", "-o", "name")
+		for _, old := range machines {
+			if strings.Contains(got, old) {
+				return fmt.Errorf("%s is still there:\n%s", old, got)
+			}
+		}
+		if n := len(strings.Fields(got)); n != 2*(*rolloutReplicas) {
+			return fmt.Errorf("there are\n%s", got)
+		}
+		return nil
+	})
 }

@@ -23,8 +23,8 @@ type witness struct {
 	// nodes and pods are those that exist, by name; pods of the app that is watched alone.
 	nodes map[string]*corev1.Node
 	pods  map[string]*corev1.Pod
-	// lowest is the least number of nodes that were Ready and open at a time, most that of nodes that existed.
-	lowest, most int
+	// lowest is the least number of nodes that were Ready and open at a time.
+	lowest int
 	// others says that somebody else drains nodes: cluster-api's own controller of Machines.
 	others bool
 	// evicted counts the pods that went because they were evicted; gone are the nodes that were deleted.
@@ -90,7 +90,7 @@ func (s *witness) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.evicted, s.gone, s.wrong = 0, nil, nil
-	s.lowest, s.most = len(s.nodes), 0
+	s.lowest = len(s.nodes)
 	s.count()
 }
 
@@ -101,7 +101,7 @@ func (s *witness) byOthers() {
 	s.others = true
 }
 
-// count keeps the least and the greatest number.
+// count keeps the least number.
 func (s *witness) count() {
 	serving := 0
 	for _, n := range s.nodes {
@@ -109,7 +109,7 @@ func (s *witness) count() {
 			serving++
 		}
 	}
-	s.lowest, s.most = min(s.lowest, serving), max(s.most, len(s.nodes))
+	s.lowest = min(s.lowest, serving)
 }
 
 func ready(n *corev1.Node) bool {
@@ -175,11 +175,11 @@ func (s *witness) say(format string, args ...any) {
 }
 
 // saw is what happened since begin, with an error when something must not have.
-func (s *witness) saw() (lowest, most int, gone []string, evicted int, err error) {
+func (s *witness) saw() (lowest int, gone []string, evicted int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.wrong) > 0 {
 		err = fmt.Errorf("%s", strings.Join(s.wrong, "\n"))
 	}
-	return s.lowest, s.most, slices.Clone(s.gone), s.evicted, err
+	return s.lowest, slices.Clone(s.gone), s.evicted, err
 }
