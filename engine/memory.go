@@ -158,9 +158,14 @@ func (r *record) afterDrain(now time.Time) time.Duration {
 // next says when to look again, and remembers it.
 func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
 	drains := out.Plan.Step != nil && out.Plan.Step.Kind == pool.Drain
-	r.draining = r.draining && drains
-	if drains && out.Started && !out.Plan.Step.More {
-		return r.afterDrain(now)
+	again := r.draining && drains
+	r.draining = again
+	if drains && out.Started {
+		wait := r.afterDrain(now)
+		if out.Plan.Step.More && !again {
+			return afterStep
+		}
+		return wait
 	}
 	wait := r.pace(now, out, steady)
 	for _, f := range r.refusal {

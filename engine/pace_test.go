@@ -38,3 +38,17 @@ func TestTheRestOfABatchFollowsAtOnce(t *testing.T) {
 	check(t, "the last one", 3*time.Second, s.pass().Again)
 	check(t, "steps", "Remove Remove", s.driver.began())
 }
+
+// A drain that does not show as begun is not begun again without a pause, whatever else there is to do.
+func TestADrainThatDoesNotBeginIsNoLoop(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas = 1
+	for _, ref := range []string{"t:-1", "t:-2", "t:-3"} {
+		s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: ref, Content: ref})
+	}
+	check(t, "what else there is follows at once", 100*time.Millisecond, s.pass().Again)
+	for range 3 {
+		check(t, "the same drain again", 3*time.Second, s.after(100*time.Millisecond).Again)
+	}
+	check(t, "drains", 4, len(s.cluster.starts))
+}

@@ -8,7 +8,7 @@ import (
 // BenchmarkDecide decides on a fleet in which every second machine has to go, the most that a choice costs, and on one
 // that is at rest, and on one of which every machine is to be replaced.
 func BenchmarkDecide(b *testing.B) {
-	for _, n := range []int{10, 100, 1000, 5000} {
+	for _, n := range []int{10, 100, 1000, 10000} {
 		list := serving(n)
 		for k := range list {
 			list[k].Zone = string(rune('a' + k%3))
