@@ -167,21 +167,26 @@ func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Dur
 		}
 		return wait
 	}
-	wait := r.pace(now, out, steady)
-	for _, f := range r.refusal {
-		if left := f.until.Sub(now); left > 0 {
-			wait = min(wait, left)
-		}
-	}
-	if left := out.Plan.Next.Sub(now); !out.Plan.Next.IsZero() && left > 0 {
-		wait = min(wait, left)
-	}
+	wait := r.untilDeadline(now, out.Plan, r.pace(now, out, steady))
 	// An event-driven pass does not push the next look away.
 	if due := r.due.Sub(now); due > 0 && due < wait && !out.Started {
 		wait = due
 	}
 	r.due = now.Add(wait)
 	return max(wait, afterStep)
+}
+
+// untilDeadline is a wait that ends when a back-off does, or when time alone may change the plan.
+func (r *record) untilDeadline(now time.Time, p pool.Plan, wait time.Duration) time.Duration {
+	for _, f := range r.refusal {
+		if left := f.until.Sub(now); left > 0 {
+			wait = min(wait, left)
+		}
+	}
+	if left := p.Next.Sub(now); !p.Next.IsZero() && left > 0 {
+		wait = min(wait, left)
+	}
+	return wait
 }
 
 // pace is the time to the next look that what goes on asks for: soon after a step, at rest rarely.
