@@ -97,6 +97,8 @@ func (v *view) nativeState() (RolloutState, Cause) {
 		return RolloutPaused, *v.d.RolloutHeld
 	case !v.native():
 		return RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
+	case v.halted() != nil:
+		return RolloutHalted, *v.halted()
 	case waits != nil:
 		return RolloutWaiting, *waits
 	default:

@@ -61,8 +61,8 @@ func (v *view) startRollStep() *Step {
 	return &Step{Kind: StartRoll, Template: v.o.Latest().Ref, Every: every, Targets: targets(v.byCloud()), Cause: v.firstStale()}
 }
 
-// cancelRollStep ends a roll of ours to what is not wanted any more, one that somebody pauses, and one that a strategy takes
-// over from. What we can't recognise somebody else has begun, and it is waited for.
+// cancelRollStep ends a roll of ours to what is not wanted any more, one that somebody pauses, one whose machines do not become
+// Ready (the cloud does not know of nodes, and would go on to the last machine), and one that a strategy takes over from. What we can't recognise somebody else has begun, and it is waited for.
 func (v *view) cancelRollStep() *Step {
 	roll := v.o.Roll
 	if roll == nil || !roll.cancellable() || roll.Template.Content == "" && !v.fromNothing(roll) {
@@ -78,6 +78,8 @@ func (v *view) cancelRollStep() *Step {
 		cause = Cause{templateChanged, fmt.Sprintf("the roll makes machines of %s, which is not what the specification asks for any more", roll.Template.Ref)}
 	case v.lost(roll.Template) && !v.lost(v.o.Latest()):
 		cause = Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", roll.Template.Ref)}
+	case roll.State == RollRunning && v.halted() != nil:
+		cause = *v.halted()
 	case v.d.Strategy != nil:
 		cause = Cause{"StrategyChanged", "the strategy of the pool replaces machines one by one"}
 	default:
@@ -109,6 +111,8 @@ func (v *view) rollWaits() *Cause {
 		return &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:
 		return &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
+	case v.halted() != nil:
+		return v.halted()
 	case roll != nil && roll.Template.Same(v.o.Wanted) && !v.askedSince(roll) && !v.reached(roll.Ended.Add(pause(roll))):
 		return &Cause{"RollFailed", fmt.Sprintf("the roll of the %s to %s has ended as %s and is begun again after a pause%s",
 			v.t.Group, roll.Template.Ref, roll.State, because(roll))}

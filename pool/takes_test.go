@@ -127,6 +127,13 @@ func TestNativeRoll(t *testing.T) {
 		{name: "runs by somebody's hand", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting RollRunning"},
 		{name: "cancelling", why: "one roll at a time", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelling, "c")), want: "waiting RollCancelling"},
 		{name: "reverting", why: "the cloud finishes what it began", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollReverting, "c")), want: "waiting RollReverting"},
+		{name: "new machines do not join", why: "the cloud does not know of nodes and would go on to the last machine (rule 5)", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (RolloutHalted), waiting RollRunning, waiting NodesJoining"},
+		{name: "new machines did not join", why: "none is begun before somebody changes something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(RollCancelled, "b", failedTimes(0, 30))), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
+		{name: "new machines did not join, another template", why: "that lets it go on, and takes the bad ones too", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), func(o *Observed) {
+			newTemplate(o)
+			o.Versions = append([]Template{version(3, "c", "d")}, o.Versions...)
+			o.Wanted.Content, o.Group.Template = "v1:c", "lt:3"
+		}, rollOf(RollCancelled, "b")), want: "StartRoll of lt:3 i-1 i-2 i-9 (TemplateChanged), waiting NodesJoining"},
 		{name: "cancelled for another", why: "the wanted one need not wait", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelled, "c")), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "failed", why: "it is tried again after a pause, and said meanwhile", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 4))), want: "waiting RollFailed, settled"},
 		{name: "failed, pause over", why: "never forgotten", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 5))), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
