@@ -298,7 +298,8 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 				}
 				p := plans[0]
 				w.edit(c.set)
-				made, gone, lowest, most := len(w.machines), len(w.off), p.Ready, p.Machines
+				on, off := w.life()
+				made, gone, lowest, most := len(on), len(off), p.Ready, p.Machines
 				w.run(func() {
 					now, err := w.plan(named)
 					if err != nil {
@@ -306,10 +307,11 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 					}
 					lowest, most = min(lowest, now[0].Ready), max(most, now[0].Machines)
 				})
-				if left := slices.Sorted(slices.Values(w.off[gone:])); !slices.Equal(left, names(p)) {
+				on, off = w.life()
+				if left := slices.Sorted(slices.Values(off[gone:])); !slices.Equal(left, names(p)) {
 					t.Errorf("%s: want %v gone, as planned, got %v", c.why, names(p), left)
 				}
-				if n := len(w.machines) - made; n != p.Replaced+p.Added {
+				if n := len(on) - made; n != p.Replaced+p.Added {
 					t.Errorf("%s: want %d made, as planned, got %d", c.why, p.Replaced+p.Added, n)
 				}
 				if lowest != p.LowestReady || most != p.MostMachines {

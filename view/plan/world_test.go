@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -51,17 +53,35 @@ type world struct {
 	t                    *testing.T
 	management, workload client.WithWatch
 	cloud                *simaws.Server
-	machines             []sim.Machine
-	off                  []string
-	driver               *aws.Driver
 	sealed, away         bool
+
+	mu       sync.Mutex
+	machines []sim.Machine
+	off      []string
+	driver   *aws.Driver
 }
 
 // PowerOn notes a machine.
-func (w *world) PowerOn(m sim.Machine) { w.machines = append(w.machines, m) }
+func (w *world) PowerOn(m sim.Machine) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.machines = append(w.machines, m)
+}
 
 // PowerOff notes that a machine is gone.
-func (w *world) PowerOff(id string) { w.off = append(w.off, id) }
+func (w *world) PowerOff(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.off = append(w.off, id)
+}
+
+// life is which machines were powered on and off so far.
+func (w *world) life() (on []sim.Machine, off []string) {
+	synctest.Wait() // until the cloud has done what is due
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.machines), slices.Clone(w.off)
+}
 
 // Console is empty.
 func (w *world) Console(string) []byte { return nil }
@@ -319,8 +339,9 @@ func (w *world) atRest() bool {
 // leave takes the Nodes of machines away that are gone.
 func (w *world) leave() {
 	w.t.Helper()
-	for k, m := range w.machines {
-		if !slices.Contains(w.off, m.ID) {
+	machines, off := w.life()
+	for k, m := range machines {
+		if !slices.Contains(off, m.ID) {
 			continue
 		}
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%02d", k+1)}}
@@ -333,8 +354,9 @@ func (w *world) leave() {
 // join makes a Node of every machine that runs.
 func (w *world) join() {
 	w.t.Helper()
-	for k, m := range w.machines {
-		if slices.Contains(w.off, m.ID) {
+	machines, off := w.life()
+	for k, m := range machines {
+		if slices.Contains(off, m.ID) {
 			continue
 		}
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%02d", k+1), CreationTimestamp: metav1.Now()}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID}}
