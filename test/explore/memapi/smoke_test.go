@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,7 +124,7 @@ func newLife(t *testing.T) *life {
 	})
 	l.account = &account{now: func() time.Time { return l.now }}
 	l.seed()
-	l.cache, l.nodes = l.NewCache(), l.workload.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
+	l.cache, l.nodes = l.NewCache(), l.workload.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{})
 	clusters := clustercache.NewFakeClusterCache(l.nodes.Client(l.gate), client.ObjectKey{Namespace: "ns", Name: "c"})
 	l.passes = infrapool.New(awspool.Adapter{}, l.account, infrapool.Options{
 		Client: l.cache.Client(l.gate), ClusterCache: clusters, Recorder: events.NewFakeRecorder(1000), Now: func() time.Time { return l.now }})
