@@ -77,6 +77,9 @@ func BenchmarkRolloutMakespan(b *testing.B) {
 			for b.Loop() {
 				is = play(b, p)
 			}
+			for _, fault := range is.faults(p) {
+				b.Error(fault)
+			}
 			b.ReportMetric(is.took.Seconds()/p.bound().Seconds(), "x_bound")
 			b.ReportMetric(is.took.Seconds(), "virtual_s")
 			b.ReportMetric(float64(is.passes), "passes")
@@ -107,18 +110,25 @@ func TestRolloutMakespan(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			is := measure(t, p)
-			ratio := is.took.Seconds() / p.bound().Seconds()
-			t.Logf("%.3f of the bound: %s of %s, %d passes, %d calls", ratio, is.took, p.bound(), is.passes, is.calls)
-			if ratio > most {
-				t.Errorf("want at most %.2f times %s, took %s", most, p.bound(), is.took)
-			}
-			surge, unavailable := p.limits()
-			if is.made != p.size || is.lowest < p.size-unavailable || is.highest > p.size+surge {
-				t.Errorf("want %d made, at least %d serving and at most %d existing, got %d, %d and %d",
-					p.size, p.size-unavailable, p.size+surge, is.made, is.lowest, is.highest)
+			t.Logf("%s of %s, %d passes, %d calls", is.took, p.bound(), is.passes, is.calls)
+			for _, fault := range is.faults(p) {
+				t.Error(fault)
 			}
 		})
 	}
+}
+
+// faults say what a rollout did that it must not.
+func (o outcome) faults(p plan) (list []string) {
+	if o.took.Seconds() > most*p.bound().Seconds() {
+		list = append(list, fmt.Sprintf("want at most %.2f times %s, took %s", most, p.bound(), o.took))
+	}
+	surge, unavailable := p.limits()
+	if o.made != p.size || o.lowest < p.size-unavailable || o.highest > p.size+surge {
+		list = append(list, fmt.Sprintf("want %d made, at least %d serving and at most %d existing, got %d, %d and %d",
+			p.size, p.size-unavailable, p.size+surge, o.made, o.lowest, o.highest))
+	}
+	return list
 }
 
 // measure plays one rollout.
