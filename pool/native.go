@@ -61,11 +61,17 @@ func (v *view) startRollStep() *Step {
 	return &Step{Kind: StartRoll, Template: v.o.Latest().Ref, Every: every, Targets: targets(v.byCloud()), Cause: v.firstStale()}
 }
 
-// cancelRollStep ends a roll of ours to what is not wanted any more, one that somebody pauses, one whose machines do not become
-// Ready (the cloud does not know of nodes, and would go on to the last machine), and one that a strategy takes over from. What we can't recognise somebody else has begun, and it is waited for.
+// mayCancel says that a roll can be ended, and by us: what we can't recognise somebody else has begun, and it is waited for.
+func (v *view) mayCancel(roll *Roll) bool {
+	others := func() bool { return roll.Template.Content == "" && !v.fromNothing(roll) }
+	return roll != nil && roll.cancellable() && !others()
+}
+
+// cancelRollStep ends a roll to what is not wanted any more, one that somebody pauses, one whose machines do not become Ready
+// (the cloud does not know of nodes, and would go on to the last machine), and one that a strategy takes over from.
 func (v *view) cancelRollStep() *Step {
 	roll := v.o.Roll
-	if roll == nil || !roll.cancellable() || roll.Template.Content == "" && !v.fromNothing(roll) {
+	if !v.mayCancel(roll) {
 		return nil
 	}
 	var cause Cause
