@@ -166,9 +166,9 @@ func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 // A read that is behind shows in service what we set aside: who believed it would set one more aside than the surge allows.
 func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		target, o := w.create(aTarget(), 3)
+		target, _ := w.create(aTarget(), 3)
 		time.Sleep(time.Minute)
-		o = w.observe(target)
+		o := w.observe(target)
 		id := o.Instances[0].ID
 		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: id}}})
 		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {

@@ -93,16 +93,21 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 		found = &autoscaling.DescribeScalingActivitiesOutput{}
 	}
 	for _, id := range unknown {
-		read := holdRead{since: p.now}
-		for _, a := range found.Activities {
-			if strings.HasPrefix(deref(a.Description), "Terminating") && strings.HasSuffix(deref(a.Description), id) && a.StartTime != nil {
-				read.since, read.why = *a.StartTime, takenFor(deref(a.Cause))
-			}
-		}
-		read.until = read.since.Add(drainHeartbeat)
-		current[id] = read
+		current[id] = p.holdFrom(found.Activities, id)
 	}
 	return nil
+}
+
+// holdFrom is how an instance is held, by the activity that terminates it.
+func (p *pass) holdFrom(activities []asgtypes.Activity, id string) holdRead {
+	read := holdRead{since: p.now}
+	for _, a := range activities {
+		if strings.HasPrefix(deref(a.Description), "Terminating") && strings.HasSuffix(deref(a.Description), id) && a.StartTime != nil {
+			read.since, read.why = *a.StartTime, takenFor(deref(a.Cause))
+		}
+	}
+	read.until = read.since.Add(drainHeartbeat)
+	return read
 }
 
 // holdOf is how our hook holds an instance, or nil.

@@ -38,19 +38,25 @@ func (p *pass) keepOthers(ctx context.Context, s pool.Step) (kept bool, err erro
 	if err != nil {
 		return false, err
 	}
-	asked := p.t.pool.RefreshPreferences
-	replaces := len(keep) > 0 && asked != nil && asked.ScaleInProtectedInstances == string(asgtypes.ScaleInProtectedInstancesRefresh)
-	var free []string
-	for _, target := range s.Targets {
-		i := memberOf(is, target.ID)
-		if i != nil && deref(i.ProtectedFromScaleIn) && (replaces || p.memory.members[target.ID].kept) {
-			free = append(free, target.ID)
-		}
-	}
-	if err := p.unprotect(ctx, free); err != nil {
+	if err := p.unprotect(ctx, p.freed(s, len(keep) > 0)); err != nil {
 		return false, err
 	}
 	return len(keep) > 0, p.protect(ctx, protect)
+}
+
+// freed are the instances that the refresh is for and whose protection would keep it from them: ours, and, where the refresh has to
+// ignore what is protected, those of others that the pool wants replaced.
+func (p *pass) freed(s pool.Step, ignores bool) []string {
+	asked := p.t.pool.RefreshPreferences
+	all := ignores && asked != nil && asked.ScaleInProtectedInstances == string(asgtypes.ScaleInProtectedInstancesRefresh)
+	var ids []string
+	for _, target := range s.Targets {
+		i := memberOf(p.memory.group.is, target.ID)
+		if i != nil && deref(i.ProtectedFromScaleIn) && (all || p.memory.members[target.ID].kept) {
+			ids = append(ids, target.ID)
+		}
+	}
+	return ids
 }
 
 // keeping are the instances that the refresh would replace and is not for, and which of them are not protected yet.

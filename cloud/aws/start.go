@@ -12,40 +12,31 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
+// steps are how each step is begun.
+var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
+	pool.PutTemplate:     (*pass).putTemplate,
+	pool.CreateGroup:     (*pass).createGroup,
+	pool.UpdateGroup:     (*pass).updateGroup,
+	pool.Resize:          (*pass).resize,
+	pool.Remove:          func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
+	pool.Replace:         func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
+	pool.SetAside:        (*pass).setAside,
+	pool.StartRoll:       (*pass).startRoll,
+	pool.CancelRoll:      (*pass).cancelRoll,
+	pool.Release:         (*pass).release,
+	pool.Renew:           (*pass).renew,
+	pool.PruneTemplates:  (*pass).pruneTemplates,
+	pool.DeleteGroup:     func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
+	pool.DeleteTemplates: func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
+}
+
 // start begins the step.
 func (p *pass) start(ctx context.Context, s pool.Step) error {
-	switch s.Kind {
-	case pool.PutTemplate:
-		return p.putTemplate(ctx, s)
-	case pool.CreateGroup:
-		return p.createGroup(ctx, s)
-	case pool.UpdateGroup:
-		return p.updateGroup(ctx, s)
-	case pool.Resize:
-		return p.resize(ctx, s)
-	case pool.Remove:
-		return p.terminate(ctx, s, true)
-	case pool.Replace:
-		return p.terminate(ctx, s, false)
-	case pool.SetAside:
-		return p.setAside(ctx, s)
-	case pool.StartRoll:
-		return p.startRoll(ctx, s)
-	case pool.CancelRoll:
-		return p.cancelRoll(ctx, s)
-	case pool.Release:
-		return p.release(ctx, s)
-	case pool.Renew:
-		return p.renew(ctx, s)
-	case pool.PruneTemplates:
-		return p.pruneTemplates(ctx, s)
-	case pool.DeleteGroup:
-		return p.deleteGroup(ctx)
-	case pool.DeleteTemplates:
-		return p.deleteTemplates(ctx)
-	default:
+	begin, ok := steps[s.Kind]
+	if !ok {
 		return fmt.Errorf("step %s is not one that an Auto Scaling group can be asked for", s.Kind)
 	}
+	return begin(p, ctx, s)
 }
 
 // known makes sure that the group and the template have been read before something depends on them, and that the group is

@@ -218,12 +218,6 @@ func deeds[S any]() []mistake[S] {
 			}
 			return d.Start(ctx, t, pool.Step{Kind: pool.Resize, Size: o.Group.Size - len(s.Targets)})
 		}),
-		doing("lowers the size with a replacement", caseTwice, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
-			if s.Kind == pool.Replace {
-				s.Kind = pool.Remove
-			}
-			return d.Start(ctx, t, s)
-		}),
 		doing("sizes the group with every update", caseSize, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
 			if err := d.Start(ctx, t, s); err != nil || s.Kind != pool.UpdateGroup {
 				return err

@@ -58,6 +58,10 @@ func theRoll[S any](name, guard string, bend func(*pool.Roll)) mistake[S] {
 func rollouts[S any]() []mistake[S] {
 	return []mistake[S]{
 		instead[S]("replaces nothing", caseTwice, pool.Replace, skipped),
+		instead[S]("lowers the size with a replacement", caseTwice, pool.Replace, func(_ pool.Observed, s *pool.Step) bool {
+			s.Kind = pool.Remove
+			return false
+		}),
 		instead[S]("replaces some other too", caseTwice, pool.Replace, func(o pool.Observed, s *pool.Step) bool {
 			for _, i := range alive(o.Instances) {
 				if len(s.Targets) == 1 && i.ID != s.Targets[0].ID {

@@ -116,11 +116,7 @@ func (r *realm) tickRefresh(g *group) time.Time {
 // given and no instance may go; without a maximum one goes all the same, for else nothing would ever be replaced.
 func (r *realm) replace(g *group, rf *refresh, left []*member) time.Time {
 	desired := int(*g.Spec.DesiredCapacity)
-	floor := (desired*int(val(rf.Preferences.MinHealthyPercentage)) + 99) / 100
-	surge := desired * (int(val(rf.Preferences.MaxHealthyPercentage)) - 100) / 100
-	if rf.LaunchFirst && surge == 0 && desired-1 < floor {
-		surge = 1
-	}
+	floor, surge := rf.bounds(desired)
 	ready, moving, next := r.census(g)
 	for _, m := range left {
 		if m.AtRisk != "" || r.spared(rf, m) {
@@ -144,6 +140,16 @@ func (r *realm) replace(g *group, rf *refresh, left []*member) time.Time {
 		r.wake(g)
 	}
 	return next
+}
+
+// bounds are the least number of members that must serve, and how many there may be above the desired capacity.
+func (rf *refresh) bounds(desired int) (floor, surge int) {
+	floor = (desired*int(val(rf.Preferences.MinHealthyPercentage)) + 99) / 100
+	surge = desired * (int(val(rf.Preferences.MaxHealthyPercentage)) - 100) / 100
+	if rf.LaunchFirst && surge == 0 && desired-1 < floor {
+		surge = 1
+	}
+	return floor, surge
 }
 
 // spared reports a member that the refresh must wait with.

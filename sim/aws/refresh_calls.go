@@ -66,14 +66,10 @@ func (r *realm) preferences(g *group, given *autoscaling.RefreshPreferences) *au
 const maxAlarms = 10
 
 func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.DesiredConfiguration) error {
-	low, high := val(p.MinHealthyPercentage), val(p.MaxHealthyPercentage)
+	if err := checkHealth(val(p.MinHealthyPercentage), val(p.MaxHealthyPercentage)); err != nil {
+		return err
+	}
 	switch {
-	case low < 0 || low > 100:
-		return invalid("MinHealthyPercentage must be between 0 and 100.")
-	case high < 100 || high > 200:
-		return invalid("MaxHealthyPercentage must be between 100 and 200.")
-	case high-low > 100:
-		return invalid("The difference between MinHealthyPercentage and MaxHealthyPercentage cannot be greater than 100.")
 	case p.AlarmSpecification != nil && len(p.AlarmSpecification.Alarms) > maxAlarms:
 		return invalid("An instance refresh can watch at most %d alarms.", maxAlarms)
 	case !ascending(p.CheckpointPercentages):
@@ -84,6 +80,18 @@ func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.De
 		return invalid("Invalid ScaleInProtectedInstances: %s", p.ScaleInProtectedInstances)
 	case !slices.Contains([]string{"Terminate", "Ignore", "Wait"}, p.StandbyInstances):
 		return invalid("Invalid StandbyInstances: %s", p.StandbyInstances)
+	}
+	return nil
+}
+
+func checkHealth(low, high int32) error {
+	switch {
+	case low < 0 || low > 100:
+		return invalid("MinHealthyPercentage must be between 0 and 100.")
+	case high < 100 || high > 200:
+		return invalid("MaxHealthyPercentage must be between 100 and 200.")
+	case high-low > 100:
+		return invalid("The difference between MinHealthyPercentage and MaxHealthyPercentage cannot be greater than 100.")
 	}
 	return nil
 }
