@@ -125,6 +125,9 @@ func goesWhole[O Object](s *scope[O]) bool {
 	return s.pool != nil && !s.pool.DeletionTimestamp.IsZero() && !s.deleting()
 }
 
+// makesNoMore says that the pool gets no more machines: it goes, or nobody knows any more whose it is.
+func makesNoMore[O Object](s *scope[O]) bool { return s.deleting() || s.pool == nil || goesWhole(s) }
+
 // machinePoolName is the name of the pool's MachinePool, as far as it is known.
 func machinePoolName[O Object](s *scope[O]) string {
 	if s.pool != nil {
@@ -161,7 +164,7 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	m.doer.Wanted = o.Wanted
 	gone := s.deleting() && out.Plan.Gone
 	left, err := m.doer.Do(ctx, machines.Decide(machines.Facts{
-		On: m.on, Announced: m.announced, Deleting: s.deleting() || s.pool == nil || goesWhole(s),
+		On: m.on, Announced: m.announced, Deleting: makesNoMore(s),
 		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Known: m.known,
 	}))
 	if gone && len(m.known.Infras) > 0 {
