@@ -184,3 +184,26 @@ func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 		}
 	})
 }
+
+// A read that is behind does not show the group that was just made: who believed it would leave the group behind when its
+// object is deleted.
+func TestAGroupMadeAMomentAgoIsNotTakenForGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		time.Sleep(time.Minute)
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
+			t.Fatal(err)
+		}
+		target := aTarget()
+		o := w.observe(target)
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		o = w.observe(target)
+		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 1, Template: o.Latest().Ref})
+		if o, err := w.driver.Observe(t.Context(), target); cloud.KindOf(err) != cloud.Conflict {
+			t.Errorf("want a read that is behind not believed, got %+v, %v", o.Group, err)
+		}
+		time.Sleep(6 * time.Second)
+		if o = w.observe(target); o.Group == nil {
+			t.Error("want the group once it is shown")
+		}
+	})
+}

@@ -44,8 +44,8 @@ type memory struct {
 	marked map[string]bool
 	// wrote is set by a write that left the group as it was, until the group is read again.
 	wrote bool
-	// resized is when we last asked for more instances.
-	resized time.Time
+	// resized is when we last asked for more instances, made when the service said that it has made the group.
+	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
 	asked asked
 }

@@ -94,6 +94,13 @@ func (p *pass) readGroup(ctx context.Context) error {
 	p.memory.wrote = false
 	if len(found.AutoScalingGroups) > 0 {
 		p.memory.group.is = &found.AutoScalingGroups[0]
+		return nil
+	}
+	if p.now.Sub(p.memory.made) < visibleWithin {
+		// To believe it would make the group twice, or let the object of one go that is there.
+		p.memory.group = groupRead{}
+		return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
+			"Auto Scaling group %s was made a moment ago and is not shown yet", p.t.group)}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -114,6 +115,9 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if err = refusal(err, p.now); codeOf(err) == "AlreadyExists" {
 		return p.ourGroupAfterAll(ctx, err)
 	}
+	if err == nil {
+		p.memory.made = p.now
+	}
 	return err
 }
 
@@ -190,7 +194,10 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 	_, err := p.c.autoscaling.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{
 		AutoScalingGroupName: &p.t.group, ForceDelete: value(true),
 	})
-	if err = refusal(err, p.now); absent(err) {
+	if err = refusal(err, p.now); err == nil {
+		p.memory.made = time.Time{}
+	}
+	if absent(err) {
 		return nil
 	}
 	return err
