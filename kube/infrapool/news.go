@@ -52,12 +52,21 @@ func news(before, after []metav1.Condition) []report.Event {
 		if warning, ok := notable[c.Type][c.Reason]; ok {
 			list = append(list, report.Event{Warning: warning, Reason: c.Reason, Message: c.Message})
 		}
-		if c.Type == report.UpToDate && slices.Contains(starting, c.Reason) && old != nil && slices.Contains(waiting, old.Reason) {
-			list = append(list, report.Event{Reason: rolloutStarted, Message: c.Message})
+		if c.Type == report.UpToDate && old != nil {
+			list = append(list, rolloutNews(old.Reason, c)...)
 		}
-		if c.Type == report.UpToDate && c.Status == metav1.ConditionTrue && old != nil && slices.Contains(replacing, old.Reason) {
-			list = append(list, report.Event{Reason: rolloutCompleted, Message: c.Message})
-		}
+	}
+	return list
+}
+
+// rolloutNews are the beginning and the end of a rollout, told by the reason that UpToDate had before and what it says now.
+func rolloutNews(old string, c metav1.Condition) []report.Event {
+	var list []report.Event
+	if slices.Contains(starting, c.Reason) && slices.Contains(waiting, old) {
+		list = append(list, report.Event{Reason: rolloutStarted, Message: c.Message})
+	}
+	if c.Status == metav1.ConditionTrue && slices.Contains(replacing, old) {
+		list = append(list, report.Event{Reason: rolloutCompleted, Message: c.Message})
 	}
 	return list
 }
