@@ -12,6 +12,7 @@ import (
 // TestKilledWorldIsFoundAgain kills "muster up" in the middle of a creation and again at rest: the same folder goes on
 // where it was, on the same ports, with nothing created twice or lost.
 func TestKilledWorldIsFoundAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, dir)
 	first.eventually("the group to be there", func() error {

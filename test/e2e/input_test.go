@@ -107,6 +107,7 @@ var badInputs = []badInput{
 
 // TestWhatGoesWrong has one world in which much is wrong.
 func TestWhatGoesWrong(t *testing.T) {
+	t.Parallel()
 	w := start(t, t.TempDir())
 	w.ready("capa-mp-0", 2)
 	t.Run("an expired token is on the console", func(t *testing.T) { expiredToken(w.in(t)) })

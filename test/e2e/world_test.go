@@ -303,25 +303,33 @@ func (w *world) forgetCalls() {
 // admin speaks with the simulator as its owner.
 func (w *world) admin(method, path, body string, into any) {
 	w.t.Helper()
+	if err := w.tryAdmin(method, path, body, into); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// tryAdmin is admin for a simulator that may be away.
+func (w *world) tryAdmin(method, path, body string, into any) error {
 	req, err := http.NewRequestWithContext(w.t.Context(), method, w.endpoint+"/_sim/"+path, strings.NewReader(body))
 	if err != nil {
-		w.t.Fatal(err)
+		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		w.t.Fatal(err)
+		return err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode >= http.StatusMultipleChoices {
-		w.t.Fatalf("%s %s: %s %v %s", method, path, resp.Status, err, text)
+		return fmt.Errorf("%s %s: %s %w %s", method, path, resp.Status, err, text)
 	}
 	if into == nil {
-		return
+		return nil
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		w.t.Fatalf("%s %s: %v in %s", method, path, err, text)
+		return fmt.Errorf("%s %s: %w in %s", method, path, err, text)
 	}
+	return nil
 }
 
 // eventually tries until what is wanted is there, for what can't be watched: a cloud.
