@@ -36,9 +36,36 @@ var rolloutReplicas = flag.Int("replicas", 4, "how many machines TestRollouts ro
 // rolloutSurge is how many machines more than wanted may exist: a quarter, rounded up.
 func rolloutSurge() int { return (*rolloutReplicas + 3) / 4 }
 
+// part is one kind of reason for which machines go.
+type part struct {
+	name string
+	run  func(r *rollouts)
+}
+
 // TestRollouts has one world in which machines go for every reason that there is, beneath a Deployment with a budget.
 func TestRollouts(t *testing.T) {
 	t.Parallel()
+	roll(t,
+		part{"a new image replaces every machine once, in waves", newImage},
+		part{"a paused rollout replaces nobody, and one that is asked for everybody, whatever is killed meanwhile", restartNow},
+		part{"an unhealthy machine is drained before it is replaced", unhealthy},
+		part{"a scale-in takes the marked machine", takesTheMarked},
+		part{"without a strategy the group's own refresh replaces every machine", refresh},
+	)
+}
+
+// TestMachines is the same with a Machine for every machine. It takes long, for cluster-api looks at a drain every twenty seconds.
+func TestMachines(t *testing.T) {
+	t.Parallel()
+	roll(t,
+		part{"a Machine that is deleted takes its machine with it, drained, and another comes", deleteMachine},
+		part{"a rollout of machines that have Machines goes through these", rollsMachines},
+	)
+}
+
+// roll has a world with the guide's pool, in which one part follows the other.
+func roll(t *testing.T, parts ...part) {
+	t.Helper()
 	manifest, err := os.ReadFile("../../docs/rollouts/pool.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -55,23 +82,12 @@ func TestRollouts(t *testing.T) {
 	w.workload(rolloutCluster, "scale", "deployment/web", fmt.Sprintf("--replicas=%d", 2*(*rolloutReplicas)))
 	w.workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
 	r := &rollouts{world: w, witness: w.witness(rolloutCluster)}
-	for _, part := range []struct {
-		name string
-		run  func(r *rollouts)
-	}{
-		{"a new image replaces every machine once, in waves", newImage},
-		{"a paused rollout replaces nobody, and one that is asked for everybody, whatever is killed meanwhile", restartNow},
-		{"an unhealthy machine is drained before it is replaced", unhealthy},
-		{"a scale-in takes the marked machine", takesTheMarked},
-		{"without a strategy the group's own refresh replaces every machine", refresh},
-		{"a Machine that is deleted takes its machine with it, drained, and another comes", deleteMachine},
-		{"a rollout of machines that have Machines goes through these", rollsMachines},
-	} {
-		t.Run(part.name, func(t *testing.T) { part.run(r.in(t)) })
+	for _, p := range parts {
+		t.Run(p.name, func(t *testing.T) { p.run(r.in(t)) })
 	}
 }
 
-// rollouts is the world of TestRollouts, with who watches it.
+// rollouts is a world in which machines go, with who watches it.
 type rollouts struct {
 	*world
 	*witness
@@ -399,8 +415,6 @@ func deleteMachine(r *rollouts) {
 
 // rollsMachines replaces every machine by deleting its Machine: drains are those of cluster-api, under the pool's limits.
 func rollsMachines(r *rollouts) {
-	r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p",
-		`{"spec":{"refreshPreferences":null,"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":1}}}}`)
 	before, machines := r.nodeNames(), r.machines()
 	r.holds(change{
 		do:    func() { r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=a new kernel") },
