@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -517,6 +518,33 @@ func TestADeletionThatTheCacheDoesNotShow(t *testing.T) {
 	w.lives()
 	if got := w.destructive(); !slices.Equal(got, []string{"Remove i-2"}) {
 		t.Errorf("want the one that was deleted removed, got %v", got)
+	}
+}
+
+// quarrelling is a client of which one write is refused for an old read, and another for what nobody may do.
+type quarrelling struct{ client.WithWatch }
+
+func (q quarrelling) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	machines := schema.GroupResource{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsmachines"}
+	switch o.GetName() {
+	case "mp-i-1":
+		return apierrors.NewConflict(machines, o.GetName(), errors.New("changed"))
+	case "mp-i-2":
+		return apierrors.NewForbidden(machines, o.GetName(), errors.New("nobody may"))
+	}
+	return q.WithWatch.Patch(ctx, o, p, opts...)
+}
+
+// TestAnErrorBesideAConflict: that somebody else was faster is no news, and hides none.
+func TestAnErrorBesideAConflict(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	for _, name := range w.names() {
+		change(w, w.infras()[name], func(o *awsv1.AWSMachine) { delete(o.Labels, clusterv1.ClusterNameLabel) })
+	}
+	w.reconciler.Client = quarrelling{w.management}
+	if _, err := w.reconciler.Reconcile(t.Context(), ctrlRequest(key)); err == nil || !strings.Contains(err.Error(), "nobody may") {
+		t.Errorf("want the refusal that is no conflict told, got %v", err)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/conflicts"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -120,7 +121,7 @@ func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{}, r.writeStatus(ctx, before, o)
 	}
 	result, err := r.pass(ctx, s)
-	if apierrors.IsConflict(err) {
+	if conflicts.Only(err) {
 		// Somebody else was faster, which is no news: their change is looked at next.
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
 	}

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/conflicts"
 )
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools;machinepools/status;machinepools/finalizers,verbs=get;list;watch;create;update;patch;delete
@@ -69,22 +70,10 @@ const afterConflict = time.Second
 
 // settle tells the conflicts of optimistic writes, which are no news to anybody, from errors.
 func settle(outcome result) (ctrl.Result, error) {
-	if outcome.err != nil && onlyConflicts(outcome.err) {
+	if conflicts.Only(outcome.err) {
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
 	}
 	return outcome.ctrl()
-}
-
-func onlyConflicts(err error) bool {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			if !onlyConflicts(e) {
-				return false
-			}
-		}
-		return true
-	}
-	return apierrors.IsConflict(err)
 }
 
 // errNotSetUp says which field of a Reconciler is missing.

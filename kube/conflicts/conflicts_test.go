@@ -1,0 +1,35 @@
+package conflicts
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "machines"}, "m", errors.New("changed"))
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "machines"}, "m", errors.New("denied"))
+	for name, c := range map[string]struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		"none":              {"what went well is no conflict", nil, false},
+		"one":               {"somebody else was faster", conflict, true},
+		"wrapped":           {"whatever is said around it", fmt.Errorf("write: %w", conflict), true},
+		"another":           {"this is one that somebody has to know of", forbidden, false},
+		"two":               {"each is one", errors.Join(conflict, fmt.Errorf("write: %w", conflict)), true},
+		"beside another":    {"the other is not lost", errors.Join(conflict, forbidden), false},
+		"behind another":    {"in whatever order", errors.Join(forbidden, conflict), false},
+		"beside, wrapped":   {"at any depth", fmt.Errorf("pass: %w", errors.Join(conflict, fmt.Errorf("write: %w", errors.Join(conflict, forbidden)))), false},
+		"conflicts, deeper": {"at any depth", fmt.Errorf("pass: %w", errors.Join(conflict, errors.Join(conflict, nil))), true},
+	} {
+		if got := Only(c.err); got != c.want {
+			t.Errorf("%s: %s: want %t, got %t", name, c.reason, c.want, got)
+		}
+	}
+}
