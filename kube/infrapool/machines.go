@@ -163,15 +163,16 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	o := out.Observed
 	m.doer.Wanted = o.Wanted
 	gone := s.deleting() && out.Plan.Gone
-	left, err := m.doer.Do(ctx, machines.Decide(machines.Facts{
+	f := machines.Facts{
 		On: m.on, Announced: m.announced, Deleting: makesNoMore(s),
-		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Known: m.known,
-	}))
+		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Known: m.known, Now: m.doer.Now,
+	}
+	left, err := m.doer.Do(ctx, machines.Decide(f))
 	if gone && len(m.known.Infras) > 0 {
 		out.Plan.Gone = false
 		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesGoing", Message: "waiting for the Machines of the pool to be gone"})
 	}
-	if left > 0 || gone || m.turnsOff() {
+	if left > 0 || gone || m.turnsOff() || f.Unsure() {
 		out.Again = min(out.Again, machinesLeft)
 	}
 	return err

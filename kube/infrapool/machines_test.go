@@ -314,6 +314,26 @@ func TestAnInstanceThatVanishes(t *testing.T) {
 	}
 }
 
+// TestAnInstanceThatIsNotShownYet: the cloud's reads are eventually consistent, and a Machine's deletion takes its instance along.
+func TestAnInstanceThatIsNotShownYet(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	for _, o := range w.infras() {
+		w.now = o.CreationTimestamp.Add(20 * time.Second)
+	}
+	w.account.vanish("i-1")
+	w.pass()
+	m := w.machine("mp-i-1")
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || !m.DeletionTimestamp.IsZero() || w.again > time.Second {
+		t.Errorf("want the Machine of a young instance left, and a look again at once, got %v, %v, again after %s", m.DeletionTimestamp, err, w.again)
+	}
+	w.now = w.now.Add(time.Minute)
+	w.pass()
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || m.DeletionTimestamp.IsZero() {
+		t.Errorf("want it deleted once no look can be behind any more, got %v, %v", m.DeletionTimestamp, err)
+	}
+}
+
 // TestAnAWSMachineIsDeletedByHand: its Machine's controller would drain nothing then, so we do.
 func TestAnAWSMachineIsDeletedByHand(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -48,16 +49,54 @@ type Facts struct {
 	Trusted   bool
 	Instances []pool.Instance
 	Known     Known
+	Now       time.Time
 }
 
-// Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
-func Decide(f Facts) []Action {
+// shownWithin is for how long after an instance was first seen a look at the cloud may not show it once more: reads are eventually
+// consistent, and one that is behind knows nothing of it. A Machine's deletion can't be taken back, and takes the instance along.
+const shownWithin = 30 * time.Second
+
+// Unsure says that an infrastructure machine stands for an instance that was not seen, and is so young that the look may be behind.
+func (f Facts) Unsure() bool {
+	if !f.Trusted || f.Deleting {
+		return false
+	}
+	var seen map[string]*pool.Instance
+	for k := range f.Known.Infras {
+		i := &f.Known.Infras[k]
+		if !f.young(i) {
+			continue
+		}
+		if seen == nil {
+			seen = f.seen() // young ones are few, and none as a rule
+		}
+		if seen[i.Key] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// young says that an infrastructure machine was made a moment ago, and so its instance was seen then. In a pool that goes nothing
+// comes any more; and what was made long from now was made by another clock, which says nothing about ours.
+func (f Facts) young(i *Infra) bool {
+	return !f.Deleting && f.Now.Sub(i.Object.GetCreationTimestamp().Time).Abs() < shownWithin
+}
+
+// seen are the instances by provider key.
+func (f Facts) seen() map[string]*pool.Instance {
 	seen := map[string]*pool.Instance{}
 	for k := range f.Instances {
 		if key := cloud.ProviderKey(f.Instances[k].ProviderID); key != "" {
 			seen[key] = &f.Instances[k]
 		}
 	}
+	return seen
+}
+
+// Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
+func Decide(f Facts) []Action {
+	seen := f.seen()
 	var out []Action
 	have := map[string]bool{}
 	for k := range f.Known.Infras {
@@ -98,7 +137,7 @@ func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
 		return nil
 	case i.leaves(f.On):
 		return f.detach(i)
-	case !f.Trusted:
+	case !f.Trusted || seen == nil && f.young(i):
 		return nil
 	case seen == nil:
 		return gone(i)

@@ -126,7 +126,7 @@ func (w *world) deletedMachines() []string {
 func (w *world) pass(f Facts) []string {
 	w.t.Helper()
 	w.writes = nil
-	f.Known = Know(kind, w.infras(), w.list())
+	f.Known, f.Now = Know(kind, w.infras(), w.list()), now
 	if _, err := w.doer.Do(w.t.Context(), Decide(f)); err != nil {
 		w.t.Fatal(err)
 	}

@@ -99,6 +99,10 @@ func machine(name string, change ...func(*clusterv1.Machine)) clusterv1.Machine 
 
 func at(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(d)} }
 
+func made(d time.Duration) func(*awsv1.AWSMachine) {
+	return func(o *awsv1.AWSMachine) { o.CreationTimestamp = *at(d) }
+}
+
 func infraGoing(o *awsv1.AWSMachine)      { o.DeletionTimestamp = at(time.Minute) }
 func infraGoingFirst(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(-time.Minute) }
 func infraDetached(o *awsv1.AWSMachine)   { o.Annotations = map[string]string{DetachedAnnotation: ""} }
@@ -175,6 +179,10 @@ func TestDecide(t *testing.T) {
 		"gone, let go":     {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"gone, never had":  {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
 		"being deleted":    {"it is held as long as its instance exists", on, running, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"not shown yet":    {"a look that is behind knows nothing of an instance that was seen a moment ago", on, nil, []client.Object{infra("i-1", made(-29*time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
+		"not shown, going": {"nor is it let go then", on, nil, []client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"shown no more":    {"no look is behind for that long", on, nil, []client.Object{infra("i-1", made(-30*time.Second))}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"pool goes, young": {"nothing comes any more", Facts{On: true, Announced: true, Deleting: true, Trusted: true}, nil, []client.Object{infra("i-1", made(0), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"cloud takes it":   {"its Machine goes with it, so that its node is left", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
 		"hook holds it":    {"its drain is the planner's to begin", on, []pool.Instance{held(instance("i-1", pool.Terminating))}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
 		"pool deleted":     {"no more are made", Facts{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
@@ -195,7 +203,7 @@ func TestDecide(t *testing.T) {
 		"on again, object going": {"likewise", on, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
 	} {
 		f := tc.facts
-		f.Instances, f.Known = tc.instances, Know(kind, tc.infras, tc.machines)
+		f.Instances, f.Known, f.Now = tc.instances, Know(kind, tc.infras, tc.machines), now
 		if diff := cmp.Diff(tc.want, say(Decide(f))); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
