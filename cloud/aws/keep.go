@@ -21,8 +21,12 @@ import (
 // a protection that somebody else put there stays his. Protection keeps nothing from being terminated by name, by a health
 // check or by a spot interruption. Once no refresh runs, a protection of ours is drift and is taken away.
 
-// protectMost is how many instances one call may protect.
-const protectMost = 50
+const (
+	// protectMost is how many instances one call may protect.
+	protectMost = 50
+	// tagMost is how many resources one call may tag, or take a tag from.
+	tagMost = 1000
+)
 
 // keepOthers protects those that the refresh is not for, and takes the protection from those that it is for where that is ours,
 // or where the pool wants protected instances replaced. It says whether the refresh has to ignore what is protected.
@@ -50,23 +54,32 @@ func (p *pass) freed(s pool.Step, ignores bool) []string {
 	asked := p.t.pool.RefreshPreferences
 	all := ignores && asked != nil && asked.ScaleInProtectedInstances == string(asgtypes.ScaleInProtectedInstancesRefresh)
 	var ids []string
-	for _, target := range s.Targets {
-		i := memberOf(p.memory.group.is, target.ID)
-		if i != nil && deref(i.ProtectedFromScaleIn) && (all || p.memory.members[target.ID].kept) {
-			ids = append(ids, target.ID)
+	meant := targeted(s)
+	for _, i := range p.memory.group.is.Instances {
+		if id := deref(i.InstanceId); meant[id] && deref(i.ProtectedFromScaleIn) && (all || p.memory.members[id].kept) {
+			ids = append(ids, id)
 		}
+	}
+	return ids
+}
+
+// targeted are the names of the instances that a step is about.
+func targeted(s pool.Step) map[string]bool {
+	ids := make(map[string]bool, len(s.Targets))
+	for _, t := range s.Targets {
+		ids[t.ID] = true
 	}
 	return ids
 }
 
 // keeping are the instances that the refresh would replace and is not for, and which of them are not protected yet.
 func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
+	meant := targeted(s)
 	for _, i := range p.memory.group.is.Instances {
 		id := deref(i.InstanceId)
 		state, member := stateOf(i)
-		meant := slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.ID == id })
 		switch {
-		case !member || state == pool.Terminating || meant || inStandby(i):
+		case !member || state == pool.Terminating || meant[id] || inStandby(i):
 			continue
 		case !s.Every && p.refOf(i.LaunchTemplate) == s.Template:
 			continue
@@ -86,31 +99,34 @@ func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
 
 // protect tags first, so that a crash in between leaves no protection that is not known to be ours.
 func (p *pass) protect(ctx context.Context, ids []string) error {
-	if len(ids) == 0 {
-		return nil
+	for some := range slices.Chunk(ids, tagMost) {
+		_, err := p.c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: some, Tags: p.keptTag()})
+		if err = refusal(err, p.now); err != nil {
+			return gone(err)
+		}
+		p.knowKept(some, true)
 	}
-	_, err := p.c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: value(tagKept), Value: &p.t.Owner.ID}}})
-	if err = refusal(err, p.now); err != nil {
-		return gone(err)
-	}
-	p.knowKept(ids, true)
 	return p.setProtection(ctx, ids, true)
 }
 
 // unprotect takes the tag off last, for the same reason.
 func (p *pass) unprotect(ctx context.Context, ids []string) error {
-	if len(ids) == 0 {
-		return nil
-	}
 	if err := p.setProtection(ctx, ids, false); err != nil {
 		return err
 	}
-	_, err := p.c.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: value(tagKept), Value: &p.t.Owner.ID}}})
-	if err = refusal(err, p.now); err != nil {
-		return gone(err)
+	for some := range slices.Chunk(ids, tagMost) {
+		_, err := p.c.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: some, Tags: p.keptTag()})
+		if err = refusal(err, p.now); err != nil {
+			return gone(err)
+		}
+		p.knowKept(some, false)
 	}
-	p.knowKept(ids, false)
 	return nil
+}
+
+// keptTag is the tag of what we protect.
+func (p *pass) keptTag() []ec2types.Tag {
+	return []ec2types.Tag{{Key: value(tagKept), Value: &p.t.Owner.ID}}
 }
 
 func (p *pass) knowKept(ids []string, kept bool) {
