@@ -356,6 +356,9 @@ func TestRefreshCheckpointsAndBake(t *testing.T) {
 		if r := w.refreshed(); r.Status != "InProgress" || *r.PercentageComplete != 25 {
 			t.Errorf("at the checkpoint: want 25%%, got %s at %d%%", r.Status, *r.PercentageComplete)
 		}
+		if n := w.versionsOf()["2"]; n != 1 {
+			t.Errorf("at the checkpoint: want 1 of 4 instances replaced, got %d", n)
+		}
 		after(80 * time.Second)
 		if r := w.refreshed(); r.Status != "Baking" {
 			t.Errorf("want it baking, got %s at %d%%", r.Status, *r.PercentageComplete)

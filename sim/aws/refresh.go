@@ -100,6 +100,7 @@ func (r *realm) tickRefresh(g *group) time.Time {
 	if len(left) == 0 {
 		return r.finishRefresh(g, rf)
 	}
+	r.showProgress(g, rf)
 	if next := r.checkpoint(rf); !next.IsZero() {
 		return next
 	}
