@@ -103,7 +103,10 @@ func (p *pass) instancesNamed(ctx context.Context, ids []string) ([]ec2types.Ins
 	}
 	var all []ec2types.Instance
 	for _, r := range found.Reservations {
-		all = append(all, r.Instances...)
+		for _, i := range r.Instances {
+			i.LaunchTime = ourTime(i.LaunchTime, found.ResultMetadata)
+			all = append(all, i)
+		}
 	}
 	return all, nil
 }

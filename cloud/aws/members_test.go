@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +36,51 @@ func TestInstancesThatEC2DoesNotShowYet(t *testing.T) {
 			t.Errorf("want what is known not asked again, got %v", sent)
 		}
 	})
+}
+
+// elsewhen is a service whose clock goes before ours.
+type elsewhen struct {
+	next http.RoundTripper
+	by   time.Duration
+}
+
+func (e elsewhen) RoundTrip(req *http.Request) (*http.Response, error) {
+	reply, err := e.next.RoundTrip(req)
+	if err == nil {
+		reply.Header.Set("Date", time.Now().Add(e.by).UTC().Format(http.TimeFormat))
+	}
+	return reply, err
+}
+
+// What is decided compares the moments at which machines were made with moments of our own.
+func TestMomentsAreToldByOurClock(t *testing.T) {
+	for _, c := range []struct {
+		why      string
+		by, want time.Duration
+	}{
+		{"the clocks agree", 0, 0},
+		{"the service's clock is behind", -3 * time.Minute, 3 * time.Minute},
+		{"the service's clock is ahead", 3 * time.Minute, -3 * time.Minute},
+	} {
+		inWorld(t, func(t *testing.T, w *world) {
+			target, o := w.create(aTarget(), 2)
+			target = with(target, bigger)
+			w.rolling(target)
+			before := w.observe(target)
+			d, err := newDriver(elsewhen{w.wire, c.by})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.driver = d
+			after := w.observe(target)
+			if got := after.Instances[0].Created.Sub(o.Instances[0].Created); (got - c.want).Abs() >= time.Second {
+				t.Errorf("%s: want the moment of creation moved by %s, got %s", c.why, c.want, got)
+			}
+			if got := after.Roll.Started.Sub(before.Roll.Started); (got - c.want).Abs() >= time.Second {
+				t.Errorf("%s: want the beginning of the roll moved by %s, got %s", c.why, c.want, got)
+			}
+		})
+	}
 }
 
 // known counts the instances of which it is known when they were made.

@@ -47,6 +47,10 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	if err != nil {
 		return err
 	}
+	for k := range found.InstanceRefreshes {
+		r := &found.InstanceRefreshes[k]
+		r.StartTime, r.EndTime = ourTime(r.StartTime, found.ResultMetadata), ourTime(r.EndTime, found.ResultMetadata)
+	}
 	*known = rollsRead{list: found.InstanceRefreshes, at: p.now}
 	return nil
 }
