@@ -160,7 +160,12 @@ func rolls(f facts) bool {
 
 // stuck says that something does not go on by itself.
 func stuck(f facts) bool {
-	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0
+	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0 || unmet(f)
+}
+
+// unmet says that nothing can be made of the specification, for a reason that is the cloud's: an image that there is not.
+func unmet(f facts) bool {
+	return f.out.Seen && f.o.Wanted.Content == "" && f.d.Held == nil && len(f.o.Issues) > 0
 }
 
 // scales says that there are not yet as many machines as are wanted, or that some come or go.

@@ -361,6 +361,7 @@ func TestState(t *testing.T) {
 		{"refused by us", "somebody has to change something", replicas(99), "Error"},
 		{"foreign", "the same", foreign, "Error"},
 		{"refused by the cloud", "the same, most of the time", and(replicas(5), refused(pool.Resize, denied)), "Error"},
+		{"specification can't be met", "an image that there is not is not waited for", and(wanted("", ""), issue), "Error"},
 		{"not asked", "nothing is known", unseen, "Waiting"},
 		{"held", "something else has to come first", and(noGroup, held), "Waiting"},
 		{"held, but there", "a pool that exists goes on", held, "Running"},
