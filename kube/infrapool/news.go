@@ -16,6 +16,7 @@ var notable = map[string]map[string]bool{
 		"RolloutHalted": true, "RollFailed": true, "RollReverting": true, "StrategyInvalid": true, reasonInvalidAnnotation: true,
 		"RollRunning": false, "RollBaking": false, "RollCancelling": false, reasonPaused: false,
 	},
+	report.TemplateReady:  {"Invalid": true, "Denied": true},
 	report.InstancesReady: {"Capacity": true, "Denied": true, "Invalid": true, "LaunchFailed": true},
 	report.GroupReady:     {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true},
 	report.Draining:       {"DrainBlocked": true},

@@ -144,6 +144,7 @@ func TestNews(t *testing.T) {
 		"nothing replaced":  {"a pool that is made has no rollout", said(report.UpToDate, "False", reasonWaitBootstrap), said(report.UpToDate, "True", "AllUpToDate"), nil},
 		"at once":           {"nor has one that was never looked at", nil, said(report.UpToDate, "True", "AllUpToDate"), nil},
 		"no capacity":       {"the cloud's words on launches that failed", said(report.InstancesReady, "False", "InstancesLaunching"), said(report.InstancesReady, "False", "Capacity"), []report.Event{{Warning: true, Reason: "Capacity", Message: "m"}}},
+		"no such image":     {"a look-up that is refused is no step that could tell it", said(report.TemplateReady, "True", "AsWanted"), said(report.TemplateReady, "False", "Invalid"), []report.Event{{Warning: true, Reason: "Invalid", Message: "m"}}},
 		"joining":           {"what goes its way is no news", said(report.InstancesReady, "False", "InstancesLaunching"), said(report.InstancesReady, "False", "NodesJoining"), nil},
 		"drain blocked":     {"pod and budget", nil, said(report.Draining, "True", "DrainBlocked"), []report.Event{{Warning: true, Reason: "DrainBlocked", Message: "m"}}},
 		"draining":          {"the drain's beginning is told by its step", nil, said(report.Draining, "True", "Draining"), nil},
