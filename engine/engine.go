@@ -85,9 +85,10 @@ const (
 	movingShare = 3
 	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
 	eventAge = 10 * time.Second
-	// drainRound is the time between two rounds of evictions, drainAge how old an observation of the cloud may get
-	// meanwhile.
-	drainRound, drainAge = 3 * time.Second, 30 * time.Second
+	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a share of the time that the
+	// drain has taken so far; drainAge is how old an observation of the cloud may get meanwhile.
+	drainRound, drainRoundMost, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
+	drainShare                           = 10
 )
 
 // Engine runs passes for all pools of one kind. It is safe for concurrent use.

@@ -49,9 +49,9 @@ type record struct {
 	due time.Time
 	// moving is since when the cloud has been at work; zero while settled.
 	moving time.Time
-	// draining says that the last step was a drain: only nodes change until it ends, so the cloud need not be asked anew
-	// with each round.
-	draining bool
+	// draining is since when every step was a drain, zero when the last was none: only nodes change until it ends, so the
+	// cloud need not be asked anew with each round.
+	draining time.Time
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure
@@ -139,29 +139,35 @@ func (r *record) age(now time.Time) time.Duration {
 	switch {
 	case !now.Before(r.due):
 		return 0
-	case r.draining:
+	case !r.draining.IsZero():
 		return drainAge
 	default:
 		return eventAge
 	}
 }
 
-// afterDrain says when the next round of a drain is, and that the cloud is looked at more rarely than that.
-func (r *record) afterDrain(now time.Time) time.Duration {
-	if !r.draining || !now.Before(r.due) {
+// afterDrain says when the next round of a drain is, and that the cloud is looked at more rarely than that. The longer it
+// goes on, the rarer its rounds: what a budget has kept for minutes it keeps for some seconds more.
+func (r *record) afterDrain(now time.Time, p pool.Plan) time.Duration {
+	if r.draining.IsZero() || !now.Before(r.due) {
 		r.due = now.Add(drainAge)
 	}
-	r.draining = true
-	return drainRound
+	if r.draining.IsZero() {
+		r.draining = now
+	}
+	wait := min(max(now.Sub(r.draining)/drainShare, drainRound), drainRoundMost)
+	return max(r.untilDeadline(now, p, wait), afterStep)
 }
 
 // next says when to look again, and remembers it.
 func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
 	drains := out.Plan.Step != nil && out.Plan.Step.Kind == pool.Drain
-	again := r.draining && drains
-	r.draining = again
+	again := drains && !r.draining.IsZero()
+	if !again {
+		r.draining = time.Time{}
+	}
 	if drains && out.Started {
-		wait := r.afterDrain(now)
+		wait := r.afterDrain(now, out.Plan)
 		if out.Plan.Step.More && !again {
 			return afterStep
 		}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -51,4 +52,20 @@ func TestADrainThatDoesNotBeginIsNoLoop(t *testing.T) {
 		check(t, "the same drain again", 3*time.Second, s.after(100*time.Millisecond).Again)
 	}
 	check(t, "drains", 4, len(s.cluster.starts))
+}
+
+// The longer a drain takes, the rarer its rounds, but for the one at which its time is up.
+func TestALongDrainIsAskedMoreRarely(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas, s.facts.Desired.DrainTimeout = 1, 4*time.Minute
+	s.cluster.nodes["aws://i-2"] = pool.Node{
+		Name: "node", Joined: epoch.Add(-time.Hour), Ready: true, ReadySince: epoch.Add(-time.Hour), Cordoned: true, DrainStarted: epoch, Remaining: 1,
+	}
+	waits := []time.Duration{s.pass().Again}
+	for len(s.driver.began()) == 0 && len(waits) < 200 {
+		waits = append(waits, s.after(waits[len(waits)-1]).Again)
+	}
+	check(t, "the first round", 3*time.Second, waits[0])
+	check(t, "the longest pause", 15*time.Second, slices.Max(waits))
+	check(t, "the machine goes when its drain's time is up", epoch.Add(4*time.Minute), s.facts.Now)
 }
