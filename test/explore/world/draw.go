@@ -18,10 +18,10 @@ const (
 func Draw(seed uint64) Scenario {
 	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}}
 	s := &d.s
-	d.within = time.Duration([]int{2, 4, 8, 15}[d.IntN(4)]) * time.Minute
+	d.within = time.Duration([]int{2, 3, 5, 10}[d.IntN(4)]) * time.Minute
 	s.Ends = d.within + after
-	s.Least, s.Speed = d.IntN(3), []float64{1, 1, 2, 5}[d.IntN(4)]
-	s.Most = s.Least + 1 + d.IntN(7)
+	s.Least, s.Speed = d.IntN(3), []float64{1, 2, 3, 5}[d.IntN(4)]
+	s.Most = s.Least + 1 + d.IntN(5)
 	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
 	s.External = d.IntN(6) == 0
 	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
@@ -31,7 +31,7 @@ func Draw(seed uint64) Scenario {
 	} else {
 		s.Refresh = []Refresh{Plain, Plain, Checkpoints, Surplus, Surplus, Disabled}[d.IntN(6)]
 	}
-	s.SkipModel, s.Spot = d.IntN(12) == 0, d.IntN(6) == 0
+	s.SkipModel, s.Spot = d.IntN(12) == 0, d.IntN(12) == 0
 	if d.IntN(4) == 0 {
 		s.add(Event{What: Bootstrap, At: time.Duration(d.IntN(120)) * time.Second})
 	}
@@ -39,10 +39,10 @@ func Draw(seed uint64) Scenario {
 		s.add(Event{What: HandForeign, N: d.IntN(3)})
 		s.add(Event{What: HandDropForeign, At: time.Minute + d.moment()})
 	}
-	for range 2 + d.IntN(8) {
+	for range 2 + d.IntN(6) {
 		d.happening()
 	}
-	for range 3 + d.IntN(4) {
+	for range 3 + d.IntN(3) {
 		d.cloudFault()
 	}
 	for range d.IntN(4) {

@@ -223,7 +223,7 @@ func (p *process) begin(what string) error {
 	if p.crash--; p.crash == 0 && p.crashBefore {
 		return p.die("before", what)
 	}
-	w.sent = append(w.sent, what)
+	w.sent, w.written = append(w.sent, what), time.Now()
 	return nil
 }
 

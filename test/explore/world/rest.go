@@ -25,8 +25,9 @@ const (
 	// restLeast is how long nothing must have been written for all to be quiet: longer than what nobody but us changes is
 	// taken as read, and than what everybody looks at again.
 	restLeast = 11 * time.Minute
-	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same.
-	quietSpells, quietSpell = 2, 4 * time.Minute
+	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same. In each
+	// everybody looks at the cloud once.
+	quietSpells, quietSpell = 2, 130 * time.Second
 	// restMost is how long it may take until all is quiet.
 	restMost = 2 * time.Hour
 )
@@ -57,10 +58,16 @@ func (w *World) peace() {
 
 // rest waits until nothing is written any more.
 func (w *World) rest() {
-	for end := time.Now().Add(restMost); time.Now().Before(end) && !w.gone; {
-		w.since()
-		w.until(time.Now().Add(restLeast))
-		if len(w.since()) == 0 && !w.unjoined() && !w.unrolled() {
+	began := time.Now()
+	quiet := began
+	for time.Since(began) < restMost && !w.gone {
+		w.until(quiet.Add(restLeast))
+		switch {
+		case w.written.After(quiet):
+			quiet = w.written
+		case w.unjoined() || w.unrolled():
+			quiet = time.Now()
+		default:
 			return
 		}
 	}

@@ -95,6 +95,8 @@ type World struct {
 	inside  bool
 	// sent are the writes that were sent since somebody asked, to the cloud or to an API server.
 	sent []string
+	// written is when one was sent last.
+	written time.Time
 	// effects that count, passes, faults that were played.
 	effects, passes, faults int
 	tokens                  int
