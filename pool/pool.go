@@ -107,6 +107,9 @@ type Observed struct {
 	Versions []Template
 	// Instances are the group's members that exist, terminating ones included, ordered by creation, then ID.
 	Instances []Instance
+	// Lent are the provider IDs of instances that somebody else has taken out of the group's count and keeps running (a standby
+	// of his own): they are none of Instances, and are not gone either.
+	Lent []string
 	// Roll is the cloud's own roll that runs now, or else the last one that it remembers; nil when there was none.
 	Roll *Roll
 	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
@@ -199,7 +202,8 @@ type Instance struct {
 	// Template is what it was launched from; Content is empty when that is unknown.
 	Template Template
 	State    InstanceState
-	// Created is when the cloud made it; zero when the cloud does not say.
+	// Created is when the cloud made it, by the clock that Decide is handed and not by the cloud's where the two differ; zero when
+	// the cloud does not say.
 	Created time.Time
 	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine). The mark alone is
 	// no reason to go.

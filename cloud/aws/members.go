@@ -128,7 +128,7 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 		}
 		list = append(list, pool.Instance{
 			ID:         id,
-			ProviderID: fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), id),
+			ProviderID: providerID(i),
 			Zone:       deref(i.AvailabilityZone),
 			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
@@ -146,6 +146,23 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// lent are the instances that somebody put into standby himself.
+func (p *pass) lent(is *asgtypes.AutoScalingGroup) []string {
+	var ids []string
+	for _, i := range is.Instances {
+		if inStandby(i) && !p.memory.members[deref(i.InstanceId)].aside {
+			ids = append(ids, providerID(i))
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// providerID is what the Node of an instance carries.
+func providerID(i asgtypes.Instance) string {
+	return fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), deref(i.InstanceId))
 }
 
 // stateOf puts the service's lifecycle states into pool's. Warm instances do not belong to the group's size, and detached

@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,7 +100,7 @@ func known(o pool.Observed) int {
 func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(aTarget(), 3)
-		ours, theirs := o.Instances[0].ID, o.Instances[1].ID
+		ours, theirs, lent := o.Instances[0].ID, o.Instances[1].ID, o.Instances[1].ProviderID
 		if _, err := w.byHand.EnterStandby(t.Context(), &autoscaling.EnterStandbyInput{
 			AutoScalingGroupName: ptr(target.Owner.ResourceName()), InstanceIds: []string{theirs}, ShouldDecrementDesiredCapacity: ptr(true),
 		}); err != nil {
@@ -112,6 +113,9 @@ func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
 			o = w.observe(target)
 			if o.Group.Size != 2 || len(o.Instances) != 3 || !o.Instances[0].Aside || o.Instances[0].ID != ours || len(o.Issues) > 0 {
 				t.Errorf("want a size of 2, with %s set aside, two others and not %s, got %+v with %+v", ours, theirs, o.Group, o.Instances)
+			}
+			if want := []string{lent}; !slices.Equal(o.Lent, want) {
+				t.Errorf("want %v told as somebody else's, got %v", want, o.Lent)
 			}
 			w.driver = w.newDriver()
 		}

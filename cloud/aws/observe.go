@@ -68,7 +68,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	out.Group = p.group(is, want.group)
-	out.Instances = p.instances(is, want)
+	out.Instances, out.Lent = p.instances(is, want), p.lent(is)
 	out.ShortNotice = p.atShortNotice(is)
 	out.Roll = p.roll()
 	issues, err := p.readActivities(ctx, is)

@@ -165,7 +165,7 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	gone := s.deleting() && out.Plan.Gone
 	f := machines.Facts{
 		On: m.on, Announced: m.announced, Deleting: makesNoMore(s),
-		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Known: m.known, Now: m.doer.Now,
+		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Lent: o.Lent, Known: m.known, Now: m.doer.Now,
 	}
 	left, err := m.doer.Do(ctx, machines.Decide(f))
 	if gone && len(m.known.Infras) > 0 {

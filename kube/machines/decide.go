@@ -48,8 +48,10 @@ type Facts struct {
 	// Trusted says that Instances are all that the pool has: what is not among them is gone.
 	Trusted   bool
 	Instances []pool.Instance
-	Known     Known
-	Now       time.Time
+	// Lent are the provider IDs of instances that exist and are somebody else's for now: what stands for them stays as it is.
+	Lent  []string
+	Known Known
+	Now   time.Time
 }
 
 // shownWithin is for how long after an instance was first seen a look at the cloud may not show it once more: reads are eventually
@@ -96,12 +98,18 @@ func (f Facts) seen() map[string]*pool.Instance {
 
 // Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
 func Decide(f Facts) []Action {
-	seen := f.seen()
+	seen, lent := f.seen(), map[string]bool{}
+	for _, id := range f.Lent {
+		lent[cloud.ProviderKey(id)] = true
+	}
 	var out []Action
 	have := map[string]bool{}
 	for k := range f.Known.Infras {
 		i := &f.Known.Infras[k]
 		have[i.Key] = true
+		if lent[i.Key] && !i.leaves(f.On) {
+			continue
+		}
 		if a := f.decide(i, seen[i.Key]); a != nil {
 			out = append(out, *a)
 		}
