@@ -367,14 +367,15 @@ func takesTheMarked(r *rollouts) {
 // refresh takes the strategy away: what is stale then is the group's own matter, and drained all the same. The group counts a
 // machine as healthy when it has warmed up, whether it has joined or not, and none that our hook holds.
 func refresh(r *rollouts) {
+	const healthy = 75 // percent
 	before := r.nodeNames()
 	r.holds(change{
 		do: func() {
-			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p",
-				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":75,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`)
+			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", fmt.Sprintf(
+				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":%d,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`, healthy))
 		},
 		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
-		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas,
+		lowest: (*rolloutReplicas*healthy + 99) / 100, most: *rolloutReplicas,
 	})
 	r.happened("RollStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
 }
