@@ -194,9 +194,9 @@ func TestAGroupMadeAMomentAgoIsNotTakenForGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		target := aTarget()
-		o := w.observe(target)
+		w.observe(target)
 		w.start(target, pool.Step{Kind: pool.PutTemplate})
-		o = w.observe(target)
+		o := w.observe(target)
 		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 1, Template: o.Latest().Ref})
 		if o, err := w.driver.Observe(t.Context(), target); cloud.KindOf(err) != cloud.Conflict {
 			t.Errorf("want a read that is behind not believed, got %+v, %v", o.Group, err)

@@ -47,12 +47,17 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	if err != nil {
 		return err
 	}
-	for k := range found.InstanceRefreshes {
-		r := &found.InstanceRefreshes[k]
-		r.StartTime, r.EndTime = ourTime(r.StartTime, found.ResultMetadata), ourTime(r.EndTime, found.ResultMetadata)
-	}
-	*known = rollsRead{list: found.InstanceRefreshes, at: p.now}
+	*known = rollsRead{list: timed(found), at: p.now}
 	return nil
+}
+
+// timed are the refreshes of a reply, with their moments by our clock.
+func timed(found *autoscaling.DescribeInstanceRefreshesOutput) []asgtypes.InstanceRefresh {
+	list := found.InstanceRefreshes
+	for k := range list {
+		list[k].StartTime, list[k].EndTime = ourTime(list[k].StartTime, found.ResultMetadata), ourTime(list[k].EndTime, found.ResultMetadata)
+	}
+	return list
 }
 
 // running says that the newest refresh had not ended.
