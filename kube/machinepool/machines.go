@@ -28,7 +28,7 @@ func (r *Reconciler) followMachines(ctx context.Context, p *pass, found map[stri
 		return goOn()
 	}
 	members, complete, outcome := r.gather(ctx, p)
-	w := &machineWork{r: r, p: p, found: found, latest: map[string]*clusterv1.Machine{}}
+	w := &machineWork{r: r, p: p, found: found, latest: map[string]*clusterv1.Machine{}, listed: p.listed()}
 	for _, m := range members {
 		if m.machine != nil {
 			w.remember(m.machine, m)
@@ -50,6 +50,8 @@ type machineWork struct {
 	found map[string]*corev1.Node
 	// latest are the Machines by name, as they are after what was written.
 	latest map[string]*clusterv1.Machine
+	// listed are the pool's instances by the meaning of their provider IDs.
+	listed map[string]bool
 	// writes counts what was written, made and deleted name what is told of.
 	writes        int
 	made, deleted []string
@@ -148,7 +150,7 @@ func (w *machineWork) keep(ctx context.Context, m member) (*clusterv1.Machine, e
 // instance is listed its provider may make the infrastructure machine again, and the Machine would take the instance with it.
 func (w *machineWork) abandon(ctx context.Context, m member) (done bool, err error) {
 	machine := m.machine
-	if !machine.DeletionTimestamp.IsZero() || !w.p.owns(machine) || machine.Spec.ProviderID == "" || w.p.lists(machine.Spec.ProviderID) {
+	if !machine.DeletionTimestamp.IsZero() || !w.p.owns(machine) || machine.Spec.ProviderID == "" || w.listed[meaning(machine.Spec.ProviderID)] {
 		return false, nil
 	}
 	ref := machine.Spec.InfrastructureRef
@@ -168,14 +170,13 @@ func (w *machineWork) abandon(ctx context.Context, m member) (done bool, err err
 	return true, nil
 }
 
-// lists says whether the pool lists an instance.
-func (p *pass) lists(providerID string) bool {
+// listed are the instances that the pool lists, by the meaning of their provider IDs.
+func (p *pass) listed() map[string]bool {
+	all := make(map[string]bool, len(p.pool.Spec.ProviderIDList))
 	for _, id := range p.pool.Spec.ProviderIDList {
-		if meaning(id) == meaning(providerID) {
-			return true
-		}
+		all[meaning(id)] = true
 	}
-	return false
+	return all
 }
 
 // deleteMachine deletes exactly the Machine that was looked at, as it was then.
