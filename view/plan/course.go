@@ -54,7 +54,7 @@ const (
 // Follow is the course from what was observed.
 func Follow(l Facts) Course {
 	c := newIdeal(l)
-	begins := kept(c.o)
+	begins, owed := kept(c.o), c.missing()
 	out := Course{First: pool.Decide(c.d, c.o, c.t, c.now), Most: begins}
 	out.Lowest = available(out.First, c)
 	aside := map[string]bool{}
@@ -76,7 +76,7 @@ func Follow(l Facts) Course {
 	for k := range c.left {
 		c.left[k].aside = aside[c.left[k].ID]
 	}
-	out.sort(c, lows, kept(c.o)-begins)
+	out.sort(c, lows, kept(c.o)-begins, owed)
 	if len(out.Rolled) > 0 && l.Health != nil {
 		low, most := l.Health.Bounds(out.First.Budget.Desired)
 		out.Lowest, out.Most = min(out.Lowest, low), max(out.Most, most)
@@ -144,8 +144,9 @@ func kept(o pool.Observed) int {
 }
 
 // sort tells machines that are replaced from those that go for good, and puts the former into waves. The first machine that
-// goes is replaced by the first that is launched, and so on; growth is how many more there are at the end.
-func (out *Course) sort(c *ideal, lows map[int]int, growth int) {
+// goes is replaced by the first that is launched, and so on; growth is how many more there are at the end. Those that were set
+// aside have their successors already, but for as many as were missing at the beginning, which are owed.
+func (out *Course) sort(c *ideal, lows map[int]int, growth, owed int) {
 	var replaced []departure
 	spare := max(0, -growth)
 	for _, d := range c.left {
@@ -161,7 +162,11 @@ func (out *Course) sort(c *ideal, lows map[int]int, growth int) {
 	}
 	needed := len(out.Rolled)
 	for _, d := range replaced {
-		if !d.aside {
+		switch {
+		case !d.aside:
+			needed++
+		case owed > 0:
+			owed--
 			needed++
 		}
 	}

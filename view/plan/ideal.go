@@ -177,11 +177,11 @@ func (c *ideal) version(ref string) pool.Template {
 	return pool.Template{Ref: ref}
 }
 
-// launch brings the machines that the group's size asks for.
-func (c *ideal) launch() {
+// missing is how many machines the group's size asks for that are not there yet.
+func (c *ideal) missing() int {
 	g := c.o.Group
 	if g == nil || g.Deleting {
-		return
+		return 0
 	}
 	counted := 0
 	for _, i := range c.o.Instances {
@@ -189,12 +189,19 @@ func (c *ideal) launch() {
 			counted++
 		}
 	}
-	for range max(0, g.Size-counted) {
+	return max(0, g.Size-counted)
+}
+
+// launch brings the machines that are missing, and says whether there were any.
+func (c *ideal) launch() bool {
+	missing := c.missing()
+	for range missing {
 		c.next++
 		id := fmt.Sprintf("new-%d", c.next)
-		c.o.Instances = append(c.o.Instances, pool.Instance{ID: id, ProviderID: "new:///" + id, Template: c.version(g.Template), State: pool.Pending, Created: c.now})
+		c.o.Instances = append(c.o.Instances, pool.Instance{ID: id, ProviderID: "new:///" + id, Template: c.version(c.o.Group.Template), State: pool.Pending, Created: c.now})
 		c.launched = append(c.launched, c.round)
 	}
+	return missing > 0
 }
 
 // tick ends a round: what is leaving is gone, what was launched has joined, and what the cloud does by itself is done. It
@@ -216,7 +223,7 @@ func (c *ideal) tick() bool {
 	if g := c.o.Group; g != nil && g.Deleting && len(c.o.Instances) == 0 {
 		c.o.Group, moved = nil, true
 	}
-	c.launch()
+	moved = c.launch() || moved
 	c.round++
 	return moved
 }
