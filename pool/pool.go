@@ -42,6 +42,8 @@ type Desired struct {
 	// SkipModel says that a changed template is neither a reason to replace an instance nor one to prefer it (gate
 	// SkipMachinePoolModelReconciliation).
 	SkipModel bool
+	// SkipModelCause is why SkipModel is set where the object asks for it; without a reason it is the gate that does.
+	SkipModelCause Cause
 	// RolloutHeld, when set, says why no instance is replaced for being stale now (annotation muster.dev/rollout: paused).
 	RolloutHeld *Cause
 	// Restart, when set, makes every instance stale that was made before a moment.

@@ -282,6 +282,9 @@ func TestUpToDate(t *testing.T) {
 		{"paused", "by whom", and(rolling, paused, first(stale)), "False RolloutPaused: 2 of 3 machines were launched from the wanted launch template; paused by muster.dev/rollout"},
 		{"restarted", "machines of the wanted template are to be replaced as well", and(rolling, restart), "False Restart: 3 of 3 machines were launched from the wanted launch template; 3 of 3 machines to replace: asked for"},
 		{"replacement refused", "the cloud's words", and(rolling, first(stale), refused(pool.Replace, denied)), "False Denied: 2 of 3 machines were launched from the wanted launch template; autoscaling:X: AccessDenied: not authorized"},
+		{"model skipped by the object", "who asked for it, not the gate", and(rolling, first(stale), func(s *scene) {
+			s.d.SkipModel, s.d.SkipModelCause = true, pool.Cause{Reason: "RefreshDisabled", Message: "spec.x.disable is true"}
+		}), "False RefreshDisabled: 2 of 3 machines were launched from the wanted launch template; spec.x.disable is true"},
 		{"model skipped", "why nothing is done", and(rolling, first(stale), func(s *scene) { s.d.SkipModel = true }), "False ModelSkipped: 2 of 3 machines were launched from the wanted launch template; a changed template replaces none (SkipMachinePoolModelReconciliation)"},
 		{"the cloud rolls", "its progress in its words", and(native, first(stale), cloudRolls(pool.RollRunning, 40, "")), "False RollRunning: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Running at 40 %"},
 		{"the cloud's roll has failed", "its reason, and what becomes of it", and(native, first(stale), cloudRolls(pool.RollFailed, 40, "too few healthy")), "False RollFailed: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: too few healthy"},

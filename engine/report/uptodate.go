@@ -29,6 +29,8 @@ func upToDate(f facts) *Condition {
 		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message + hindered(f)}
 	case *f.counts.UpToDate == *f.counts.Current:
 		return &Condition{UpToDate, True, "AllUpToDate", text}
+	case f.d.SkipModel && f.d.SkipModelCause.Reason != "":
+		return &Condition{UpToDate, False, f.d.SkipModelCause.Reason, text + "; " + f.d.SkipModelCause.Message}
 	case f.d.SkipModel:
 		return &Condition{UpToDate, False, "ModelSkipped", text + "; a changed template replaces none (SkipMachinePoolModelReconciliation)"}
 	default:

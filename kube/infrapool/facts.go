@@ -111,8 +111,8 @@ func (r *Reconciler[O, S]) steer(s *scope[O], f *facts[S], remembered map[string
 	case disabled == nil:
 	case d.Restart == nil && d.RolloutHeld == nil:
 		d.RolloutHeld = disabled
-	default:
-		d.SkipModel = true
+	case !d.SkipModel:
+		d.SkipModel, d.SkipModelCause = true, *disabled
 	}
 }
 

@@ -86,6 +86,12 @@ func TestRollout(t *testing.T) {
 		"disabled": {reason: "who disables the refresh is told that nothing replaces old machines", rolls: true,
 			object:   func(o *awsv1.AWSMachinePool) { o.Spec.RefreshPreferences = &awsv1.RefreshPreferences{Disable: true} },
 			upToDate: "RefreshDisabled", words: "spec.refreshPreferences.disable is true"},
+		"disabled, restarted": {reason: "nor does an annotation that has done its work make it look as if the gate did", rolls: true,
+			object: func(o *awsv1.AWSMachinePool) {
+				o.Spec.RefreshPreferences = &awsv1.RefreshPreferences{Disable: true}
+				o.Annotations = map[string]string{infrapool.RestartAnnotation: "new kernel"}
+			},
+			upToDate: "RefreshDisabled", words: "spec.refreshPreferences.disable is true"},
 		"paused": {reason: "the annotation holds it",
 			object: func(o *awsv1.AWSMachinePool) {
 				rolling(o)

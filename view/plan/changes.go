@@ -159,6 +159,8 @@ func untold(from, to Facts) (why string, unknown bool) {
 // held says why machines that are to be replaced are not.
 func held(to Facts) string {
 	switch {
+	case to.Desired.SkipModel && to.Desired.SkipModelCause.Reason != "":
+		return "but " + to.Desired.SkipModelCause.Message
 	case to.Desired.SkipModel:
 		return "but templates are not followed (feature gate SkipMachinePoolModelReconciliation)"
 	case to.Desired.Strategy == nil && !to.Traits.Rolls:

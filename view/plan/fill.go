@@ -100,7 +100,10 @@ func warnings(f Facts, c Course) []string {
 		out = append(out, fmt.Sprintf("somebody else sizes the %s (annotation cluster.x-k8s.io/replicas-managed-by): its size of %d is kept, and spec.replicas follows it",
 			f.Traits.Group, c.First.Budget.Desired))
 	}
-	if f.Desired.SkipModel {
+	switch {
+	case f.Desired.SkipModel && f.Desired.SkipModelCause.Reason != "":
+		out = append(out, f.Desired.SkipModelCause.Message)
+	case f.Desired.SkipModel:
 		out = append(out, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine")
 	}
 	if len(c.Rolled) > 0 {
