@@ -38,10 +38,10 @@ func (r *Reconciler) write(ctx context.Context, p *pass) result {
 
 // writeObject writes metadata and spec when they differ from what was last read or written.
 func (r *Reconciler) writeObject(ctx context.Context, p *pass) error {
-	wanted := p.pool.DeepCopy()
-	if equality.Semantic.DeepEqual(p.before, wanted) {
+	if equality.Semantic.DeepEqual(p.before.ObjectMeta, p.pool.ObjectMeta) && equality.Semantic.DeepEqual(p.before.Spec, p.pool.Spec) {
 		return nil
 	}
+	wanted := p.pool.DeepCopy()
 	patch := client.MergeFromWithOptions(p.before.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Patch(ctx, wanted, patch); err != nil {
 		if p.gone() && apierrors.IsNotFound(err) {
