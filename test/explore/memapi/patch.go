@@ -23,7 +23,7 @@ func (s *Server) patch(k *kind, key client.ObjectKey, sub string, how types.Patc
 	if err != nil {
 		return nil, err
 	}
-	content, err := old.untyped()
+	content, err := old.concerned(sub)
 	if err != nil {
 		return nil, err
 	}

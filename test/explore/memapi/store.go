@@ -58,6 +58,27 @@ func (e *entry) untyped() (map[string]any, error) {
 	return content, nil
 }
 
+// concerned is what a patch may change: all of the object, or of one whose type is known the status and the metadata alone
+// when it is the status that is patched.
+func (e *entry) concerned(sub string) (map[string]any, error) {
+	if sub != "status" || e.content != nil || e.kind.structure == nil {
+		return e.untyped()
+	}
+	part := reflect.New(e.kind.structure)
+	whole := reflect.ValueOf(e.object).Elem()
+	for _, name := range []string{"ObjectMeta", "Status"} {
+		if f := part.Elem().FieldByName(name); f.IsValid() {
+			f.Set(whole.FieldByName(name))
+		}
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(part.Interface())
+	if err != nil {
+		return nil, fmt.Errorf("the status of %s %s as JSON: %w", e.kind.gvk.Kind, client.ObjectKeyFromObject(e.object), err)
+	}
+	delete(content, "spec")
+	return content, nil
+}
+
 // meta is a copy of the object's metadata.
 func (e *entry) meta() (metav1.ObjectMeta, error) {
 	out := metav1.ObjectMeta{}

@@ -20,8 +20,8 @@ func Draw(seed uint64) Scenario {
 	s := &d.s
 	d.within = time.Duration([]int{2, 3, 5, 10}[d.IntN(4)]) * time.Minute
 	s.Ends = d.within + after
-	s.Least, s.Speed = d.IntN(3), []float64{1, 2, 3, 5}[d.IntN(4)]
-	s.Most = s.Least + 1 + d.IntN(5)
+	s.Least, s.Speed = d.IntN(3), []float64{1, 3, 5, 10}[d.IntN(4)]
+	s.Most = s.Least + 1 + d.IntN(4)
 	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
 	s.External = d.IntN(6) == 0
 	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
@@ -39,7 +39,7 @@ func Draw(seed uint64) Scenario {
 		s.add(Event{What: HandForeign, N: d.IntN(3)})
 		s.add(Event{What: HandDropForeign, At: time.Minute + d.moment()})
 	}
-	for range 2 + d.IntN(6) {
+	for range 1 + d.IntN(6) {
 		d.happening()
 	}
 	for range 3 + d.IntN(3) {

@@ -218,13 +218,19 @@ func (p *process) begin(what string) error {
 	}
 	w.between(p)
 	if time.Since(w.trace.began) >= w.options.CountFrom {
-		w.effects++
+		w.effects = append(w.effects, kindOf(what))
 	}
 	if p.crash--; p.crash == 0 && p.crashBefore {
 		return p.die("before", what)
 	}
 	w.sent, w.written = append(w.sent, what), time.Now()
 	return nil
+}
+
+// kindOf is what an effect does, without to what: a call's name, or cluster, verb and kind of an object.
+func kindOf(what string) string {
+	words := strings.Fields(what)
+	return strings.Join(words[:min(3, len(words))], " ")
 }
 
 // finish is right after an effect.

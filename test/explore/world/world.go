@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,8 +34,10 @@ type Result struct {
 	// Wrong are the violations, in order.
 	Wrong []Violation
 	Trace string
-	// Calls to the cloud, Passes of reconcilers, Faults that were played, Effects that counted.
-	Calls, Passes, Faults, Effects int
+	// Calls to the cloud, Passes of reconcilers, Faults that were played.
+	Calls, Passes, Faults int
+	// Effects that counted, in order, by their kind: the call, or the verb and the kind of the object.
+	Effects []string
 	// Steps is what each kind of step has cost, and observing.
 	Steps   map[string]Cost
 	Virtual time.Duration
@@ -97,9 +100,11 @@ type World struct {
 	sent []string
 	// written is when one was sent last.
 	written time.Time
-	// effects that count, passes, faults that were played.
-	effects, passes, faults int
-	tokens                  int
+	// effects that count, by their kind.
+	effects []string
+	// passes, faults that were played.
+	passes, faults int
+	tokens         int
 	// restarts is when somebody last asked for a replacement of all machines.
 	restarts time.Time
 	// planned is what was foreseen, watched what was seen since.
@@ -119,7 +124,8 @@ type appointment struct {
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w := &World{t: t, scenario: s, options: o, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1)}
-	types := scheme(t)
+	types, err := scheme()
+	w.must(err, "make the scheme")
 	w.workload = newWorkload(w, types)
 	w.account = newAccount(w)
 	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: statusKinds(), Indexes: managementIndexes()})
@@ -283,13 +289,13 @@ func (w *World) calm() {
 	w.account.server.Faults().Clear()
 }
 
-// scheme has the kinds that anything here reads or writes.
-func scheme(t *testing.T) *runtime.Scheme {
+// scheme has the kinds that anything here reads or writes. It is made once: nothing is added to it later.
+var scheme = sync.OnceValues(func() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
 	for _, add := range schemes {
 		if err := add(s); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	return s
-}
+	return s, nil
+})
