@@ -22,19 +22,32 @@ func taken(i *Instance) Cause {
 	return Cause{"Terminating", "the cloud is terminating the instance and waits for its drain"}
 }
 
-// releaseStep lets go what is drained, or as good as drained.
+// releaseStep lets go what is drained, and then what has had all the time that its drain may take.
 func (v *view) releaseStep() *Step {
-	var list []*member
+	var drained, late []*member
 	for _, m := range v.held() {
-		if v.releasable(m) {
-			list = append(list, m)
+		switch {
+		case !v.releasable(m):
+		case v.emptied(m):
+			drained = append(drained, m)
+		default:
+			late = append(late, m)
 		}
+	}
+	list, cause := drained, Cause{"Drained", "nothing runs on the instance that a drain would still evict"}
+	if len(drained) == 0 {
+		list, cause = late, Cause{"DrainTimedOut", "its drain has had all the time that it may take"}
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	list, more := v.batch(list)
-	return &Step{Kind: Release, More: more, Targets: targets(list), Cause: Cause{"Drained", "nothing runs on the instance that a drain would still evict, or its time is up"}}
+	return &Step{Kind: Release, More: more || len(late) > 0 && len(drained) > 0, Targets: targets(list), Cause: cause}
+}
+
+// emptied says that an instance that may go holds nothing any more, as far as anybody knows.
+func (v *view) emptied(m *member) bool {
+	return m.Guard != nil || v.d.NoDrain != nil || !v.unknownNodes() && (m.Node == nil || m.Node.Drained())
 }
 
 // releasable says that nothing is lost, or nothing more is waited for. Where nobody can say what runs on it, the drain timeout

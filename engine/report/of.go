@@ -152,10 +152,12 @@ func working(f facts) State {
 	}
 }
 
-// rolls says that machines are being replaced, and that nothing else happens to their number.
+// rolls says that machines are being replaced, or will be again after a roll that failed, and that nothing else happens to
+// their number.
 func rolls(f facts) bool {
 	right := f.o.Group.Size == f.counts.Desired || surges(f)
-	return f.out.Plan.Rollout.State == pool.RolloutInProgress && right
+	r := f.out.Plan.Rollout
+	return right && (r.State == pool.RolloutInProgress || r.State == pool.RolloutWaiting && r.Cause.Reason == "RollFailed")
 }
 
 // stuck says that something does not go on by itself.

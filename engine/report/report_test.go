@@ -369,6 +369,7 @@ func TestState(t *testing.T) {
 		{"held", "something else has to come first", and(noGroup, held), "Waiting"},
 		{"held, but there", "a pool that exists goes on", held, "Running"},
 		{"no group", "it is being made", noGroup, "Creating"},
+		{"the cloud's roll has failed", "machines are still to be replaced, after a pause", and(native, first(stale), cloudRolls(pool.RollFailed, 40, "too few healthy")), "Updating"},
 		{"growing", "the number is not yet right", replicas(5), "Scaling"},
 		{"growing, size set", "until the machines are there", and(replicas(5), size(5)), "Scaling"},
 		{"shrinking", "the number is not yet right", replicas(1), "Scaling"},
@@ -434,7 +435,7 @@ func TestEvents(t *testing.T) {
 		{"set aside", "whose, and what comes", and(rolling, asides, first(stale), began), "InstancesSetAside: set aside i-1 (node-i-1): 1 machine launched beside the 3 that the pool wants, before others are replaced"},
 		{"roll begun", "to what, and why", and(native, first(stale), began), "RollStarted: began a roll of the Auto Scaling group to lt-1:1: 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
 		{"roll cancelled", "why", and(native, paused, cloudRolls(pool.RollRunning, 1, ""), began), "RollCancelled: cancelled the roll of the Auto Scaling group: paused by muster.dev/rollout"},
-		{"released", "whose", and(first(heldDrained), began), "InstancesReleased: no longer holding i-1 (node-i-1): nothing runs on the instance that a drain would still evict, or its time is up"},
+		{"released", "whose", and(first(heldDrained), began), "InstancesReleased: no longer holding i-1 (node-i-1): nothing runs on the instance that a drain would still evict"},
 		{"held longer", "a heartbeat is no news", and(first(heldDrained), first(func(i *pool.Instance) { i.Node.Remaining, i.Hold.Until = 1, epoch.Add(time.Minute) }), began), ""},
 		{"drained for several reasons", "each machine stands with its own", and(first(func(i *pool.Instance) {
 			i.Doomed = &pool.Cause{Reason: "SpotInterruption", Message: "the cloud takes it"}
