@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,9 +45,15 @@ func eachGolden(t *testing.T, disturb func(t *testing.T, s world.Scenario, clean
 	}
 }
 
+// every asks for all that golden scenarios can be disturbed by, which takes ten times as long.
+var every = flag.Bool("every", false, "disturb golden scenarios at every effect, right before and right after it")
+
 // picked are the places of the effects at which a golden scenario is disturbed: all calls that change the cloud, and of every
 // kind of write to an API server, of which there are many alike, the given number, spread over the scenario.
 func picked(effects []string, ofKind int) []int {
+	if *every {
+		ofKind = len(effects)
+	}
 	places := map[string][]int{}
 	for k, kind := range effects {
 		places[kind] = append(places[kind], k)
@@ -65,17 +72,21 @@ func picked(effects []string, ofKind int) []int {
 	return list
 }
 
-// The manager dies at its effects: the end is the same. It dies right after them; right before the next would be the same but
-// for reads, so that only every fourth run ends it there.
+// The manager dies at its effects, as many as are picked: the end is the same. It dies right after them; right before the next
+// would be the same but for reads, so that only every fourth run ends it there.
 func TestCrashAtEveryEffect(t *testing.T) {
 	eachGolden(t, func(t *testing.T, s world.Scenario, clean world.Result) {
 		list := picked(clean.Effects, 2)
 		for n, k := range list {
-			before := n%4 == 0
-			what := fmt.Sprintf("ended at effect %d of %d, %s (right before: %t)", k+1, len(clean.Effects), clean.Effects[k], before)
-			golden(t, what, s, world.Options{CountFrom: s.Counted(), CrashAt: k + 1, CrashBefore: before}, clean)
+			for _, before := range []bool{true, false} {
+				if !*every && before != (n%4 == 0) {
+					continue
+				}
+				what := fmt.Sprintf("ended at effect %d of %d, %s (right before: %t)", k+1, len(clean.Effects), clean.Effects[k], before)
+				golden(t, what, s, world.Options{CountFrom: s.Counted(), CrashAt: k + 1, CrashBefore: before}, clean)
+			}
 		}
-		t.Logf("%d effects, %d runs", len(clean.Effects), len(list))
+		t.Logf("%d effects, disturbed at %d", len(clean.Effects), len(list))
 	})
 }
 
