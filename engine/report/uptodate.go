@@ -29,13 +29,20 @@ func upToDate(f facts) *Condition {
 		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message + hindered(f)}
 	case *f.counts.UpToDate == *f.counts.Current:
 		return &Condition{UpToDate, True, "AllUpToDate", text}
-	case f.d.SkipModel && f.d.SkipModelCause.Reason != "":
-		return &Condition{UpToDate, False, f.d.SkipModelCause.Reason, text + "; " + f.d.SkipModelCause.Message}
 	case f.d.SkipModel:
-		return &Condition{UpToDate, False, "ModelSkipped", text + "; a changed template replaces none (SkipMachinePoolModelReconciliation)"}
+		why := skipped(f.d)
+		return &Condition{UpToDate, False, why.Reason, text + "; " + why.Message}
 	default:
 		return &Condition{UpToDate, False, "TemplateUnknown", text}
 	}
+}
+
+// skipped says why a changed template replaces no machine.
+func skipped(d pool.Desired) pool.Cause {
+	if d.SkipModelCause.Reason != "" {
+		return d.SkipModelCause
+	}
+	return pool.Cause{Reason: "ModelSkipped", Message: "a changed template replaces none (SkipMachinePoolModelReconciliation)"}
 }
 
 // hindered are the cloud's own words on why a rollout that goes on does not get on, where they are not said already: machines

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -100,11 +101,8 @@ func warnings(f Facts, c Course) []string {
 		out = append(out, fmt.Sprintf("somebody else sizes the %s (annotation cluster.x-k8s.io/replicas-managed-by): its size of %d is kept, and spec.replicas follows it",
 			f.Traits.Group, c.First.Budget.Desired))
 	}
-	switch {
-	case f.Desired.SkipModel && f.Desired.SkipModelCause.Reason != "":
-		out = append(out, f.Desired.SkipModelCause.Message)
-	case f.Desired.SkipModel:
-		out = append(out, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine")
+	if f.Desired.SkipModel {
+		out = append(out, cmp.Or(f.Desired.SkipModelCause.Message, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine"))
 	}
 	if len(c.Rolled) > 0 {
 		out = append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that it promises", f.Traits.Group))

@@ -17,27 +17,31 @@ func Available(w Write) []string {
 	want := w.wanted(g)
 	_, unavailable := w.Wanted.Limits(want)
 	taken, left := 0, 0
-	for _, m := range g.Staying() {
-		switch {
-		case !w.serves(m):
-			if w.Lost[m.ID] {
-				left++
-			}
-		case !slices.Contains(w.Named, m.ID):
-			left++
-		case !w.Risen[m.ID] && !w.stays(m.ID) && !m.Doomed:
-			taken++
-		}
-	}
 	for _, m := range g.Members {
-		if m.Leaving && w.Lost[m.ID] {
+		switch {
+		case w.counts(m):
 			left++
+		case w.ends(m):
+			taken++
 		}
 	}
 	if taken > 0 && left < want-unavailable {
 		return []string{fmt.Sprintf("%s took %d of those that serve and left %d of %d, of which %d may be missing", w.Call, taken, left, want, unavailable)}
 	}
 	return nil
+}
+
+// counts says that a member serves after the step, or was lost so lately that nobody need know it.
+func (w Write) counts(m Member) bool {
+	if !w.serves(m) {
+		return w.Lost[m.ID]
+	}
+	return !slices.Contains(w.Named, m.ID)
+}
+
+// ends says that the step ends a member that serves, and not one that the cloud takes anyway.
+func (w Write) ends(m Member) bool {
+	return w.serves(m) && slices.Contains(w.Named, m.ID) && !w.Risen[m.ID] && !w.stays(m.ID) && !m.Doomed
 }
 
 // wanted is the number of machines that limits are counted from.

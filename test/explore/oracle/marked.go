@@ -13,20 +13,28 @@ func MarkedFirst(w Write) []string {
 	if !existed || !exists || w.Wanted.Deleting || w.Wanted.External || w.Moved || after.Size >= before.Size {
 		return nil
 	}
-	marked := 0
-	for _, m := range after.Counted() {
-		if w.marked(m.ID) {
-			marked++
-		}
+	marked := w.markedIn(after)
+	if marked < before.Size-w.Wanted.Replicas {
+		return nil
 	}
 	var wrong []string
 	for _, m := range gone(w) {
-		n := w.Nodes[m.ID]
-		if slices.Contains(w.Named, m.ID) && n.Marked.IsZero() && !w.Wanted.Condemned[m.ID] && marked >= before.Size-w.Wanted.Replicas {
+		if slices.Contains(w.Named, m.ID) && w.Nodes[m.ID].Marked.IsZero() && !w.Wanted.Condemned[m.ID] {
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, and %d that are marked to go first stay", w.Call, m.ID, marked))
 		}
 	}
 	return wrong
+}
+
+// markedIn is how many of those that a group counts were marked.
+func (w Write) markedIn(g Group) int {
+	n := 0
+	for _, m := range g.Counted() {
+		if w.marked(m.ID) {
+			n++
+		}
+	}
+	return n
 }
 
 // marked says that a member was marked long enough ago for everybody to see it.

@@ -119,6 +119,11 @@ func (d *drawing) happening() {
 		e.What = Template // nothing would ever replace what does not join
 	}
 	d.s.add(e)
+	d.follow(e)
+}
+
+// follow is what is done about a happening some time later.
+func (d *drawing) follow(e Event) {
 	later := func(least, spread int) time.Duration {
 		return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, d.within+time.Minute)
 	}

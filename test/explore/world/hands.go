@@ -47,14 +47,17 @@ func (w *World) toGroup(g *simaws.Group, e Event) error {
 	if e.What == HandResize || e.What == HandBounds {
 		w.account.moved = time.Now()
 	}
-	switch {
-	case e.What == HandTerminate || e.What == HandFail || e.What == HandInterrupt || e.What == HandUnhealthy:
+	switch e.What {
+	case HandTerminate, HandFail, HandInterrupt, HandUnhealthy:
 		return w.strikeDown(g, e)
-	case e.What == HandResize || e.What == Autoscaler && w.external():
+	case HandResize:
 		return w.sized(g, e.N)
-	case e.What == Autoscaler:
+	case Autoscaler:
+		if w.external() {
+			return w.sized(g, e.N)
+		}
 		return nil
-	case e.What == HandDropTemplate:
+	case HandDropTemplate:
 		return w.account.server.DropTemplate(g.Name)
 	default:
 		return w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, g.Name, e) })
