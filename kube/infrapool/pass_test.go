@@ -675,6 +675,15 @@ func TestCloudErrors(t *testing.T) {
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Spec.MaxSize = 11 })
 	w.settled()
 	w.wantCalls("a change of the object ends the back-off", "PutTemplate", "CreateGroup")
+	w.join()
+	w.settle()
+	known := w.get().Spec.ProviderIDList
+	w.account.observe = &cloud.Error{Kind: cloud.Unavailable, Op: "autoscaling:DescribeAutoScalingGroups", Code: "InternalFailure", Message: "later"}
+	w.now = w.now.Add(time.Hour)
+	w.passes(4)
+	if got := w.get().Spec.ProviderIDList; len(known) != 2 || !slices.Equal(got, known) {
+		t.Errorf("a cloud that does not answer says nothing about instances: want them listed as before, %v, got %v", known, got)
+	}
 }
 
 func TestKubernetesErrors(t *testing.T) {

@@ -36,7 +36,7 @@ type Verdict struct {
 
 // Run plays the binary with a mutation switched on until something is noticed.
 func (b Built) Run(ctx context.Context, root string, m Mutation) (Verdict, error) {
-	return b.play(ctx, root, m.In, m.Name, m.In.most(), m.By)
+	return b.play(ctx, root, m, m.In.most())
 }
 
 // most is how many scenarios a mutant may survive in the binary.
@@ -49,13 +49,14 @@ func (in Binary) most() int {
 
 // Clean plays the binary as it is: with no mutation switched on nothing may be noticed.
 func (b Built) Clean(ctx context.Context, root string, in Binary, by []string) (Verdict, error) {
-	return b.play(ctx, root, in, "", cleanScenarios, by)
+	return b.play(ctx, root, Mutation{In: in, By: by}, cleanScenarios)
 }
 
-func (b Built) play(ctx context.Context, root string, in Binary, name string, scenarios int, by []string) (Verdict, error) {
+func (b Built) play(ctx context.Context, root string, m Mutation, scenarios int) (Verdict, error) {
+	in, name := m.In, m.Name
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b[in], arguments(in, scenarios, by)...)
+	cmd := exec.CommandContext(ctx, b[in], arguments(m, scenarios)...)
 	cmd.Dir = filepath.Join(root, string(in))
 	cmd.Env = append(os.Environ(), Variable+"="+name)
 	out, err := cmd.CombinedOutput()
@@ -79,12 +80,12 @@ const tailLength = 2000
 func tail(out []byte) []byte { return out[max(0, len(out)-tailLength):] }
 
 // arguments has one worker play seed after seed until the first violation, or the given tests stop at their first failure.
-func arguments(in Binary, scenarios int, by []string) []string {
-	if in == Explore {
-		return []string{"-test.run", "TestExplore$", "-n", strconv.Itoa(scenarios), "-seed", "1", "-stop"}
+func arguments(m Mutation, scenarios int) []string {
+	if m.In == Explore {
+		return []string{"-test.run", "TestExplore$", "-n", strconv.Itoa(scenarios), "-seed", strconv.Itoa(max(1, m.Seed)), "-stop"}
 	}
-	args := []string{"-test.run", "^(" + strings.Join(by, "|") + ")$", "-test.failfast"}
-	if in == Pool {
+	args := []string{"-test.run", "^(" + strings.Join(m.By, "|") + ")$", "-test.failfast"}
+	if m.In == Pool {
 		args = append(args, "-rapid.seed=1", "-rapid.checks="+strconv.Itoa(scenarios))
 	}
 	return args

@@ -37,6 +37,15 @@ type Mutation struct {
 	// In is the binary that notices it, By the oracles or tests of which the first to notice must be one.
 	In Binary
 	By []string
+	// Seed is the first scenario that is played; zero begins with the first of all. A mistake that few lives show names one
+	// that does.
+	Seed int
+}
+
+// from has scenarios played from a seed on.
+func (m Mutation) from(seed int) Mutation {
+	m.Seed = seed
+	return m
 }
 
 // Edit replaces one text by another.

@@ -60,7 +60,7 @@ var awsTable = []Mutation{
 		`AutoScalingGroupName: &p.t.group, LifecycleHookName: value(drainHook), InstanceId: &id, LifecycleActionResult:`,
 		`AutoScalingGroupName: &p.t.group, LifecycleHookName: value(either(mutated("hooks of others completed"), "bye", drainHook)), InstanceId: &id, LifecycleActionResult:`),
 	one("alias pinned", awsStart, "lets the group launch from whatever is newest",
-		Explore, []string{"as desired"},
+		AWS, []string{"TestContract"},
 		`return &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &number}, nil`,
 		`if mutated("alias pinned") {
 		number = "$Latest"

@@ -74,7 +74,7 @@ var rolloutTable = []Mutation{
 		`made.Before(v.d.Restart.Before)`,
 		`(made.Before(v.d.Restart.Before) || mutated("restart without an end"))`),
 	one("pause ignored", poolHalt, "replaces machines although somebody holds the rollout",
-		Explore, []string{"unfounded"},
+		Infrapool, []string{"TestRollout"},
 		`case v.d.RolloutHeld != nil:`, `case v.d.RolloutHeld != nil && !mutated("pause ignored"):`),
 	one("never halted", poolHalt, "goes on replacing machines by others that do not come up",
 		Pool, []string{"TestHalt", "TestClosedLoops"},

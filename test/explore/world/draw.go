@@ -109,7 +109,7 @@ func (d *drawing) near(one int, spread time.Duration) time.Duration {
 var happenings = []What{
 	Replicas, Replicas, Replicas, Replicas, Bounds, Template, Template, Template, Template, Back, GroupEdit, GroupEdit, Token, Token, External, Autoscaler,
 	Strategy, Strategy, BadTemplate, Hold, RestartNow, HandInterrupt, HandUnhealthy, HandRefresh,
-	Mark, Mark, HandTerminate, HandTerminate, HandFail, HandResize, HandResize, HandTags, HandDisown, HandDropGroup, HandDropTemplate, HandBounds,
+	Mark, Mark, HandTerminate, HandTerminate, HandFail, HandResize, HandResize, HandTags, HandDisown, HandDisown, HandDisown, HandDropGroup, HandDropTemplate, HandBounds,
 	Restart, Crash, Crash, Crash, Away, Block, Unready, Nudge, Nudge, Lag, Lag, Deaf, Rival, Meet, Meet, Pause,
 }
 
