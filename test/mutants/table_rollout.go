@@ -70,7 +70,7 @@ var rolloutTable = []Mutation{
 		Explore, []string{"as desired"},
 		`if v.restarted(i) {`, `if v.restarted(i) && !mutated("restart forgotten") {`),
 	one("restart without an end", poolStale, "replaces every machine as long as somebody asks for a restart",
-		Explore, []string{"unfounded"},
+		Explore, []string{"unfounded", "quiet"},
 		`made.Before(v.d.Restart.Before)`,
 		`(made.Before(v.d.Restart.Before) || mutated("restart without an end"))`),
 	one("pause ignored", poolHalt, "replaces machines although somebody holds the rollout",
