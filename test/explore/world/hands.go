@@ -141,9 +141,12 @@ func (w *World) meddle(ctx context.Context, name string, e Event) error {
 // thief is who has the groups that were taken from us.
 const thief = "somebody-else"
 
-// own gives the group back that was taken from us.
+// own gives the group back that was taken from us. When the object is gone it stays with whom it was given: we let go of it.
 func (w *World) own() {
 	name := w.owner().ResourceName()
+	if _, o := w.objects(w.user); o == nil {
+		return
+	}
 	if g := w.account.find(name); g != nil && g.Tags[tagOwner] == thief {
 		_ = w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, name, Event{What: HandOwn}) })
 		w.account.owned = time.Now()

@@ -101,16 +101,16 @@ func (w *World) restartNow(e Event) {
 }
 
 // asked is the moment that counts for a restart: when it was first seen, as the object remembers it, which is later than when
-// somebody asked for it.
+// somebody asked for it, by hours where the pool is paused. One that the object does not remember yet is seen now at the soonest.
 func (w *World) asked() time.Time {
 	_, o := w.objects(w.user)
-	at, remembered := w.restarts, map[string]string{}
+	at, remembered := time.Now(), map[string]string{}
 	if o == nil || json.Unmarshal([]byte(o.Annotations[infrapool.ResolvedAnnotation]), &remembered) != nil {
 		return at
 	}
 	for _, key := range []string{"restart", "restart-machinepool"} {
 		moment, _, _ := strings.Cut(remembered[key], " ")
-		if seen, err := time.Parse(time.RFC3339Nano, moment); err == nil && seen.After(at) {
+		if seen, err := time.Parse(time.RFC3339Nano, moment); err == nil && !seen.Before(w.restarts) {
 			at = seen
 		}
 	}
