@@ -3,7 +3,7 @@ GO      ?= go
 N       ?= 10000
 T       ?= 30
 # Everything but the packages that hold or run an API server; exploration has a shorter run of its own.
-LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|test/e2e|test/compat|test/mutants)(/|$$)|/test/explore$$')
+LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|kube/machinepool/together|test/e2e|test/compat|test/mutants)(/|$$)|/test/explore$$')
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
