@@ -5,9 +5,7 @@ package compat
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,13 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	musterwebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/apiserver/alone"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
@@ -34,47 +31,10 @@ import (
 var server *rest.Config
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(code)
-}
-
-// run starts the API server around the tests.
-func run(m *testing.M) (code int, err error) {
-	if testing.Short() {
-		return m.Run(), nil
-	}
-	// What the API server and the webhooks log of refusals is what the tests ask for.
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-	dir, err := os.MkdirTemp("", "muster-compat-")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	etcd, err := apiserver.StartEtcd(filepath.Join(dir, "etcd"))
-	if err != nil {
-		return 0, err
-	}
-	defer etcd.Close()
-	s, err := apiserver.Start(ctx, apiserver.Options{Name: "compat", Dir: filepath.Join(dir, "server"), Etcd: etcd, Prefix: "/compat"})
-	if err != nil {
-		return 0, err
-	}
-	defer s.Stop()
-	stopped, err := serveWebhooks(ctx, s.Config, filepath.Join(dir, "webhook"))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, stopped()) }()
-	server = s.Config
-	return m.Run(), nil
+	os.Exit(alone.Run(m, "compat", func(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
+		server = s.Config
+		return serveWebhooks(ctx, s.Config, filepath.Join(dir, "webhook"))
+	}))
 }
 
 // serveWebhooks runs the manager with nothing but its webhooks, and tells the API server about them. It returns when
@@ -95,7 +55,6 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 	if err := install.Definitions(ctx, config, at); err != nil {
 		return nil, err
 	}
-	ctrl.SetLogger(klog.Background())
 	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{manager.Webhook},
 		Webhook: webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir, CertName: "tls.crt", KeyName: "tls.key"}})
 	if err != nil {

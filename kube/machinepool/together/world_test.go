@@ -3,11 +3,8 @@ package together
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -18,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/core/reconcilers/machine"
 	"sigs.k8s.io/cluster-api/core/reconcilers/machinehealthcheck"
@@ -28,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/apiserver/alone"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
@@ -46,45 +43,10 @@ var server *apiserver.Server
 var admin client.Client
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(code)
-}
-
-// run starts the API server and the controllers around the tests.
-func run(m *testing.M) (code int, err error) {
-	if testing.Short() {
-		return m.Run(), nil
-	}
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-	ctrl.SetLogger(klog.Background())
-	dir, err := os.MkdirTemp("", "muster-together-")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	etcd, err := apiserver.StartEtcd(filepath.Join(dir, "etcd"))
-	if err != nil {
-		return 0, err
-	}
-	defer etcd.Close()
-	if server, err = apiserver.Start(ctx, apiserver.Options{Name: "together", Dir: filepath.Join(dir, "server"), Etcd: etcd, Prefix: "/together"}); err != nil {
-		return 0, err
-	}
-	defer server.Stop()
-	stop, err := control(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	return m.Run(), nil
+	os.Exit(alone.Run(m, "together", func(ctx context.Context, s *apiserver.Server, _ string) (func() error, error) {
+		server = s
+		return control(ctx)
+	}))
 }
 
 // control runs our controller of MachinePools with cluster-api's of Machines and health checks in one manager, as an
