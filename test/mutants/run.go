@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	// Most bounds how many scenarios a mutant may survive: one that lives longer is taken for one that nobody notices.
-	Most = 2000
+	// Most bounds how many scenarios a mutant may survive: one that lives longer is taken for one that nobody notices. It is
+	// small, so that a slow machine has the time for all of them; mistakes that few lives show name one that does (from).
+	Most = 300
 	// MostFleets is the same for properties, whose random fleets cost next to nothing.
 	MostFleets = 3000
 	// cleanScenarios are those that the code as it is must pass in the same build.
 	cleanScenarios = 100
-	// patience with one run. Most mutants are noticed within seconds.
-	patience = 5 * time.Minute
+	// patience with one run, beyond what Most scenarios take on a slow machine. Most mutants are noticed within seconds.
+	patience = 15 * time.Minute
 )
 
 // Verdict is what became of one run.

@@ -95,7 +95,7 @@ var awsTable = []Mutation{
 	one("old tags left", awsGroup, "never takes a tag away",
 		Explore, []string{"as desired"},
 		`if _, wanted := g.tags[key]; !wanted && marked(ours, key) {`,
-		`if _, wanted := g.tags[key]; !wanted && marked(ours, key) && !mutated("old tags left") {`),
+		`if _, wanted := g.tags[key]; !wanted && marked(ours, key) && !mutated("old tags left") {`).from(407),
 	one("processes stay suspended", awsGroup, "never resumes what it suspended",
 		AWS, []string{"TestWhatOthersDidIsLeftAlone"},
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) {`,
@@ -105,7 +105,7 @@ var awsTable = []Mutation{
 		`input.VPCZoneIdentifier = value(strings.Join(want.subnets, ","))`,
 		`if !mutated("subnets not repaired") {
 				input.VPCZoneIdentifier = value(strings.Join(want.subnets, ","))
-			}`),
+			}`).from(81),
 	one("group with machines not forced", awsStart, "deletes a group as if it were empty, which the cloud refuses",
 		Explore, []string{"progress"},
 		`ForceDelete: value(true),`, `ForceDelete: value(!mutated("group with machines not forced")),`),

@@ -43,7 +43,7 @@ var kubeTable = []Mutation{
 	one("quarrel of two managers", kubeReconciler, "writes what it saw a moment ago over what another manager has seen since",
 		Explore, []string{"busy"},
 		`return contradicts(s, o)`,
-		`return contradicts(s, o) && !mutated("quarrel of two managers")`),
+		`return contradicts(s, o) && !mutated("quarrel of two managers")`).from(327),
 	one("object without annotations", kubeIdentity, "writes into a map that is not there yet",
 		Explore, []string{"panic"},
 		`	if annotations == nil {
@@ -54,7 +54,7 @@ var kubeTable = []Mutation{
 	one("size of others not followed", kubeStatus, "leaves the replicas as they are where an autoscaler sizes the group",
 		Explore, []string{"as desired"},
 		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) {`,
-		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) || mutated("size of others not followed") {`),
+		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) || mutated("size of others not followed") {`).from(77),
 	one("pods deleted", kubeStart, "deletes pods instead of having them evicted",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
 		`	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)
