@@ -19,6 +19,8 @@ type Machine struct {
 	KubeletVersion string
 	// UserData exactly as the cloud was given it, after the cloud's own transport encoding was taken off.
 	UserData []byte
+	// Managed is set for a machine of a node group that the cloud manages, nil for others.
+	Managed *Managed
 	// Launched is when the machine was powered on.
 	Launched time.Time
 }
