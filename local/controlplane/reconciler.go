@@ -21,32 +21,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
+	"github.com/muster-project/muster/local/workload"
 )
 
-const (
-	// host that the API servers listen on.
-	host = "127.0.0.1"
-	// concurrency is how many API servers may be started at once: each keeps a processor busy for two seconds.
-	concurrency = 4
-)
-
-// wanted is what one API server shall be.
-type wanted struct {
-	// cluster is the name of the Cluster.
-	cluster string
-	// port that the object names; 0 leaves it to us.
-	port             int
-	nodeMonitorGrace time.Duration
-}
+// concurrency is how many API servers may be started at once: each keeps a processor busy for two seconds.
+const concurrency = 4
 
 // Reconciler makes every LocalControlPlane an API server.
 type Reconciler struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
 	// Servers are where the API servers run.
-	Servers *Servers
-	// KubeconfigFile is where to keep an administrator's kubeconfig of a cluster for people; nil keeps none.
-	KubeconfigFile func(cluster types.NamespacedName) string
+	Servers *workload.Servers
+	// Publisher tells others how to reach them.
+	Publisher *workload.Publisher
 }
 
 // SetupWithManager adds the reconciler to a manager.
@@ -131,37 +119,34 @@ func (r *Reconciler) resume(ctx context.Context, lcp *localv1.LocalControlPlane,
 	if !lcp.DeletionTimestamp.IsZero() || !controllerutil.ContainsFinalizer(lcp, localv1.LocalControlPlaneFinalizer) {
 		return nil
 	}
-	_, err := r.Servers.start(ctx, client.ObjectKeyFromObject(lcp), wantedOf(lcp, cluster))
+	_, err := r.Servers.Start(ctx, client.ObjectKeyFromObject(lcp), wantedOf(lcp, cluster))
 	return err
 }
 
-func wantedOf(lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) wanted {
-	return wanted{
-		cluster: cluster.Name, port: int(lcp.Spec.ControlPlaneEndpoint.Port),
-		nodeMonitorGrace: time.Duration(lcp.Spec.NodeMonitorGracePeriodSeconds) * time.Second,
+func wantedOf(lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) workload.Wanted {
+	return workload.Wanted{
+		Cluster: cluster.Name, Port: int(lcp.Spec.ControlPlaneEndpoint.Port),
+		NodeMonitorGrace: time.Duration(lcp.Spec.NodeMonitorGracePeriodSeconds) * time.Second,
 	}
 }
 
 // ensure starts the API server and tells where it is.
 func (r *Reconciler) ensure(ctx context.Context, lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) error {
 	endpoint := lcp.Spec.ControlPlaneEndpoint
-	if endpoint.Host != "" && endpoint.Host != host {
-		markUnavailable(lcp, "InvalidEndpoint", fmt.Sprintf("spec.controlPlaneEndpoint.host: want %s, where API servers of the local world listen, or nothing; found %s", host, endpoint.Host))
+	if endpoint.Host != "" && endpoint.Host != workload.Host {
+		markUnavailable(lcp, "InvalidEndpoint", fmt.Sprintf("spec.controlPlaneEndpoint.host: want %s, where API servers of the local world listen, or nothing; found %s", workload.Host, endpoint.Host))
 		return nil
 	}
-	s, err := r.Servers.start(ctx, client.ObjectKeyFromObject(lcp), wantedOf(lcp, cluster))
+	s, err := r.Servers.Start(ctx, client.ObjectKeyFromObject(lcp), wantedOf(lcp, cluster))
 	if err != nil {
 		markUnavailable(lcp, "ServerNotStarted", err.Error())
 		return err
 	}
-	if err := r.keepKubeconfig(lcp.Namespace, cluster.Name, s); err != nil {
-		return err
-	}
-	if err := r.publish(ctx, lcp, cluster.Name, s); err != nil {
+	if err := r.Publisher.Publish(ctx, lcp, cluster.Name, s); err != nil {
 		markUnavailable(lcp, "SecretsNotWritten", err.Error())
 		return err
 	}
-	lcp.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: host, Port: int32(s.Port)}
+	lcp.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: workload.Host, Port: int32(s.Port)}
 	markAvailable(lcp)
 	return nil
 }
@@ -171,11 +156,11 @@ func (r *Reconciler) remove(ctx context.Context, lcp *localv1.LocalControlPlane)
 	if !controllerutil.ContainsFinalizer(lcp, localv1.LocalControlPlaneFinalizer) {
 		return nil
 	}
-	if err := r.Servers.remove(ctx, client.ObjectKeyFromObject(lcp)); err != nil {
+	if err := r.Servers.Remove(ctx, client.ObjectKeyFromObject(lcp)); err != nil {
 		markUnavailable(lcp, "NotRemoved", err.Error())
 		return err
 	}
-	if err := r.dropKubeconfig(lcp); err != nil {
+	if err := r.Publisher.Withdraw(lcp); err != nil {
 		return err
 	}
 	controllerutil.RemoveFinalizer(lcp, localv1.LocalControlPlaneFinalizer)

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
+	"github.com/muster-project/muster/local/workload"
 )
 
 const token = "abcdef.0123456789abcdef"
@@ -238,11 +239,11 @@ func (w *testWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port i
 		}
 		return nil
 	})
-	if c, err := net.Dial("tcp", net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
+	if c, err := net.Dial("tcp", net.JoinHostPort(workload.Host, strconv.Itoa(port))); err == nil {
 		_ = c.Close()
 		t.Errorf("port %d: want nobody there, got a connection", port)
 	}
-	for _, path := range []string{w.kubeconfigFile(key), w.servers.place(key)} {
+	for _, path := range []string{w.kubeconfigFile(key), w.servers.Place(key)} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/install"
+	"github.com/muster-project/muster/local/workload"
 )
 
 // patience bounds every wait; an idle machine needs a few seconds for the longest.
@@ -33,7 +34,7 @@ type testWorld struct {
 	etcd       *apiserver.Etcd
 	management *apiserver.Server
 	client     client.Client
-	servers    *Servers
+	servers    *workload.Servers
 	stop       func()
 }
 
@@ -76,8 +77,8 @@ func (w *testWorld) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.servers = NewServers(filepath.Join(w.dir, "servers"), w.etcd)
-	r := &Reconciler{Client: mgr.GetClient(), Servers: w.servers, KubeconfigFile: w.kubeconfigFile}
+	w.servers = workload.New(filepath.Join(w.dir, "servers"), w.etcd)
+	r := &Reconciler{Client: mgr.GetClient(), Servers: w.servers, Publisher: &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: w.kubeconfigFile}}
 	if err := r.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}

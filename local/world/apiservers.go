@@ -27,6 +27,7 @@ import (
 	"github.com/muster-project/muster/local/awscluster"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/controlplane"
+	"github.com/muster-project/muster/local/workload"
 )
 
 // managementPrefix is the management cluster's place in the store.
@@ -77,7 +78,7 @@ func (l layout) serveAPI(ctx context.Context, port int) error {
 		return err
 	}
 	defer set.Stop()
-	servers := controlplane.NewServers(l.path("servers"), etcd)
+	servers := workload.New(l.path("servers"), etcd)
 	defer servers.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,7 +99,7 @@ func (l layout) serveAPI(ctx context.Context, port int) error {
 }
 
 // reconcile runs the controllers that have to live where the API servers do, once their kinds are there.
-func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *controlplane.Servers) error {
+func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, localv1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -116,7 +117,8 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *con
 	if err != nil {
 		return fmt.Errorf("make the manager of control planes: %w", err)
 	}
-	planes := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: servers, KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
+	publisher := &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
+	planes := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: servers, Publisher: publisher}
 	if err := planes.SetupWithManager(mgr); err != nil {
 		return err
 	}

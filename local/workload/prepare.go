@@ -1,4 +1,4 @@
-package controlplane
+package workload
 
 import (
 	"context"
@@ -67,6 +67,6 @@ func configuration(s *apiserver.Server, cluster string) (*kubeadmapi.InitConfigu
 	}
 	c.ClusterName = cluster
 	c.KubernetesVersion = apiserver.Version()
-	c.ControlPlaneEndpoint = fmt.Sprintf("%s:%d", host, s.Port)
+	c.ControlPlaneEndpoint = fmt.Sprintf("%s:%d", Host, s.Port)
 	return c, nil
 }

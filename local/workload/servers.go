@@ -1,4 +1,4 @@
-package controlplane
+package workload
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -26,11 +27,11 @@ type Servers struct {
 	ended chan error
 
 	mu      sync.Mutex
-	running map[types.NamespacedName]*server
+	running map[types.NamespacedName]*Server
 }
 
-// server is one of them.
-type server struct {
+// Server is one of them: an API server that is its clients' whole control plane.
+type Server struct {
 	*apiserver.Server
 
 	etcdCA, proxyCA *apiserver.Authority
@@ -38,16 +39,30 @@ type server struct {
 	stopping        chan struct{}
 }
 
-// NewServers looks after the API servers whose files are below dir.
-func NewServers(dir string, etcd *apiserver.Etcd) *Servers {
-	return &Servers{dir: dir, etcd: etcd, ended: make(chan error, 1), running: map[types.NamespacedName]*server{}}
+// Host is where all of them listen.
+const Host = "127.0.0.1"
+
+// Wanted is what one API server shall be.
+type Wanted struct {
+	// Cluster is the name of the Cluster.
+	Cluster string
+	// Port to listen on; 0 takes the one that the server had, or a free one.
+	Port int
+	// NodeMonitorGrace is how long a node may be silent before it counts as lost; zero is the controllers' own default.
+	NodeMonitorGrace time.Duration
+}
+
+// New looks after the API servers whose files are below dir.
+func New(dir string, etcd *apiserver.Etcd) *Servers {
+	return &Servers{dir: dir, etcd: etcd, ended: make(chan error, 1), running: map[types.NamespacedName]*Server{}}
 }
 
 // Ended delivers why an API server ended that nobody had stopped. The others go on; whoever reads it should start anew.
 func (s *Servers) Ended() <-chan error { return s.ended }
 
-// start starts the API server of key and its controllers, unless it runs, and installs what machines need to join.
-func (s *Servers) start(ctx context.Context, key types.NamespacedName, w wanted) (*server, error) {
+// Start starts the API server of key and its controllers, unless it runs, and installs what machines need to join. The key is
+// that of the object that stands for the control plane; KeyOf tells those of several kinds apart.
+func (s *Servers) Start(ctx context.Context, key types.NamespacedName, w Wanted) (*Server, error) {
 	if running := s.get(key); running != nil {
 		return running, nil
 	}
@@ -63,7 +78,7 @@ func (s *Servers) start(ctx context.Context, key types.NamespacedName, w wanted)
 }
 
 // watch tells when a server ends by itself.
-func (s *Servers) watch(key types.NamespacedName, w *server) {
+func (s *Servers) watch(key types.NamespacedName, w *Server) {
 	<-w.Done()
 	select {
 	case <-w.stopping:
@@ -75,20 +90,20 @@ func (s *Servers) watch(key types.NamespacedName, w *server) {
 	}
 }
 
-func (s *Servers) get(key types.NamespacedName) *server {
+func (s *Servers) get(key types.NamespacedName) *Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running[key]
 }
 
 // open starts what belongs to one cluster. A server outlives the pass that starts it, so ctx bounds the start alone.
-func (s *Servers) open(ctx context.Context, key types.NamespacedName, w wanted) (*server, error) {
-	dir := s.place(key)
-	port, err := s.port(dir, w.port)
+func (s *Servers) open(ctx context.Context, key types.NamespacedName, w Wanted) (*Server, error) {
+	dir := s.Place(key)
+	port, err := s.port(dir, w.Port)
 	if err != nil {
 		return nil, err
 	}
-	started := &server{stopping: make(chan struct{})}
+	started := &Server{stopping: make(chan struct{})}
 	if started.etcdCA, err = apiserver.OpenAuthority(dir, "etcd-ca", "etcd-ca"); err != nil {
 		return nil, err
 	}
@@ -96,16 +111,16 @@ func (s *Servers) open(ctx context.Context, key types.NamespacedName, w wanted) 
 		return nil, err
 	}
 	background := context.WithoutCancel(ctx)
-	if started.Server, err = apiserver.Start(background, apiserver.Options{Name: w.cluster, Dir: dir, Port: port, Etcd: s.etcd, Prefix: prefix(key)}); err != nil {
+	if started.Server, err = apiserver.Start(background, apiserver.Options{Name: w.Cluster, Dir: dir, Port: port, Etcd: s.etcd, Prefix: prefix(key)}); err != nil {
 		return nil, err
 	}
-	if err := prepare(ctx, started.Server, w.cluster); err != nil {
+	if err := prepare(ctx, started.Server, w.Cluster); err != nil {
 		started.Stop()
 		return nil, err
 	}
 	ca := started.CA
 	started.controllers, err = controllers.Workload(background, started.Config, controllers.Options{
-		CACertFile: ca.CertFile, CAKeyFile: ca.KeyFile, RootCA: ca.CertPEM, NodeMonitorGrace: w.nodeMonitorGrace,
+		CACertFile: ca.CertFile, CAKeyFile: ca.KeyFile, RootCA: ca.CertPEM, NodeMonitorGrace: w.NodeMonitorGrace,
 	})
 	if err != nil {
 		started.Stop()
@@ -114,9 +129,15 @@ func (s *Servers) open(ctx context.Context, key types.NamespacedName, w wanted) 
 	return started, nil
 }
 
-// place of a cluster's files. Namespaces hold no slash, so no two clusters share one.
-func (s *Servers) place(key types.NamespacedName) string {
+// Place of a cluster's files. Namespaces hold no slash, so no two clusters share one.
+func (s *Servers) Place(key types.NamespacedName) string {
 	return filepath.Join(s.dir, key.Namespace, key.Name)
+}
+
+// KeyOf is the key of an object of another kind than LocalControlPlane, whose servers have the names of their objects. No object
+// has a name with an underscore, so keys of different kinds never meet.
+func KeyOf(kind string, object types.NamespacedName) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.Namespace, Name: object.Name + "_" + kind}
 }
 
 func prefix(key types.NamespacedName) string { return "/clusters/" + key.Namespace + "/" + key.Name }
@@ -157,8 +178,8 @@ func (s *Servers) taken() map[int]bool {
 	return taken
 }
 
-// remove stops the API server of key and removes everything that it has kept.
-func (s *Servers) remove(ctx context.Context, key types.NamespacedName) error {
+// Remove stops the API server of key and removes everything that it has kept.
+func (s *Servers) Remove(ctx context.Context, key types.NamespacedName) error {
 	if running := s.get(key); running != nil {
 		running.close()
 		s.mu.Lock()
@@ -168,11 +189,11 @@ func (s *Servers) remove(ctx context.Context, key types.NamespacedName) error {
 	if err := s.etcd.DeletePrefix(ctx, prefix(key)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(s.place(key)); err != nil {
+	if err := os.RemoveAll(s.Place(key)); err != nil {
 		return fmt.Errorf("remove the files of the API server of %s: %w", key, err)
 	}
 	// The namespace's directory goes with its last cluster; that it is not empty is no error.
-	_ = os.Remove(filepath.Dir(s.place(key)))
+	_ = os.Remove(filepath.Dir(s.Place(key)))
 	return nil
 }
 
@@ -188,7 +209,7 @@ func (s *Servers) Close() {
 	all.Wait()
 }
 
-func (w *server) close() {
+func (w *Server) close() {
 	close(w.stopping)
 	w.controllers.Stop()
 	w.Stop()
