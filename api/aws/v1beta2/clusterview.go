@@ -23,6 +23,9 @@ type ClusterView struct {
 	ImageLookupFormat, ImageLookupOrg, ImageLookupBaseOS string
 	// EKS says that the control plane is Amazon's own.
 	EKS bool
+	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it
+	// to whoever may read the objects that the cluster's identityRef leads to.
+	Identity *IdentityView
 }
 
 // SubnetView is what is read of one subnet of the cluster.

@@ -1,0 +1,169 @@
+package v1beta2
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// TestAccessKeysAreNotShown prints keys in every way that a log or an error may.
+func TestAccessKeysAreNotShown(t *testing.T) {
+	t.Parallel()
+	keys := NewAccessKeys("AKIAEXAMPLE", "s3cret", "t0ken")
+	holder := struct {
+		Shown  IdentityView
+		hidden IdentityView
+	}{IdentityView{Keys: keys}, IdentityView{Keys: keys}}
+	texts := []string{}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
+		texts = append(texts, fmt.Sprintf(verb, keys), fmt.Sprintf(verb, &keys), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder), fmt.Sprintf(verb, holder.hidden))
+	}
+	encoded, err := json.Marshal(holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range append(texts, string(encoded)) {
+		for _, secret := range []string{"AKIAEXAMPLE", "s3cret", "t0ken", fmt.Sprintf("%x", "s3cret")} {
+			if strings.Contains(text, secret) {
+				t.Errorf("want no keys in what is printed, found %s in %s", secret, text)
+			}
+		}
+	}
+	if id, secret, token := keys.Reveal(); id+secret+token != "AKIAEXAMPLEs3crett0ken" {
+		t.Errorf("want the keys where they are asked for, got %s %s %s", id, secret, token)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	base := func() *IdentityView {
+		return &IdentityView{Name: "AWSClusterRoleIdentity/a", Keys: NewAccessKeys("a", "b", ""), Roles: []RoleView{{ARN: "arn", PolicyARNs: []string{"p"}}}}
+	}
+	if (*IdentityView)(nil).Fingerprint() != "" {
+		t.Error("want no fingerprint for the controller's own credentials")
+	}
+	if base().Fingerprint() != base().Fingerprint() || base().Fingerprint() != base().DeepCopy().Fingerprint() {
+		t.Error("want the same fingerprint for the same content")
+	}
+	for reason, change := range map[string]func(*IdentityView){
+		"a rotated secret makes new clients":                func(i *IdentityView) { i.Keys = NewAccessKeys("a", "c", "") },
+		"what moves between fields is not the same":         func(i *IdentityView) { i.Keys = NewAccessKeys("a", "", "b") },
+		"no keys are the controller's own":                  func(i *IdentityView) { i.Keys = AccessKeys{} },
+		"another role is another principal":                 func(i *IdentityView) { i.Roles[0].ARN = "other" },
+		"a session policy decides on what is allowed":       func(i *IdentityView) { i.Roles[0].PolicyARNs = nil },
+		"another object has budgets and metrics of its own": func(i *IdentityView) { i.Name = "AWSClusterRoleIdentity/b" },
+	} {
+		changed := base()
+		change(changed)
+		if changed.Fingerprint() == base().Fingerprint() {
+			t.Errorf("%s: want another fingerprint", reason)
+		}
+	}
+	if !NewAccessKeys("a", "b", "c").Equal(NewAccessKeys("a", "b", "c")) || NewAccessKeys("a", "b", "").Equal(AccessKeys{}) || !(AccessKeys{}).Equal(AccessKeys{}) {
+		t.Error("want keys to be equal by what they hold")
+	}
+}
+
+func TestIdentityRefOf(t *testing.T) {
+	t.Parallel()
+	got, err := IdentityRefOf(object(t, `{kind: AWSManagedControlPlane, spec: {identityRef: {kind: AWSClusterRoleIdentity, name: a}}}`))
+	if err != nil || got == nil || got.String() != "AWSClusterRoleIdentity/a" {
+		t.Errorf("want AWSClusterRoleIdentity/a, got %v, %v", got, err)
+	}
+	if got, err = IdentityRefOf(object(t, `{kind: AWSCluster, spec: {}}`)); got != nil || err != nil {
+		t.Errorf("want no reference where none is, got %v, %v", got, err)
+	}
+	if _, err = IdentityRefOf(object(t, `{kind: AWSCluster, spec: {identityRef: a}}`)); err == nil {
+		t.Error("want a reference of another type refused: the controller's own credentials are no substitute")
+	}
+	parsed, err := ParseIdentityReference("AWSClusterRoleIdentity/a")
+	if err != nil || parsed != (IdentityReference{Kind: RoleIdentityKind, Name: "a"}) {
+		t.Errorf("want what String wrote, got %v, %v", parsed, err)
+	}
+	if _, err = ParseIdentityReference("a"); err == nil {
+		t.Error("want an error for what is no reference")
+	}
+}
+
+// TestAllowedNamespaces holds the ecosystem's semantics.
+func TestAllowedNamespaces(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, reason, spec string
+		byName             bool
+		selector           string
+		err                bool
+	}{
+		{name: "absent", reason: "without a word nobody may", spec: `{}`},
+		{name: "null", reason: "null is absence", spec: `{allowedNamespaces: null}`},
+		{name: "empty", reason: "empty is everybody", spec: `{allowedNamespaces: {}}`, byName: true},
+		{name: "as a typed client writes it", reason: "null lists and empty selectors are what empty looks like on the wire",
+			spec: `{allowedNamespaces: {list: null, selector: {}}}`, byName: true},
+		{name: "empty list", reason: "a list of nobody is nobody", spec: `{allowedNamespaces: {list: []}}`},
+		{name: "listed", reason: "a name is enough", spec: `{allowedNamespaces: {list: [other, ns]}}`, byName: true},
+		{name: "not listed", reason: "others may not", spec: `{allowedNamespaces: {list: [other]}}`},
+		{name: "selected", reason: "labels are looked at where names don't decide", spec: `{allowedNamespaces: {selector: {matchLabels: {a: b}}}}`, selector: "a=b"},
+		{name: "empty selector", reason: "an empty selector selects nothing", spec: `{allowedNamespaces: {list: [other], selector: {matchLabels: {}}}}`},
+		{name: "broken selector", reason: "what means nothing is said", spec: `{allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}}`, err: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			source, err := IdentitySourceOf(object(t, "{kind: AWSClusterStaticIdentity, spec: "+c.spec+"}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			selector, err := source.Allowed.Labels()
+			if (err != nil) != c.err {
+				t.Fatalf("%s: want an error: %v, got %v", c.reason, c.err, err)
+			}
+			words := ""
+			if selector != nil {
+				words = selector.String()
+			}
+			if got := source.Allowed.ByName("ns"); got != c.byName || words != c.selector {
+				t.Errorf("%s: want by name %v and selector %q, got %v and %q", c.reason, c.byName, c.selector, got, words)
+			}
+		})
+	}
+}
+
+func TestIdentitySourceOf(t *testing.T) {
+	t.Parallel()
+	got, err := IdentitySourceOf(object(t, `
+kind: AWSClusterRoleIdentity
+spec:
+  allowedNamespaces: {list: [ns]}
+  roleARN: arn:aws:iam::1:role/r
+  sessionName: s
+  durationSeconds: 900
+  inlinePolicy: "{}"
+  policyARNs: [arn:aws:iam::1:policy/p]
+  externalID: e
+  sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}
+`))
+	want := IdentitySource{
+		Allowed: &AllowedNamespaces{List: []string{"ns"}}, RoleARN: "arn:aws:iam::1:role/r", SessionName: "s", DurationSeconds: 900, InlinePolicy: "{}",
+		PolicyARNs: []string{"arn:aws:iam::1:policy/p"}, ExternalID: "e",
+		SourceIdentityRef: &IdentityReference{Kind: ControllerIdentityKind, Name: ControllerIdentityName},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("want every field that is read (-want +got), %v:\n%s", err, diff)
+	}
+	if _, err := IdentitySourceOf(object(t, `{kind: AWSClusterStaticIdentity, spec: {secretRef: {name: a}}}`)); err == nil {
+		t.Error("want a field of another type refused")
+	}
+}
