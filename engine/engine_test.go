@@ -29,7 +29,7 @@ type driver struct {
 }
 
 func (d *driver) Traits() pool.Traits {
-	return pool.Traits{Group: "group", Template: "template", KeepTemplates: 1, RemoveBatch: 10}
+	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10}
 }
 
 func (d *driver) Observe(_ context.Context, t cloud.Target[int]) (pool.Observed, error) {

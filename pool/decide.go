@@ -131,32 +131,6 @@ func unknownTemplate(o Observed, t Traits) []Cause {
 	return []Cause{{"TemplateUnknown", fmt.Sprintf("waiting for what the %s is made of", t.Template)}}
 }
 
-// behind says whether the newest template lacks what is wanted, bootstrap data included.
-func behind(o Observed) bool {
-	latest := o.Latest()
-	return o.Wanted.Content != "" && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
-}
-
-func putTemplate(o Observed, t Traits) *Step {
-	latest := o.Latest()
-	cause := Cause{"TemplateChanged", fmt.Sprintf("the specification of the %s has changed", t.Template)}
-	switch {
-	case latest.Ref == "":
-		cause = Cause{"TemplateMissing", fmt.Sprintf("there is no %s yet", t.Template)}
-	case latest.Same(o.Wanted):
-		cause = Cause{"BootstrapDataChanged", "new machines need the new bootstrap data; machines that exist stay as they are"}
-	}
-	return &Step{Kind: PutTemplate, Cause: cause, Base: latest.Ref}
-}
-
-// templateStep keeps the newest template what the specification and the bootstrap data ask for.
-func templateStep(d Desired, o Observed, t Traits) *Step {
-	if d.Held != nil || !behind(o) {
-		return nil
-	}
-	return putTemplate(o, t)
-}
-
 // launchesNext is the template that the group shall launch from: the newest, unless that is not what is wanted, or a roll of the
 // cloud's own sees to it.
 func (v *view) launchesNext() string {
@@ -189,50 +163,6 @@ func (v *view) groupStep() *Step {
 	}
 	s.Cause = Cause{"GroupChanged", fmt.Sprintf("the %s differs in %s", v.t.Group, strings.Join(fields, ", "))}
 	return s
-}
-
-// pruneStep deletes versions that nothing launches from any more. Versions that differ from a newer one only in their
-// bootstrap data go first and do not count as history.
-func (v *view) pruneStep() *Step {
-	o, t := v.o, v.t
-	used := map[string]bool{o.Latest().Ref: true}
-	for _, v := range o.LaunchesFrom() {
-		used[v.Ref] = true
-	}
-	seen := map[string]bool{}
-	for _, i := range o.Instances {
-		used[i.Template.Ref] = true
-	}
-	for _, v := range o.Versions {
-		if used[v.Ref] {
-			seen[v.Content] = true
-		}
-	}
-	var refs []string
-	kept := 0
-	for _, v := range o.Versions {
-		switch {
-		case used[v.Ref] || v.Fixed:
-		case !seen[v.Content] && kept < t.KeepTemplates:
-			seen[v.Content] = true
-			kept++
-		default:
-			refs = append(refs, v.Ref)
-		}
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	return &Step{Kind: PruneTemplates, Refs: refs,
-		Cause: Cause{"TemplateUnused", fmt.Sprintf("nothing launches from %s of the %s any more", versions(len(refs)), t.Template)}}
-}
-
-// versions counts in words.
-func versions(n int) string {
-	if n == 1 {
-		return "1 version"
-	}
-	return fmt.Sprintf("%d versions", n)
 }
 
 // machines counts in words.

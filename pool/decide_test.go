@@ -138,21 +138,21 @@ func TestRefusedSteps(t *testing.T) {
 		o.Wanted.Content = "v1:b"
 		o.Group.Drift = []string{"tags"}
 		o.Instances[0].Marked, o.Instances[1].Marked = true, true
-		o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"))
+		o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"), version(-3, "z", "d"))
 	})
 	for _, r := range []row{
 		{"none", "the template comes first", wants(5), busy, "PutTemplate after lt:1 (TemplateChanged), waiting Draining"},
 		{"template", "then the group", wants(5, refused(PutTemplate)), busy, "UpdateGroup fields tags (GroupChanged), waiting Draining, waiting Denied"},
 		{"group", "then what is wanted again", wants(5, refused(PutTemplate, UpdateGroup)), busy, "Undrain i-9 (StillWanted), waiting Draining, waiting Denied, waiting Denied"},
 		{"nodes", "then who goes, as far as enough machines serve", wants(5, refused(PutTemplate, UpdateGroup, Undrain)), busy, "Drain i-1 (ScaleIn), waiting Draining, waiting Denied, waiting Denied, waiting Denied"},
-		{"drains", "then what is spare", wants(5, refused(PutTemplate, UpdateGroup, Undrain, Drain)), busy, "PruneTemplates refs lt:-2 (TemplateUnused), waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
+		{"drains", "then what is spare", wants(5, refused(PutTemplate, UpdateGroup, Undrain, Drain)), busy, "PruneTemplates refs lt:-3 (TemplateUnused), waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
 		{"drains that have begun", "a drain that takes days keeps nothing", wants(1), fleet(append(serving(1), machine("i-9", 9, drainingNode)), func(o *Observed) {
-			o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"))
-		}), "PruneTemplates refs lt:-2 (TemplateUnused), waiting Draining"},
+			o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"), version(-3, "z", "d"))
+		}), "PruneTemplates refs lt:-3 (TemplateUnused), waiting Draining"},
 		{"everything", "then nothing, and the pool is not at rest", wants(5, refused(PutTemplate, UpdateGroup, Undrain, Drain, PruneTemplates)), busy, "waiting Draining, waiting Denied, waiting Denied, waiting Denied, waiting Denied, waiting Denied"},
 		{"growth", "a size that is refused keeps no template from being pruned", wants(9, refused(Resize)), fleet(serving(2), func(o *Observed) {
-			o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"))
-		}), "PruneTemplates refs lt:-2 (TemplateUnused), waiting Denied"},
+			o.Versions = append(o.Versions, version(-1, "x", "d"), version(-2, "y", "d"), version(-3, "z", "d"))
+		}), "PruneTemplates refs lt:-3 (TemplateUnused), waiting Denied"},
 		{"something else", "a refusal of what is not wanted any more says nothing", wants(2, refused(Resize)), fleet(serving(2)), "settled"},
 	} {
 		r.check(t)
@@ -160,59 +160,6 @@ func TestRefusedSteps(t *testing.T) {
 	got := Decide(wants(9, refused(Resize)), fleet(serving(2)), traits, now).Waiting
 	if want := (Cause{"Denied", "Resize was refused: not allowed"}); len(got) != 1 || got[0] != want {
 		t.Errorf("want the refusal in the cloud's words, %v, got %v", want, got)
-	}
-}
-
-func TestPrune(t *testing.T) {
-	fixed := func(v Template) Template { v.Fixed = true; return v }
-	var manyKept = traits
-	manyKept.KeepTemplates = 2
-	for _, c := range []struct {
-		name, why string
-		traits    Traits
-		versions  []Template
-		group     string
-		instances []Instance
-		want      string
-	}{
-		{"in use", "the newest, the group's own and those that machines were launched from stay", traits,
-			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d")}, "lt:4", []Instance{machine("i-1", 1, from(version(3, "c", "d")))}, "UpdateGroup"},
-		{"history", "one earlier content is kept for going back, older ones go", traits,
-			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d"), version(2, "b", "d")}, "lt:5", nil, "lt:3 lt:2"},
-		{"longer history", "how many are kept is a fact about the cloud", manyKept,
-			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d"), version(2, "b", "d")}, "lt:5", nil, "lt:2"},
-		{"bootstrap data alone", "versions that differ in nothing else hold old tokens and are no history", traits,
-			[]Template{version(5, "e", "d3"), version(4, "e", "d2"), version(3, "e", "d1"), version(2, "b", "d")}, "lt:5", nil, "lt:4 lt:3"},
-		{"bootstrap data of the history", "of an earlier content the newest version is kept", traits,
-			[]Template{version(5, "e", "d"), version(4, "b", "d2"), version(3, "b", "d1")}, "lt:5", nil, "lt:3"},
-		{"old data still running", "a version that a machine runs from stays, whatever its data", traits,
-			[]Template{version(5, "e", "d2"), version(4, "e", "d1")}, "lt:5", []Instance{machine("i-1", 1, from(version(4, "e", "d1")))}, ""},
-		{"a machine on its way out", "until it is gone it counts", traits,
-			[]Template{version(5, "e", "d2"), version(4, "e", "d1")}, "lt:5", []Instance{machine("i-1", 1, leaving, from(version(4, "e", "d1")))}, ""},
-		{"default version", "the cloud would refuse to delete it", traits,
-			[]Template{version(5, "e", "d2"), fixed(version(4, "e", "d1"))}, "lt:5", nil, ""},
-		{"default version and history", "it does not take history's place either", traits,
-			[]Template{version(5, "e", "d"), fixed(version(4, "d", "d")), version(3, "c", "d")}, "lt:5", nil, ""},
-		{"one version", "there is nothing to spare", traits, []Template{version(5, "e", "d")}, "lt:5", nil, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			o := fleet(c.instances, func(o *Observed) {
-				o.Versions, o.Group.Template = c.versions, c.group
-				o.Wanted = Template{Content: c.versions[0].Content, Data: c.versions[0].Data}
-			})
-			p := Decide(wants(len(c.instances)), o, c.traits, now)
-			got := ""
-			if p.Step != nil {
-				got = string(p.Step.Kind)
-				if p.Step.Kind == PruneTemplates {
-					got = say(Plan{Step: &Step{Refs: p.Step.Refs}})
-					got = got[len(" refs ") : len(got)-len(" ()")]
-				}
-			}
-			if got != c.want {
-				t.Errorf("%s: want %q, got %q", c.why, c.want, got)
-			}
-		})
 	}
 }
 

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 // now is the moment of every table.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-var traits = Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 1, RemoveBatch: 3}
+var traits = Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 3}
 
 // version is the template version of a number.
 func version(n int, content, data string) Template {

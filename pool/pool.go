@@ -58,6 +58,10 @@ type Desired struct {
 	ProgressDeadline time.Duration
 	// DataLost are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
 	DataLost []string
+	// KeepTemplates is how many template versions of distinct content are kept in all, the newest included, beside what is in
+	// use: the history that can be looked at and gone back to. Zero is DefaultKeepTemplates, and it counts as LeastKeepTemplates
+	// at least.
+	KeepTemplates int
 	// Avoid are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
 	// has ended, and what does not depend on them goes on.
 	Avoid map[StepKind]Cause
@@ -91,6 +95,12 @@ type Template struct {
 	Content string
 	// Data is the hash of the bootstrap data. It alone never makes an instance stale.
 	Data string
+	// Given says that it exists without us (a template that was brought, the cloud's own versions): it is never made, pruned,
+	// made default or deleted by us.
+	Given bool
+	// About is, for people, what changed with this version and why, as the cloud keeps it beside the version. It is no part of
+	// what tells templates apart, and holds no secret.
+	About string
 }
 
 // Same says whether both templates make the same machines, whatever bootstrap data they carry.
@@ -105,8 +115,15 @@ type Observed struct {
 	// Wanted is the template that the specification asks for now; its Ref is empty. It is zero when the specification
 	// can't be translated without bootstrap data that is not there.
 	Wanted Template
-	// Versions are the templates of ours that exist in the cloud, newest first.
+	// Versions are the templates that exist in the cloud, newest first: those of ours, and the Given ones that the group
+	// launches from or should.
 	Versions []Template
+	// Needs names what the group needs beside its template and what is missing or not as it should be (a role of its
+	// machines and its policies), and what is ours to make.
+	Needs []string
+	// Leftovers names what of ours stays in the cloud when group and template are gone. It is asked for only while the pool is
+	// being deleted.
+	Leftovers []string
 	// Instances are the group's members that exist, terminating ones included, ordered by creation, then ID.
 	Instances []Instance
 	// Lent are the provider IDs of instances that somebody else has taken out of the group's count and keeps running (a standby
@@ -174,8 +191,22 @@ type Group struct {
 	Template string
 	// Drift names the fields of the group, its size aside, that differ from what the specification asks for.
 	Drift []string
+	// Unchangeable names the fields of the group that differ from what the specification asks for and that this cloud can't
+	// change on a group that exists.
+	Unchangeable []string
 	// Deleting says that the cloud is removing the group.
 	Deleting bool
+	// Busy, when set, says what the cloud is doing to the group, by itself or because it was asked to: nothing that changes the
+	// group is begun before that has ended.
+	Busy *Cause
+	// Failed, when set, says in the cloud's words why the group's creation or its deletion failed. It can still be changed and
+	// deleted.
+	Failed *Cause
+	// Created is when the cloud made the group; zero when it does not say.
+	Created time.Time
+	// DeleteFailed is when the last deletion of the group ended without success, by the clock that Decide is handed; zero when
+	// none did.
+	DeleteFailed time.Time
 }
 
 // InstanceState is an instance's place in its life.
@@ -263,18 +294,29 @@ func (n *Node) Drained() bool {
 	return !n.DrainStarted.IsZero() && n.Remaining == 0 && n.Detaching == 0
 }
 
+const (
+	// DefaultKeepTemplates is the number of versions that are kept where nobody asks for another: what is wanted, what was
+	// before, and what was before that, so that a change and a change taken back can both be looked at.
+	DefaultKeepTemplates = 3
+	// LeastKeepTemplates leaves one version to go back to.
+	LeastKeepTemplates = 2
+)
+
 // Traits are facts about a cloud, as data, so that the decision needs to know no cloud.
 type Traits struct {
 	// Name of the cloud's group in its own language, for messages: "Auto Scaling group".
 	Group string
 	// Template in the cloud's own language: "launch template".
 	Template string
-	// KeepTemplates is how many templates are kept beside those in use.
-	KeepTemplates int
 	// RemoveBatch is how many instances one removal may name.
 	RemoveBatch int
 	// Rolls says that the cloud can replace stale instances by itself.
 	Rolls bool
+	// RollsChanges says that the cloud's own roll replaces machines of another template and no others, whatever the pool's
+	// strategy is; those that are stale for another reason (a restart) are replaced by our hand. It implies Rolls.
+	RollsChanges bool
+	// CancelsNot says that a roll of the cloud's own that runs can't be ended: it is waited for.
+	CancelsNot bool
 	// SetsAside says that instances can be taken out of the group's count while they go on running. A rollout then surges
 	// without a write to the group's size or to its maximum.
 	SetsAside bool

@@ -37,12 +37,19 @@ const (
 	StartRoll StepKind = "StartRoll"
 	// CancelRoll ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
 	CancelRoll StepKind = "CancelRoll"
+	// DefaultTemplate makes the version named in Template the template's default, for those who launch from it without saying
+	// from which version.
+	DefaultTemplate StepKind = "DefaultTemplate"
 	// PruneTemplates deletes the template versions in Refs.
 	PruneTemplates StepKind = "PruneTemplates"
 	// DeleteGroup deletes the group with whatever instances it still holds.
 	DeleteGroup StepKind = "DeleteGroup"
 	// DeleteTemplates deletes the template with all its versions.
 	DeleteTemplates StepKind = "DeleteTemplates"
+	// Provide makes what Fields names as the group needs it: what Observed.Needs says.
+	Provide StepKind = "Provide"
+	// CleanUp deletes what Fields names: what Observed.Leftovers says.
+	CleanUp StepKind = "CleanUp"
 )
 
 // Step is the one thing that a pass does. It is begun, never waited for.
@@ -63,10 +70,10 @@ type Step struct {
 	More bool
 	// Every says that StartRoll replaces instances of the wanted template too.
 	Every bool
-	// Template is the Ref that CreateGroup, UpdateGroup and StartRoll launch from; Base is the newest version that PutTemplate saw
+	// Template is the Ref that CreateGroup, UpdateGroup and StartRoll launch from, and that DefaultTemplate makes the default; Base is the newest version that PutTemplate saw
 	// before it, which makes its client token.
 	Template, Base string
-	// Fields are the drifted fields that UpdateGroup repairs.
+	// Fields are the drifted fields that UpdateGroup repairs, what Provide makes, or what CleanUp deletes.
 	Fields []string
 	// Refs are the template versions that PruneTemplates deletes, or the roll that CancelRoll ends.
 	Refs []string

@@ -63,8 +63,6 @@ func New(o Options) (*Driver, error) {
 func (d *Driver) Close() { d.regions.close() }
 
 const (
-	// keepTemplates is how many template versions are kept beside those in use: enough to see what changed last.
-	keepTemplates = 2
 	// removeBatch keeps a removal, which takes one call for each instance, within a few seconds; one call sets aside 20 at the
 	// most.
 	removeBatch = 10
@@ -73,7 +71,7 @@ const (
 // Traits are those of Auto Scaling groups.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
-		Group: "Auto Scaling group", Template: "launch template", KeepTemplates: keepTemplates, RemoveBatch: removeBatch,
+		Group: "Auto Scaling group", Template: "launch template", RemoveBatch: removeBatch,
 		Rolls: true, SetsAside: true,
 	}
 }

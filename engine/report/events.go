@@ -27,9 +27,12 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.Release:         {"InstancesReleased", "no longer holding"},
 	pool.StartRoll:       {"RollStarted", "began a roll of the %s"},
 	pool.CancelRoll:      {"RollCancelled", "cancelled the roll of the %s"},
+	pool.DefaultTemplate: {"TemplateDefaulted", "changed the default version of the %s"},
 	pool.PruneTemplates:  {"TemplatesPruned", "deleted unused versions of the %s"},
 	pool.DeleteGroup:     {"GroupDeleted", "deleting the %s"},
 	pool.DeleteTemplates: {"TemplateDeleted", "deleted the %s"},
+	pool.Provide:         {"NeedsProvided", "made what the %s needs"},
+	pool.CleanUp:         {"LeftoversDeleted", "deleted what was left of the %s"},
 }
 
 // happened are the events of this pass: what was begun, and an error that is news.

@@ -16,7 +16,7 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 1, RemoveBatch: 10}
+var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10}
 
 // scene is a pool of three machines that is as wanted, until a row changes it. The plan is decided as in a real pass.
 type scene struct {
@@ -427,6 +427,7 @@ func TestEvents(t *testing.T) {
 		{"given back", "whose", and(first(draining), began), "DrainEnded: no longer draining i-1 (node-i-1): the pool wants the instance again"},
 		{"pruned", "how many", func(s *scene) {
 			s.started = true
+			s.d.KeepTemplates = 2
 			s.o.Versions = append(s.o.Versions, pool.Template{Ref: "b", Content: "b"}, pool.Template{Ref: "c", Content: "c"})
 		}, "TemplatesPruned: deleted unused versions of the launch template: nothing launches from 1 version of the launch template any more"},
 		{"group deleted", "why", func(s *scene) { s.d.Deleting, s.started, s.o.Instances = true, true, nil }, "GroupDeleted: deleting the Auto Scaling group: the pool is being deleted"},

@@ -53,7 +53,7 @@ func newAccount() *account {
 }
 
 func (a *account) Traits() pool.Traits {
-	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 2, RemoveBatch: 10, Rolls: a.rolls}
+	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, Rolls: a.rolls}
 }
 
 // wanted is the template that a target asks for; nothing without bootstrap data.

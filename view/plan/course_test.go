@@ -14,7 +14,7 @@ import (
 
 var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", KeepTemplates: 2, RemoveBatch: 10}
+var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10}
 
 // stocked are the facts of n machines that serve, launched from content a where b is wanted by a strategy.
 func stocked(n int, s pool.Strategy, change ...func(*Facts)) Facts {

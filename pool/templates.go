@@ -1,0 +1,96 @@
+package pool
+
+import "fmt"
+
+// behind says whether the newest template lacks what is wanted, bootstrap data included.
+func behind(o Observed) bool {
+	latest := o.Latest()
+	return o.Wanted.Content != "" && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
+}
+
+func putTemplate(o Observed, t Traits) *Step {
+	latest := o.Latest()
+	cause := Cause{"TemplateChanged", fmt.Sprintf("the specification of the %s has changed", t.Template)}
+	switch {
+	case latest.Ref == "":
+		cause = Cause{"TemplateMissing", fmt.Sprintf("there is no %s yet", t.Template)}
+	case latest.Same(o.Wanted):
+		cause = Cause{"BootstrapDataChanged", "new machines need the new bootstrap data; machines that exist stay as they are"}
+	}
+	return &Step{Kind: PutTemplate, Cause: cause, Base: latest.Ref}
+}
+
+// templateStep keeps the newest template what the specification and the bootstrap data ask for.
+func templateStep(d Desired, o Observed, t Traits) *Step {
+	if d.Held != nil || !behind(o) {
+		return nil
+	}
+	return putTemplate(o, t)
+}
+
+// kept is how many versions of distinct content the history holds.
+func (d Desired) kept() int {
+	if d.KeepTemplates == 0 {
+		return DefaultKeepTemplates
+	}
+	return max(d.KeepTemplates, LeastKeepTemplates)
+}
+
+// used are the versions that machines run from or may be launched from, and the newest.
+func (v *view) used() map[string]bool {
+	used := map[string]bool{v.o.Latest().Ref: true}
+	for _, version := range v.o.LaunchesFrom() {
+		used[version.Ref] = true
+	}
+	for _, i := range v.o.Instances {
+		used[i.Template.Ref] = true
+	}
+	return used
+}
+
+// pruneStep deletes versions beyond the history. It counts contents, so that rotated bootstrap data pushes nothing out of it:
+// of versions that differ in nothing else one is kept, one in use before the newest. What is in use beyond it stays too.
+func (v *view) pruneStep() *Step {
+	used := v.used()
+	stays := map[string]bool{}
+	for _, version := range v.o.Versions {
+		if used[version.Ref] {
+			stays[version.identity()] = true
+		}
+	}
+	var refs []string
+	counted := map[string]bool{}
+	for _, version := range v.o.Versions {
+		id := version.identity()
+		first := !counted[id]
+		counted[id] = true
+		switch {
+		case used[version.Ref] || version.Fixed || version.Given:
+		case first && !stays[id] && len(counted) <= v.d.kept():
+		default:
+			refs = append(refs, version.Ref)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return &Step{Kind: PruneTemplates, Refs: refs,
+		Cause: Cause{"TemplateUnused", fmt.Sprintf("nothing launches from %s of the %s any more", versions(len(refs)), v.t.Template)}}
+}
+
+// identity is what a version counts as in the history. Of one whose content is not known nothing can be said but that it is
+// another.
+func (t Template) identity() string {
+	if t.Content == "" {
+		return "ref " + t.Ref
+	}
+	return t.Content
+}
+
+// versions counts in words.
+func versions(n int) string {
+	if n == 1 {
+		return "1 version"
+	}
+	return fmt.Sprintf("%d versions", n)
+}
