@@ -34,8 +34,8 @@ func edits() map[What]func(*World, Event) {
 	return map[What]func(*World, Event){
 		Replicas:  func(w *World, e Event) { w.resize(e.N, e.M > 0) },
 		Bounds:    (*World).editBounds,
-		Template:  func(w *World, e Event) { w.editInfra(func(o *awsv1.AWSMachinePool) { template(o, e.N) }) },
-		GroupEdit: func(w *World, e Event) { w.editInfra(func(o *awsv1.AWSMachinePool) { group(&o.Spec, e.N, e.M) }) },
+		Template:  func(w *World, e Event) { w.editInfra(func(o *infra) { template(o, e.N) }) },
+		GroupEdit: func(w *World, e Event) { w.editInfra(func(o *infra) { group(&o.group.Spec, e.N, e.M) }) },
 		Token:     func(w *World, _ Event) { w.rotate() },
 		Bootstrap: func(w *World, _ Event) { w.rotate() },
 		External: func(w *World, _ Event) {
@@ -45,7 +45,7 @@ func edits() map[What]func(*World, Event) {
 		},
 		Strategy: (*World).editStrategy,
 		BadTemplate: func(w *World, _ Event) {
-			w.editInfra(func(o *awsv1.AWSMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = badType })
+			w.editInfra(func(o *infra) { o.template().InstanceType = badType })
 		},
 		Back:        func(w *World, _ Event) { w.back() },
 		Hold:        func(w *World, e Event) { w.annotate(e.N, rolloutAnnotation, "paused") },
@@ -55,9 +55,7 @@ func edits() map[What]func(*World, Event) {
 		Pause:       func(w *World, _ Event) { w.pause(true) },
 		Unpause:     func(w *World, _ Event) { w.pause(false) },
 		Nudge: func(w *World, e Event) {
-			w.editInfra(func(o *awsv1.AWSMachinePool) {
-				metav1.SetMetaDataAnnotation(&o.ObjectMeta, "nudge", time.Now().String())
-			})
+			w.editInfra(func(o *infra) { annotate(o, "nudge", time.Now().String()) })
 		},
 		Mark:   func(w *World, e Event) { w.workload.mark(e.N) },
 		Delete: func(w *World, _ Event) { w.deletePool() },
@@ -122,17 +120,15 @@ func (w *World) within() {
 	_, o := w.objects(w.user)
 	w.editPool(func(mp *clusterv1.MachinePool) {
 		if o != nil {
-			mp.Spec.Replicas = ptr.To(min(max(ptr.Deref(mp.Spec.Replicas, 1), o.Spec.MinSize), o.Spec.MaxSize))
+			least, most := o.bounds()
+			mp.Spec.Replicas = ptr.To(min(max(ptr.Deref(mp.Spec.Replicas, 1), least), most))
 		}
 	})
 }
 
 // editBounds keeps the replicas within the bounds, as people do, unless that is forgotten.
 func (w *World) editBounds(e Event) {
-	w.editInfra(func(o *awsv1.AWSMachinePool) {
-		o.Spec.MinSize = int32(e.N % 4)
-		o.Spec.MaxSize = o.Spec.MinSize + 1 + int32(e.M%7)
-	})
+	w.editInfra(func(o *infra) { o.bound(int32(e.N%4), int32(e.N%4+1+e.M%7)) })
 	if (e.N+e.M)%3 > 0 {
 		w.within()
 	}
@@ -140,27 +136,45 @@ func (w *World) editBounds(e Event) {
 
 func toggle(mp *clusterv1.MachinePool, key, value string) {
 	if _, on := mp.Annotations[key]; on {
-		delete(mp.Annotations, key)
+		without(mp, key)
 		return
 	}
-	metav1.SetMetaDataAnnotation(&mp.ObjectMeta, key, value)
+	annotate(mp, key, value)
+}
+
+// annotate gives an object an annotation, without takes it off.
+func annotate(o client.Object, key, value string) {
+	annotations := map[string]string{key: value}
+	for k, v := range o.GetAnnotations() {
+		if k != key {
+			annotations[k] = v
+		}
+	}
+	o.SetAnnotations(annotations)
+}
+
+func without(o client.Object, key string) {
+	annotations := map[string]string{}
+	for k, v := range o.GetAnnotations() {
+		if k != key {
+			annotations[k] = v
+		}
+	}
+	o.SetAnnotations(annotations)
 }
 
 // pause pauses both objects, or goes on with them.
 func (w *World) pause(on bool) {
-	set := func(o client.Object) {
-		annotations := o.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		delete(annotations, clusterv1.PausedAnnotation)
-		if on {
-			annotations[clusterv1.PausedAnnotation] = ""
-		}
-		o.SetAnnotations(annotations)
+	w.editPool(func(mp *clusterv1.MachinePool) { pausing(mp, on) })
+	w.editInfra(func(o *infra) { pausing(o, on) })
+}
+
+func pausing(o client.Object, on bool) {
+	if on {
+		annotate(o, clusterv1.PausedAnnotation, "")
+		return
 	}
-	w.editPool(func(mp *clusterv1.MachinePool) { set(mp) })
-	w.editInfra(func(o *awsv1.AWSMachinePool) { set(o) })
+	without(o, clusterv1.PausedAnnotation)
 }
 
 func (w *World) deletePool() {
@@ -170,8 +184,8 @@ func (w *World) deletePool() {
 }
 
 // template changes what machines are launched as.
-func template(o *awsv1.AWSMachinePool, n int) {
-	t := &o.Spec.AWSLaunchTemplate
+func template(o *infra, n int) {
+	t := o.template()
 	switch n % 4 {
 	case 0:
 		t.RootVolume = &awsv1.Volume{Size: int64(40 + 10*n), Type: "gp3"}

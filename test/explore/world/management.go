@@ -176,21 +176,21 @@ func (w *World) editPool(change func(*clusterv1.MachinePool)) {
 	}
 }
 
-func (w *World) editInfra(change func(*awsv1.AWSMachinePool)) {
-	o := &awsv1.AWSMachinePool{}
-	if w.user.Get(w.t.Context(), infraKey, o) == nil {
+func (w *World) editInfra(change func(*infra)) {
+	o := w.scenario.newInfra()
+	if w.user.Get(w.t.Context(), infraKey, o.Object) == nil {
 		change(o)
-		w.must(w.user.Update(w.t.Context(), o), "edit the AWSMachinePool")
+		w.must(w.user.Update(w.t.Context(), o.Object), "edit the %s", w.scenario.kind())
 	}
 }
 
 // objects are the pool's two objects as they are; nil for one that is gone.
-func (w *World) objects(r client.Reader) (*clusterv1.MachinePool, *awsv1.AWSMachinePool) {
-	mp, o := &clusterv1.MachinePool{}, &awsv1.AWSMachinePool{}
+func (w *World) objects(r client.Reader) (*clusterv1.MachinePool, *infra) {
+	mp, o := &clusterv1.MachinePool{}, w.scenario.newInfra()
 	if r.Get(w.t.Context(), poolKey, mp) != nil {
 		mp = nil
 	}
-	if r.Get(w.t.Context(), infraKey, o) != nil {
+	if r.Get(w.t.Context(), infraKey, o.Object) != nil {
 		o = nil
 	}
 	return mp, o
@@ -199,7 +199,7 @@ func (w *World) objects(r client.Reader) (*clusterv1.MachinePool, *awsv1.AWSMach
 // deleted says that somebody asked for the pool to go.
 func (w *World) deleted() bool {
 	mp, o := w.objects(w.user)
-	return mp == nil || o == nil || !mp.DeletionTimestamp.IsZero() || !o.DeletionTimestamp.IsZero()
+	return mp == nil || o == nil || !mp.DeletionTimestamp.IsZero() || !o.GetDeletionTimestamp().IsZero()
 }
 
 // owner is who the pool's cloud objects belong to.
@@ -208,10 +208,10 @@ func (w *World) owner() cloud.Owner {
 	if o == nil {
 		return w.account.owner
 	}
-	id := o.Annotations[infrapool.OwnerIDAnnotation]
+	id := o.GetAnnotations()[infrapool.OwnerIDAnnotation]
 	if id == "" {
-		id = string(o.UID)
+		id = string(o.GetUID())
 	}
-	w.account.owner = cloud.Owner{ID: id, Cluster: clusterName, Namespace: o.Namespace, Name: o.Name}
+	w.account.owner = cloud.Owner{ID: id, Cluster: clusterName, Namespace: infraKey.Namespace, Name: infraKey.Name}
 	return w.account.owner
 }

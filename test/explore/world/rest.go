@@ -16,7 +16,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
@@ -47,9 +46,9 @@ func (w *World) peace() {
 	w.pause(false)
 	w.annotate(0, rolloutAnnotation, "")
 	w.annotate(1, rolloutAnnotation, "")
-	w.editInfra(func(o *awsv1.AWSMachinePool) {
-		if o.Spec.AWSLaunchTemplate.InstanceType == badType {
-			o.Spec.AWSLaunchTemplate = w.launchTemplate()
+	w.editInfra(func(o *infra) {
+		if o.template().InstanceType == badType {
+			o.setTemplate(w.launchTemplate())
 		}
 	})
 	w.within()
@@ -109,8 +108,8 @@ func (w *World) says() string {
 	mp, o := w.objects(w.user)
 	var text []string
 	if o != nil {
-		text = append(text, "AWSMachinePool "+o.Status.State)
-		for _, c := range o.Status.Conditions {
+		text = append(text, w.scenario.kind()+" "+o.status().State)
+		for _, c := range o.status().Conditions {
 			text = append(text, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
 		}
 	}
@@ -129,7 +128,7 @@ func (w *World) want() map[string]string {
 	if mp == nil || o == nil {
 		return nil
 	}
-	s := &o.Spec
+	s := &o.group.Spec
 	sum := sha256.Sum256(w.bootstrap())
 	want := map[string]string{
 		"group": "1", "min": itoa(&s.MinSize), "max": itoa(&s.MaxSize), "cooldown": "300", "warmup": "300",
@@ -170,10 +169,10 @@ func (w *World) told(is map[string]string) {
 	if mp == nil || o == nil {
 		return
 	}
-	is["ready nodes"] = itoa(o.Status.ReadyReplicas)
+	is["ready nodes"] = itoa(o.status().ReadyReplicas)
 	is["pool ready nodes"], is["pool replicas"] = itoa(mp.Status.ReadyReplicas), itoa(mp.Status.Replicas)
 	is["pool"] = mp.Status.Phase
-	if c := meta.FindStatusCondition(o.Status.Conditions, clusterv1.ReadyCondition); c != nil {
+	if c := meta.FindStatusCondition(o.status().Conditions, clusterv1.ReadyCondition); c != nil {
 		is["ready"] = string(c.Status)
 	}
 }
@@ -205,9 +204,9 @@ var named = regexp.MustCompile(`\b(i|lt)-[0-9a-f]{17}\b`)
 
 // look sees whether the pool is gone, and that nothing of it is left then.
 func (w *World) look() {
-	mp, o := &clusterv1.MachinePool{}, &awsv1.AWSMachinePool{}
+	mp, o := &clusterv1.MachinePool{}, w.scenario.newInfra()
 	ctx := w.t.Context()
-	if w.gone || w.user.Get(ctx, poolKey, mp) == nil || w.user.Get(ctx, infraKey, o) == nil {
+	if w.gone || w.user.Get(ctx, poolKey, mp) == nil || w.user.Get(ctx, infraKey, o.Object) == nil {
 		return
 	}
 	w.gone = true
@@ -223,9 +222,10 @@ func (p *process) knows() oracle.Wanted {
 	mp, o := p.world.objects(p.cached)
 	wanted := oracle.Wanted{Owner: p.world.owner().ID}
 	if o != nil {
-		wanted.Min, wanted.Max = int(o.Spec.MinSize), int(o.Spec.MaxSize)
-		wanted.Deleting = !o.DeletionTimestamp.IsZero()
-		if id := o.Annotations[infrapool.OwnerIDAnnotation]; id != "" {
+		least, most := o.bounds()
+		wanted.Min, wanted.Max = int(least), int(most)
+		wanted.Deleting = !o.GetDeletionTimestamp().IsZero()
+		if id := o.GetAnnotations()[infrapool.OwnerIDAnnotation]; id != "" {
 			wanted.Owner = id
 		}
 	}
@@ -240,10 +240,10 @@ func (p *process) knows() oracle.Wanted {
 }
 
 // asks says how machines are to be replaced.
-func (p *process) asks(mp *clusterv1.MachinePool, o *awsv1.AWSMachinePool, wanted *oracle.Wanted) {
-	if o != nil && o.Spec.Strategy != nil {
+func (p *process) asks(mp *clusterv1.MachinePool, o *infra, wanted *oracle.Wanted) {
+	if o != nil && o.group.Spec.Strategy != nil {
 		wanted.ByHand = true
-		r := o.Spec.Strategy.RollingUpdate
+		r := o.group.Spec.Strategy.RollingUpdate
 		wanted.Surge, wanted.Unavailable = share(r.MaxSurge), share(r.MaxUnavailable)
 	}
 	wanted.SkipModel = p.world.scenario.SkipModel

@@ -50,12 +50,6 @@ func (r Refresh) spec() *awsv1.RefreshPreferences {
 	return nil
 }
 
-// rolls says that machines of another template than the wanted one are to be replaced.
-func (w *World) rolls(o *awsv1.AWSMachinePool) bool {
-	p := o.Spec.RefreshPreferences
-	return !w.scenario.SkipModel && (o.Spec.Strategy != nil || p == nil || !p.Disable)
-}
-
 // left are how many members are to be replaced: of another template, or made before a restart was asked for. Where nothing is
 // to be replaced there are none.
 func (w *World) left() (stale, old int) {
@@ -63,12 +57,13 @@ func (w *World) left() (stale, old int) {
 	if o == nil {
 		return 0, 0
 	}
+	rolls := o.rolls() && !w.scenario.SkipModel
 	for _, g := range w.account.snapshot().Groups {
 		if g.Owner != w.owner().ID {
 			continue
 		}
 		for _, m := range g.Staying() {
-			if w.rolls(o) && m.Content != g.Content {
+			if rolls && m.Content != g.Content {
 				stale++
 			}
 			if annotated(mp, o, restartAnnotation) != "" && m.Launched.Before(w.restarts) {
@@ -82,16 +77,17 @@ func (w *World) left() (stale, old int) {
 // editStrategy sets the strategy to another one, or takes it away.
 func (w *World) editStrategy(e Event) {
 	some := []*Limits{{"1", "0", "Oldest"}, {"0", "1", "Newest"}, {"2", "2", "Random"}, {"50%", "0", "Oldest"}, {"0", "50%", "Oldest"}, nil}
-	w.editInfra(func(o *awsv1.AWSMachinePool) {
-		if o.Spec.Strategy = some[e.N%len(some)].spec(); o.Spec.Strategy != nil && w.scenario.Refresh == Disabled {
-			o.Spec.RefreshPreferences = nil // both together are refused
+	w.editInfra(func(o *infra) {
+		spec := &o.group.Spec
+		if spec.Strategy = some[e.N%len(some)].spec(); spec.Strategy != nil && w.scenario.Refresh == Disabled {
+			spec.RefreshPreferences = nil // both together are refused
 		}
 	})
 }
 
 // back takes the launch template back to what the pool began with.
 func (w *World) back() {
-	w.editInfra(func(o *awsv1.AWSMachinePool) { o.Spec.AWSLaunchTemplate = w.launchTemplate() })
+	w.editInfra(func(o *infra) { o.setTemplate(w.launchTemplate()) })
 }
 
 // restartNow asks for a replacement of all machines, with another reason than before.
@@ -105,7 +101,7 @@ func (w *World) restartNow(e Event) {
 func (w *World) asked() time.Time {
 	_, o := w.objects(w.user)
 	at, remembered := time.Now(), map[string]string{}
-	if o == nil || json.Unmarshal([]byte(o.Annotations[infrapool.ResolvedAnnotation]), &remembered) != nil {
+	if o == nil || json.Unmarshal([]byte(o.GetAnnotations()[infrapool.ResolvedAnnotation]), &remembered) != nil {
 		return at
 	}
 	for _, key := range []string{"restart", "restart-machinepool"} {
@@ -120,26 +116,23 @@ func (w *World) asked() time.Time {
 // annotate gives one of both objects an annotation, or takes it off when the value is empty.
 func (w *World) annotate(which int, key, value string) {
 	set := func(o client.Object) {
-		annotations := map[string]string{}
-		for k, v := range o.GetAnnotations() {
-			annotations[k] = v
+		if value == "" {
+			without(o, key)
+			return
 		}
-		if annotations[key] = value; value == "" {
-			delete(annotations, key)
-		}
-		o.SetAnnotations(annotations)
+		annotate(o, key, value)
 	}
 	if which%2 == 0 {
-		w.editInfra(func(o *awsv1.AWSMachinePool) { set(o) })
+		w.editInfra(func(o *infra) { set(o) })
 		return
 	}
 	w.editPool(func(mp *clusterv1.MachinePool) { set(mp) })
 }
 
 // annotated is the value of an annotation that either object has; the infrastructure object's counts first.
-func annotated(mp *clusterv1.MachinePool, o *awsv1.AWSMachinePool, key string) string {
-	if o != nil && o.Annotations[key] != "" {
-		return o.Annotations[key]
+func annotated(mp *clusterv1.MachinePool, o *infra, key string) string {
+	if o != nil && o.GetAnnotations()[key] != "" {
+		return o.GetAnnotations()[key]
 	}
 	if mp != nil {
 		return mp.Annotations[key]
