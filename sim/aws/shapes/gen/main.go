@@ -38,6 +38,19 @@ var services = []service{
 		"DescribeTerminationPolicyTypes",
 	}},
 	{"sts", []string{"GetCallerIdentity", "AssumeRole"}},
+	{"iam", []string{
+		"CreateRole", "GetRole", "DeleteRole", "ListRoles", "TagRole", "UntagRole", "ListRoleTags", "UpdateAssumeRolePolicy",
+		"PutRolePermissionsBoundary", "DeleteRolePermissionsBoundary", "CreateServiceLinkedRole",
+		"AttachRolePolicy", "DetachRolePolicy", "ListAttachedRolePolicies", "PutRolePolicy", "GetRolePolicy", "DeleteRolePolicy", "ListRolePolicies",
+		"CreatePolicy", "GetPolicy", "DeletePolicy", "GetPolicyVersion",
+		"CreateInstanceProfile", "GetInstanceProfile", "DeleteInstanceProfile", "AddRoleToInstanceProfile", "RemoveRoleFromInstanceProfile",
+		"ListInstanceProfilesForRole",
+	}},
+	{"eks", []string{
+		"CreateCluster", "DescribeCluster", "DeleteCluster", "ListClusters", "UpdateClusterVersion",
+		"CreateNodegroup", "DescribeNodegroup", "ListNodegroups", "UpdateNodegroupConfig", "UpdateNodegroupVersion", "DeleteNodegroup",
+		"ListUpdates", "DescribeUpdate", "CancelUpdate", "TagResource", "UntagResource", "ListTagsForResource",
+	}},
 }
 
 func main() {

@@ -28,6 +28,10 @@ type model struct {
 	response map[string]map[string]string
 	// items is the name of an item by the function that reads the list.
 	items map[string]string
+	// routes are method and path of the operations of a service that speaks REST, members the names of all its fields in JSON; both
+	// are nil for others.
+	routes  map[string]string
+	members map[string]bool
 }
 
 func readModel(dir string) (*model, error) {
@@ -41,6 +45,13 @@ func readModel(dir string) (*model, error) {
 	}
 	for _, f := range types {
 		m.readTypes(f)
+	}
+	schemas, err := parse(dir, "schemas/*.go")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range schemas {
+		m.readSchemas(f)
 	}
 	wire, err := parse(dir, "serializers.go", "deserializers.go")
 	if err != nil {
