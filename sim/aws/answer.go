@@ -14,20 +14,12 @@ func (x *exchange) requestID() string { return x.server.seed.UUID("request", x.s
 
 // write sends a success in the service's protocol.
 func (x *exchange) write(w http.ResponseWriter, out any) {
-	var body []byte
-	var err error
-	kind := "text/xml;charset=UTF-8"
-	if x.service == serviceSSM {
-		kind = "application/x-amz-json-1.1"
-		body, err = json.Marshal(out)
-	} else {
-		body, err = x.xml(out)
-	}
+	body, err := protocolOf(x.service).encode(x, out)
 	if err != nil {
 		x.writeError(w, toAPI(x.service, fmt.Errorf("encode the answer: %w", err)))
 		return
 	}
-	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Type", protocolOf(x.service).kind)
 	w.Header().Set("X-Amzn-Requestid", x.requestID())
 	_, _ = w.Write(body) // the client went away
 }
@@ -64,27 +56,52 @@ func marshal(name string, v any) (string, error) {
 
 // writeError sends a refusal in the service's protocol.
 func (x *exchange) writeError(w http.ResponseWriter, e *apiError) {
-	var message bytes.Buffer
-	_ = xml.EscapeText(&message, []byte(e.Message)) // a buffer takes everything
-	kind, sender := "text/xml;charset=UTF-8", "Sender"
+	p := protocolOf(x.service)
+	w.Header().Set("Content-Type", p.kind)
+	w.Header().Set("X-Amzn-Requestid", x.requestID())
+	body := p.refuse(x, w.Header(), e)
+	w.WriteHeader(e.Status)
+	_, _ = io.WriteString(w, body) // the client went away
+}
+
+// jsonError is a refusal in the protocol of SSM.
+func jsonError(_ *exchange, _ http.Header, e *apiError) string {
+	b, _ := json.Marshal(map[string]string{"__type": e.Code, "message": e.Message}) // strings always encode
+	return string(b)
+}
+
+// ec2Error is a refusal in EC2's form of the query protocol.
+func ec2Error(x *exchange, _ http.Header, e *apiError) string {
+	return fmt.Sprintf(`%s<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID>%s</RequestID></Response>`,
+		xml.Header, e.Code, escaped(e.Message), x.requestID())
+}
+
+// queryErrorBody is a refusal in the query protocol of the others.
+func queryErrorBody(x *exchange, _ http.Header, e *apiError) string {
+	sender := "Sender"
 	if e.Status >= http.StatusInternalServerError {
 		sender = "Receiver"
 	}
-	var body string
-	switch x.service {
-	case serviceSSM:
-		kind = "application/x-amz-json-1.1"
-		b, _ := json.Marshal(map[string]string{"__type": e.Code, "message": e.Message}) // strings always encode
-		body = string(b)
-	case serviceEC2:
-		body = fmt.Sprintf(`%s<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID>%s</RequestID></Response>`,
-			xml.Header, e.Code, message.String(), x.requestID())
-	default:
-		body = fmt.Sprintf(`<ErrorResponse xmlns=%q><Error><Type>%s</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>%s</RequestId></ErrorResponse>`,
-			xmlNamespaces[x.service], sender, e.Code, message.String(), x.requestID())
+	return fmt.Sprintf(`<ErrorResponse xmlns=%q><Error><Type>%s</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>%s</RequestId></ErrorResponse>`,
+		xmlNamespaces[x.service], sender, e.Code, escaped(e.Message), x.requestID())
+}
+
+// restError is a refusal in the protocol of EKS: the code in a header, what it is about beside the message.
+func restError(x *exchange, h http.Header, e *apiError) string {
+	h.Set("X-Amzn-Errortype", e.Code)
+	body := map[string]string{"message": e.Message}
+	for _, name := range []string{"clusterName", "nodegroupName"} {
+		if v := x.params.Get(name); v != "" {
+			body[name] = v
+		}
 	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("X-Amzn-Requestid", x.requestID())
-	w.WriteHeader(e.Status)
-	_, _ = io.WriteString(w, body) // the client went away
+	b, _ := json.Marshal(body) // strings always encode
+	return string(b)
+}
+
+// escaped is a text as it stands in XML.
+func escaped(text string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
+	return b.String()
 }

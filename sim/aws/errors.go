@@ -45,6 +45,8 @@ func queryError(service string, e *query.Error) *apiError {
 		return refuse("UnknownParameter", "%s", e.Error())
 	case service == serviceEC2:
 		return refuse("InvalidParameterValue", "%s", e.Error())
+	case service == serviceIAM:
+		return refuse("ValidationError", "%s", e.Error())
 	default:
 		return invalid("%s", e.Error())
 	}
@@ -56,6 +58,10 @@ func internalCode(service string) string {
 		return "InternalError"
 	case serviceSSM:
 		return "InternalServerError"
+	case serviceEKS:
+		return "ServerException"
+	case serviceIAM:
+		return "ServiceFailure"
 	default:
 		return "InternalFailure"
 	}
@@ -67,10 +73,10 @@ func signatureError(service string, err error) *apiError {
 		if !errors.Is(err, known) {
 			continue
 		}
-		if e, ok := ec2Signature[known]; ok && service == serviceEC2 {
-			return &e
+		e, ok := signatureOf[service][known]
+		if !ok {
+			e = signature[known]
 		}
-		e := signature[known]
 		if e.Message == "" {
 			e.Message = err.Error()
 		}
@@ -85,12 +91,23 @@ var (
 		sigv4.ErrMalformed: {"IncompleteSignature", "", http.StatusBadRequest},
 		sigv4.ErrUnknown:   {"InvalidClientTokenId", "The security token included in the request is invalid.", http.StatusForbidden},
 		sigv4.ErrExpired:   {"SignatureDoesNotMatch", "", http.StatusForbidden},
-		sigv4.ErrMismatch: {"SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided. " +
-			"Check your AWS Secret Access Key and signing method.", http.StatusForbidden},
+		sigv4.ErrMismatch:  {"SignatureDoesNotMatch", mismatch, http.StatusForbidden},
 	}
-	ec2Signature = map[error]apiError{
-		sigv4.ErrUnknown:  {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
-		sigv4.ErrMismatch: {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
-		sigv4.ErrExpired:  {"RequestExpired", "Request has expired.", http.StatusBadRequest},
+	// signatureOf are the words of services that have their own.
+	signatureOf = map[string]map[error]apiError{
+		serviceEC2: {
+			sigv4.ErrUnknown:  {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
+			sigv4.ErrMismatch: {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
+			sigv4.ErrExpired:  {"RequestExpired", "Request has expired.", http.StatusBadRequest},
+		},
+		serviceEKS: {
+			sigv4.ErrMissing:  {"MissingAuthenticationTokenException", "Missing Authentication Token", http.StatusForbidden},
+			sigv4.ErrUnknown:  {"UnrecognizedClientException", "The security token included in the request is invalid.", http.StatusForbidden},
+			sigv4.ErrExpired:  {"InvalidSignatureException", "", http.StatusForbidden},
+			sigv4.ErrMismatch: {"InvalidSignatureException", mismatch, http.StatusForbidden},
+		},
 	}
 )
+
+// mismatch is said of a signature that was made with another secret, or of another request.
+const mismatch = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method."

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws/query"
 	"github.com/muster-project/muster/sim/aws/sigv4"
 )
 
@@ -21,15 +19,18 @@ const (
 	serviceAutoScaling = "autoscaling"
 	serviceSSM         = "ssm"
 	serviceSTS         = "sts"
+	serviceIAM         = "iam"
+	serviceEKS         = "eks"
 )
 
 // versions and namespaces are what the query protocols are published under.
 var (
-	apiVersions   = map[string]string{serviceEC2: "2016-11-15", serviceAutoScaling: "2011-01-01", serviceSTS: "2011-06-15"}
+	apiVersions   = map[string]string{serviceEC2: "2016-11-15", serviceAutoScaling: "2011-01-01", serviceSTS: "2011-06-15", serviceIAM: "2010-05-08"}
 	xmlNamespaces = map[string]string{
 		serviceEC2:         "http://ec2.amazonaws.com/doc/2016-11-15/",
 		serviceAutoScaling: "http://autoscaling.amazonaws.com/doc/2011-01-01/",
 		serviceSTS:         "https://sts.amazonaws.com/doc/2011-06-15/",
+		serviceIAM:         "https://iam.amazonaws.com/doc/2010-05-08/",
 	}
 )
 
@@ -121,9 +122,7 @@ func (x *exchange) read() (operation, error) {
 	if operations[x.service] == nil {
 		return operation{}, refuse("InvalidAction", "The service %s is not simulated.", x.service)
 	}
-	if x.service == serviceSSM {
-		_, x.action, _ = strings.Cut(x.request.Header.Get("X-Amz-Target"), ".")
-	} else if err := x.readQuery(); err != nil {
+	if err := protocolOf(x.service).read(x); err != nil {
 		return operation{}, err
 	}
 	op, ok := operations[x.service][x.action]
@@ -140,6 +139,9 @@ func (x *exchange) guessService() string {
 	if strings.HasPrefix(x.request.Header.Get("X-Amz-Target"), "AmazonSSM") {
 		return serviceSSM
 	}
+	if x.readRoute(serviceEKS) {
+		return serviceEKS
+	}
 	// What cannot be read has no version and is refused in EC2's words.
 	form, _ := url.ParseQuery(string(x.body))
 	for service, version := range apiVersions {
@@ -148,37 +150,6 @@ func (x *exchange) guessService() string {
 		}
 	}
 	return serviceEC2
-}
-
-func (x *exchange) readQuery() error {
-	form := string(x.body)
-	if x.request.Method == http.MethodGet {
-		form = x.request.URL.RawQuery
-	}
-	params, err := url.ParseQuery(form)
-	if err != nil {
-		return refuse("MalformedQueryString", "The query string contains a syntax error")
-	}
-	x.params, x.action = params, params.Get("Action")
-	if x.action == "" {
-		x.action = "?"
-		return refuse("MissingAction", "The request is missing an action or a required parameter")
-	}
-	if v := params.Get("Version"); v != apiVersions[x.service] {
-		return unknownAction(x.service, x.action, v)
-	}
-	return nil
-}
-
-func unknownAction(service, action, version string) *apiError {
-	switch service {
-	case serviceEC2:
-		return refuse("InvalidAction", "The action %s is not valid for this web service.", action)
-	case serviceSSM:
-		return refuse("UnknownOperationException", "")
-	default:
-		return refuse("InvalidAction", "Could not find operation %s for version %s", action, version)
-	}
 }
 
 // secret finds the secret of the key that signed, be it an account's or a session's.
@@ -198,6 +169,7 @@ func (x *exchange) secret(i sigv4.Identity) (string, bool) {
 var subjects = []string{
 	"AutoScalingGroupName", "LaunchTemplateName", "LaunchTemplateId", "InstanceId", "InstanceId.1", "InstanceIds.member.1",
 	"AutoScalingGroupNames.member.1", "LaunchTemplateName.1", "LaunchTemplateId.1", "Tags.member.1.ResourceId", "ResourceId.1",
+	"nodegroupName", "clusterName", "name", "resourceArn", "RoleName", "InstanceProfileName", "PolicyArn", "PolicyName", "RoleArn",
 }
 
 func (x *exchange) subject() string {
@@ -207,17 +179,6 @@ func (x *exchange) subject() string {
 		}
 	}
 	return ""
-}
-
-// decode reads the parameters into a shape.
-func (x *exchange) decode(into any) error {
-	if x.service != serviceSSM {
-		return query.Decode(x.params, into, x.service == serviceEC2, "Action", "Version")
-	}
-	if err := json.Unmarshal(x.body, into); err != nil {
-		return refuse("SerializationException", "")
-	}
-	return nil
 }
 
 // perform runs the operation on what the account has, or had where a fault makes the read a stale one.

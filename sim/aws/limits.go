@@ -11,7 +11,7 @@ import (
 
 // Limits are the throttling buckets by name. A service's action has the bucket "<service>:<action>" where there is one of that
 // name, and otherwise that of its class: "ec2:read", "ec2:list" (unfiltered and unpaged), "ec2:write", "autoscaling", "ssm",
-// "sts". "ec2:resource:<action>" is charged by the number of instances. A name that is missing is not limited.
+// "sts", "iam", "eks". "ec2:resource:<action>" is charged by the number of instances. A name that is missing is not limited.
 type Limits map[string]sim.Rate
 
 // DocumentedLimits are the buckets that AWS documents for EC2, and for the others, whose sizes are not published, sizes that are
@@ -32,6 +32,8 @@ func DocumentedLimits() Limits {
 		"autoscaling":                     {Size: 100, Refill: 10},
 		"ssm":                             {Size: 40, Refill: 40},
 		"sts":                             {Size: 100, Refill: 50},
+		"iam":                             {Size: 100, Refill: 20},
+		"eks":                             {Size: 100, Refill: 20},
 	}
 }
 
@@ -119,6 +121,8 @@ func (x *exchange) throttled() *apiError {
 		return &apiError{Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: http.StatusServiceUnavailable}
 	case serviceSSM:
 		return refuse("ThrottlingException", "Rate exceeded")
+	case serviceEKS:
+		return &apiError{Code: "ThrottlingException", Message: "Rate exceeded", Status: http.StatusTooManyRequests}
 	default:
 		return refuse("Throttling", "Rate exceeded")
 	}

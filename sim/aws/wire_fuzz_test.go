@@ -76,7 +76,7 @@ func shaped(t *testing.T, resp *http.Response, answer []byte) {
 	}
 	if strings.Contains(resp.Header.Get("Content-Type"), "json") {
 		var body map[string]any
-		if err := json.Unmarshal(answer, &body); err != nil || (resp.StatusCode != http.StatusOK) != (body["__type"] != nil) {
+		if err := json.Unmarshal(answer, &body); err != nil || (resp.StatusCode != http.StatusOK) != (body["__type"] != nil || resp.Header.Get("X-Amzn-Errortype") != "") {
 			t.Errorf("want an answer in JSON with its type when it is a refusal, got %d, %v, %s", resp.StatusCode, err, answer)
 		}
 		return
