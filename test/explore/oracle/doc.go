@@ -23,7 +23,9 @@ type Group struct {
 	Owner, Template string
 	Min, Max, Size  int
 	Deleting        bool
-	// Content is what the group launches now makes machines of: user data and tags aside.
+	// Version is the number of the template's version that it launches from, zero for one that the cloud chooses. Content is
+	// what that makes machines of: user data and tags aside.
+	Version int64
 	Content string
 	Members []Member
 	// Print is everything about the group in one text, to tell whether anything was changed. Its members are not in it.
@@ -41,8 +43,11 @@ type Member struct {
 	Aside bool
 	// Doomed members are about to be taken by the cloud.
 	Doomed bool
-	// Content is what it was launched from.
-	Content string
+	// Template is the ID of the template, and Version the number of its version, that it was launched from; Content is what
+	// these make.
+	Template string
+	Version  int64
+	Content  string
 	// Launched is when the instance was started.
 	Launched time.Time
 }
@@ -74,8 +79,18 @@ type Template struct {
 	ID, Name string
 	// Owner is the owner ID that the template carries, empty for none.
 	Owner string
+	// Versions are those that exist, the newest first.
+	Versions []Version
 	// Print is everything about the template in one text.
 	Print string
+}
+
+// Version is one version of a launch template.
+type Version struct {
+	Number  int64
+	Default bool
+	// Content is what it makes machines of.
+	Content string
 }
 
 // Instance is one machine that has not ended.
@@ -106,6 +121,8 @@ type Wanted struct {
 	// Owner is the object's owner ID.
 	Owner              string
 	Replicas, Min, Max int
+	// Keep is how many versions of distinct content a template keeps.
+	Keep int
 	// External says that somebody else sizes the group.
 	External bool
 	Deleting bool
@@ -182,7 +199,7 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
-		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst},
+		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History},
 	}
 }
 

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,20 @@ func TestChecks(t *testing.T) {
 		{"another's group gone", "foreign", removal(func(w *Write) { w.After.Groups = w.After.Groups[:1] }), "changed group theirs"},
 		{"a group without an owner", "foreign", removal(func(w *Write) { w.Before.Groups[1].Owner, w.After.Groups[1].Print = "", "x" }), "changed group theirs"},
 		{"another's template", "foreign", removal(func(w *Write) { w.After.Templates = w.After.Templates[:1] }), "changed launch template lt-2"},
+
+		{"a version that nothing needs", "history", pruning(2), ""},
+		{"a version that only user data tells apart", "history", pruning(3), ""},
+		{"the default", "history", pruning(1), "version 1 of launch template g, which is the default"},
+		{"the newest", "history", pruning(6), "version 6 of launch template g, which is the newest"},
+		{"what the group launches from", "history", pruning(5), "version 5 of launch template g, from which machines are launched"},
+		{"what a machine was launched from", "history", pruning(2, func(w *Write) { w.Before.Groups[0].Members[0].Version = 2 }), "version 2 of launch template g, from which"},
+		{"a machine that nobody can see yet", "history", pruning(2, func(w *Write) {
+			w.Before.Groups[0].Members[0] = Member{ID: "a", Template: "lt-1", Version: 2, Launched: now.Add(-time.Second)}
+		}), ""},
+		{"the last one of a content that is kept", "history", pruning(4, func(w *Write) {
+			w.Before.Templates[0].Versions, w.After.Templates[0].Versions = of(6, 5, 4, 2, 1), of(6, 5, 2, 1)
+		}), "version 4 of launch template g, the last one of its content, which is among the newest 2"},
+		{"what somebody else's template loses", "history", pruning(6, func(w *Write) { w.Before.Templates[0].Owner = "them" }), ""},
 	} {
 		t.Run(c.check+": "+c.reason, func(t *testing.T) {
 			for _, check := range Checks() {
@@ -98,6 +113,49 @@ func TestChecks(t *testing.T) {
 				return
 			}
 			t.Fatalf("there is no check %q", c.check)
+		})
+	}
+}
+
+// of are versions of a template, the newest first. 3 and 4 are of one content, as are 5 and 6; 1 is the default.
+func of(numbers ...int64) []Version {
+	var list []Version
+	for _, n := range numbers {
+		list = append(list, Version{Number: n, Default: n == 1, Content: map[int64]string{1: "a", 2: "b", 3: "c", 4: "c", 5: "d", 6: "d"}[n]})
+	}
+	return list
+}
+
+// pruning is a write that deletes one of six versions, two contents of which are kept. The group launches from 5.
+func pruning(version int64, change ...func(*Write)) Write {
+	w := removal(func(w *Write) {
+		w.Call, w.After, w.Named, w.Wanted.Keep = "DeleteLaunchTemplateVersions", account(3, "a", "b", "c"), []string{}, 2
+		w.Before.Groups[0].Version = 5
+		w.Before.Groups[0].Members[0].Template, w.Before.Groups[0].Members[0].Version = "lt-1", 5
+		w.Before.Templates[0].Versions = of(6, 5, 4, 3, 2, 1)
+		w.After.Templates[0].Versions = slices.DeleteFunc(of(6, 5, 4, 3, 2, 1), func(v Version) bool { return v.Number == version })
+	})
+	for _, c := range change {
+		c(&w)
+	}
+	return w
+}
+
+func TestSpare(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		keep   int
+		want   []int64
+	}{
+		{"three contents: d, c and b; of each one version, and the default", 3, []int64{3}},
+		{"two contents", 2, []int64{3, 2}},
+		{"more than there are", 9, []int64{3}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			got := Template{ID: "lt-1", Versions: of(6, 5, 4, 3, 2, 1)}.Spare([]Group{{Template: "lt-1", Version: 5}}, c.keep)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("want %v, got %v", c.want, got)
+			}
 		})
 	}
 }

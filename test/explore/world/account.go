@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -217,7 +218,7 @@ func (a *account) snapshot() oracle.Cloud {
 	}
 	for _, t := range state.Templates {
 		print := fmt.Sprintf("%v %v", t.Tags, t.Versions)
-		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: print})
+		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: print, Versions: a.versions(t, there)})
 		a.world.secrets("a launch template's tags and descriptions", print)
 	}
 	for _, i := range state.Instances {
@@ -233,19 +234,35 @@ func (a *account) snapshot() oracle.Cloud {
 
 func (a *account) group(g simaws.Group, there there) oracle.Group {
 	out := oracle.Group{
-		Content: a.content(there, g.Template, g.Version),
-		Name:    g.Name, Owner: g.Tags[tagOwner], Template: g.Template, Min: g.Min, Max: g.Max, Size: g.Desired, Deleting: g.Deleting,
+		Content: a.content(there, g.Template, g.Version), Version: number(g.Version),
+		Name: g.Name, Owner: g.Tags[tagOwner], Template: g.Template, Min: g.Min, Max: g.Max, Size: g.Desired, Deleting: g.Deleting,
 		Print: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Tags, g.Suspended, g.Deleting),
 	}
 	for _, m := range g.Members {
 		out.Members = append(out.Members, oracle.Member{
 			ID: m.Instance, Leaving: strings.HasPrefix(m.State, "Terminating"), Held: held(m), Launched: there.instances[m.Instance].Launched,
 			Aside: strings.HasSuffix(m.State, "Standby"), Doomed: m.AtRisk || there.instances[m.Instance].Noticed || m.Health != "Healthy",
-			Content: a.content(there, m.Template, m.Version),
+			Template: m.Template, Version: number(m.Version), Content: a.content(there, m.Template, m.Version),
 		})
 	}
 	a.world.secrets("a group's tags", out.Print)
 	return out
+}
+
+// versions are those of a template, the newest first.
+func (a *account) versions(t simaws.Template, is there) []oracle.Version {
+	list := make([]oracle.Version, 0, len(t.Versions))
+	for n := range t.Versions {
+		list = append(list, oracle.Version{Number: n, Default: n == t.Default, Content: a.content(is, t.ID, strconv.FormatInt(n, 10))})
+	}
+	slices.SortFunc(list, func(a, b oracle.Version) int { return cmp.Compare(b.Number, a.Number) })
+	return list
+}
+
+// number is a version's, zero for one that the cloud chooses.
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
 }
 
 // held is since when a hook keeps a member that is to go.

@@ -29,6 +29,9 @@ func (o *infra) template() *awsv1.AWSLaunchTemplate { return &o.group.Spec.AWSLa
 // setTemplate replaces what machines are launched as.
 func (o *infra) setTemplate(t awsv1.AWSLaunchTemplate) { o.group.Spec.AWSLaunchTemplate = t }
 
+// keep is how many versions of distinct content the template keeps: three where nobody says.
+func (o *infra) keep() int { return 3 }
+
 // bounds are those of the number of machines.
 func (o *infra) bounds() (least, most int32) { return o.group.Spec.MinSize, o.group.Spec.MaxSize }
 

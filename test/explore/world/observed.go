@@ -87,6 +87,7 @@ func (w *World) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is 
 		}
 	}
 	is["templates"], is["root"] = strconv.Itoa(templates), "0"
+	w.isHistory(is)
 	found, err := w.account.byHandEC2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{
 		LaunchTemplateId: from.LaunchTemplateId, Versions: []string{*from.Version},
 	})
@@ -101,6 +102,21 @@ func (w *World) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is 
 	if text, err := base64.StdEncoding.DecodeString(deref(data.UserData)); err == nil {
 		sum := sha256.Sum256(text)
 		is["data"] = hex.EncodeToString(sum[:])
+	}
+}
+
+// isHistory says which versions of our template are too many, and whether its default is what machines are launched from.
+func (w *World) isHistory(is map[string]string) {
+	_, o := w.objects(w.user)
+	if o == nil {
+		return
+	}
+	c := w.account.snapshot()
+	for _, t := range c.Templates {
+		if t.Owner != w.owner().ID {
+			continue
+		}
+		is["spare versions"] = strconv.Itoa(len(t.Spare(c.Groups, o.keep())))
 	}
 }
 

@@ -135,7 +135,7 @@ func (w *World) want() map[string]string {
 		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType, "data": hex.EncodeToString(sum[:]),
 		"owner": w.owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": clusterName,
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
-		"stale": "0", "old": "0", "aside": "0", "root": "0", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
+		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
 	}
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
@@ -222,6 +222,7 @@ func (p *process) knows() oracle.Wanted {
 	mp, o := p.world.objects(p.cached)
 	wanted := oracle.Wanted{Owner: p.world.owner().ID}
 	if o != nil {
+		wanted.Keep = o.keep()
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)
 		wanted.Deleting = !o.GetDeletionTimestamp().IsZero()

@@ -154,6 +154,9 @@ func (l *workload) boot(on sim.Machine) {
 	if found := tokenIn.FindSubmatch(on.UserData); found != nil {
 		m.token = string(found[1])
 	}
+	if on.Managed != nil && !on.Managed.Own {
+		m.token = on.Managed.Token // the cloud's own images join by themselves
+	}
 	l.by[on.ID] = m
 	takes := time.Duration((joinLeast + joinSpread*l.seed.Chance("join", on.ID)) * float64(time.Second))
 	l.world.at(on.Launched.Add(takes), func() { l.join(m) })
@@ -167,10 +170,17 @@ func (l *workload) join(m *machine) {
 		return
 	}
 	m.joined = true
-	l.world.must(l.user.Create(l.world.t.Context(), &corev1.Node{
+	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: m.Hostname}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID},
-		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: kubernetesVersion}, Conditions: []corev1.NodeCondition{readiness(corev1.ConditionTrue)}},
-	}), "make the node of %s", m.ID)
+		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: m.KubeletVersion}, Conditions: []corev1.NodeCondition{readiness(corev1.ConditionTrue)}},
+	}
+	if m.Managed != nil {
+		node.Labels = maps.Clone(m.Managed.Labels)
+		for _, t := range m.Managed.Taints {
+			node.Spec.Taints = append(node.Spec.Taints, taint(t))
+		}
+	}
+	l.world.must(l.user.Create(l.world.t.Context(), node), "make the node of %s", m.ID)
 	l.world.trace.add("node", "%s joins as %s", m.ID, m.Hostname)
 	s := l.world.scenario
 	for range s.Pods {

@@ -1,0 +1,105 @@
+package oracle
+
+import "fmt"
+
+// History finds writes of ours that delete a version of our template which is to stay: the default, the newest, one that a
+// group or a machine is launched from, or the last one of a content among the newest that are to be kept.
+func History(w Write) []string {
+	var wrong []string
+	for _, before := range w.Before.Templates {
+		if before.Owner != w.Wanted.Owner {
+			continue
+		}
+		for _, after := range w.After.Templates {
+			if after.ID == before.ID {
+				wrong = append(wrong, w.pruned(before, after)...)
+			}
+		}
+	}
+	return wrong
+}
+
+// pruned finds what is wrong with the versions that a template has lost.
+func (w Write) pruned(before, after Template) []string {
+	left, contents := map[int64]bool{}, map[string]bool{}
+	for _, v := range after.Versions {
+		left[v.Number], contents[v.Content] = true, true
+	}
+	if len(before.Versions) == 0 || len(left) >= len(before.Versions) {
+		return nil
+	}
+	used := inUse(w.Before.Groups, before.ID, func(m Member) bool { return w.At.Sub(m.Launched) > w.Unseen })
+	kept := before.kept(w.Wanted.Keep)
+	var wrong []string
+	for k, v := range before.Versions {
+		why := ""
+		switch {
+		case left[v.Number]:
+			continue
+		case v.Default:
+			why = "which is the default"
+		case k == 0:
+			why = "which is the newest"
+		case used[v.Number]:
+			why = "from which machines are launched"
+		case kept[v.Content] && !contents[v.Content]:
+			why = fmt.Sprintf("the last one of its content, which is among the newest %d", w.Wanted.Keep)
+		default:
+			continue
+		}
+		wrong = append(wrong, fmt.Sprintf("%s deleted version %d of launch template %s, %s", w.Call, v.Number, before.Name, why))
+	}
+	return wrong
+}
+
+// inUse are the versions of a template that groups and the machines name that can be seen.
+func inUse(groups []Group, template string, seen func(Member) bool) map[int64]bool {
+	used := map[int64]bool{}
+	for _, g := range groups {
+		if g.Template == template {
+			used[g.Version] = true
+		}
+		for _, m := range g.Members {
+			if m.Template == template && seen(m) {
+				used[m.Version] = true
+			}
+		}
+	}
+	return used
+}
+
+// kept are the contents that a template's newest versions have, as many as are to be kept.
+func (t Template) kept(keep int) map[string]bool {
+	contents := map[string]bool{}
+	for _, v := range t.Versions {
+		if !contents[v.Content] && len(contents) >= keep {
+			break
+		}
+		contents[v.Content] = true
+	}
+	return contents
+}
+
+// Spare are the versions of a template that nothing is launched from, and that its history has no place for: of one content one
+// version is kept, of the newest contents as many as are asked for.
+func (t Template) Spare(groups []Group, keep int) []int64 {
+	used := inUse(groups, t.ID, func(Member) bool { return true })
+	held := map[string]bool{}
+	for k, v := range t.Versions {
+		if k == 0 || used[v.Number] {
+			held[v.Content] = true
+		}
+	}
+	kept := t.kept(keep)
+	var spare []int64
+	for k, v := range t.Versions {
+		switch {
+		case k == 0 || used[v.Number] || v.Default:
+		case kept[v.Content] && !held[v.Content]:
+			held[v.Content] = true
+		default:
+			spare = append(spare, v.Number)
+		}
+	}
+	return spare
+}

@@ -1,0 +1,106 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/sim"
+)
+
+var _ sim.Workload = (*workload)(nil)
+
+// A cloud that manages nodes looks at them, and drains them by itself, with the same evictions as everybody. It may do so
+// while everybody else waits: what is to be done later wakes them.
+
+// Ready says that the machine is a node that is Ready.
+func (l *workload) Ready(id string) bool {
+	node := l.living(id)
+	return node != nil && node.Status.Conditions[0].Status == corev1.ConditionTrue
+}
+
+// Cordon closes the machine's node to new pods, or opens it.
+func (l *workload) Cordon(id string, closed bool) {
+	if node := l.living(id); node != nil && node.Spec.Unschedulable != closed {
+		node.Spec.Unschedulable = closed
+		l.change(node, "cordoned: %t", closed)
+		if !closed {
+			l.house()
+		}
+	}
+}
+
+// Drain evicts what runs on the machine's node, and says whether nothing is left. A node that others can't reach is not
+// drained by its cloud either.
+func (l *workload) Drain(id string, force bool) bool {
+	node := l.living(id)
+	if node == nil {
+		return true
+	}
+	left := l.podsOn(node.Name)
+	if time.Now().Before(l.away) {
+		return len(left) == 0
+	}
+	for _, pod := range left {
+		if force || !time.Now().Before(l.blocked) {
+			l.expel(&pod)
+		}
+	}
+	return len(left) == 0
+}
+
+// expel begins the end of a pod, whatever its budget says.
+func (l *workload) expel(pod *corev1.Pod) {
+	if !pod.DeletionTimestamp.IsZero() {
+		return
+	}
+	l.world.at(time.Now().Add(podEnds), func() { l.finish(pod.Name) })
+	l.world.must(l.user.Delete(l.world.t.Context(), pod), "evict pod %s", pod.Name)
+	l.world.stir()
+}
+
+// Mark changes labels and taints of the machine's node.
+func (l *workload) Mark(id string, change sim.Marks) {
+	node := l.living(id)
+	if node == nil {
+		return
+	}
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	for _, key := range change.Unlabel {
+		delete(node.Labels, key)
+	}
+	for key, value := range change.Labels {
+		node.Labels[key] = value
+	}
+	for _, gone := range change.Untaint {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == gone.Key && string(t.Effect) == gone.Effect })
+	}
+	for _, t := range change.Taints {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(is corev1.Taint) bool { return is.Key == t.Key && string(is.Effect) == t.Effect })
+		node.Spec.Taints = append(node.Spec.Taints, taint(t))
+	}
+	l.change(node, "marked")
+}
+
+func taint(t sim.Taint) corev1.Taint {
+	return corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
+}
+
+// living is the node of a machine that runs, as it is; nil when there is none.
+func (l *workload) living(id string) *corev1.Node {
+	m := l.by[id]
+	if m == nil || !m.joined || !m.off.IsZero() {
+		return nil
+	}
+	return l.node(m)
+}
+
+func (l *workload) change(node *corev1.Node, format string, args ...any) {
+	l.world.must(l.user.Update(l.world.t.Context(), node, &client.UpdateOptions{}), "change node %s", node.Name)
+	l.world.trace.add("cloud", "node "+node.Name+" "+format, args...)
+	l.world.stir()
+}
