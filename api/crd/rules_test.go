@@ -418,7 +418,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"awsLaunchTemplate":{"instanceMetadataOptions":{"httpEndpoint":"enabled","httpProtocolIpv6":"disabled",` +
-		`"httpPutResponseHopLimit":1,"httpTokens":"optional","instanceMetadataTags":"disabled"}},` +
+		`"httpPutResponseHopLimit":1,"httpTokens":"optional","instanceMetadataTags":"disabled"},"versionsToKeep":3},` +
 		`"defaultCoolDown":"5m0s","defaultInstanceWarmup":"5m0s","ignition":{"storageType":"ClusterObjectStore","version":"2.3"},` +
 		`"maxSize":1,"minSize":1,"mixedInstancesPolicy":{"instancesDistribution":{"onDemandAllocationStrategy":"prioritized",` +
 		`"onDemandBaseCapacity":0,"onDemandPercentageAboveBaseCapacity":100,"spotAllocationStrategy":"lowest-price"}}}`

@@ -53,9 +53,9 @@ type asideStatus struct {
 }
 
 // putAside writes into the metadata what of the stored object has no field in v1beta1.
-func putAside(meta *metav1.ObjectMeta, from *v1beta2.AWSMachinePool) error {
+func putAside(meta *metav1.ObjectMeta, kept any) error {
 	delete(meta.Annotations, asideAnnotation)
-	data, err := json.Marshal(asideOf(from))
+	data, err := json.Marshal(kept)
 	if err != nil {
 		return fmt.Errorf("keeping what v1beta1 has no field for: %w", err)
 	}
@@ -70,8 +70,8 @@ func putAside(meta *metav1.ObjectMeta, from *v1beta2.AWSMachinePool) error {
 }
 
 // takeAside takes out of the metadata what putAside wrote there.
-func takeAside(meta *metav1.ObjectMeta) (aside, error) {
-	var a aside
+func takeAside[A any](meta *metav1.ObjectMeta) (A, error) {
+	var a A
 	data, ok := meta.Annotations[asideAnnotation]
 	if !ok {
 		return a, nil
@@ -88,22 +88,14 @@ func takeAside(meta *metav1.ObjectMeta) (aside, error) {
 }
 
 func asideOf(from *v1beta2.AWSMachinePool) aside {
-	spec, template := &from.Spec, &from.Spec.AWSLaunchTemplate
+	spec := &from.Spec
 	a := aside{
 		Spec: asideSpec{
 			AvailabilityZoneSubnetType: spec.AvailabilityZoneSubnetType,
-			AWSLaunchTemplate: asideTemplate{
-				NonRootVolumes:                template.NonRootVolumes,
-				InstanceMetadataOptions:       template.InstanceMetadataOptions,
-				EnclaveOptions:                template.EnclaveOptions,
-				PrivateDNSName:                template.PrivateDNSName,
-				CapacityReservationID:         template.CapacityReservationID,
-				MarketType:                    template.MarketType,
-				CapacityReservationPreference: template.CapacityReservationPreference,
-			},
-			SuspendProcesses:  spec.SuspendProcesses,
-			Ignition:          spec.Ignition,
-			AWSLifecycleHooks: spec.AWSLifecycleHooks,
+			AWSLaunchTemplate:          asideTemplateOf(&spec.AWSLaunchTemplate),
+			SuspendProcesses:           spec.SuspendProcesses,
+			Ignition:                   spec.Ignition,
+			AWSLifecycleHooks:          spec.AWSLifecycleHooks,
 		},
 		Status: asideStatus{InfrastructureMachineKind: from.Status.InfrastructureMachineKind},
 	}
@@ -118,7 +110,7 @@ func asideOf(from *v1beta2.AWSMachinePool) aside {
 
 // restore writes back what was kept aside.
 func (a aside) restore(to *v1beta2.AWSMachinePool) {
-	spec, template := &to.Spec, &to.Spec.AWSLaunchTemplate
+	spec := &to.Spec
 	spec.AvailabilityZoneSubnetType = a.Spec.AvailabilityZoneSubnetType
 	spec.SuspendProcesses = a.Spec.SuspendProcesses
 	spec.Ignition = a.Spec.Ignition
@@ -132,13 +124,30 @@ func (a aside) restore(to *v1beta2.AWSMachinePool) {
 		r.Disable = a.Spec.RefreshPreferences.Disable
 		r.MaxHealthyPercentage = a.Spec.RefreshPreferences.MaxHealthyPercentage
 	}
-	kept := a.Spec.AWSLaunchTemplate
-	template.NonRootVolumes = kept.NonRootVolumes
-	template.InstanceMetadataOptions = kept.InstanceMetadataOptions
-	template.EnclaveOptions = kept.EnclaveOptions
-	template.PrivateDNSName = kept.PrivateDNSName
-	template.CapacityReservationID = kept.CapacityReservationID
-	template.MarketType = kept.MarketType
-	template.CapacityReservationPreference = kept.CapacityReservationPreference
+	a.Spec.AWSLaunchTemplate.restore(&spec.AWSLaunchTemplate)
 	to.Status.InfrastructureMachineKind = a.Status.InfrastructureMachineKind
+}
+
+// asideTemplateOf is what of a launch template has no field in v1beta1.
+func asideTemplateOf(t *v1beta2.AWSLaunchTemplate) asideTemplate {
+	return asideTemplate{
+		NonRootVolumes:                t.NonRootVolumes,
+		InstanceMetadataOptions:       t.InstanceMetadataOptions,
+		EnclaveOptions:                t.EnclaveOptions,
+		PrivateDNSName:                t.PrivateDNSName,
+		CapacityReservationID:         t.CapacityReservationID,
+		MarketType:                    t.MarketType,
+		CapacityReservationPreference: t.CapacityReservationPreference,
+	}
+}
+
+// restore writes back what was kept aside.
+func (a asideTemplate) restore(t *v1beta2.AWSLaunchTemplate) {
+	t.NonRootVolumes = a.NonRootVolumes
+	t.InstanceMetadataOptions = a.InstanceMetadataOptions
+	t.EnclaveOptions = a.EnclaveOptions
+	t.PrivateDNSName = a.PrivateDNSName
+	t.CapacityReservationID = a.CapacityReservationID
+	t.MarketType = a.MarketType
+	t.CapacityReservationPreference = a.CapacityReservationPreference
 }

@@ -88,6 +88,9 @@ type AWSMachinePoolSpec struct {
 
 // AWSLaunchTemplate is what instances are launched from.
 // +kubebuilder:validation:XValidation:rule="has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
+// +kubebuilder:validation:XValidation:rule="has(self.existing) == has(oldSelf.existing)",fieldPath=".existing",reason=FieldValueForbidden,message="can't be set or taken away once the pool exists: make another pool, one that launches from the other template"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !(has(self.name) || has(self.iamInstanceProfile) || has(self.ami) || has(self.imageLookupFormat) || has(self.imageLookupOrg) || has(self.imageLookupBaseOS) || has(self.instanceType) || has(self.rootVolume) || has(self.sshKeyName) || has(self.versionNumber) || has(self.additionalSecurityGroups) || has(self.spotMarketOptions) || has(self.placement) || has(self.networkInterfaces))",fieldPath=".existing",reason=FieldValueForbidden,message="can't be set together with fields of a template of the pool's own (versionsToKeep alone may stand beside it): the template that is brought says it all"
+// +kubebuilder:validation:XValidation:rule="!has(self.placement) || !has(self.placement.tenancy) || self.placement.tenancy != 'host' || !has(self.spotMarketOptions)",fieldPath=".placement",reason=FieldValueInvalid,message="tenancy must not be host for spot instances"
 type AWSLaunchTemplate struct {
 	// Name of the launch template in the cloud. Absent, the group's name is taken. It can't be changed later.
 	// +optional
@@ -141,6 +144,34 @@ type AWSLaunchTemplate struct {
 	// SpotMarketOptions make the instances spot instances.
 	// +optional
 	SpotMarketOptions *v1beta2.SpotMarketOptions `json:"spotMarketOptions,omitempty"`
+
+	// Placement says where in the cloud's data centres instances run.
+	// +optional
+	Placement *v1beta2.Placement `json:"placement,omitempty"`
+
+	// NetworkInterfaces that instances are launched with. Absent, there is one, with the pool's security groups.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.exists_one(n, n.deviceIndex == 0 && (!has(n.networkCardIndex) || n.networkCardIndex == 0) && (!has(n.interfaceType) || n.interfaceType != 'efa-only'))",reason=FieldValueInvalid,message="exactly one interface must be the first: deviceIndex 0 on network card 0, and not efa-only"
+	// +kubebuilder:validation:XValidation:rule="self.all(n, self.exists_one(m, m.deviceIndex == n.deviceIndex && (has(m.networkCardIndex) ? m.networkCardIndex : 0) == (has(n.networkCardIndex) ? n.networkCardIndex : 0)))",reason=FieldValueInvalid,message="no two interfaces may have the same deviceIndex on the same network card"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 1 || self.all(n, !has(n.associatePublicIpAddress) || !n.associatePublicIpAddress)",reason=FieldValueInvalid,message="associatePublicIpAddress can be true for a single interface only: EC2 gives no public address to an instance that is launched with several"
+	NetworkInterfaces []v1beta2.NetworkInterface `json:"networkInterfaces,omitempty"`
+
+	// Existing is a version of a launch template that somebody else keeps: instances are launched from it, and it is never
+	// written to. Nothing else of the template may be set then, and it can't be set or taken away later.
+	// +optional
+	Existing *v1beta2.ExistingLaunchTemplate `json:"existing,omitempty"`
+
+	// VersionsToKeep is how many versions of the launch template are kept, the newest included. Versions of the same content,
+	// made because a bootstrap token was renewed, count as one, and the older of them go first. The default version, and every
+	// one that a group or an instance uses, stay whatever this says.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=100
+	VersionsToKeep *int32 `json:"versionsToKeep,omitempty"`
 }
 
 // RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without spec.strategy. A refresh of

@@ -20,14 +20,14 @@ func (p *AWSMachinePool) ConvertTo(hub conversion.Hub) error {
 	if err := from.Spec.Subnets.check(); err != nil {
 		return err
 	}
-	aside, err := takeAside(&from.ObjectMeta)
+	kept, err := takeAside[aside](&from.ObjectMeta)
 	if err != nil {
 		return err
 	}
 	to.ObjectMeta = from.ObjectMeta
 	to.Spec = specTo(&from.Spec)
 	to.Status = statusTo(&from.Status)
-	aside.restore(to)
+	kept.restore(to)
 	return nil
 }
 
@@ -41,7 +41,7 @@ func (p *AWSMachinePool) ConvertFrom(hub conversion.Hub) error {
 	p.ObjectMeta = from.ObjectMeta
 	p.Spec = specFrom(&from.Spec)
 	p.Status = statusFrom(&from.Status)
-	return putAside(&p.ObjectMeta, from)
+	return putAside(&p.ObjectMeta, asideOf(from))
 }
 
 func specTo(s *AWSMachinePoolSpec) v1beta2.AWSMachinePoolSpec {
@@ -114,6 +114,10 @@ func templateTo(t *AWSLaunchTemplate) v1beta2.AWSLaunchTemplate {
 		VersionNumber:            t.VersionNumber,
 		AdditionalSecurityGroups: t.AdditionalSecurityGroups,
 		SpotMarketOptions:        t.SpotMarketOptions,
+		Placement:                t.Placement,
+		NetworkInterfaces:        t.NetworkInterfaces,
+		Existing:                 t.Existing,
+		VersionsToKeep:           t.VersionsToKeep,
 	}
 }
 
@@ -131,6 +135,10 @@ func templateFrom(t *v1beta2.AWSLaunchTemplate) AWSLaunchTemplate {
 		VersionNumber:            t.VersionNumber,
 		AdditionalSecurityGroups: t.AdditionalSecurityGroups,
 		SpotMarketOptions:        t.SpotMarketOptions,
+		Placement:                t.Placement,
+		NetworkInterfaces:        t.NetworkInterfaces,
+		Existing:                 t.Existing,
+		VersionsToKeep:           t.VersionsToKeep,
 	}
 }
 

@@ -1,5 +1,7 @@
 package v1beta2
 
+import "time"
+
 // ClusterView is what pools read of their infrastructure cluster (AWSCluster, AWSManagedControlPlane). These kinds are
 // not ours: nothing but the fields that are read is named, and nothing is ever written.
 type ClusterView struct {
@@ -23,9 +25,29 @@ type ClusterView struct {
 	ImageLookupFormat, ImageLookupOrg, ImageLookupBaseOS string
 	// EKS says that the control plane is Amazon's own.
 	EKS bool
+	// EKSClusterName is the control plane's name in EKS; empty while it has none.
+	EKSClusterName string
+	// ControlPlaneVersion is the Kubernetes version that the control plane runs, or shall run while it does not say, with the
+	// leading v and as many parts as it says; empty where that is not known.
+	ControlPlaneVersion string
+	// ControlPlaneReady says that nodes can join Amazon's own control plane.
+	ControlPlaneReady bool
+	// Bucket is where data for machines is kept that their user data has no room for; nil where the cluster has none.
+	Bucket *BucketView
 	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it
 	// to whoever may read the objects that the cluster's identityRef leads to.
 	Identity *IdentityView
+}
+
+// BucketView is what is read of the cluster's bucket (AWSCluster's spec.s3Bucket).
+type BucketView struct {
+	// Name of the bucket.
+	Name string
+	// PresignedURLDuration is how long addresses are valid that machines fetch their data from; zero lets them fetch it with
+	// the permissions of their own instance profile.
+	PresignedURLDuration time.Duration
+	// BestEffortDelete says that failing to delete an object may be passed over (bestEffortDeleteObjects).
+	BestEffortDelete bool
 }
 
 // SubnetView is what is read of one subnet of the cluster.

@@ -1,9 +1,11 @@
 package v1beta2
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -39,8 +41,13 @@ type clusterFields struct {
 		ImageLookupOrg    string        `json:"imageLookupOrg,omitempty"`
 		ImageLookupBaseOS string        `json:"imageLookupBaseOS,omitempty"`
 		Network           networkFields `json:"network,omitempty"`
+		EKSClusterName    string        `json:"eksClusterName,omitempty"`
+		Version           string        `json:"version,omitempty"`
+		Bucket            *bucketFields `json:"s3Bucket,omitempty"`
 	} `json:"spec,omitempty"`
 	Status struct {
+		Ready   bool   `json:"ready,omitempty"`
+		Version string `json:"version,omitempty"`
 		Network struct {
 			SecurityGroups map[string]securityGroupFields `json:"securityGroups,omitempty"`
 		} `json:"networkStatus,omitempty"`
@@ -53,6 +60,12 @@ type networkFields struct {
 	} `json:"vpc,omitempty"`
 	Subnets                []subnetFields    `json:"subnets,omitempty"`
 	SecurityGroupOverrides map[string]string `json:"securityGroupOverrides,omitempty"`
+}
+
+type bucketFields struct {
+	Name                 string           `json:"name,omitempty"`
+	PresignedURLDuration *metav1.Duration `json:"presignedURLDuration,omitempty"`
+	BestEffortDelete     *bool            `json:"bestEffortDeleteObjects,omitempty"`
 }
 
 type subnetFields struct {
@@ -89,11 +102,37 @@ func ClusterViewOf(u *unstructured.Unstructured) (ClusterView, error) {
 		ImageLookupOrg:     fields.Spec.ImageLookupOrg,
 		ImageLookupBaseOS:  fields.Spec.ImageLookupBaseOS,
 		EKS:                eks,
+		Bucket:             fields.Spec.Bucket.view(),
+	}
+	if eks {
+		view.EKSClusterName = fields.Spec.EKSClusterName
+		view.ControlPlaneVersion = withV(cmp.Or(fields.Status.Version, fields.Spec.Version))
+		view.ControlPlaneReady = fields.Status.Ready
 	}
 	for _, subnet := range fields.Spec.Network.Subnets {
 		view.Subnets = append(view.Subnets, subnet.view())
 	}
 	return view, nil
+}
+
+// view is nil for a cluster without a bucket, and for one whose bucket has no name.
+func (b *bucketFields) view() *BucketView {
+	if b == nil || b.Name == "" {
+		return nil
+	}
+	view := &BucketView{Name: b.Name, BestEffortDelete: b.BestEffortDelete != nil && *b.BestEffortDelete}
+	if b.PresignedURLDuration != nil {
+		view.PresignedURLDuration = b.PresignedURLDuration.Duration
+	}
+	return view
+}
+
+// withV is a version with the leading v that Kubernetes writes and EKS does not.
+func withV(version string) string {
+	if version == "" || version[0] == 'v' {
+		return version
+	}
+	return "v" + version
 }
 
 func (s subnetFields) view() SubnetView {

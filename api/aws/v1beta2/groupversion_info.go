@@ -19,7 +19,8 @@ var schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &AWSMachinePool{}, &AWSMachinePoolList{}, &AWSMachine{}, &AWSMachineList{})
+	scheme.AddKnownTypes(GroupVersion, &AWSMachinePool{}, &AWSMachinePoolList{}, &AWSMachine{}, &AWSMachineList{},
+		&AWSManagedMachinePool{}, &AWSManagedMachinePoolList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -7,6 +7,9 @@ package v1beta2
 // +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.marketType) || self.marketType != 'Spot'",fieldPath=".marketType",reason=FieldValueInvalid,message="must not be Spot when capacityReservationId is set: OnDemand, CapacityBlock or absent are allowed"
 // +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.spotMarketOptions)",fieldPath=".spotMarketOptions",reason=FieldValueForbidden,message="can't be set together with capacityReservationId: spot instances use no capacity reservation"
 // +kubebuilder:validation:XValidation:rule="!has(self.capacityReservationId) || !has(self.capacityReservationPreference) || self.capacityReservationPreference in [\"\", 'CapacityReservationsOnly']",fieldPath=".capacityReservationPreference",reason=FieldValueInvalid,message="must be CapacityReservationsOnly or absent when capacityReservationId is set",messageExpression="'is ' + self.capacityReservationPreference + ', must be CapacityReservationsOnly or absent when capacityReservationId is set'"
+// +kubebuilder:validation:XValidation:rule="has(self.existing) == has(oldSelf.existing)",fieldPath=".existing",reason=FieldValueForbidden,message="can't be set or taken away once the pool exists: make another pool, one that launches from the other template"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !(has(self.name) || has(self.iamInstanceProfile) || has(self.ami) || has(self.imageLookupFormat) || has(self.imageLookupOrg) || has(self.imageLookupBaseOS) || has(self.instanceType) || has(self.rootVolume) || has(self.nonRootVolumes) || has(self.sshKeyName) || has(self.versionNumber) || has(self.additionalSecurityGroups) || has(self.spotMarketOptions) || has(self.instanceMetadataOptions) || has(self.enclaveOptions) || has(self.privateDnsName) || has(self.capacityReservationId) || has(self.marketType) || has(self.capacityReservationPreference) || has(self.placement) || has(self.networkInterfaces))",fieldPath=".existing",reason=FieldValueForbidden,message="can't be set together with fields of a template of the pool's own (versionsToKeep alone may stand beside it): the template that is brought says it all"
+// +kubebuilder:validation:XValidation:rule="!has(self.placement) || !has(self.placement.tenancy) || self.placement.tenancy != 'host' || !(has(self.spotMarketOptions) || (has(self.marketType) && self.marketType == 'Spot'))",fieldPath=".placement",reason=FieldValueInvalid,message="tenancy must not be host for spot instances"
 type AWSLaunchTemplate struct {
 	// Name of the launch template in the cloud. Absent, the group's name is taken. It can't be changed later.
 	// +optional
@@ -93,6 +96,51 @@ type AWSLaunchTemplate struct {
 	// CapacityReservationPreference says whether instances may use open capacity reservations.
 	// +optional
 	CapacityReservationPreference CapacityReservationPreference `json:"capacityReservationPreference,omitempty"`
+
+	// Placement says where in the cloud's data centres instances run.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+
+	// NetworkInterfaces that instances are launched with. Absent, there is one, with the pool's security groups.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.exists_one(n, n.deviceIndex == 0 && (!has(n.networkCardIndex) || n.networkCardIndex == 0) && (!has(n.interfaceType) || n.interfaceType != 'efa-only'))",reason=FieldValueInvalid,message="exactly one interface must be the first: deviceIndex 0 on network card 0, and not efa-only"
+	// +kubebuilder:validation:XValidation:rule="self.all(n, self.exists_one(m, m.deviceIndex == n.deviceIndex && (has(m.networkCardIndex) ? m.networkCardIndex : 0) == (has(n.networkCardIndex) ? n.networkCardIndex : 0)))",reason=FieldValueInvalid,message="no two interfaces may have the same deviceIndex on the same network card"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 1 || self.all(n, !has(n.associatePublicIpAddress) || !n.associatePublicIpAddress)",reason=FieldValueInvalid,message="associatePublicIpAddress can be true for a single interface only: EC2 gives no public address to an instance that is launched with several"
+	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitempty"`
+
+	// Existing is a version of a launch template that somebody else keeps: instances are launched from it, and it is never
+	// written to. Nothing else of the template may be set then, and it can't be set or taken away later.
+	// +optional
+	Existing *ExistingLaunchTemplate `json:"existing,omitempty"`
+
+	// VersionsToKeep is how many versions of the launch template are kept, the newest included. Versions of the same content,
+	// made because a bootstrap token was renewed, count as one, and the older of them go first. The default version, and every
+	// one that a group or an instance uses, stay whatever this says.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=100
+	VersionsToKeep *int32 `json:"versionsToKeep,omitempty"`
+}
+
+// DefaultVersionsToKeep is how many versions are kept where nothing is said.
+const DefaultVersionsToKeep = 3
+
+// Keep is how many versions are kept.
+func (t *AWSLaunchTemplate) Keep() int {
+	if t == nil || t.VersionsToKeep == nil {
+		return DefaultVersionsToKeep
+	}
+	return int(*t.VersionsToKeep)
+}
+
+// NamesImage says whether the template names an image, by its ID or by a look-up.
+func (t *AWSLaunchTemplate) NamesImage() bool {
+	return t != nil && (t.AMI.ID != nil || t.AMI.EKSOptimizedLookupType != nil ||
+		t.ImageLookupFormat != "" || t.ImageLookupOrg != "" || t.ImageLookupBaseOS != "")
 }
 
 // AMIReference names an image.
@@ -132,6 +180,9 @@ const (
 
 // Volume is an EBS volume of an instance.
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || !(self.type in ['io1', 'io2']) || (has(self.iops) && self.iops > 0)",fieldPath=".iops",reason=FieldValueRequired,message="must be set for volumes of type io1 and io2"
+// +kubebuilder:validation:XValidation:rule="!has(self.iops) || self.iops == 0 || !has(self.type) || !(self.type in ['gp2', 'st1', 'sc1', 'standard'])",fieldPath=".iops",reason=FieldValueForbidden,message="can be set for volumes of type gp3, io1 and io2 only"
+// +kubebuilder:validation:XValidation:rule="!has(self.encryptionKey) || self.encryptionKey == \"\" || !has(self.encrypted) || self.encrypted",fieldPath=".encrypted",reason=FieldValueInvalid,message="must be true or absent when encryptionKey is set"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeInitializationRate) || has(self.snapshotId)",fieldPath=".volumeInitializationRate",reason=FieldValueInvalid,message="needs snapshotId: a volume that comes from no snapshot has nothing to fetch"
 // +kubebuilder:validation:XValidation:rule="!has(self.throughput) || (has(self.type) && self.type == 'gp3')",fieldPath=".throughput",reason=FieldValueForbidden,message="can be set for volumes of type gp3 only"
 type Volume struct {
 	// DeviceName under which the instance sees the volume.
@@ -165,6 +216,22 @@ type Volume struct {
 	// EncryptionKey is the KMS key to encrypt with: its ID, ARN or alias.
 	// +optional
 	EncryptionKey string `json:"encryptionKey,omitempty"`
+
+	// DeleteOnTermination says whether the volume goes with its instance. Absent, it does.
+	// +optional
+	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
+
+	// SnapshotID is the snapshot that the volume is made from.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^snap-[0-9a-zA-Z]+$`
+	// +kubebuilder:validation:MaxLength=64
+	SnapshotID *string `json:"snapshotId,omitempty"`
+
+	// VolumeInitializationRate in MiB per second at which the snapshot's blocks are fetched. It needs SnapshotID.
+	// +optional
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=300
+	VolumeInitializationRate *int32 `json:"volumeInitializationRate,omitempty"`
 }
 
 // SpotMarketOptions are about spot instances.

@@ -1,0 +1,277 @@
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/api/common"
+)
+
+const (
+	// AWSManagedMachinePoolKind is the kind's name.
+	AWSManagedMachinePoolKind = "AWSManagedMachinePool"
+
+	// ManagedMachinePoolFinalizer keeps the object until everything that it owns in the cloud is gone.
+	ManagedMachinePoolFinalizer = "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"
+)
+
+// AWSManagedMachinePoolSpec is what a node group that EKS keeps should be.
+// +kubebuilder:validation:XValidation:rule="has(self.eksNodegroupName) == has(oldSelf.eksNodegroupName) && (!has(self.eksNodegroupName) || self.eksNodegroupName == oldSelf.eksNodegroupName)",fieldPath=".eksNodegroupName",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the name of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.subnetIDs) == has(oldSelf.subnetIDs) && (!has(self.subnetIDs) || self.subnetIDs == oldSelf.subnetIDs)",fieldPath=".subnetIDs",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the subnets of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.availabilityZones) == has(oldSelf.availabilityZones) && (!has(self.availabilityZones) || self.availabilityZones == oldSelf.availabilityZones)",fieldPath=".availabilityZones",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the subnets of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.availabilityZoneSubnetType) == has(oldSelf.availabilityZoneSubnetType) && (!has(self.availabilityZoneSubnetType) || self.availabilityZoneSubnetType == oldSelf.availabilityZoneSubnetType)",fieldPath=".availabilityZoneSubnetType",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the subnets of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.diskSize) == has(oldSelf.diskSize) && (!has(self.diskSize) || self.diskSize == oldSelf.diskSize)",fieldPath=".diskSize",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the disk size of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.instanceType) == has(oldSelf.instanceType) && (!has(self.instanceType) || self.instanceType == oldSelf.instanceType)",fieldPath=".instanceType",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the instance types of a node group; make another pool, with awsLaunchTemplate, whose instanceType can be changed"
+// +kubebuilder:validation:XValidation:rule="has(self.instanceTypes) == has(oldSelf.instanceTypes) && (!has(self.instanceTypes) || self.instanceTypes == oldSelf.instanceTypes)",fieldPath=".instanceTypes",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the instance types of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.remoteAccess) == has(oldSelf.remoteAccess) && (!has(self.remoteAccess) || self.remoteAccess == oldSelf.remoteAccess)",fieldPath=".remoteAccess",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the remote access of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.capacityType) || (has(self.capacityType) && self.capacityType == oldSelf.capacityType)",fieldPath=".capacityType",reason=FieldValueForbidden,message="can't be changed once it is set: EKS can't change the capacity type of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.roleName) || (has(self.roleName) && self.roleName == oldSelf.roleName)",fieldPath=".roleName",reason=FieldValueForbidden,message="can't be changed once it is set: EKS can't change the role of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.rolePath) == has(oldSelf.rolePath) && (!has(self.rolePath) || self.rolePath == oldSelf.rolePath)",fieldPath=".rolePath",reason=FieldValueForbidden,message="can't be changed once the pool exists: IAM can't change the path of a role; make another pool"
+// +kubebuilder:validation:XValidation:rule="(has(self.amiType) == has(oldSelf.amiType) && (!has(self.amiType) || self.amiType == oldSelf.amiType)) || ((!has(self.amiType) || self.amiType == 'CUSTOM') && has(self.awsLaunchTemplate) && ((has(self.awsLaunchTemplate.ami) && (has(self.awsLaunchTemplate.ami.id) || has(self.awsLaunchTemplate.ami.eksLookupType))) || (has(self.awsLaunchTemplate.imageLookupFormat) && size(self.awsLaunchTemplate.imageLookupFormat) > 0) || (has(self.awsLaunchTemplate.imageLookupOrg) && size(self.awsLaunchTemplate.imageLookupOrg) > 0) || (has(self.awsLaunchTemplate.imageLookupBaseOS) && size(self.awsLaunchTemplate.imageLookupBaseOS) > 0)))",fieldPath=".amiType",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the family of images of a node group; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.awsLaunchTemplate) == has(oldSelf.awsLaunchTemplate)",fieldPath=".awsLaunchTemplate",reason=FieldValueForbidden,message="can't be added or taken away once the pool exists: EKS can't give a node group a launch template later, or take it away; make another pool"
+// +kubebuilder:validation:XValidation:rule="!has(self.awsLaunchTemplate) || !has(oldSelf.awsLaunchTemplate) || !has(self.awsLaunchTemplate.existing) || !has(oldSelf.awsLaunchTemplate.existing) || (has(self.awsLaunchTemplate.existing.id) == has(oldSelf.awsLaunchTemplate.existing.id) && (has(self.awsLaunchTemplate.existing.id) ? self.awsLaunchTemplate.existing.id == oldSelf.awsLaunchTemplate.existing.id : self.awsLaunchTemplate.existing.name == oldSelf.awsLaunchTemplate.existing.name))",fieldPath=".awsLaunchTemplate.existing",reason=FieldValueForbidden,message="the template can't be changed once the pool exists, only its version: EKS can't give a node group another launch template; make another pool"
+// +kubebuilder:validation:XValidation:rule="!has(self.amiType) || self.amiType == 'CUSTOM' || !(has(self.awsLaunchTemplate) && ((has(self.awsLaunchTemplate.ami) && (has(self.awsLaunchTemplate.ami.id) || has(self.awsLaunchTemplate.ami.eksLookupType))) || (has(self.awsLaunchTemplate.imageLookupFormat) && size(self.awsLaunchTemplate.imageLookupFormat) > 0) || (has(self.awsLaunchTemplate.imageLookupOrg) && size(self.awsLaunchTemplate.imageLookupOrg) > 0) || (has(self.awsLaunchTemplate.imageLookupBaseOS) && size(self.awsLaunchTemplate.imageLookupBaseOS) > 0))) || (oldSelf.hasValue() && has(oldSelf.value().amiType) && oldSelf.value().amiType == self.amiType && has(oldSelf.value().awsLaunchTemplate) && has(oldSelf.value().awsLaunchTemplate.ami) && has(self.awsLaunchTemplate.ami) && oldSelf.value().awsLaunchTemplate.ami == self.awsLaunchTemplate.ami)",fieldPath=".amiType",reason=FieldValueForbidden,optionalOldSelf=true,message="must be CUSTOM or absent when awsLaunchTemplate names an image (ami or imageLookup...): EKS gives no image of its own then"
+// +kubebuilder:validation:XValidation:rule="!has(self.amiType) || self.amiType != 'CUSTOM' || has(self.awsLaunchTemplate)",fieldPath=".amiType",reason=FieldValueInvalid,message="CUSTOM needs awsLaunchTemplate, which names the image"
+// +kubebuilder:validation:XValidation:rule="!has(self.amiVersion) || !(has(self.awsLaunchTemplate) && (((has(self.awsLaunchTemplate.ami) && (has(self.awsLaunchTemplate.ami.id) || has(self.awsLaunchTemplate.ami.eksLookupType))) || (has(self.awsLaunchTemplate.imageLookupFormat) && size(self.awsLaunchTemplate.imageLookupFormat) > 0) || (has(self.awsLaunchTemplate.imageLookupOrg) && size(self.awsLaunchTemplate.imageLookupOrg) > 0) || (has(self.awsLaunchTemplate.imageLookupBaseOS) && size(self.awsLaunchTemplate.imageLookupBaseOS) > 0)) || (has(self.amiType) && self.amiType == 'CUSTOM')))",fieldPath=".amiVersion",reason=FieldValueForbidden,message="can't be set together with an awsLaunchTemplate whose image is its own: EKS takes no release for that; the image says it"
+// +kubebuilder:validation:XValidation:rule="!has(self.instanceType) || !has(self.awsLaunchTemplate)",fieldPath=".instanceType",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate: set awsLaunchTemplate.instanceType"
+// +kubebuilder:validation:XValidation:rule="!has(self.diskSize) || !has(self.awsLaunchTemplate)",fieldPath=".diskSize",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate: set awsLaunchTemplate.rootVolume"
+// +kubebuilder:validation:XValidation:rule="!has(self.remoteAccess) || !has(self.awsLaunchTemplate)",fieldPath=".remoteAccess",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate: set awsLaunchTemplate.sshKeyName and additionalSecurityGroups"
+// +kubebuilder:validation:XValidation:rule="!has(self.instanceType) || !has(self.instanceTypes)",fieldPath=".instanceTypes",reason=FieldValueForbidden,message="can't be set together with instanceType: set one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.instanceTypes) || !has(self.awsLaunchTemplate) || !has(self.awsLaunchTemplate.instanceType) || size(self.awsLaunchTemplate.instanceType) == 0",fieldPath=".instanceTypes",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.instanceType: EKS takes instance types from one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.awsLaunchTemplate) || !has(self.awsLaunchTemplate.iamInstanceProfile) || size(self.awsLaunchTemplate.iamInstanceProfile) == 0",fieldPath=".awsLaunchTemplate.iamInstanceProfile",reason=FieldValueForbidden,message="can't be set in a managed pool: EKS makes the instance profile from the node role; set roleName"
+// +kubebuilder:validation:XValidation:rule="!has(self.awsLaunchTemplate) || !has(self.awsLaunchTemplate.spotMarketOptions)",fieldPath=".awsLaunchTemplate.spotMarketOptions",reason=FieldValueForbidden,message="can't be set in a managed pool: EKS itself asks for spot capacity; set capacityType to spot"
+// +kubebuilder:validation:XValidation:rule="!has(self.awsLaunchTemplate) || !has(self.awsLaunchTemplate.marketType) || self.awsLaunchTemplate.marketType != 'Spot'",fieldPath=".awsLaunchTemplate.marketType",reason=FieldValueForbidden,message="can't be Spot in a managed pool: EKS itself asks for spot capacity; set capacityType to spot"
+// +kubebuilder:validation:XValidation:rule="!has(self.awsLaunchTemplate) || !has(self.awsLaunchTemplate.marketType) || self.awsLaunchTemplate.marketType != 'CapacityBlock' || (has(self.capacityType) && self.capacityType == 'capacityBlock')",fieldPath=".awsLaunchTemplate.marketType",reason=FieldValueInvalid,message="CapacityBlock needs capacityType to be capacityBlock"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityType) || self.capacityType != 'capacityBlock' || (has(self.awsLaunchTemplate) && (has(self.awsLaunchTemplate.existing) || (has(self.awsLaunchTemplate.marketType) && self.awsLaunchTemplate.marketType == 'CapacityBlock')))",fieldPath=".capacityType",reason=FieldValueInvalid,message="capacityBlock needs awsLaunchTemplate with marketType CapacityBlock and capacityReservationId"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityType) || self.capacityType != 'spot' || !has(self.awsLaunchTemplate) || !has(self.awsLaunchTemplate.capacityReservationId)",fieldPath=".awsLaunchTemplate.capacityReservationId",reason=FieldValueForbidden,message="can't be set when capacityType is spot: spot instances use no capacity reservation"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityType) || self.capacityType != 'spot' || !has(self.awsLaunchTemplate) || !has(self.awsLaunchTemplate.placement) || !has(self.awsLaunchTemplate.placement.tenancy) || self.awsLaunchTemplate.placement.tenancy != 'host'",fieldPath=".awsLaunchTemplate.placement",reason=FieldValueInvalid,message="tenancy must not be host when capacityType is spot"
+type AWSManagedMachinePoolSpec struct {
+	// ProviderID is the ARN of the node group. It is written by the controller.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	ProviderID string `json:"providerID,omitempty"`
+
+	// EKSNodegroupName is the node group's name in EKS. Absent, a name is derived from that of the object, and of the object's
+	// owner ID. It can't be changed later.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z][0-9A-Za-z_-]*)?$`
+	EKSNodegroupName string `json:"eksNodegroupName,omitempty"`
+
+	// AvailabilityZones are the zones that instances may be launched in, when no subnets are named. They can't be changed
+	// later.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	AvailabilityZones []string `json:"availabilityZones,omitempty"`
+
+	// AvailabilityZoneSubnetType says which subnets of the zones are used: public, private or all. Absent, the private
+	// ones are, and where a zone has none, all. It can't be changed later.
+	// +optional
+	AvailabilityZoneSubnetType *AZSubnetType `json:"availabilityZoneSubnetType,omitempty"`
+
+	// SubnetIDs are the subnets that instances are launched in. They can't be changed later.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	SubnetIDs []string `json:"subnetIDs,omitempty"`
+
+	// AdditionalTags are put on the node group, the group behind it, its launch template and its instances, beside the tags
+	// that are always there.
+	// +optional
+	AdditionalTags Tags `json:"additionalTags,omitempty"`
+
+	// RoleAdditionalPolicies are the ARNs of policies that are attached to the node role beside those that every node needs.
+	// They are attached to a role that the controller made itself, and only where it may (feature gate EKSAllowAddRoles).
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=2048
+	RoleAdditionalPolicies []string `json:"roleAdditionalPolicies,omitempty"`
+
+	// RoleName is the name of the IAM role that nodes have. Absent, it is that of the ecosystem's common node role, or where
+	// the controller may make roles (feature gate EKSEnableIAM) of one of the pool's own. Once set it can't be changed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_+=,.@-]*$`
+	RoleName string `json:"roleName,omitempty"`
+
+	// RolePath is the path of a role that the controller makes. It can't be changed later.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^(/|/[!-~]+/)?$`
+	RolePath string `json:"rolePath,omitempty"`
+
+	// RolePermissionsBoundary is the ARN of the policy that bounds the permissions of a role that the controller makes.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^(arn:.+)?$`
+	RolePermissionsBoundary string `json:"rolePermissionsBoundary,omitempty"`
+
+	// AMIVersion is the release of EKS's image that nodes run, for example 1.31.2-20250103. Absent, it is the newest when the
+	// group is made and with every new Kubernetes version. It is deprecated without awsLaunchTemplate, and refused with one
+	// that names an image: EKS takes no release for that.
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=64
+	AMIVersion *string `json:"amiVersion,omitempty"`
+
+	// AMIType is the family of EKS's images that nodes run. Absent, it follows from Kubernetes version and processor: Amazon
+	// Linux 2023 from 1.30 on. The schema fills in nothing, for what nobody has said must not contradict a launch template.
+	//
+	// With awsLaunchTemplate the proposal for launch templates excludes it. EKS does so where the template names an image, and
+	// there it is refused unless it is CUSTOM; for a template that names none EKS gives the image itself, and nothing but
+	// this field can say which, so that it is taken. CUSTOM beside a template that names no image looks the image up that
+	// EKS publishes for the Kubernetes version. It is deprecated without awsLaunchTemplate, and can't be changed later.
+	// +optional
+	AMIType *ManagedMachineAMIType `json:"amiType,omitempty"`
+
+	// Labels are put on every node. Those that others have put on the node group are left alone.
+	// +optional
+	Labels NodeLabels `json:"labels,omitempty"`
+
+	// Taints are put on every node.
+	// +optional
+	Taints Taints `json:"taints,omitempty"`
+
+	// DiskSize is the size of the root volume in GiB. It is deprecated: awsLaunchTemplate.rootVolume says it. It can't be
+	// changed later, or be set together with awsLaunchTemplate.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	DiskSize *int32 `json:"diskSize,omitempty"`
+
+	// InstanceType of the instances, for example m5.large. It is deprecated: awsLaunchTemplate.instanceType says it. It can't be
+	// changed later, or be set together with awsLaunchTemplate.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	InstanceType *string `json:"instanceType,omitempty"`
+
+	// InstanceTypes are the instance types that EKS may choose from, which is most useful for spot capacity. They can't be
+	// changed later. With awsLaunchTemplate they are taken if that names no instance type of its own.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.all(t, self.exists_one(u, u == t))",reason=FieldValueInvalid,message="no instance type may be named twice"
+	InstanceTypes []string `json:"instanceTypes,omitempty"`
+
+	// Scaling bounds the size of the node group.
+	// +optional
+	Scaling *ManagedMachinePoolScaling `json:"scaling,omitempty"`
+
+	// RemoteAccess opens the machines to SSH. It can't be changed later, or be set together with awsLaunchTemplate, which
+	// names key pair and security groups itself.
+	// +optional
+	RemoteAccess *ManagedRemoteAccess `json:"remoteAccess,omitempty"`
+
+	// ProviderIDList are the provider IDs of the group's instances, as their Nodes carry them. It is written by the
+	// controller.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	ProviderIDList []string `json:"providerIDList,omitempty"`
+
+	// CapacityType is how instances are paid for: onDemand, spot or capacityBlock, which needs a launch template with a
+	// capacity reservation. It can't be changed later.
+	// +optional
+	// +kubebuilder:default=onDemand
+	CapacityType *ManagedMachinePoolCapacityType `json:"capacityType,omitempty"`
+
+	// UpdateConfig is how EKS replaces machines.
+	// +optional
+	// +kubebuilder:default={maxUnavailable: 1}
+	UpdateConfig *UpdateConfig `json:"updateConfig,omitempty"`
+
+	// AWSLaunchTemplate is what instances are launched from. Absent, EKS launches from a template of its own. It can't be
+	// added or taken away later, for EKS can't change a node group so.
+	// +optional
+	AWSLaunchTemplate *AWSLaunchTemplate `json:"awsLaunchTemplate,omitempty"`
+
+	// AWSLifecycleHooks are kept for older manifests and have no effect: the group behind the node group is EKS's, with hooks
+	// of its own.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	AWSLifecycleHooks []AWSLifecycleHook `json:"lifecycleHooks,omitempty"`
+
+	// NodeRepairConfig is about EKS's own replacement of unhealthy machines.
+	// +optional
+	NodeRepairConfig *NodeRepairConfig `json:"nodeRepairConfig,omitempty"`
+}
+
+// OwnImage says whether nodes boot an image that the launch template names, or one that is looked up for it, rather than one
+// that EKS gives. EKS then takes neither version nor release nor family of images.
+func (s *AWSManagedMachinePoolSpec) OwnImage() bool {
+	return s.AWSLaunchTemplate != nil && (s.AWSLaunchTemplate.NamesImage() || s.AMIType != nil && *s.AMIType == AMITypeCustom)
+}
+
+// AWSManagedMachinePoolStatus is what is known about the pool.
+type AWSManagedMachinePoolStatus struct {
+	common.Status `json:",inline"`
+
+	// LaunchTemplateID is the ID of the pool's launch template; absent where EKS launches from its own.
+	// +optional
+	LaunchTemplateID *string `json:"launchTemplateID,omitempty"`
+
+	// LaunchTemplateVersion is the version that the node group launches from.
+	// +optional
+	LaunchTemplateVersion *string `json:"launchTemplateVersion,omitempty"`
+
+	// FailureReason belongs to the older contract. It is read and never set: nothing here is beyond repair.
+	// +optional
+	FailureReason *string `json:"failureReason,omitempty"`
+
+	// FailureMessage belongs to the older contract. It is read and never set.
+	// +optional
+	FailureMessage *string `json:"failureMessage,omitempty"`
+}
+
+// AWSManagedMachinePool is a pool of EC2 instances that an EKS node group keeps.
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=awsmanagedmachinepools,scope=Namespaced,categories=cluster-api,shortName=awsmmp
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1_v1beta2"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster that the pool belongs to"
+// +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".status.desiredReplicas",description="Instances that the pool is brought to"
+// +kubebuilder:printcolumn:name="Current",type="integer",JSONPath=".status.replicas",description="Instances that exist in the cloud"
+// +kubebuilder:printcolumn:name="Ready",type="integer",JSONPath=".status.readyReplicas",description="Instances whose Node is Ready"
+// +kubebuilder:printcolumn:name="Up-to-date",type="integer",JSONPath=".status.upToDateReplicas",description="Instances launched from the wanted template"
+// +kubebuilder:printcolumn:name="State",type="string",JSONPath=".status.state",description="What the pool is doing"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since the pool was created"
+// +kubebuilder:printcolumn:name="Paused",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Paused\")].status",description="Whether the pool is left alone"
+// +kubebuilder:printcolumn:name="Template",type="string",priority=1,JSONPath=".status.template",description="Template that new instances are launched from"
+// +kubebuilder:printcolumn:name="ProviderID",type="string",priority=1,JSONPath=".spec.providerID",description="The cloud's ID of the group"
+// +kubebuilder:printcolumn:name="Version",type="string",priority=1,JSONPath=".status.version",description="Kubernetes version that new instances run"
+type AWSManagedMachinePool struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what the pool should be.
+	// +required
+	Spec AWSManagedMachinePoolSpec `json:"spec"`
+
+	// Status is what is known about the pool.
+	// +optional
+	Status AWSManagedMachinePoolStatus `json:"status,omitzero"`
+}
+
+// AWSManagedMachinePoolList is a list of AWSManagedMachinePool.
+// +kubebuilder:object:root=true
+type AWSManagedMachinePoolList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// Items of the list.
+	Items []AWSManagedMachinePool `json:"items"`
+}
