@@ -2,13 +2,13 @@ package aws
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -29,10 +29,10 @@ func (p *pass) readActivities(ctx context.Context, is *asgtypes.AutoScalingGroup
 	if p.now.Sub(p.memory.resized) < activityGrace || !known.at.IsZero() && p.now.Sub(known.at) < activityPeriod {
 		return known.issues, nil
 	}
-	pages := autoscaling.NewDescribeScalingActivitiesPaginator(p.c.autoscaling, &autoscaling.DescribeScalingActivitiesInput{
-		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(activitiesMost)),
+	pages := autoscaling.NewDescribeScalingActivitiesPaginator(p.c.AutoScaling, &autoscaling.DescribeScalingActivitiesInput{
+		AutoScalingGroupName: &p.t.group, MaxRecords: new(int32(activitiesMost)),
 	})
-	found, err := listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
+	found, err := session.Listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
 		activitiesMost, p.now)
 	if err != nil {
 		return nil, err
@@ -49,18 +49,20 @@ func missing(is *asgtypes.AutoScalingGroup) bool {
 			members++
 		}
 	}
-	return members < int(deref(is.DesiredCapacity)) && !strings.HasPrefix(deref(is.Status), statusDeleting)
+	return members < int(session.Deref(is.DesiredCapacity)) && !strings.HasPrefix(session.Deref(is.Status), statusDeleting)
 }
 
 // issuesOf are the failed activities since the last launch that worked, newest first, each message once.
 func issuesOf(activities []asgtypes.Activity) []pool.Cause {
 	activities = slices.Clone(activities)
-	slices.SortStableFunc(activities, func(a, b asgtypes.Activity) int { return deref(b.StartTime).Compare(deref(a.StartTime)) })
+	slices.SortStableFunc(activities, func(a, b asgtypes.Activity) int {
+		return session.Deref(b.StartTime).Compare(session.Deref(a.StartTime))
+	})
 	var issues []pool.Cause
 	for _, a := range activities {
 		switch a.StatusCode {
 		case asgtypes.ScalingActivityStatusCodeSuccessful:
-			if strings.HasPrefix(deref(a.Description), "Launching") {
+			if strings.HasPrefix(session.Deref(a.Description), "Launching") {
 				return issues
 			}
 		case asgtypes.ScalingActivityStatusCodeFailed, asgtypes.ScalingActivityStatusCodeCancelled:
@@ -73,12 +75,9 @@ func issuesOf(activities []asgtypes.Activity) []pool.Cause {
 	return issues
 }
 
-// instanceID is cut from messages: each try has another one.
-var instanceID = regexp.MustCompile(`\bi-[0-9a-f]{8,17}\b`)
-
 // issueOf is a failed activity in the service's own words, with a reason word.
 func issueOf(a asgtypes.Activity) pool.Cause {
-	message := clean(instanceID.ReplaceAllString(deref(a.StatusMessage), "an instance"))
+	message := session.Clean(session.InstanceID.ReplaceAllString(session.Deref(a.StatusMessage), "an instance"))
 	return pool.Cause{Reason: activityReason(message), Message: message}
 }
 

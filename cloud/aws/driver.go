@@ -2,65 +2,40 @@ package aws
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"strings"
-	"time"
-
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
 // Options of a Driver. The zero Options are right for production.
-type Options struct {
-	// Config gives the SDK's configuration for a region; an empty region means the one of the SDK's settings. Default:
-	// the SDK's own chain of credentials, regions and endpoints (AWS_ENDPOINT_URL among them).
-	Config func(ctx context.Context, region string) (awssdk.Config, error)
-	// Base sends the requests in the place of the SDK's HTTP client, for tests and recordings.
-	Base http.RoundTripper
-	// Hook is told about every request.
-	Hook wire.Hook
-	// Account tells apart the rate budgets of several drivers in one process, and labels metrics. Default: "default".
-	Account string
-	// Timeout of one request. Default: wire.DefaultTimeout.
-	Timeout time.Duration
-	// Now is the clock. Default: time.Now.
-	Now func() time.Time
-}
+type Options = session.Options
 
 // Driver runs AWSMachinePools. It is safe for concurrent use.
 type Driver struct {
-	options  Options
-	regions  regions
+	sessions *session.Sessions
 	memories memories
-	lookups  lookups
 }
 
 var _ cloud.Driver[*awsv1.MachinePoolSource] = (*Driver)(nil)
 
-// New makes a Driver. It sends nothing.
+// New makes a Driver with sessions of its own. It sends nothing.
 func New(o Options) (*Driver, error) {
-	if o.Timeout < 0 {
-		return nil, errors.New("aws driver: the timeout of a request is negative: want a positive one, or zero for the default")
+	sessions, err := session.New(o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Config == nil {
-		o.Config = defaultConfig
-	}
-	if o.Account == "" {
-		o.Account = "default"
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Driver{options: o, regions: regions{options: o, made: map[string]*clients{}}}, nil
+	return Over(sessions), nil
 }
 
+// Over makes a Driver over sessions that other drivers share: clients, rate budgets and look-ups are one.
+func Over(sessions *session.Sessions) *Driver { return &Driver{sessions: sessions} }
+
 // Close closes idle connections. The driver can be used after it.
-func (d *Driver) Close() { d.regions.close() }
+func (d *Driver) Close() { d.sessions.Close() }
 
 const (
 	// removeBatch keeps a removal, which takes one call for each instance, within a few seconds; one call sets aside 20 at the
@@ -95,10 +70,10 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 		return err
 	}
 	defer p.memory.mu.Unlock()
-	err = cloud.Hide(vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
+	err = cloud.Hide(session.Vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touchedGroup()
-		p.memory.template.at = time.Time{}
+		p.memory.template.Forget()
 	}
 	return err
 }
@@ -109,13 +84,14 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.regions.of(ctx, target.cluster.Region)
+	c, err := d.sessions.Of(ctx, target.cluster)
 	if err != nil {
 		return nil, err
 	}
-	now := d.options.Now()
-	key := strings.Join([]string{c.region, target.group, target.template, target.Owner.ID}, "\n")
-	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.of(key, now)}
+	now := d.sessions.Now()
+	key := strings.Join([]string{c.Region, target.group, target.template, target.Owner.ID}, "\n")
+	p := &pass{c: c, t: target, now: now, memory: d.memories.of(key, now)}
+	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now}
 	p.memory.mu.Lock()
 	return p, nil
 }

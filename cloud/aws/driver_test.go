@@ -244,7 +244,7 @@ func TestErrorsOfTheCloud(t *testing.T) {
 		{"broken inside", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling"}, cloud.Unavailable},
 		{"no reply", sim.Fault{Kind: sim.DropBefore, Service: "autoscaling"}, cloud.Unavailable},
 		{"not allowed", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "AccessDenied", Message: "User: arn:aws:iam::1:user/x is not authorized", Status: 403}, cloud.Denied},
-		{"something else is going on", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "ScalingActivityInProgress", Message: "x", Status: 400}, cloud.Conflict},
+		{"session.Something else is going on", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "ScalingActivityInProgress", Message: "x", Status: 400}, cloud.Conflict},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

@@ -7,6 +7,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // The fields of a group that can drift, by the paths that the specification has for them.
@@ -63,8 +64,8 @@ func groupSpecOf(t target) groupSpec {
 		g.warmup = int32(d.Seconds())
 	}
 	for key, text := range map[string]string{
-		tagOurTags:   marks(t.additionalTags()),
-		tagOurHooks:  marks(hookNames(g.hooks)),
+		tagOurTags:   session.Marks(t.additionalTags()),
+		tagOurHooks:  session.Marks(hookNames(g.hooks)),
 		tagSuspended: strings.Join(g.suspended, ","),
 	} {
 		if text != "" {
@@ -76,20 +77,20 @@ func groupSpecOf(t target) groupSpec {
 
 // drift names what differs between the group and what is asked for.
 func (g groupSpec) drift(is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook) []string {
-	size := deref(is.DesiredCapacity)
+	size := session.Deref(is.DesiredCapacity)
 	var fields []string
 	for _, f := range []struct {
 		name   string
 		differ bool
 	}{
-		{driftMin, deref(is.MinSize) != g.min},
+		{driftMin, session.Deref(is.MinSize) != g.min},
 		// A maximum below the size would let the cloud choose and kill machines at once: it waits until the surplus has
 		// been drained and removed.
-		{driftMax, deref(is.MaxSize) != g.max && size <= g.max},
+		{driftMax, session.Deref(is.MaxSize) != g.max && size <= g.max},
 		{driftSubnets, g.subnets != nil && !slices.Equal(g.subnets, subnetsOf(is))},
-		{driftCooldown, deref(is.DefaultCooldown) != g.cooldown},
+		{driftCooldown, session.Deref(is.DefaultCooldown) != g.cooldown},
 		{driftWarmup, is.DefaultInstanceWarmup == nil || *is.DefaultInstanceWarmup != g.warmup},
-		{driftRebalance, deref(is.CapacityRebalance) != g.rebalance},
+		{driftRebalance, session.Deref(is.CapacityRebalance) != g.rebalance},
 		{driftMixed, !sameMixed(g.mixed, is.MixedInstancesPolicy)},
 		{driftTags, g.tagsDrift(is)},
 		{driftHooks, g.hooksDrift(is, existing)},
@@ -103,14 +104,14 @@ func (g groupSpec) drift(is *asgtypes.AutoScalingGroup, existing []asgtypes.Life
 }
 
 func subnetsOf(is *asgtypes.AutoScalingGroup) []string {
-	return unique(strings.FieldsFunc(deref(is.VPCZoneIdentifier), func(r rune) bool { return r == ',' || r == ' ' }))
+	return session.Unique(strings.FieldsFunc(session.Deref(is.VPCZoneIdentifier), func(r rune) bool { return r == ',' || r == ' ' }))
 }
 
 // tagOf is the value of one of the group's tags, empty when it has none.
 func tagOf(is *asgtypes.AutoScalingGroup, key string) string {
 	for _, t := range is.Tags {
-		if deref(t.Key) == key {
-			return deref(t.Value)
+		if session.Deref(t.Key) == key {
+			return session.Deref(t.Value)
 		}
 	}
 	return ""
@@ -124,7 +125,7 @@ func (g groupSpec) missingTags(is *asgtypes.AutoScalingGroup) map[string]string 
 			continue
 		}
 		found := slices.ContainsFunc(is.Tags, func(t asgtypes.TagDescription) bool {
-			return deref(t.Key) == key && deref(t.Value) == want && deref(t.PropagateAtLaunch) == !bookkeeping(key)
+			return session.Deref(t.Key) == key && session.Deref(t.Value) == want && session.Deref(t.PropagateAtLaunch) == !bookkeeping(key)
 		})
 		if !found {
 			missing[key] = want
@@ -138,8 +139,8 @@ func (g groupSpec) surplusTags(is *asgtypes.AutoScalingGroup) []string {
 	ours := tagOf(is, tagOurTags)
 	var surplus []string
 	for _, t := range is.Tags {
-		key := deref(t.Key)
-		if _, wanted := g.tags[key]; !wanted && marked(ours, key) {
+		key := session.Deref(t.Key)
+		if _, wanted := g.tags[key]; !wanted && session.Marked(ours, key) {
 			surplus = append(surplus, key)
 		}
 	}
@@ -158,7 +159,7 @@ func (g groupSpec) tagsDrift(is *asgtypes.AutoScalingGroup) bool {
 func suspendedOf(is *asgtypes.AutoScalingGroup) []string {
 	var names []string
 	for _, p := range is.SuspendedProcesses {
-		names = append(names, deref(p.ProcessName))
+		names = append(names, session.Deref(p.ProcessName))
 	}
 	return names
 }
@@ -203,28 +204,28 @@ func mixedPolicy(p *awsv1.MixedInstancesPolicy) *asgtypes.MixedInstancesPolicy {
 		return nil
 	}
 	d := &asgtypes.InstancesDistribution{
-		OnDemandAllocationStrategy:          value(defaultOnDemandStrategy),
-		SpotAllocationStrategy:              value(defaultSpotStrategy),
-		OnDemandBaseCapacity:                value(int32(defaultOnDemandBase)),
-		OnDemandPercentageAboveBaseCapacity: value(int32(defaultOnDemandPercent)),
+		OnDemandAllocationStrategy:          new(defaultOnDemandStrategy),
+		SpotAllocationStrategy:              new(defaultSpotStrategy),
+		OnDemandBaseCapacity:                new(int32(defaultOnDemandBase)),
+		OnDemandPercentageAboveBaseCapacity: new(int32(defaultOnDemandPercent)),
 	}
 	if want := p.InstancesDistribution; want != nil {
 		if want.OnDemandAllocationStrategy != "" {
-			d.OnDemandAllocationStrategy = value(string(want.OnDemandAllocationStrategy))
+			d.OnDemandAllocationStrategy = new(string(want.OnDemandAllocationStrategy))
 		}
 		if want.SpotAllocationStrategy != "" {
-			d.SpotAllocationStrategy = value(string(want.SpotAllocationStrategy))
+			d.SpotAllocationStrategy = new(string(want.SpotAllocationStrategy))
 		}
 		if want.OnDemandBaseCapacity != nil {
-			d.OnDemandBaseCapacity = value(int32(*want.OnDemandBaseCapacity))
+			d.OnDemandBaseCapacity = new(int32(*want.OnDemandBaseCapacity))
 		}
 		if want.OnDemandPercentageAboveBaseCapacity != nil {
-			d.OnDemandPercentageAboveBaseCapacity = value(int32(*want.OnDemandPercentageAboveBaseCapacity))
+			d.OnDemandPercentageAboveBaseCapacity = new(int32(*want.OnDemandPercentageAboveBaseCapacity))
 		}
 	}
 	template := &asgtypes.LaunchTemplate{}
 	for _, o := range p.Overrides {
-		template.Overrides = append(template.Overrides, asgtypes.LaunchTemplateOverrides{InstanceType: value(o.InstanceType)})
+		template.Overrides = append(template.Overrides, asgtypes.LaunchTemplateOverrides{InstanceType: new(o.InstanceType)})
 	}
 	return &asgtypes.MixedInstancesPolicy{InstancesDistribution: d, LaunchTemplate: template}
 }
@@ -267,7 +268,7 @@ func overrideTypes(p *asgtypes.MixedInstancesPolicy) []string {
 	var types []string
 	if p.LaunchTemplate != nil {
 		for _, o := range p.LaunchTemplate.Overrides {
-			types = append(types, deref(o.InstanceType))
+			types = append(types, session.Deref(o.InstanceType))
 		}
 	}
 	return types

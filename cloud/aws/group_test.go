@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -11,26 +10,41 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
+
+func targetWith(template awsv1.AWSLaunchTemplate) target {
+	t, err := targetOf(Target{
+		Owner: cloud.Owner{ID: "owner", Cluster: "c", Namespace: "ns", Name: "p", GroupName: "g"},
+		Spec: &awsv1.MachinePoolSource{
+			Pool:    &awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: template, AdditionalTags: awsv1.Tags{"team": "a"}},
+			Cluster: awsv1.ClusterView{Region: "eu-west-1", NodeSecurityGroups: []string{"sg-node"}, SSHKeyName: new("cluster-key")},
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
 
 // groupFor is the group as the cloud would show it, had it been made from the specification.
 func groupFor(g groupSpec, size int32) (*asgtypes.AutoScalingGroup, []asgtypes.LifecycleHook) {
 	is := &asgtypes.AutoScalingGroup{
 		MinSize: &g.min, MaxSize: &g.max, DesiredCapacity: &size, DefaultCooldown: &g.cooldown, DefaultInstanceWarmup: &g.warmup,
-		CapacityRebalance: &g.rebalance, VPCZoneIdentifier: value("subnet-b, subnet-a"), MixedInstancesPolicy: g.mixed,
+		CapacityRebalance: &g.rebalance, VPCZoneIdentifier: new("subnet-b, subnet-a"), MixedInstancesPolicy: g.mixed,
 	}
 	for key, text := range g.tags {
-		is.Tags = append(is.Tags, asgtypes.TagDescription{Key: &key, Value: value(text), PropagateAtLaunch: value(!bookkeeping(key))})
+		is.Tags = append(is.Tags, asgtypes.TagDescription{Key: &key, Value: new(text), PropagateAtLaunch: new(!bookkeeping(key))})
 	}
 	for _, name := range g.suspended {
-		is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: value(name)})
+		is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: new(name)})
 	}
 	var existing []asgtypes.LifecycleHook
 	for _, h := range g.hooks {
 		existing = append(existing, asgtypes.LifecycleHook{
 			LifecycleHookName: h.LifecycleHookName, LifecycleTransition: h.LifecycleTransition,
-			HeartbeatTimeout: value(or(h.HeartbeatTimeout, 3600)), DefaultResult: value(or(h.DefaultResult, "ABANDON")),
+			HeartbeatTimeout: new(or(h.HeartbeatTimeout, 3600)), DefaultResult: new(or(h.DefaultResult, "ABANDON")),
 			NotificationTargetARN: h.NotificationTargetARN, RoleARN: h.RoleARN, NotificationMetadata: h.NotificationMetadata,
 		})
 	}
@@ -41,7 +55,7 @@ func specWith(change func(*awsv1.AWSMachinePoolSpec)) groupSpec {
 	t := targetWith(awsv1.AWSLaunchTemplate{InstanceType: "m5.large"})
 	t.pool.MinSize, t.pool.MaxSize = 1, 10
 	t.pool.AWSLifecycleHooks = []awsv1.AWSLifecycleHook{{Name: "ours", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating}}
-	t.pool.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: value(true)}}
+	t.pool.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: new(true)}}
 	change(t.pool)
 	g := groupSpecOf(t)
 	g.subnets = []string{"subnet-a", "subnet-b"}
@@ -68,7 +82,7 @@ func TestDrift(t *testing.T) {
 		{"a policy is added", same, func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, []string{"spec.mixedInstancesPolicy"}},
 		{"a policy is taken away", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, same, []string{"spec.mixedInstancesPolicy"}},
 		{"a policy's default said outright is no change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
-			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{InstancesDistribution: &awsv1.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: value(int64(100))}}
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{InstancesDistribution: &awsv1.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: new(int64(100))}}
 		}, nil},
 		{"a policy's types change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
 			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m6i.large"}}}
@@ -82,7 +96,7 @@ func TestDrift(t *testing.T) {
 		{"a hook changes", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Minute} }, []string{"spec.lifecycleHooks"}},
 		{"a hook's default said outright is no change", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Hour} }, nil},
 		{"a hook is taken away", same, func(s *spec) { s.AWSLifecycleHooks = nil }, []string{"spec.lifecycleHooks"}},
-		{"a process more", same, func(s *spec) { s.SuspendProcesses.Processes.Launch = value(true) }, []string{"spec.suspendProcesses"}},
+		{"a process more", same, func(s *spec) { s.SuspendProcesses.Processes.Launch = new(true) }, []string{"spec.suspendProcesses"}},
 		{"a process less", same, func(s *spec) { s.SuspendProcesses = nil }, []string{"spec.suspendProcesses"}},
 	} {
 		is, existing := groupFor(specWith(c.before), 3)
@@ -95,9 +109,9 @@ func TestDrift(t *testing.T) {
 func TestWhatOthersDidIsLeftAlone(t *testing.T) {
 	g := specWith(same)
 	is, existing := groupFor(g, 3)
-	is.Tags = append(is.Tags, asgtypes.TagDescription{Key: value("k8s.io/cluster-autoscaler/enabled"), Value: value("true")})
-	is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: value("Launch")})
-	existing = append(existing, asgtypes.LifecycleHook{LifecycleHookName: value("termination-handler")})
+	is.Tags = append(is.Tags, asgtypes.TagDescription{Key: new("k8s.io/cluster-autoscaler/enabled"), Value: new("true")})
+	is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: new("Launch")})
+	existing = append(existing, asgtypes.LifecycleHook{LifecycleHookName: new("termination-handler")})
 	if got := g.drift(is, existing); got != nil {
 		t.Errorf("want no drift by tags, hooks and processes of others, got %v", got)
 	}
@@ -112,31 +126,6 @@ func TestWhatOthersDidIsLeftAlone(t *testing.T) {
 	}
 	if _, resume := none.processes(is); !slices.Equal(resume, []string{"AZRebalance"}) {
 		t.Errorf("want only our own process to be resumed, got %v", resume)
-	}
-}
-
-func TestMarks(t *testing.T) {
-	var names []string
-	for i := range 60 {
-		names = append(names, fmt.Sprintf("name-%02d", i))
-	}
-	text := marks(names)
-	if len(text) > 256 {
-		t.Fatalf("want marks to fit into a tag's 256 characters, got %d", len(text))
-	}
-	for i, name := range names {
-		if got, want := marked(text, name), i < markRoom; got != want {
-			t.Errorf("name %d: want marked %t, got %t", i, want, got)
-		}
-	}
-	if marked(text, "other") || marked("", "name-00") {
-		t.Error("want what was not marked not to be found")
-	}
-	if marks([]string{"b", "a"}) != marks([]string{"a", "b"}) {
-		t.Error("want the same marks in whatever order")
-	}
-	if marks(nil) != "" {
-		t.Error("want no mark for nothing")
 	}
 }
 
@@ -157,7 +146,7 @@ func TestStateOf(t *testing.T) {
 		{"no member any more", "Detached", "Healthy", "", false},
 		{"kept warm, beside the group's size", "Warmed:Stopped", "Healthy", "", false},
 	} {
-		got, member := stateOf(asgtypes.Instance{LifecycleState: asgtypes.LifecycleState(c.state), HealthStatus: value(c.health)})
+		got, member := stateOf(asgtypes.Instance{LifecycleState: asgtypes.LifecycleState(c.state), HealthStatus: new(c.health)})
 		if got != c.want || member != c.member {
 			t.Errorf("%s (%s, %s): want %q %t, got %q %t", c.reason, c.state, c.health, c.want, c.member, got, member)
 		}
@@ -165,9 +154,9 @@ func TestStateOf(t *testing.T) {
 }
 
 func TestIssues(t *testing.T) {
-	at := func(minute int) *time.Time { return value(time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC)) }
+	at := func(minute int) *time.Time { return new(time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC)) }
 	failed := func(minute int, message string) asgtypes.Activity {
-		return asgtypes.Activity{StartTime: at(minute), StatusCode: asgtypes.ScalingActivityStatusCodeFailed, Description: value("Launching a new EC2 instance."), StatusMessage: &message}
+		return asgtypes.Activity{StartTime: at(minute), StatusCode: asgtypes.ScalingActivityStatusCodeFailed, Description: new("Launching a new EC2 instance."), StatusMessage: &message}
 	}
 	noRoom := "Could not launch On-Demand Instances. InsufficientInstanceCapacity - We currently do not have sufficient m5.large capacity in the Availability Zone you requested (eu-west-1a). Launching EC2 instance failed."
 	for _, c := range []struct {
@@ -176,14 +165,14 @@ func TestIssues(t *testing.T) {
 		want   []pool.Cause
 	}{
 		{"nothing happened", nil, nil},
-		{"the same refusal again and again is one issue", []asgtypes.Activity{failed(1, noRoom), failed(2, noRoom)}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
+		{"the same session.Refusal again and again is one issue", []asgtypes.Activity{failed(1, noRoom), failed(2, noRoom)}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
 		{"what came before a launch that worked is over", []asgtypes.Activity{
 			failed(1, noRoom),
-			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: value("Launching a new EC2 instance: i-0123456789abcdef0")},
+			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: new("Launching a new EC2 instance: i-0123456789abcdef0")},
 		}, nil},
 		{"a termination that worked says nothing about launches", []asgtypes.Activity{
 			failed(1, noRoom),
-			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: value("Terminating EC2 instance: i-0123456789abcdef0")},
+			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: new("Terminating EC2 instance: i-0123456789abcdef0")},
 		}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
 		{"instance IDs differ each time", []asgtypes.Activity{
 			failed(1, "Instance i-0123456789abcdef0 failed to launch."), failed(2, "Instance i-0fedcba9876543210 failed to launch."),

@@ -12,6 +12,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -30,10 +31,10 @@ const (
 // for, by a Muster that is gone.
 func ourHook() asgtypes.LifecycleHookSpecification {
 	return asgtypes.LifecycleHookSpecification{
-		LifecycleHookName:   value(drainHook),
-		LifecycleTransition: value(string(awsv1.LifecycleTransitionInstanceTerminating)),
-		DefaultResult:       value(string(awsv1.LifecycleHookDefaultResultContinue)),
-		HeartbeatTimeout:    value(int32(drainHeartbeat.Seconds())),
+		LifecycleHookName:   new(drainHook),
+		LifecycleTransition: new(string(awsv1.LifecycleTransitionInstanceTerminating)),
+		DefaultResult:       new(string(awsv1.LifecycleHookDefaultResultContinue)),
+		HeartbeatTimeout:    new(int32(drainHeartbeat.Seconds())),
 	}
 }
 
@@ -60,7 +61,7 @@ type holdRead struct {
 // held says whether an instance may be held by our hook.
 func (p *pass) held(i asgtypes.Instance) bool {
 	return i.LifecycleState == asgtypes.LifecycleStateTerminatingWait && slices.ContainsFunc(p.memory.hooks.list, func(h asgtypes.LifecycleHook) bool {
-		return deref(h.LifecycleHookName) == drainHook
+		return session.Deref(h.LifecycleHookName) == drainHook
 	})
 }
 
@@ -71,7 +72,7 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	current := map[string]holdRead{}
 	var unknown []string
 	for _, i := range is.Instances {
-		if id := deref(i.InstanceId); p.held(i) {
+		if id := session.Deref(i.InstanceId); p.held(i) {
 			if read, ok := known[id]; ok {
 				current[id] = read
 			} else {
@@ -83,10 +84,10 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	if len(unknown) == 0 {
 		return nil
 	}
-	found, err := p.c.autoscaling.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
-		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(activitiesPage)),
+	found, err := p.c.AutoScaling.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
+		AutoScalingGroupName: &p.t.group, MaxRecords: new(int32(activitiesPage)),
 	})
-	if err = refusal(err, p.now); err != nil && !absent(err) {
+	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
 		return err
 	}
 	if found == nil {
@@ -102,8 +103,8 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 func (p *pass) holdFrom(activities []asgtypes.Activity, id string) holdRead {
 	read := holdRead{since: p.now}
 	for _, a := range activities {
-		if strings.HasPrefix(deref(a.Description), "Terminating") && strings.HasSuffix(deref(a.Description), id) && a.StartTime != nil {
-			read.since, read.why = *a.StartTime, takenFor(deref(a.Cause))
+		if strings.HasPrefix(session.Deref(a.Description), "Terminating") && strings.HasSuffix(session.Deref(a.Description), id) && a.StartTime != nil {
+			read.since, read.why = *a.StartTime, takenFor(session.Deref(a.Cause))
 		}
 	}
 	read.until = read.since.Add(drainHeartbeat)
@@ -122,8 +123,8 @@ func (p *pass) holdOf(id string) *pool.Hold {
 // release lets the terminations go on.
 func (p *pass) release(ctx context.Context, s pool.Step) error {
 	return p.eachHeld(ctx, s, func(id string) error {
-		_, err := p.c.autoscaling.CompleteLifecycleAction(ctx, &autoscaling.CompleteLifecycleActionInput{
-			AutoScalingGroupName: &p.t.group, LifecycleHookName: value(drainHook), InstanceId: &id, LifecycleActionResult: value(string(awsv1.LifecycleHookDefaultResultContinue)),
+		_, err := p.c.AutoScaling.CompleteLifecycleAction(ctx, &autoscaling.CompleteLifecycleActionInput{
+			AutoScalingGroupName: &p.t.group, LifecycleHookName: new(drainHook), InstanceId: &id, LifecycleActionResult: new(string(awsv1.LifecycleHookDefaultResultContinue)),
 		})
 		if err == nil {
 			p.memory.released(id)
@@ -135,8 +136,8 @@ func (p *pass) release(ctx context.Context, s pool.Step) error {
 // renew has the hook hold for another heartbeat.
 func (p *pass) renew(ctx context.Context, s pool.Step) error {
 	return p.eachHeld(ctx, s, func(id string) error {
-		_, err := p.c.autoscaling.RecordLifecycleActionHeartbeat(ctx, &autoscaling.RecordLifecycleActionHeartbeatInput{
-			AutoScalingGroupName: &p.t.group, LifecycleHookName: value(drainHook), InstanceId: &id,
+		_, err := p.c.AutoScaling.RecordLifecycleActionHeartbeat(ctx, &autoscaling.RecordLifecycleActionHeartbeatInput{
+			AutoScalingGroupName: &p.t.group, LifecycleHookName: new(drainHook), InstanceId: &id,
 		})
 		if read, ok := p.memory.holds[id]; ok && err == nil {
 			read.until = p.now.Add(drainHeartbeat)
@@ -153,8 +154,8 @@ func (p *pass) eachHeld(ctx context.Context, s pool.Step, do func(id string) err
 	}
 	p.memory.touchedMembers()
 	for _, target := range s.Targets {
-		err := refusal(do(target.ID), p.now)
-		if notHeld(err) || absent(err) || beingDeleted(err) {
+		err := session.Refusal(do(target.ID), p.now)
+		if notHeld(err) || session.Absent(err) || beingDeleted(err) {
 			p.memory.released(target.ID)
 			continue
 		}
@@ -175,10 +176,10 @@ func (m *memory) released(id string) {
 
 // beingDeleted says that the service does not answer because the group is being deleted.
 func beingDeleted(err error) bool {
-	return codeOf(err) == "ValidationError" && strings.Contains(err.Error(), "pending delete")
+	return session.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "pending delete")
 }
 
 // notHeld says that the service has no hook waiting for the instance.
 func notHeld(err error) bool {
-	return codeOf(err) == "ValidationError" && strings.Contains(err.Error(), "No active Lifecycle Action found")
+	return session.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "No active Lifecycle Action found")
 }

@@ -6,6 +6,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // hooks translates the pool's lifecycle hooks.
@@ -13,17 +14,17 @@ func hooks(list []awsv1.AWSLifecycleHook) []asgtypes.LifecycleHookSpecification 
 	var out []asgtypes.LifecycleHookSpecification
 	for _, h := range list {
 		hook := asgtypes.LifecycleHookSpecification{
-			LifecycleHookName:     value(h.Name),
-			LifecycleTransition:   value(string(h.LifecycleTransition)),
+			LifecycleHookName:     new(h.Name),
+			LifecycleTransition:   new(string(h.LifecycleTransition)),
 			NotificationTargetARN: h.NotificationTargetARN,
 			RoleARN:               h.RoleARN,
 			NotificationMetadata:  h.NotificationMetadata,
 		}
 		if h.HeartbeatTimeout != nil {
-			hook.HeartbeatTimeout = value(int32(h.HeartbeatTimeout.Seconds()))
+			hook.HeartbeatTimeout = new(int32(h.HeartbeatTimeout.Seconds()))
 		}
 		if h.DefaultResult != nil {
-			hook.DefaultResult = value(string(*h.DefaultResult))
+			hook.DefaultResult = new(string(*h.DefaultResult))
 		}
 		out = append(out, hook)
 	}
@@ -33,7 +34,7 @@ func hooks(list []awsv1.AWSLifecycleHook) []asgtypes.LifecycleHookSpecification 
 func hookNames(list []asgtypes.LifecycleHookSpecification) []string {
 	var names []string
 	for _, h := range list {
-		names = append(names, deref(h.LifecycleHookName))
+		names = append(names, session.Deref(h.LifecycleHookName))
 	}
 	return names
 }
@@ -52,16 +53,16 @@ type hookText struct {
 
 func textOfWanted(h asgtypes.LifecycleHookSpecification) hookText {
 	return hookText{
-		name: deref(h.LifecycleHookName), transition: deref(h.LifecycleTransition), target: deref(h.NotificationTargetARN),
-		role: deref(h.RoleARN), metadata: deref(h.NotificationMetadata),
+		name: session.Deref(h.LifecycleHookName), transition: session.Deref(h.LifecycleTransition), target: session.Deref(h.NotificationTargetARN),
+		role: session.Deref(h.RoleARN), metadata: session.Deref(h.NotificationMetadata),
 		result: or(h.DefaultResult, defaultResult), heartbeat: or(h.HeartbeatTimeout, defaultHeartbeat),
 	}
 }
 
 func textOfExisting(h asgtypes.LifecycleHook) hookText {
 	return hookText{
-		name: deref(h.LifecycleHookName), transition: deref(h.LifecycleTransition), target: deref(h.NotificationTargetARN),
-		role: deref(h.RoleARN), metadata: deref(h.NotificationMetadata),
+		name: session.Deref(h.LifecycleHookName), transition: session.Deref(h.LifecycleTransition), target: session.Deref(h.NotificationTargetARN),
+		role: session.Deref(h.RoleARN), metadata: session.Deref(h.NotificationMetadata),
 		result: or(h.DefaultResult, defaultResult), heartbeat: or(h.HeartbeatTimeout, defaultHeartbeat),
 	}
 }
@@ -84,8 +85,8 @@ func (g groupSpec) hookChanges(is *asgtypes.AutoScalingGroup, existing []asgtype
 	}
 	names := hookNames(g.hooks)
 	for _, h := range existing {
-		name := deref(h.LifecycleHookName)
-		if marked(tagOf(is, tagOurHooks), name) && !slices.Contains(names, name) {
+		name := session.Deref(h.LifecycleHookName)
+		if session.Marked(tagOf(is, tagOurHooks), name) && !slices.Contains(names, name) {
 			remove = append(remove, name)
 		}
 	}

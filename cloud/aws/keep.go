@@ -11,6 +11,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -56,7 +57,7 @@ func (p *pass) freed(s pool.Step, ignores bool) []string {
 	var ids []string
 	meant := targeted(s)
 	for _, i := range p.memory.group.is.Instances {
-		if id := deref(i.InstanceId); meant[id] && deref(i.ProtectedFromScaleIn) && (all || p.memory.members[id].kept) {
+		if id := session.Deref(i.InstanceId); meant[id] && session.Deref(i.ProtectedFromScaleIn) && (all || p.memory.members[id].kept) {
 			ids = append(ids, id)
 		}
 	}
@@ -76,7 +77,7 @@ func targeted(s pool.Step) map[string]bool {
 func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
 	meant := targeted(s)
 	for _, i := range p.memory.group.is.Instances {
-		id := deref(i.InstanceId)
+		id := session.Deref(i.InstanceId)
 		state, member := stateOf(i)
 		switch {
 		case !member || state == pool.Terminating || meant[id] || inStandby(i):
@@ -85,7 +86,7 @@ func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
 			continue
 		}
 		keep = append(keep, id)
-		if deref(i.ProtectedFromScaleIn) {
+		if session.Deref(i.ProtectedFromScaleIn) {
 			continue
 		}
 		if i.LifecycleState != asgtypes.LifecycleStateInService {
@@ -100,8 +101,8 @@ func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
 // protect tags first, so that a crash in between leaves no protection that is not known to be ours.
 func (p *pass) protect(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, tagMost) {
-		_, err := p.c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: some, Tags: p.keptTag()})
-		if err = refusal(err, p.now); err != nil {
+		_, err := p.c.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: some, Tags: p.keptTag()})
+		if err = session.Refusal(err, p.now); err != nil {
 			return gone(err)
 		}
 		p.knowKept(some, true)
@@ -115,8 +116,8 @@ func (p *pass) unprotect(ctx context.Context, ids []string) error {
 		return err
 	}
 	for some := range slices.Chunk(ids, tagMost) {
-		_, err := p.c.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: some, Tags: p.keptTag()})
-		if err = refusal(err, p.now); err != nil {
+		_, err := p.c.EC2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: some, Tags: p.keptTag()})
+		if err = session.Refusal(err, p.now); err != nil {
 			return gone(err)
 		}
 		p.knowKept(some, false)
@@ -126,7 +127,7 @@ func (p *pass) unprotect(ctx context.Context, ids []string) error {
 
 // keptTag is the tag of what we protect.
 func (p *pass) keptTag() []ec2types.Tag {
-	return []ec2types.Tag{{Key: value(tagKept), Value: &p.t.Owner.ID}}
+	return []ec2types.Tag{{Key: new(tagKept), Value: &p.t.Owner.ID}}
 }
 
 func (p *pass) knowKept(ids []string, kept bool) {
@@ -139,10 +140,10 @@ func (p *pass) knowKept(ids []string, kept bool) {
 
 func (p *pass) setProtection(ctx context.Context, ids []string, on bool) error {
 	for some := range slices.Chunk(ids, protectMost) {
-		_, err := p.c.autoscaling.SetInstanceProtection(ctx, &autoscaling.SetInstanceProtectionInput{
+		_, err := p.c.AutoScaling.SetInstanceProtection(ctx, &autoscaling.SetInstanceProtectionInput{
 			AutoScalingGroupName: &p.t.group, InstanceIds: some, ProtectedFromScaleIn: &on,
 		})
-		if err = refusal(err, p.now); cloud.KindOf(err) == cloud.Invalid {
+		if err = session.Refusal(err, p.now); cloud.KindOf(err) == cloud.Invalid {
 			return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesChanged", Message: "the group's instances have changed meanwhile: " + err.Error()}
 		}
 		if err != nil {
@@ -159,8 +160,8 @@ func (p *pass) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 		return nil
 	}
 	for _, i := range is.Instances {
-		id := deref(i.InstanceId)
-		if state, member := stateOf(i); member && state != pool.Terminating && deref(i.ProtectedFromScaleIn) && p.memory.members[id].kept {
+		id := session.Deref(i.InstanceId)
+		if state, member := stateOf(i); member && state != pool.Terminating && session.Deref(i.ProtectedFromScaleIn) && p.memory.members[id].kept {
 			ids = append(ids, id)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // tally agrees with every request, and counts how many instances those of each operation name, and the most that one names.
@@ -47,7 +49,7 @@ func TestManyAreProtectedInParts(t *testing.T) {
 	settings := awssdk.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: &http.Client{Transport: count},
 	}
-	p := &pass{c: &clients{ec2: ec2.NewFromConfig(settings), autoscaling: autoscaling.NewFromConfig(settings)}, t: target{group: "g"}, memory: &memory{}}
+	p := &pass{c: &session.Session{EC2: ec2.NewFromConfig(settings), AutoScaling: autoscaling.NewFromConfig(settings)}, t: target{group: "g"}, memory: &memory{}}
 	var ids []string
 	for k := range 2500 {
 		ids = append(ids, fmt.Sprintf("i-%017x", k))

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -35,7 +35,7 @@ type memberRead struct {
 // incomplete says that what is known about an instance may have changed with what the group says of it: somebody put it into
 // standby or protected it, and it may have been us.
 func (r memberRead) incomplete(i asgtypes.Instance, now time.Time) bool {
-	return inStandby(i) && !r.aside || deref(i.ProtectedFromScaleIn) && !r.kept && now.Sub(r.at) > slowPeriod
+	return inStandby(i) && !r.aside || session.Deref(i.ProtectedFromScaleIn) && !r.kept && now.Sub(r.at) > session.SlowPeriod
 }
 
 // readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made, nor
@@ -46,7 +46,7 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 	current := make(map[string]memberRead, len(is.Instances))
 	var unknown []string
 	for _, i := range is.Instances {
-		id := deref(i.InstanceId)
+		id := session.Deref(i.InstanceId)
 		if _, member := stateOf(i); !member {
 			continue
 		}
@@ -65,18 +65,14 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 			return err
 		}
 		for _, i := range found {
-			known := current[deref(i.InstanceId)]
-			current[deref(i.InstanceId)] = memberRead{
-				created: deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: p.now,
-				standby: known.standby, aside: known.aside || taggedByUs(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || taggedByUs(i.Tags, tagKept, p.t.Owner),
+			known := current[session.Deref(i.InstanceId)]
+			current[session.Deref(i.InstanceId)] = memberRead{
+				created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: p.now,
+				standby: known.standby, aside: known.aside || session.TaggedFor(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || session.TaggedFor(i.Tags, tagKept, p.t.Owner),
 			}
 		}
 	}
 	return nil
-}
-
-func taggedByUs(tags []ec2types.Tag, key string, o cloud.Owner) bool {
-	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return deref(t.Key) == key && deref(t.Value) == o.ID })
 }
 
 // codeNoInstance is how EC2 refuses a question that names an instance which it does not know.
@@ -85,18 +81,18 @@ const codeNoInstance = "InvalidInstanceID.NotFound"
 // instancesNamed asks for the instances of those names. One name that EC2 does not know, or not yet, makes it refuse all of
 // them: it says which, and is asked for the others.
 func (p *pass) instancesNamed(ctx context.Context, ids []string) ([]ec2types.Instance, error) {
-	found, err := p.c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
-	if err = refusal(err, p.now); codeOf(err) == codeNoInstance {
-		missing := instanceID.FindAllString(err.Error(), -1)
+	found, err := p.c.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
+	if err = session.Refusal(err, p.now); session.CodeOf(err) == codeNoInstance {
+		missing := session.InstanceID.FindAllString(err.Error(), -1)
 		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(missing, id) })
 		if len(ids) == 0 || len(missing) == 0 {
 			return nil, nil
 		}
-		found, err = p.c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
-		err = refusal(err, p.now)
+		found, err = p.c.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
+		err = session.Refusal(err, p.now)
 	}
 	if err != nil {
-		if codeOf(err) == codeNoInstance {
+		if session.CodeOf(err) == codeNoInstance {
 			return nil, nil
 		}
 		return nil, err
@@ -104,7 +100,7 @@ func (p *pass) instancesNamed(ctx context.Context, ids []string) ([]ec2types.Ins
 	var all []ec2types.Instance
 	for _, r := range found.Reservations {
 		for _, i := range r.Instances {
-			i.LaunchTime = ourTime(i.LaunchTime, found.ResultMetadata)
+			i.LaunchTime = session.OurTime(i.LaunchTime, found.ResultMetadata)
 			all = append(all, i)
 		}
 	}
@@ -115,13 +111,13 @@ func (p *pass) instancesNamed(ctx context.Context, ids []string) ([]ec2types.Ins
 // youngest. Those that somebody put into standby himself are left to him.
 func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Instance {
 	var list []pool.Instance
-	differs := p.differences(want)
+	differs := p.launch.Differences(want.template)
 	for _, i := range is.Instances {
 		state, member := stateOf(i)
 		if !member {
 			continue
 		}
-		id := deref(i.InstanceId)
+		id := session.Deref(i.InstanceId)
 		read := p.memory.members[id]
 		if inStandby(i) && !read.aside {
 			continue
@@ -129,8 +125,8 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 		list = append(list, pool.Instance{
 			ID:         id,
 			ProviderID: providerID(i),
-			Zone:       deref(i.AvailabilityZone),
-			Template:   p.templateOf(p.refOf(i.LaunchTemplate)),
+			Zone:       session.Deref(i.AvailabilityZone),
+			Template:   p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
 			Created:    read.created,
 			Aside:      inStandby(i) || p.now.Sub(read.standby) < visibleWithin,
@@ -152,7 +148,7 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 func (p *pass) lent(is *asgtypes.AutoScalingGroup) []string {
 	var ids []string
 	for _, i := range is.Instances {
-		if inStandby(i) && !p.memory.members[deref(i.InstanceId)].aside {
+		if inStandby(i) && !p.memory.members[session.Deref(i.InstanceId)].aside {
 			ids = append(ids, providerID(i))
 		}
 	}
@@ -162,7 +158,7 @@ func (p *pass) lent(is *asgtypes.AutoScalingGroup) []string {
 
 // providerID is what the Node of an instance carries.
 func providerID(i asgtypes.Instance) string {
-	return fmt.Sprintf("aws:///%s/%s", deref(i.AvailabilityZone), deref(i.InstanceId))
+	return fmt.Sprintf("aws:///%s/%s", session.Deref(i.AvailabilityZone), session.Deref(i.InstanceId))
 }
 
 // stateOf puts the service's lifecycle states into pool's. Warm instances do not belong to the group's size, and detached
@@ -176,7 +172,7 @@ func stateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
 	case "Terminating", "Detaching":
 		return pool.Terminating, true
 	}
-	if strings.EqualFold(deref(i.HealthStatus), "Unhealthy") {
+	if strings.EqualFold(session.Deref(i.HealthStatus), "Unhealthy") {
 		return pool.Failed, true
 	}
 	if first == "Pending" {

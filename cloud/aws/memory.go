@@ -7,12 +7,12 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
 const (
-	// slowPeriod is how long what nobody but us writes as a rule (template versions, lifecycle hooks) is taken as read.
-	slowPeriod = 10 * time.Minute
 	// sameMoment is how old a look at the group may be to be taken for a fresh one right after a write of ours that did
 	// not concern the group.
 	sameMoment = 2 * time.Second
@@ -32,7 +32,7 @@ type memory struct {
 	mu         sync.Mutex
 	used       time.Time
 	group      groupRead
-	template   templateRead
+	template   launch.Memory
 	hooks      hooksRead
 	rolls      rollsRead
 	activities activitiesRead
@@ -42,8 +42,6 @@ type memory struct {
 	holds map[string]holdRead
 	// marked are the spot instances of the region that have their notice.
 	marked map[string]bool
-	// wrote is set by a write that left the group as it was, until the group is read again.
-	wrote bool
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
@@ -60,25 +58,6 @@ type asked struct {
 type groupRead struct {
 	is *asgtypes.AutoScalingGroup
 	at time.Time
-}
-
-// templateRead is the launch template as it was read.
-type templateRead struct {
-	// id is empty when there is no template; ours says that it carries our owner tag.
-	id   string
-	ours bool
-	// versions are newest first; gone are those that something refers to though they do not exist any more.
-	versions []version
-	gone     map[string]bool
-	at       time.Time
-}
-
-// version is one version of the launch template.
-type version struct {
-	number int64
-	pool.Template
-	// parts are what it launches, by field; nil where that was not shown.
-	parts parts
 }
 
 type hooksRead struct {
@@ -134,7 +113,7 @@ func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
 	if m.group.at.IsZero() {
 		return false
 	}
-	return maxAge > 0 && age <= maxAge || m.wrote && age <= sameMoment
+	return maxAge > 0 && age <= maxAge || m.template.Wrote && age <= sameMoment
 }
 
 // remember keeps what is known about an instance.
@@ -155,12 +134,12 @@ func (m *memory) asks(size int32, now time.Time, err error) {
 // behind says that the group as it was read does not show what it was asked for a moment ago: either the read is older, or
 // somebody else was faster. Neither is a ground to take instances away.
 func (m *memory) behind(now time.Time) bool {
-	return m.group.is != nil && !m.asked.at.IsZero() && now.Sub(m.asked.at) < visibleWithin && deref(m.group.is.DesiredCapacity) != m.asked.size
+	return m.group.is != nil && !m.asked.at.IsZero() && now.Sub(m.asked.at) < visibleWithin && session.Deref(m.group.is.DesiredCapacity) != m.asked.size
 }
 
 // touchedGroup is called before a write to the group: whatever comes of it, the last reads are worth nothing.
 func (m *memory) touchedGroup() {
-	m.group, m.hooks, m.wrote = groupRead{}, hooksRead{}, false
+	m.group, m.hooks, m.template.Wrote = groupRead{}, hooksRead{}, false
 }
 
 // touchedMembers is called before a write that concerns the group's instances and leaves its hooks as they are.
@@ -168,9 +147,4 @@ func (m *memory) touchedMembers() {
 	hooks := m.hooks
 	m.touchedGroup()
 	m.hooks = hooks
-}
-
-// touchedTemplate is called before a write to the template. A reply that tells the outcome mends it.
-func (m *memory) touchedTemplate() {
-	m.template.at, m.wrote = time.Time{}, true
 }

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,29 +10,28 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
 // pass is one call of Observe or Start for one pool.
 type pass struct {
-	driver *Driver
-	c      *clients
+	c      *session.Session
 	t      target
 	now    time.Time
 	memory *memory
+	// launch is the pass over the pool's launch template.
+	launch launch.Pass
 }
 
 // wanted is what the specification asks for now.
 type wanted struct {
 	group    groupSpec
-	template pool.Template
-	data     *ec2types.RequestLaunchTemplateData
-	// rootDevice is what the image, or the specification, calls the root volume.
-	rootDevice string
-	remember   map[string]string
+	template launch.Want
+	remember map[string]string
 }
 
 // observe reads what is not known any more and puts it into pool's words.
@@ -47,8 +45,8 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if foreign := p.foreign(); foreign != nil {
 		return pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}, nil
 	}
-	out := pool.Observed{Versions: p.versions()}
-	if template := p.foreignTemplate(); template != nil {
+	out := pool.Observed{Versions: p.memory.template.Versions()}
+	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
 	is := p.memory.group.is
@@ -60,7 +58,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		}
 		out.Issues = append(out.Issues, causeOf(err))
 	}
-	out.Wanted = want.template
+	out.Wanted = want.template.Template
 	if is == nil {
 		return out, nil
 	}
@@ -84,14 +82,14 @@ func (p *pass) readGroup(ctx context.Context) error {
 	if p.memory.groupAsRead(p.now, p.t.MaxAge) {
 		return nil
 	}
-	found, err := p.c.autoscaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
+	found, err := p.c.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
 		AutoScalingGroupNames: []string{p.t.group},
 	})
 	if err != nil {
-		return refusal(err, p.now)
+		return session.Refusal(err, p.now)
 	}
 	p.memory.group = groupRead{at: p.now}
-	p.memory.wrote = false
+	p.memory.template.Wrote = false
 	if len(found.AutoScalingGroups) > 0 {
 		p.memory.group.is = &found.AutoScalingGroups[0]
 		return nil
@@ -106,7 +104,9 @@ func (p *pass) readGroup(ctx context.Context) error {
 }
 
 // ours says whether the group carries our owner tag.
-func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool { return tagOf(is, tagOwner) == p.t.Owner.ID }
+func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool {
+	return tagOf(is, session.TagOwner) == p.t.Owner.ID
+}
 
 // foreignGroup says that a group has our name without being ours.
 func (p *pass) foreignGroup() *pool.Cause {
@@ -116,18 +116,7 @@ func (p *pass) foreignGroup() *pool.Cause {
 	}
 	return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
 		"Auto Scaling group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's group another name by the annotation muster.dev/group-name",
-		p.t.group, tagOwner, quoted(tagOf(is, tagOwner)))}
-}
-
-// foreignTemplate says that a launch template has our name without being ours.
-func (p *pass) foreignTemplate() *pool.Cause {
-	known := p.memory.template
-	if known.id == "" || known.ours {
-		return nil
-	}
-	return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
-		"launch template %s (%s) exists and is not this pool's: it has no tag %s of ours. It is left alone. Delete it, or give this pool's template another name in %s",
-		p.t.template, known.id, tagOwner, fieldTemplateName)}
+		p.t.group, session.TagOwner, quoted(tagOf(is, session.TagOwner)))}
 }
 
 // foreign says what keeps the pool from being made, or from being looked after. Once the group exists, a template that is
@@ -136,7 +125,7 @@ func (p *pass) foreign() *pool.Cause {
 	if group := p.foreignGroup(); group != nil || p.memory.group.is != nil {
 		return group
 	}
-	return p.foreignTemplate()
+	return p.launch.Foreign()
 }
 
 // versionsToDelete are the versions of our template beside a group that is not ours, unless that group launches from them:
@@ -145,13 +134,13 @@ func (p *pass) versionsToDelete() []pool.Template {
 	if p.foreignLaunches() {
 		return nil
 	}
-	return p.versions()
+	return p.memory.template.Versions()
 }
 
 // foreignLaunches says whether a group of our name that is not ours launches from our template: somebody took it over.
 func (p *pass) foreignLaunches() bool {
 	is := p.memory.group.is
-	return p.foreignGroup() != nil && strings.HasPrefix(p.refOf(launchedFrom(is)), p.memory.template.id+":")
+	return p.foreignGroup() != nil && p.memory.template.Holds(p.refOf(launchedFrom(is)))
 }
 
 func quoted(text string) string {
@@ -164,12 +153,13 @@ func quoted(text string) string {
 // want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is
 // there even so.
 func (p *pass) want(ctx context.Context) (wanted, error) {
-	r := &resolver{driver: p.driver, c: p.c, t: p.t, now: p.now, remember: map[string]string{}}
-	w := wanted{group: groupSpecOf(p.t), remember: r.remember}
+	look := p.c.Resolver(p.t.Remembered, p.now)
+	from := p.launch.Source
+	w := wanted{group: groupSpecOf(p.t), remember: look.Remember}
 	var failed []error
-	subnets, err := r.subnets(ctx)
+	subnets, err := launch.Subnets(ctx, look, p.t.cluster, p.t.places())
 	if err == nil {
-		err = noEnclavesAtTheEdge(p.t, subnets)
+		err = from.FitsIn(subnets)
 	}
 	if err == nil {
 		err = hookNameFree(p.t)
@@ -179,55 +169,14 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	} else {
 		w.group.subnets = subnets
 	}
-	if err = p.wantTemplate(ctx, r, &w); err != nil {
+	if w.template, err = from.Want(ctx, look); err != nil {
 		failed = append(failed, err)
 	}
 	if len(failed) > 0 {
-		keep(w.remember, p.t.Remembered)
+		look.Keep()
 		return w, failed[0]
 	}
 	return w, nil
-}
-
-// keep holds on to what was remembered before: a look-up that failed in front of another one must not make that forget
-// its answer.
-func keep(remember, before map[string]string) {
-	for key, answer := range before {
-		if _, ok := remember[key]; !ok {
-			remember[key] = answer
-		}
-	}
-}
-
-// wantTemplate translates the launch template. Without bootstrap data there is none to ask for.
-func (p *pass) wantTemplate(ctx context.Context, r *resolver, w *wanted) error {
-	architecture, err := r.architecture(ctx)
-	if err != nil {
-		return err
-	}
-	image, err := r.image(ctx, architecture)
-	if err != nil {
-		return err
-	}
-	groups, err := r.additionalGroups(ctx)
-	if err != nil {
-		return err
-	}
-	data, err := launchData(p.t, image, groups)
-	if err != nil || p.t.Bootstrap.Empty() {
-		return err
-	}
-	text, err := userData(p.t.Bootstrap)
-	if err != nil {
-		return err
-	}
-	data.UserData = &text
-	content, err := contentHash(data)
-	if err != nil {
-		return err
-	}
-	w.template, w.data, w.rootDevice = pool.Template{Content: content, Data: p.t.Bootstrap.Hash()}, data, rootDevice(&p.t.pool.AWSLaunchTemplate, image)
-	return nil
 }
 
 // causeOf says in an observation what went wrong with a look-up.
@@ -239,14 +188,6 @@ func causeOf(err error) pool.Cause {
 	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
 }
 
-func (p *pass) versions() []pool.Template {
-	var list []pool.Template
-	for _, v := range p.memory.template.versions {
-		list = append(list, v.Template)
-	}
-	return list
-}
-
 // launchedFrom is the template that the group launches from, wherever it says so.
 func launchedFrom(is *asgtypes.AutoScalingGroup) *asgtypes.LaunchTemplateSpecification {
 	if m := is.MixedInstancesPolicy; m != nil && m.LaunchTemplate != nil {
@@ -255,17 +196,12 @@ func launchedFrom(is *asgtypes.AutoScalingGroup) *asgtypes.LaunchTemplateSpecifi
 	return is.LaunchTemplate
 }
 
-// refOf is the ref of what a group or instance says about its template: "lt-0abc:$Latest" is possible for a group that
-// somebody changed by hand.
+// refOf is the ref of what a group or an instance says about its template.
 func (p *pass) refOf(s *asgtypes.LaunchTemplateSpecification) string {
 	if s == nil {
 		return ""
 	}
-	id := deref(s.LaunchTemplateId)
-	if id == "" && deref(s.LaunchTemplateName) == p.t.template {
-		id = p.memory.template.id
-	}
-	return ref(cmp.Or(id, deref(s.LaunchTemplateName)), cmp.Or(deref(s.Version), "$Default"))
+	return p.launch.RefOf(s.LaunchTemplateId, s.LaunchTemplateName, s.Version)
 }
 
 // statusDeleting is how a group's status begins while it is being deleted.
@@ -273,12 +209,12 @@ const statusDeleting = "Delete in progress"
 
 func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group {
 	g := &pool.Group{
-		ID:       deref(is.AutoScalingGroupARN),
-		Size:     int(deref(is.DesiredCapacity)),
-		Min:      int(deref(is.MinSize)),
-		Max:      int(deref(is.MaxSize)),
+		ID:       session.Deref(is.AutoScalingGroupARN),
+		Size:     int(session.Deref(is.DesiredCapacity)),
+		Min:      int(session.Deref(is.MinSize)),
+		Max:      int(session.Deref(is.MaxSize)),
 		Template: p.refOf(launchedFrom(is)),
-		Deleting: strings.HasPrefix(deref(is.Status), statusDeleting),
+		Deleting: strings.HasPrefix(session.Deref(is.Status), statusDeleting),
 	}
 	if !g.Deleting {
 		g.Drift = want.drift(is, p.memory.hooks.list)
@@ -314,12 +250,12 @@ func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) erro
 func (p *pass) readHooks(ctx context.Context) error {
 	known := &p.memory.hooks
 	age := p.now.Sub(known.at)
-	young := age < slowPeriod || age < 2*slowPeriod && p.memory.template.at.Equal(p.now)
-	if !known.at.IsZero() && young || strings.HasPrefix(deref(p.memory.group.is.Status), statusDeleting) {
+	young := age < session.SlowPeriod || age < 2*session.SlowPeriod && p.memory.template.ReadAt(p.now)
+	if !known.at.IsZero() && young || strings.HasPrefix(session.Deref(p.memory.group.is.Status), statusDeleting) {
 		return nil
 	}
-	found, err := p.c.autoscaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})
-	if err = refusal(err, p.now); absent(err) || beingDeleted(err) {
+	found, err := p.c.AutoScaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})
+	if err = session.Refusal(err, p.now); session.Absent(err) || beingDeleted(err) {
 		// The group as it was read is older than its deletion.
 		return nil
 	}

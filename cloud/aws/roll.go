@@ -9,6 +9,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -34,14 +35,14 @@ const mixedPeriod = 10 * time.Second
 func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	known := &p.memory.rolls
 	age := p.now.Sub(known.at)
-	quiet := age < slowPeriod || age < 2*slowPeriod && (p.memory.template.at.Equal(p.now) || p.memory.hooks.at.Equal(p.now))
+	quiet := age < session.SlowPeriod || age < 2*session.SlowPeriod && (p.memory.template.ReadAt(p.now) || p.memory.hooks.at.Equal(p.now))
 	if !known.at.IsZero() && quiet && !known.running() && (age < mixedPeriod || !p.mixedVersions(is)) {
 		return nil
 	}
-	found, err := p.c.autoscaling.DescribeInstanceRefreshes(ctx, &autoscaling.DescribeInstanceRefreshesInput{
-		AutoScalingGroupName: &p.t.group, MaxRecords: value(int32(rollsMost)),
+	found, err := p.c.AutoScaling.DescribeInstanceRefreshes(ctx, &autoscaling.DescribeInstanceRefreshesInput{
+		AutoScalingGroupName: &p.t.group, MaxRecords: new(int32(rollsMost)),
 	})
-	if err = refusal(err, p.now); absent(err) || beingDeleted(err) {
+	if err = session.Refusal(err, p.now); session.Absent(err) || beingDeleted(err) {
 		return nil
 	}
 	if err != nil {
@@ -55,7 +56,7 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 func timed(found *autoscaling.DescribeInstanceRefreshesOutput) []asgtypes.InstanceRefresh {
 	list := found.InstanceRefreshes
 	for k := range list {
-		list[k].StartTime, list[k].EndTime = ourTime(list[k].StartTime, found.ResultMetadata), ourTime(list[k].EndTime, found.ResultMetadata)
+		list[k].StartTime, list[k].EndTime = session.OurTime(list[k].StartTime, found.ResultMetadata), session.OurTime(list[k].EndTime, found.ResultMetadata)
 	}
 	return list
 }
@@ -68,9 +69,9 @@ func (r rollsRead) fixed() bool { return r.running() && r.list[0].DesiredConfigu
 
 // mixedVersions says that some instance was launched from other content than the group launches now.
 func (p *pass) mixedVersions(is *asgtypes.AutoScalingGroup) bool {
-	content := p.templateOf(p.refOf(launchedFrom(is))).Content
+	content := p.memory.template.TemplateOf(p.refOf(launchedFrom(is))).Content
 	for _, i := range is.Instances {
-		from := p.templateOf(p.refOf(i.LaunchTemplate)).Content
+		from := p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate)).Content
 		if _, member := stateOf(i); member && from != "" && from != content {
 			return true
 		}
@@ -100,13 +101,13 @@ func (p *pass) roll() *pool.Roll {
 	}
 	newest := list[0]
 	return &pool.Roll{
-		ID:       deref(newest.InstanceRefreshId),
+		ID:       session.Deref(newest.InstanceRefreshId),
 		State:    cmp.Or(rollStates[newest.Status], pool.RollRunning),
 		Template: p.rolledTo(newest),
-		Percent:  int(deref(newest.PercentageComplete)),
-		Reason:   clean(instanceID.ReplaceAllString(deref(newest.StatusReason), "an instance")),
-		Started:  deref(newest.StartTime),
-		Ended:    deref(newest.EndTime),
+		Percent:  int(session.Deref(newest.PercentageComplete)),
+		Reason:   session.Clean(session.InstanceID.ReplaceAllString(session.Deref(newest.StatusReason), "an instance")),
+		Started:  session.Deref(newest.StartTime),
+		Ended:    session.Deref(newest.EndTime),
 		Failures: p.rollFailures(list),
 	}
 }
@@ -124,7 +125,7 @@ func (p *pass) rolledTo(r asgtypes.InstanceRefresh) pool.Template {
 	if from == nil {
 		return pool.Template{}
 	}
-	return p.templateOf(p.refOf(from))
+	return p.memory.template.TemplateOf(p.refOf(from))
 }
 
 // rollFailures counts the newest refreshes in a row that have failed and were to the same content. One that was cancelled has
@@ -167,15 +168,15 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 		desired = &asgtypes.DesiredConfiguration{MixedInstancesPolicy: mixed}
 	}
 	preferences := refreshPreferences(p.t.pool.RefreshPreferences)
-	preferences.SkipMatching = value(!s.Every)
+	preferences.SkipMatching = new(!s.Every)
 	if kept {
 		preferences.ScaleInProtectedInstances = asgtypes.ScaleInProtectedInstancesIgnore
 	}
 	p.memory.touchedRolls()
-	_, err = p.c.autoscaling.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{
+	_, err = p.c.AutoScaling.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{
 		AutoScalingGroupName: &p.t.group, DesiredConfiguration: desired, Preferences: preferences, Strategy: asgtypes.RefreshStrategyRolling,
 	})
-	if err = refusal(err, p.now); codeOf(err) == "InstanceRefreshInProgress" {
+	if err = session.Refusal(err, p.now); session.CodeOf(err) == "InstanceRefreshInProgress" {
 		return p.rollsAfterAll(ctx, s, err)
 	}
 	return err
@@ -215,7 +216,7 @@ func narrow(n *int64) *int32 {
 	if n == nil {
 		return nil
 	}
-	return value(int32(*n))
+	return new(int32(*n))
 }
 
 // rollsAfterAll finds out whether the refresh that is under way is the one that was asked for.
@@ -246,8 +247,8 @@ func (p *pass) cancelRoll(ctx context.Context, s pool.Step) error {
 		return nil
 	}
 	p.memory.touchedRolls()
-	_, err := p.c.autoscaling.CancelInstanceRefresh(ctx, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &p.t.group})
-	if err = refusal(err, p.now); codeOf(err) == codeNoRoll || absent(err) {
+	_, err := p.c.AutoScaling.CancelInstanceRefresh(ctx, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &p.t.group})
+	if err = session.Refusal(err, p.now); session.CodeOf(err) == codeNoRoll || session.Absent(err) {
 		return nil
 	}
 	return err

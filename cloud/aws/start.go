@@ -10,6 +10,8 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -46,7 +48,7 @@ func (p *pass) known(ctx context.Context) error {
 	if err := p.read(ctx); err != nil {
 		return err
 	}
-	return notOurs(p.foreignGroup())
+	return launch.NotOurs(p.foreignGroup())
 }
 
 // read makes sure that the group and the template have been read.
@@ -56,7 +58,7 @@ func (p *pass) read(ctx context.Context) error {
 			return err
 		}
 	}
-	if p.memory.template.at.IsZero() {
+	if !p.memory.template.Known() {
 		return p.readTemplate(ctx)
 	}
 	return nil
@@ -67,14 +69,7 @@ func (p *pass) knownTemplate(ctx context.Context) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	return notOurs(p.foreignTemplate())
-}
-
-func notOurs(foreign *pool.Cause) error {
-	if foreign == nil {
-		return nil
-	}
-	return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
+	return launch.NotOurs(p.launch.Foreign())
 }
 
 // createGroup makes the group.
@@ -95,11 +90,11 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		AutoScalingGroupName:           &p.t.group,
 		MinSize:                        &g.min,
 		MaxSize:                        &g.max,
-		DesiredCapacity:                value(int32(s.Size)),
+		DesiredCapacity:                new(int32(s.Size)),
 		DefaultCooldown:                &g.cooldown,
 		DefaultInstanceWarmup:          &g.warmup,
 		CapacityRebalance:              &g.rebalance,
-		VPCZoneIdentifier:              value(strings.Join(g.subnets, ",")),
+		VPCZoneIdentifier:              new(strings.Join(g.subnets, ",")),
 		LifecycleHookSpecificationList: g.hooks,
 		Tags:                           groupTags(p.t.group, withoutSuspended(g.tags)),
 	}
@@ -111,8 +106,8 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.touchedGroup()
 	p.memory.resized = p.now
-	_, err = p.c.autoscaling.CreateAutoScalingGroup(ctx, input)
-	if err = refusal(err, p.now); codeOf(err) == "AlreadyExists" {
+	_, err = p.c.AutoScaling.CreateAutoScalingGroup(ctx, input)
+	if err = session.Refusal(err, p.now); session.CodeOf(err) == "AlreadyExists" {
 		return p.ourGroupAfterAll(ctx, err)
 	}
 	if err == nil {
@@ -138,7 +133,7 @@ func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
 		return err
 	}
 	is := p.memory.group.is
-	if is == nil || !p.ours(is) || strings.HasPrefix(deref(is.Status), statusDeleting) {
+	if is == nil || !p.ours(is) || strings.HasPrefix(session.Deref(is.Status), statusDeleting) {
 		return refused
 	}
 	return nil
@@ -146,7 +141,7 @@ func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
 
 // specification names a template's version the way a group does: by ID and number, never by an alias that moves.
 func specification(name string) (*asgtypes.LaunchTemplateSpecification, error) {
-	id, number, err := parseRef(name)
+	id, number, err := launch.ParseRef(name)
 	if err != nil {
 		return nil, err
 	}
@@ -159,17 +154,17 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	size := int32(s.Size)
-	if is := p.memory.group.is; is != nil && size < deref(is.DesiredCapacity) {
+	if is := p.memory.group.is; is != nil && size < session.Deref(is.DesiredCapacity) {
 		if err := p.upToDate(); err != nil {
 			return err
 		}
 	}
 	p.memory.touchedMembers()
 	p.memory.resized = p.now
-	_, err := p.c.autoscaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
-		AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: value(false),
+	_, err := p.c.AutoScaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
+		AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(false),
 	})
-	err = refusal(err, p.now)
+	err = session.Refusal(err, p.now)
 	p.memory.asks(size, p.now, err)
 	return err
 }
@@ -182,7 +177,7 @@ func (p *pass) upToDate() error {
 	defer p.memory.touchedGroup()
 	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
 		"Auto Scaling group %s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
-		p.t.group, deref(p.memory.group.is.DesiredCapacity), p.memory.asked.size)}
+		p.t.group, session.Deref(p.memory.group.is.DesiredCapacity), p.memory.asked.size)}
 }
 
 // deleteGroup deletes the group with what is still in it, if it is ours.
@@ -191,13 +186,13 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 		return err
 	}
 	p.memory.touchedGroup()
-	_, err := p.c.autoscaling.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{
-		AutoScalingGroupName: &p.t.group, ForceDelete: value(true),
+	_, err := p.c.AutoScaling.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{
+		AutoScalingGroupName: &p.t.group, ForceDelete: new(true),
 	})
-	if err = refusal(err, p.now); err == nil {
+	if err = session.Refusal(err, p.now); err == nil {
 		p.memory.made = time.Time{}
 	}
-	if absent(err) {
+	if session.Absent(err) {
 		return nil
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -29,21 +30,21 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	}
 	var size int32
 	if is := p.memory.group.is; is != nil {
-		size = deref(is.DesiredCapacity)
+		size = session.Deref(is.DesiredCapacity)
 	}
 	p.memory.touchedMembers()
 	for _, target := range s.Targets {
-		_, err := p.c.autoscaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+		_, err := p.c.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,
 		})
-		err = refusal(err, p.now)
+		err = session.Refusal(err, p.now)
 		if lower {
 			p.memory.asks(size-1, p.now, err)
 		}
 		if err == nil {
 			size--
 		}
-		if err == nil || absent(err) {
+		if err == nil || session.Absent(err) {
 			continue
 		}
 		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {
@@ -73,7 +74,7 @@ func (p *pass) going(ctx context.Context, id string, refused error) (bool, error
 // memberOf is the group's instance of that name, or nil.
 func memberOf(is *asgtypes.AutoScalingGroup, id string) *asgtypes.Instance {
 	for k := range is.Instances {
-		if deref(is.Instances[k].InstanceId) == id {
+		if session.Deref(is.Instances[k].InstanceId) == id {
 			return &is.Instances[k]
 		}
 	}
@@ -98,8 +99,8 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	_, err = p.c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: value(tagSetAside), Value: &p.t.Owner.ID}}})
-	if err = refusal(err, p.now); err != nil {
+	_, err = p.c.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: new(tagSetAside), Value: &p.t.Owner.ID}}})
+	if err = session.Refusal(err, p.now); err != nil {
 		return gone(err)
 	}
 	for _, id := range ids {
@@ -109,10 +110,10 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.touchedMembers()
 	p.memory.resized = p.now
-	_, err = p.c.autoscaling.EnterStandby(ctx, &autoscaling.EnterStandbyInput{
-		AutoScalingGroupName: &p.t.group, InstanceIds: ids, ShouldDecrementDesiredCapacity: value(false),
+	_, err = p.c.AutoScaling.EnterStandby(ctx, &autoscaling.EnterStandbyInput{
+		AutoScalingGroupName: &p.t.group, InstanceIds: ids, ShouldDecrementDesiredCapacity: new(false),
 	})
-	if err = refusal(err, p.now); cloud.KindOf(err) == cloud.Invalid {
+	if err = session.Refusal(err, p.now); cloud.KindOf(err) == cloud.Invalid {
 		return p.setAsideAfterAll(ctx, s, err)
 	}
 	for _, id := range ids {
@@ -127,7 +128,7 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 // gone makes a conflict of EC2's refusal of an instance that the group still shows: the list is to be read again.
 func gone(err error) error {
 	var e *cloud.Error
-	if codeOf(err) == codeNoInstance && errors.As(err, &e) {
+	if session.CodeOf(err) == codeNoInstance && errors.As(err, &e) {
 		e.Kind = cloud.Conflict
 	}
 	return err

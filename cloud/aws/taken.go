@@ -5,14 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -52,7 +49,7 @@ func takenFor(cause string) *pool.Cause {
 		}
 	}
 	return &pool.Cause{Reason: reason, Message: "the Auto Scaling group takes the instance out of service in response to " +
-		strings.TrimSpace(clean(instanceID.ReplaceAllString(match[1], "an instance")))}
+		strings.TrimSpace(session.Clean(session.InstanceID.ReplaceAllString(match[1], "an instance")))}
 }
 
 // interrupted is why an instance is about to go that has its notice.
@@ -60,7 +57,7 @@ var interrupted = pool.Cause{Reason: "SpotInterruption", Message: "EC2 has given
 
 // doomOf is why the cloud takes an instance, or is about to; nil when it does not, as far as is known.
 func (p *pass) doomOf(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.Cause {
-	id := deref(i.InstanceId)
+	id := session.Deref(i.InstanceId)
 	read, held := p.memory.holds[id]
 	switch {
 	case held && read.why != nil:
@@ -80,64 +77,23 @@ func replacesUnhealthy(is *asgtypes.AutoScalingGroup) bool {
 	return !slices.ContainsFunc(suspendedOf(is), func(name string) bool { return name == "ReplaceUnhealthy" || name == "Terminate" })
 }
 
-const (
-	// marksFor is how long one question about spot notices serves all pools of a region. A notice comes two minutes ahead.
-	marksFor = 15 * time.Second
-	// statusMarked is the status of a spot request whose instance has its notice.
-	statusMarked = "marked-for-termination"
-	// marksMost bounds how many notices are read.
-	marksMost = 5000
-)
-
-// spotMarks are the spot instances of a region that have their notice, asked for once for all pools.
-type spotMarks struct {
-	mu  sync.Mutex
-	ids map[string]bool
-	// until is when they are asked for again.
-	until time.Time
-}
-
 // atShortNotice says that the group has spot instances, which may be taken at any time.
 func (p *pass) atShortNotice(is *asgtypes.AutoScalingGroup) bool {
 	for _, i := range is.Instances {
-		if state, member := stateOf(i); member && state != pool.Terminating && p.memory.members[deref(i.InstanceId)].spot {
+		if state, member := stateOf(i); member && state != pool.Terminating && p.memory.members[session.Deref(i.InstanceId)].spot {
 			return true
 		}
 	}
 	return false
 }
 
-// readMarks asks which spot instances have their notice, when the group has any. Who may not ask is not told: an interruption
-// then shows when the instance has ended, as it does for everybody who looks too late.
+// readMarks asks which spot instances have their notice, when the group has any.
 func (p *pass) readMarks(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	p.memory.marked = nil
 	if !p.atShortNotice(is) {
 		return nil
 	}
-	shared := &p.c.marks
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if p.now.Before(shared.until) && p.t.MaxAge != cloud.Unshared {
-		p.memory.marked = shared.ids
-		return nil
-	}
-	pages := ec2.NewDescribeSpotInstanceRequestsPaginator(p.c.ec2, &ec2.DescribeSpotInstanceRequestsInput{
-		Filters: []ec2types.Filter{{Name: value("status-code"), Values: []string{statusMarked}}},
-	})
-	found, err := listed(ctx, pages, func(page *ec2.DescribeSpotInstanceRequestsOutput) []ec2types.SpotInstanceRequest {
-		return page.SpotInstanceRequests
-	}, marksMost, p.now)
-	switch {
-	case cloud.KindOf(err) == cloud.Denied && err != nil:
-		shared.ids, shared.until = nil, p.now.Add(slowPeriod)
-		return nil
-	case err != nil:
-		return err
-	}
-	shared.ids, shared.until = map[string]bool{}, p.now.Add(marksFor)
-	for _, r := range found {
-		shared.ids[deref(r.InstanceId)] = true
-	}
-	p.memory.marked = shared.ids
-	return nil
+	marked, err := p.c.SpotNotices(ctx, p.now, p.t.MaxAge == cloud.Unshared)
+	p.memory.marked = marked
+	return err
 }

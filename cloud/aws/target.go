@@ -1,8 +1,13 @@
 package aws
 
 import (
+	"cmp"
+	"fmt"
+
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // Target is what the driver is handed about one pool.
@@ -26,16 +31,35 @@ func targetOf(t Target) (target, error) {
 			"there is no owner ID: nothing can be called ours without one")
 	}
 	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, group: t.Owner.ResourceName()}
-	out.template = out.pool.AWSLaunchTemplate.Name
-	if out.template == "" {
-		out.template = out.group
-	}
+	out.template = cmp.Or(out.pool.AWSLaunchTemplate.Name, out.group)
 	return out, nil
+}
+
+// source is what the launch template is made of.
+func (t target) source() launch.Source {
+	s := launch.Source{
+		Owner: t.Owner, Name: t.template, Spec: &t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
+		TypesField: fieldMixed, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap,
+	}
+	if t.pool.MixedInstancesPolicy != nil {
+		for i, o := range t.pool.MixedInstancesPolicy.Overrides {
+			s.Types = append(s.Types, launch.Type{Name: o.InstanceType, Field: fmt.Sprintf("%s.overrides[%d].instanceType", fieldMixed, i)})
+		}
+	}
+	return s
+}
+
+// places are where the group may launch.
+func (t target) places() launch.Places {
+	return launch.Places{
+		Subnets: t.pool.Subnets, Field: fieldSubnets, IDField: ".id",
+		Zones: t.pool.AvailabilityZones, Kind: t.pool.AvailabilityZoneSubnetType, FailureDomains: t.FailureDomains,
+	}
 }
 
 // tags are what every cloud object of the pool carries.
 func (t target) tags() map[string]string {
-	return ownTags(t.Owner, t.cluster.AdditionalTags, t.pool.AdditionalTags)
+	return session.OwnTags(t.Owner, t.cluster.AdditionalTags, t.pool.AdditionalTags)
 }
 
 // additionalTags are those of the tags that may be taken away again.
@@ -46,5 +70,5 @@ func (t target) additionalTags() []string {
 			names[name] = true
 		}
 	}
-	return sortedKeys(names)
+	return session.SortedKeys(names)
 }

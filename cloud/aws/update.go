@@ -9,6 +9,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -37,8 +38,8 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.touchedGroup()
 	if changed {
-		if _, err := p.c.autoscaling.UpdateAutoScalingGroup(ctx, input); err != nil {
-			return refusal(err, p.now)
+		if _, err := p.c.AutoScaling.UpdateAutoScalingGroup(ctx, input); err != nil {
+			return session.Refusal(err, p.now)
 		}
 	}
 	return p.repair(ctx, s.Fields, is, existing, want.group)
@@ -74,12 +75,12 @@ func (p *pass) updateInput(s pool.Step, is *asgtypes.AutoScalingGroup, want grou
 		case driftMin:
 			input.MinSize = &want.min
 		case driftMax:
-			if want.max < deref(is.DesiredCapacity) {
+			if want.max < session.Deref(is.DesiredCapacity) {
 				continue
 			}
 			input.MaxSize = &want.max
 		case driftSubnets:
-			input.VPCZoneIdentifier = value(strings.Join(want.subnets, ","))
+			input.VPCZoneIdentifier = new(strings.Join(want.subnets, ","))
 		case driftCooldown:
 			input.DefaultCooldown = &want.cooldown
 		case driftWarmup:
@@ -130,8 +131,8 @@ func (p *pass) putTags(ctx context.Context, tags map[string]string) error {
 	if len(tags) == 0 {
 		return nil
 	}
-	_, err := p.c.autoscaling.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: groupTags(p.t.group, tags)})
-	return refusal(err, p.now)
+	_, err := p.c.AutoScaling.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: groupTags(p.t.group, tags)})
+	return session.Refusal(err, p.now)
 }
 
 func (p *pass) deleteTags(ctx context.Context, keys []string) error {
@@ -142,8 +143,8 @@ func (p *pass) deleteTags(ctx context.Context, keys []string) error {
 	for _, key := range keys {
 		tags[key] = ""
 	}
-	_, err := p.c.autoscaling.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: groupTags(p.t.group, tags)})
-	return refusal(err, p.now)
+	_, err := p.c.AutoScaling.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: groupTags(p.t.group, tags)})
+	return session.Refusal(err, p.now)
 }
 
 // book writes a bookkeeping tag, when it says something else.
@@ -163,22 +164,22 @@ func (p *pass) book(ctx context.Context, is *asgtypes.AutoScalingGroup, key, tex
 // removes. The next pass books out what was removed.
 func (p *pass) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook, want groupSpec) error {
 	put, remove := want.hookChanges(is, existing)
-	if err := p.book(ctx, is, tagOurHooks, marks(slices.Concat(hookNames(want.hooks), remove))); err != nil {
+	if err := p.book(ctx, is, tagOurHooks, session.Marks(slices.Concat(hookNames(want.hooks), remove))); err != nil {
 		return err
 	}
 	for _, h := range put {
-		_, err := p.c.autoscaling.PutLifecycleHook(ctx, &autoscaling.PutLifecycleHookInput{
+		_, err := p.c.AutoScaling.PutLifecycleHook(ctx, &autoscaling.PutLifecycleHookInput{
 			AutoScalingGroupName: &p.t.group, LifecycleHookName: h.LifecycleHookName, LifecycleTransition: h.LifecycleTransition,
 			DefaultResult: h.DefaultResult, HeartbeatTimeout: h.HeartbeatTimeout, NotificationMetadata: h.NotificationMetadata,
 			NotificationTargetARN: h.NotificationTargetARN, RoleARN: h.RoleARN,
 		})
 		if err != nil {
-			return refusal(err, p.now)
+			return session.Refusal(err, p.now)
 		}
 	}
 	for _, name := range remove {
-		_, err := p.c.autoscaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: &p.t.group, LifecycleHookName: &name})
-		if err = refusal(err, p.now); err != nil && !absent(err) {
+		_, err := p.c.AutoScaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: &p.t.group, LifecycleHookName: &name})
+		if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
 			return err
 		}
 	}
@@ -188,19 +189,19 @@ func (p *pass) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, e
 // updateProcesses books, suspends and resumes, in this order for the same reason.
 func (p *pass) updateProcesses(ctx context.Context, is *asgtypes.AutoScalingGroup, want groupSpec) error {
 	suspend, resume := want.processes(is)
-	if err := p.book(ctx, is, tagSuspended, strings.Join(unique(slices.Concat(want.suspended, resume)), ",")); err != nil {
+	if err := p.book(ctx, is, tagSuspended, strings.Join(session.Unique(slices.Concat(want.suspended, resume)), ",")); err != nil {
 		return err
 	}
 	if len(suspend) > 0 {
-		_, err := p.c.autoscaling.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &p.t.group, ScalingProcesses: suspend})
+		_, err := p.c.AutoScaling.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &p.t.group, ScalingProcesses: suspend})
 		if err != nil {
-			return refusal(err, p.now)
+			return session.Refusal(err, p.now)
 		}
 	}
 	if len(resume) > 0 {
-		_, err := p.c.autoscaling.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &p.t.group, ScalingProcesses: resume})
+		_, err := p.c.AutoScaling.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &p.t.group, ScalingProcesses: resume})
 		if err != nil {
-			return refusal(err, p.now)
+			return session.Refusal(err, p.now)
 		}
 	}
 	return nil

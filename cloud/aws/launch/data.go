@@ -1,0 +1,199 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+)
+
+// launchData translates the pool's launch template into what EC2 is sent, user data aside. Everything that the
+// specification can say is sent; nothing is filled in that it does not say.
+func launchData(s Source, image image, groups []string) (*ec2types.RequestLaunchTemplateData, error) {
+	spec := s.Spec
+	data := &ec2types.RequestLaunchTemplateData{
+		InstanceType:          ec2types.InstanceType(spec.InstanceType),
+		ImageId:               &image.id,
+		KeyName:               keyName(spec, s.Cluster),
+		IamInstanceProfile:    instanceProfile(spec.IamInstanceProfile),
+		MetadataOptions:       metadataOptions(spec.InstanceMetadataOptions),
+		PrivateDnsNameOptions: privateDNS(spec.PrivateDNSName),
+		SecurityGroupIds:      securityGroups(s.Cluster.NodeSecurityGroups, groups),
+		TagSpecifications:     templateTags(s.Tags),
+	}
+	if e := spec.EnclaveOptions; e != nil && e.Enabled != nil && *e.Enabled {
+		data.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: e.Enabled}
+	}
+	var err error
+	if data.InstanceMarketOptions, err = marketOptions(spec); err != nil {
+		return nil, err
+	}
+	data.CapacityReservationSpecification = capacityReservation(spec)
+	if data.BlockDeviceMappings, err = volumes(spec, image); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// keyName is the pool's key pair, none when it is the empty word, and the cluster's when the pool says nothing.
+func keyName(spec *awsv1.AWSLaunchTemplate, cluster awsv1.ClusterView) *string {
+	name := spec.SSHKeyName
+	if name == nil {
+		name = cluster.SSHKeyName
+	}
+	if name == nil || *name == "" {
+		return nil
+	}
+	return name
+}
+
+func instanceProfile(name string) *ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest {
+	switch {
+	case name == "":
+		return nil
+	case strings.HasPrefix(name, "arn:"):
+		return &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Arn: &name}
+	default:
+		return &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: &name}
+	}
+}
+
+func metadataOptions(o *awsv1.InstanceMetadataOptions) *ec2types.LaunchTemplateInstanceMetadataOptionsRequest {
+	if o == nil || *o == (awsv1.InstanceMetadataOptions{}) {
+		return nil
+	}
+	sent := &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{
+		HttpEndpoint:         ec2types.LaunchTemplateInstanceMetadataEndpointState(o.HTTPEndpoint),
+		HttpProtocolIpv6:     ec2types.LaunchTemplateInstanceMetadataProtocolIpv6(o.HTTPProtocolIPv6),
+		HttpTokens:           ec2types.LaunchTemplateHttpTokensState(o.HTTPTokens),
+		InstanceMetadataTags: ec2types.LaunchTemplateInstanceMetadataTagsState(o.InstanceMetadataTags),
+	}
+	if o.HTTPPutResponseHopLimit != 0 {
+		sent.HttpPutResponseHopLimit = new(int32(o.HTTPPutResponseHopLimit))
+	}
+	return sent
+}
+
+func privateDNS(o *awsv1.PrivateDNSName) *ec2types.LaunchTemplatePrivateDnsNameOptionsRequest {
+	if o == nil || *o == (awsv1.PrivateDNSName{}) {
+		return nil
+	}
+	sent := &ec2types.LaunchTemplatePrivateDnsNameOptionsRequest{
+		EnableResourceNameDnsAAAARecord: o.EnableResourceNameDNSAAAARecord,
+		EnableResourceNameDnsARecord:    o.EnableResourceNameDNSARecord,
+	}
+	if o.HostnameType != nil {
+		sent.HostnameType = ec2types.HostnameType(*o.HostnameType)
+	}
+	return sent
+}
+
+// securityGroups are the cluster's and the pool's groups, each once and in one order: the order of a list that means a
+// set must make no new template.
+func securityGroups(cluster, own []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(cluster, own))))
+}
+
+// marketOptions says how the machines are paid for. Without a market type it follows from the spot options.
+func marketOptions(spec *awsv1.AWSLaunchTemplate) (*ec2types.LaunchTemplateInstanceMarketOptionsRequest, error) {
+	market := spec.MarketType
+	if market == "" && spec.SpotMarketOptions != nil {
+		market = awsv1.MarketTypeSpot
+	}
+	switch market {
+	case "", awsv1.MarketTypeOnDemand:
+		return nil, nil
+	case awsv1.MarketTypeSpot:
+		sent := &ec2types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeSpot}
+		if o := spec.SpotMarketOptions; o != nil && o.MaxPrice != nil && *o.MaxPrice != "" {
+			sent.SpotOptions = &ec2types.LaunchTemplateSpotMarketOptionsRequest{MaxPrice: o.MaxPrice}
+		}
+		return sent, nil
+	case awsv1.MarketTypeCapacityBlock:
+		if spec.CapacityReservationID == nil {
+			return nil, cloud.Invalidf(fieldReservation, "marketType CapacityBlock needs the ID of the capacity block's reservation")
+		}
+		return &ec2types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeCapacityBlock}, nil
+	default:
+		return nil, cloud.Invalidf(Field+".marketType", "no market type %q; use OnDemand, Spot or CapacityBlock", market)
+	}
+}
+
+// reservationPreferences are the cloud's words for the API's.
+var reservationPreferences = map[awsv1.CapacityReservationPreference]ec2types.CapacityReservationPreference{
+	awsv1.CapacityReservationPreferenceNone: ec2types.CapacityReservationPreferenceNone,
+	awsv1.CapacityReservationPreferenceOnly: ec2types.CapacityReservationPreferenceCapacityReservationsOnly,
+	awsv1.CapacityReservationPreferenceOpen: ec2types.CapacityReservationPreferenceOpen,
+}
+
+func capacityReservation(spec *awsv1.AWSLaunchTemplate) *ec2types.LaunchTemplateCapacityReservationSpecificationRequest {
+	if spec.CapacityReservationID == nil && spec.CapacityReservationPreference == "" {
+		return nil
+	}
+	sent := &ec2types.LaunchTemplateCapacityReservationSpecificationRequest{
+		CapacityReservationPreference: reservationPreferences[spec.CapacityReservationPreference],
+	}
+	if spec.CapacityReservationID != nil {
+		sent.CapacityReservationTarget = &ec2types.CapacityReservationTarget{CapacityReservationId: spec.CapacityReservationID}
+	}
+	return sent
+}
+
+// rootDevice is the name of the root volume: the pool's, or the image's own.
+func rootDevice(spec *awsv1.AWSLaunchTemplate, image image) string {
+	if root := spec.RootVolume; root != nil && root.DeviceName != "" {
+		return root.DeviceName
+	}
+	return image.rootDevice
+}
+
+// volumes are the root volume, under the image's own device name unless the pool names one, and the others.
+func volumes(spec *awsv1.AWSLaunchTemplate, image image) ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, error) {
+	var list []ec2types.LaunchTemplateBlockDeviceMappingRequest
+	if root := spec.RootVolume; root != nil {
+		device := rootDevice(spec, image)
+		if device == "" {
+			return nil, cloud.Invalidf(fieldRoot+".deviceName", "image %s does not name its root device: name it here", image.id)
+		}
+		if root.Size < image.rootSize {
+			return nil, cloud.Invalidf(fieldRoot+".size", "image %s needs a root volume of %d GiB at least, not %d", image.id, image.rootSize, root.Size)
+		}
+		list = append(list, volume(device, *root))
+	}
+	for _, v := range spec.NonRootVolumes {
+		list = append(list, volume(v.DeviceName, v))
+	}
+	return list, nil
+}
+
+func volume(device string, v awsv1.Volume) ec2types.LaunchTemplateBlockDeviceMappingRequest {
+	sent := &ec2types.LaunchTemplateEbsBlockDeviceRequest{
+		DeleteOnTermination: new(true),
+		VolumeSize:          new(int32(v.Size)),
+		VolumeType:          ec2types.VolumeType(v.Type),
+		Encrypted:           v.Encrypted,
+	}
+	if v.IOPS != 0 {
+		sent.Iops = new(int32(v.IOPS))
+	}
+	if v.Throughput != nil {
+		sent.Throughput = new(int32(*v.Throughput))
+	}
+	if v.EncryptionKey != "" {
+		sent.Encrypted, sent.KmsKeyId = new(true), &v.EncryptionKey
+	}
+	return ec2types.LaunchTemplateBlockDeviceMappingRequest{DeviceName: &device, Ebs: sent}
+}
+
+// templateTags put the pool's tags on instances and their volumes.
+func templateTags(all map[string]string) []ec2types.LaunchTemplateTagSpecificationRequest {
+	tags := session.EC2Tags(all)
+	return []ec2types.LaunchTemplateTagSpecificationRequest{
+		{ResourceType: ec2types.ResourceTypeInstance, Tags: tags},
+		{ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
+	}
+}

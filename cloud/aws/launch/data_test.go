@@ -1,0 +1,377 @@
+package launch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// full is a launch template in which everything is said.
+func full() awsv1.AWSLaunchTemplate {
+	return awsv1.AWSLaunchTemplate{
+		IamInstanceProfile: "nodes.example",
+		InstanceType:       "m5.large",
+		SSHKeyName:         new("key"),
+		RootVolume:         &awsv1.Volume{Size: 40, Type: "gp3", IOPS: 4000, Throughput: new(int64(200)), Encrypted: new(true)},
+		NonRootVolumes:     []awsv1.Volume{{DeviceName: "/dev/xvdb", Size: 100, Type: "io2", IOPS: 5000, EncryptionKey: "alias/k"}},
+		InstanceMetadataOptions: &awsv1.InstanceMetadataOptions{
+			HTTPEndpoint: "enabled", HTTPProtocolIPv6: "enabled", HTTPPutResponseHopLimit: 2, HTTPTokens: "required", InstanceMetadataTags: "enabled",
+		},
+		EnclaveOptions:                &awsv1.EnclaveOptions{Enabled: new(true)},
+		PrivateDNSName:                &awsv1.PrivateDNSName{EnableResourceNameDNSARecord: new(true), HostnameType: new(awsv1.HostnameTypeResourceName)},
+		SpotMarketOptions:             &awsv1.SpotMarketOptions{MaxPrice: new("0.5")},
+		CapacityReservationID:         new("cr-1"),
+		CapacityReservationPreference: awsv1.CapacityReservationPreferenceOnly,
+	}
+}
+
+func sourceWith(template awsv1.AWSLaunchTemplate) Source {
+	owner := cloud.Owner{ID: "owner", Cluster: "c", Namespace: "ns", Name: "p", GroupName: "g"}
+	return Source{
+		Owner: owner, Name: "g", Spec: &template, Tags: session.OwnTags(owner, awsv1.Tags{"team": "a"}),
+		Cluster: awsv1.ClusterView{Region: "eu-west-1", NodeSecurityGroups: []string{"sg-node"}, SSHKeyName: new("cluster-key")},
+	}
+}
+
+var anImage = image{id: "ami-1", architecture: "x86_64", rootDevice: "/dev/sda1", rootSize: 8}
+
+func TestLaunchDataSaysEverything(t *testing.T) {
+	got, err := launchData(sourceWith(full()), anImage, []string{"sg-b", "sg-a", "sg-node"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &ec2types.RequestLaunchTemplateData{
+		InstanceType: "m5.large", ImageId: new("ami-1"), KeyName: new("key"),
+		IamInstanceProfile: &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: new("nodes.example")},
+		SecurityGroupIds:   []string{"sg-a", "sg-b", "sg-node"},
+		MetadataOptions: &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{
+			HttpEndpoint: "enabled", HttpProtocolIpv6: "enabled", HttpPutResponseHopLimit: new(int32(2)), HttpTokens: "required", InstanceMetadataTags: "enabled",
+		},
+		EnclaveOptions:        &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: new(true)},
+		PrivateDnsNameOptions: &ec2types.LaunchTemplatePrivateDnsNameOptionsRequest{EnableResourceNameDnsARecord: new(true), HostnameType: "resource-name"},
+		InstanceMarketOptions: &ec2types.LaunchTemplateInstanceMarketOptionsRequest{
+			MarketType: "spot", SpotOptions: &ec2types.LaunchTemplateSpotMarketOptionsRequest{MaxPrice: new("0.5")},
+		},
+		CapacityReservationSpecification: &ec2types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationPreference: "capacity-reservations-only",
+			CapacityReservationTarget:     &ec2types.CapacityReservationTarget{CapacityReservationId: new("cr-1")},
+		},
+		BlockDeviceMappings: []ec2types.LaunchTemplateBlockDeviceMappingRequest{
+			{DeviceName: new("/dev/sda1"), Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{
+				DeleteOnTermination: new(true), VolumeSize: new(int32(40)), VolumeType: "gp3", Iops: new(int32(4000)), Throughput: new(int32(200)), Encrypted: new(true),
+			}},
+			{DeviceName: new("/dev/xvdb"), Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{
+				DeleteOnTermination: new(true), VolumeSize: new(int32(100)), VolumeType: "io2", Iops: new(int32(5000)), Encrypted: new(true), KmsKeyId: new("alias/k"),
+			}},
+		},
+	}
+	opts := []cmp.Option{cmpopts.IgnoreFields(ec2types.RequestLaunchTemplateData{}, "TagSpecifications"), ignoreSerde()}
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("what is sent (-want +got):\n%s", diff)
+	}
+	var kinds []string
+	tags := map[string]string{}
+	for _, s := range got.TagSpecifications {
+		kinds = append(kinds, string(s.ResourceType))
+		for _, tag := range s.Tags {
+			tags[*tag.Key] = *tag.Value
+		}
+	}
+	if diff := cmp.Diff([]string{"instance", "volume"}, kinds); diff != "" {
+		t.Errorf("what is tagged (-want +got):\n%s", diff)
+	}
+	wantTags := map[string]string{
+		"Name": "g", "team": "a", "muster.dev/owner": "owner", "muster.dev/cluster": "c", "muster.dev/namespace": "ns", "muster.dev/pool": "p",
+		"sigs.k8s.io/cluster-api-provider-aws/cluster/c": "owned", "sigs.k8s.io/cluster-api-provider-aws/role": "node", "kubernetes.io/cluster/c": "owned",
+	}
+	if diff := cmp.Diff(wantTags, tags); diff != "" {
+		t.Errorf("tags (-want +got):\n%s", diff)
+	}
+}
+
+// ignoreSerde leaves out the unexported marker that every type of the SDK embeds.
+func ignoreSerde() cmp.Option {
+	return cmp.FilterPath(func(p cmp.Path) bool {
+		f, ok := p.Last().(cmp.StructField)
+		return ok && f.Name() == "noSmithyDocumentSerde"
+	}, cmp.Ignore())
+}
+
+func TestContentHashIsGolden(t *testing.T) {
+	for _, c := range []struct {
+		reason   string
+		template awsv1.AWSLaunchTemplate
+		want     string
+	}{
+		{"the least: an upgrade that changes this rolls every pool", awsv1.AWSLaunchTemplate{InstanceType: "m5.large"}, "v1:6ef4a45872ede4c7"},
+		{"the most", full(), "v1:c46a142c36dfdd62"},
+	} {
+		data, err := launchData(sourceWith(c.template), anImage, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := contentHash(data); err != nil || got != c.want {
+			t.Errorf("%s: want %s, got %s, %v", c.reason, c.want, got, err)
+		}
+	}
+}
+
+func TestContentHash(t *testing.T) {
+	hash := func(change func(*awsv1.AWSLaunchTemplate)) string {
+		template := full()
+		change(&template)
+		data, err := launchData(sourceWith(template), anImage, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data.UserData = new("c2VjcmV0")
+		got, err := contentHash(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	base := hash(func(*awsv1.AWSLaunchTemplate) {})
+	for _, c := range []struct {
+		reason string
+		same   bool
+		change func(*awsv1.AWSLaunchTemplate)
+	}{
+		{"another type", false, func(l *awsv1.AWSLaunchTemplate) { l.InstanceType = "m5.xlarge" }},
+		{"another key", false, func(l *awsv1.AWSLaunchTemplate) { l.SSHKeyName = new("other") }},
+		{"no key", false, func(l *awsv1.AWSLaunchTemplate) { l.SSHKeyName = new("") }},
+		{"a larger root volume", false, func(l *awsv1.AWSLaunchTemplate) { l.RootVolume.Size++ }},
+		{"another data volume", false, func(l *awsv1.AWSLaunchTemplate) { l.NonRootVolumes[0].IOPS++ }},
+		{"no reservation preference", false, func(l *awsv1.AWSLaunchTemplate) { l.CapacityReservationPreference = "" }},
+		{"metadata over IPv6", false, func(l *awsv1.AWSLaunchTemplate) { l.InstanceMetadataOptions.HTTPProtocolIPv6 = "disabled" }},
+		{"no enclaves", false, func(l *awsv1.AWSLaunchTemplate) { l.EnclaveOptions.Enabled = new(false) }},
+		{"a name for the template makes no other machine", true, func(l *awsv1.AWSLaunchTemplate) { l.Name = "other" }},
+		{"spot said by its type is the same as spot by its options", true, func(l *awsv1.AWSLaunchTemplate) { l.MarketType = awsv1.MarketTypeSpot }},
+		{"a version number is no content", true, func(l *awsv1.AWSLaunchTemplate) { l.VersionNumber = new(int64(7)) }},
+	} {
+		if got := hash(c.change); (got == base) != c.same {
+			t.Errorf("%s: want the same hash: %t, got %s beside %s", c.reason, c.same, got, base)
+		}
+	}
+	plain := func(e *awsv1.EnclaveOptions, p *awsv1.SpotMarketOptions) string {
+		return hash(func(l *awsv1.AWSLaunchTemplate) { l.EnclaveOptions, l.SpotMarketOptions = e, p })
+	}
+	if plain(nil, nil) != plain(&awsv1.EnclaveOptions{Enabled: new(false)}, nil) {
+		t.Error("want enclaves switched off to be the same as none asked for")
+	}
+	if plain(nil, &awsv1.SpotMarketOptions{}) != plain(nil, &awsv1.SpotMarketOptions{MaxPrice: new("")}) {
+		t.Error("want an empty price to be the same as none")
+	}
+}
+
+func TestEncodeLeavesNothingOut(t *testing.T) {
+	// Every field of the SDK's structure must change the hash once it is set, but for the two that are no content.
+	base, err := contentHash(&ec2types.RequestLaunchTemplateData{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ := reflect.TypeFor[ec2types.RequestLaunchTemplateData]()
+	for i := range typ.NumField() {
+		field := typ.Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		data := &ec2types.RequestLaunchTemplateData{}
+		set(reflect.ValueOf(data).Elem().Field(i))
+		got, err := contentHash(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got == base) != outside[field.Name] {
+			t.Errorf("field %s: want it to change the hash: %t, got %s beside %s", field.Name, !outside[field.Name], got, base)
+		}
+	}
+}
+
+// set gives a value some content, at any depth.
+func set(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		set(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		set(v.Index(0))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				set(v.Field(i))
+			}
+		}
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int32, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Float64:
+		v.SetFloat(1)
+	}
+}
+
+func TestLaunchDataRefuses(t *testing.T) {
+	for _, c := range []struct {
+		reason, field string
+		image         image
+		change        func(*awsv1.AWSLaunchTemplate)
+	}{
+		{"a capacity block without its reservation", "spec.awsLaunchTemplate.capacityReservationId", anImage, func(l *awsv1.AWSLaunchTemplate) {
+			l.MarketType, l.CapacityReservationID = awsv1.MarketTypeCapacityBlock, nil
+		}},
+		{"a market type that does not exist", "spec.awsLaunchTemplate.marketType", anImage, func(l *awsv1.AWSLaunchTemplate) { l.MarketType = "Barter" }},
+		{"a root volume smaller than the image", "spec.awsLaunchTemplate.rootVolume.size", image{id: "ami-2", rootDevice: "/dev/sda1", rootSize: 50}, func(*awsv1.AWSLaunchTemplate) {}},
+		{"a root volume where nothing says what its device is", "spec.awsLaunchTemplate.rootVolume.deviceName", image{id: "ami-2"}, func(*awsv1.AWSLaunchTemplate) {}},
+	} {
+		template := full()
+		c.change(&template)
+		_, err := launchData(sourceWith(template), c.image, nil)
+		var got *cloud.Error
+		if !errors.As(err, &got) || got.Kind != cloud.Invalid || got.Field != c.field {
+			t.Errorf("%s: want an invalid %s, got %v", c.reason, c.field, err)
+		}
+	}
+}
+
+func TestKeyName(t *testing.T) {
+	cluster := awsv1.ClusterView{SSHKeyName: new("cluster")}
+	for _, c := range []struct {
+		reason  string
+		pool    *string
+		cluster awsv1.ClusterView
+		want    string
+	}{
+		{"the pool's own", new("own"), cluster, "own"},
+		{"the empty word is none", new(""), cluster, ""},
+		{"nothing said is the cluster's", nil, cluster, "cluster"},
+		{"nothing said anywhere is none", nil, awsv1.ClusterView{}, ""},
+	} {
+		if got := session.Deref(keyName(&awsv1.AWSLaunchTemplate{SSHKeyName: c.pool}, c.cluster)); got != c.want {
+			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
+		}
+	}
+}
+
+func TestInstanceProfile(t *testing.T) {
+	if got := instanceProfile("arn:aws:iam::1:instance-profile/n"); session.Deref(got.Arn) == "" || got.Name != nil {
+		t.Errorf("want an ARN to be sent as one, got %+v", got)
+	}
+}
+
+func TestDescription(t *testing.T) {
+	template := pool.Template{Content: "v1:0123456789abcdef", Data: "0123456789ab"}
+	text := describe(template, &ec2types.RequestLaunchTemplateData{InstanceType: "m5.large", ImageId: new("ami-1")})
+	if want := "muster content=v1:0123456789abcdef data=0123456789ab type=m5.large image=ami-1"; text != want {
+		t.Errorf("want %q, got %q", want, text)
+	}
+	for _, c := range []struct{ reason, text, content, data string }{
+		{"what we write", text, template.Content, template.Data},
+		{"without further words", "muster content=v1:0123456789abcdef data=0123456789ab", template.Content, template.Data},
+		{"of a later algorithm", "muster content=v2:0123456789abcdef data=0123456789ab", "v2:0123456789abcdef", template.Data},
+		{"somebody else's", "my version", "", ""},
+		{"somebody who talks about ours", "see muster content=v1:0123456789abcdef data=0123456789ab", "", ""},
+		{"a hash that is too long", "muster content=v1:0123456789abcdef0 data=0123456789ab", "", ""},
+		{"none", "", "", ""},
+	} {
+		if content, data := undescribe(c.text); content != c.content || data != c.data {
+			t.Errorf("%s: want %q, %q, got %q, %q", c.reason, c.content, c.data, content, data)
+		}
+	}
+}
+
+func TestClientToken(t *testing.T) {
+	template := pool.Template{Content: "v1:0123456789abcdef", Data: "0123456789ab"}
+	token := clientToken("owner", template, "lt-1:3")
+	if want := "c2a2af6156af577cbf98b18470988bf5"; token != want {
+		t.Errorf("want the token %s, for it is in clouds, got %s", want, token)
+	}
+	for reason, other := range map[string]string{
+		"another owner":              clientToken("other", template, "lt-1:3"),
+		"another predecessor":        clientToken("owner", template, "lt-1:4"),
+		"other bootstrap data":       clientToken("owner", pool.Template{Content: template.Content, Data: "ba9876543210"}, "lt-1:3"),
+		"parts that run into others": clientToken("owner", pool.Template{Content: template.Content, Data: template.Data + "lt-1:3"}, ""),
+	} {
+		if other == token {
+			t.Errorf("%s: want another token, got the same", reason)
+		}
+	}
+}
+
+func TestUserData(t *testing.T) {
+	long := strings.Repeat("- echo hello world, this can be compressed\n", 1000)
+	noise := make([]byte, 20000)
+	for i, x := 0, uint32(1); i < len(noise); i++ {
+		x = x*1664525 + 1013904223
+		noise[i] = byte(x >> 24)
+	}
+	for _, c := range []struct {
+		reason  string
+		data    string
+		format  string
+		packed  bool
+		refused bool
+	}{
+		{"short data is sent as it is", "#cloud-config\n", "cloud-config", false, false},
+		{"data of exactly the limit is sent as it is", strings.Repeat("x", userDataLimit), "cloud-config", false, false},
+		{"longer data is compressed", long, "cloud-config", true, false},
+		{"data that stays too long is refused", string(noise), "cloud-config", false, true},
+		{"what boots by Ignition can't read compressed data", long, "ignition", false, true},
+	} {
+		text, err := userData(cloud.NewBootstrap([]byte(c.data), c.format))
+		if c.refused {
+			if cloud.KindOf(err) != cloud.Invalid || !strings.Contains(err.Error(), "16384") {
+				t.Errorf("%s: want an invalid request that names the limit, got %v", c.reason, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.reason, err)
+			continue
+		}
+		again, _ := userData(cloud.NewBootstrap([]byte(c.data), c.format))
+		if again != text {
+			t.Errorf("%s: want the same bytes each time", c.reason)
+		}
+		sent, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.packed {
+			sent = unpack(t, sent)
+		}
+		if string(sent) != c.data {
+			t.Errorf("%s: want the data back, got %d bytes", c.reason, len(sent))
+		}
+	}
+}
+
+func unpack(t *testing.T, packed []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatalf("want gzip: %v", err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatalf("want whole gzip: %v", err)
+	}
+	return data
+}

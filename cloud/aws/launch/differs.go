@@ -1,0 +1,111 @@
+package launch
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/session"
+)
+
+// parts are a launch template's content in pieces that a person would change one at a time: a digest of each, by the service's
+// name of the field. A volume is a piece of its own, by its device.
+type parts map[string]string
+
+const (
+	partVolumes = "BlockDeviceMappings"
+	partMarket  = "InstanceMarketOptions"
+	// partVolume comes before the device's name.
+	partVolume = "volume "
+	// partLength is in hex digits: enough to tell two values of one field apart.
+	partLength = 8
+)
+
+// fieldsOfParts are the object's fields behind what is sent, whatever of them was changed.
+var fieldsOfParts = map[string]string{
+	"ImageId":                          Field + ".ami",
+	"InstanceType":                     fieldType,
+	"KeyName":                          fieldKey,
+	"IamInstanceProfile":               fieldProfile,
+	"SecurityGroupIds":                 fieldGroups,
+	"MetadataOptions":                  Field + ".instanceMetadataOptions",
+	"PrivateDnsNameOptions":            Field + ".privateDnsName",
+	"EnclaveOptions":                   Field + ".enclaveOptions",
+	"CapacityReservationSpecification": fieldReservation,
+}
+
+// partsOf takes a launch template apart, as it is sent or as it is shown: both have the same names.
+func partsOf(data any) parts {
+	out := parts{}
+	for name, field := range encodeStruct(reflect.ValueOf(data), outside) {
+		switch name {
+		case partVolumes:
+			list, _ := field.([]any)
+			for _, item := range list {
+				volume, _ := item.(map[string]any)
+				device, _ := volume["DeviceName"].(string)
+				out.put(partVolume+device, volume)
+			}
+			continue
+		case "MetadataOptions":
+			// What is shown says beside what was sent whether it has been applied.
+			if options, ok := field.(map[string]any); ok {
+				delete(options, "State")
+			}
+		}
+		out.put(name, field)
+	}
+	return out
+}
+
+func (p parts) put(name string, value any) {
+	if text, err := json.Marshal(value); err == nil {
+		p[name] = session.Digest(text, partLength)
+	}
+}
+
+// Differences says for a template's version in which of the object's fields it differs from what is wanted. It is empty for those
+// with the wanted content and where nothing is known. It is for people: what is stale is told by the content's hash alone.
+func (p Pass) Differences(want Want) func(ref string) []string {
+	known := map[string][]string{}
+	if want.data != nil {
+		wanted := partsOf(*want.data)
+		for _, v := range p.Memory.versions {
+			if v.parts != nil && !v.Same(want.Template) {
+				known[v.Ref] = changedFields(v.parts, wanted, p.Source.Spec, want.RootDevice)
+			}
+		}
+	}
+	return func(ref string) []string { return known[ref] }
+}
+
+func changedFields(is, want parts, spec *awsv1.AWSLaunchTemplate, rootDevice string) []string {
+	var fields []string
+	for _, list := range []parts{is, want} {
+		for name := range list {
+			if is[name] != want[name] {
+				fields = append(fields, fieldOfPart(name, spec, rootDevice))
+			}
+		}
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+func fieldOfPart(name string, spec *awsv1.AWSLaunchTemplate, rootDevice string) string {
+	switch {
+	case name == partVolume+rootDevice:
+		return fieldRoot
+	case len(name) > len(partVolume) && name[:len(partVolume)] == partVolume:
+		return Field + ".nonRootVolumes"
+	case name == partMarket && spec.MarketType != "":
+		return Field + ".marketType"
+	case name == partMarket:
+		return Field + ".spotMarketOptions"
+	}
+	if field, ok := fieldsOfParts[name]; ok {
+		return field
+	}
+	return Field
+}

@@ -1,0 +1,88 @@
+package launch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// Memory is a launch template as it was read last. Losing it costs a few reads and nothing else. Whoever holds it sees to it
+// that passes of one pool do not overlap.
+type Memory struct {
+	// Wrote is set by every write to the template, which leaves the group as it was. Whoever reads the group clears it.
+	Wrote bool
+
+	// id is empty when there is no template; ours says that it carries our owner tag.
+	id   string
+	ours bool
+	// versions are newest first; gone are those that something refers to though they do not exist any more.
+	versions []version
+	gone     map[string]bool
+	at       time.Time
+}
+
+// version is one version of the launch template.
+type version struct {
+	number int64
+	pool.Template
+	// parts are what it launches, by field; nil where that was not shown.
+	parts parts
+}
+
+// Known says that the template has been read, however long ago.
+func (m *Memory) Known() bool { return !m.at.IsZero() }
+
+// Forget makes the next pass read everything again.
+func (m *Memory) Forget() { m.at = time.Time{} }
+
+// ReadAt says whether it was that moment's pass that has read the template.
+func (m *Memory) ReadAt(now time.Time) bool { return m.at.Equal(now) }
+
+// ID of the template, empty when there is none.
+func (m *Memory) ID() string { return m.id }
+
+// Holds says whether a ref is that of a version of the template, one that is gone included.
+func (m *Memory) Holds(ref string) bool { return strings.HasPrefix(ref, m.id+":") }
+
+// Versions of our template, newest first.
+func (m *Memory) Versions() []pool.Template {
+	var list []pool.Template
+	for _, v := range m.versions {
+		list = append(list, v.Template)
+	}
+	return list
+}
+
+// TemplateOf is the version of the given ref. One that is not known has a ref alone.
+func (m *Memory) TemplateOf(ref string) pool.Template {
+	for _, v := range m.versions {
+		if v.Ref == ref {
+			return v.Template
+		}
+	}
+	return pool.Template{Ref: ref}
+}
+
+// unknown are those of the refs that are of our template and not known.
+func (m *Memory) unknown(refs []string) map[string]bool {
+	unknown := map[string]bool{}
+	for _, ref := range refs {
+		if ref != "" && m.Holds(ref) && m.TemplateOf(ref).Content == "" {
+			unknown[ref] = true
+		}
+	}
+	return unknown
+}
+
+// touched is called before a write to the template. A reply that tells the outcome mends it.
+func (m *Memory) touched() { m.at, m.Wrote = time.Time{}, true }
+
+// learned puts a version that we have just made to those that are known.
+func (m *Memory) learned(id string, v version, now time.Time) {
+	m.id, m.ours, m.at = id, true, now
+	m.versions = slices.Insert(slices.DeleteFunc(m.versions, func(o version) bool { return o.number == v.number }), 0, v)
+	slices.SortFunc(m.versions, func(a, b version) int { return cmp.Compare(b.number, a.number) })
+}

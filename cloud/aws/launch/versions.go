@@ -1,0 +1,110 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// Ref is the name of a template's version within pool: "lt-0abc:3".
+func Ref(id, version string) string { return id + ":" + version }
+
+// ParseRef takes a ref apart.
+func ParseRef(text string) (id, version string, err error) {
+	id, version, ok := strings.Cut(text, ":")
+	if !ok || id == "" || version == "" {
+		return "", "", fmt.Errorf("launch template %q: want an ID and a version, as in lt-0123:4", text)
+	}
+	return id, version, nil
+}
+
+// versionsMost bounds how many versions are read: far more than pruning leaves.
+const versionsMost = 1000
+
+// Read reads the launch template and its versions, unless they are known and none of the refs is to an unknown one. The refs
+// are what the group and its instances launch from, as far as the group is ours.
+func (p Pass) Read(ctx context.Context, refs []string) error {
+	if p.Memory.Known() && p.Now.Sub(p.Memory.at) < session.SlowPeriod && !p.refersToUnknown(refs) {
+		return nil
+	}
+	return p.read(ctx, refs)
+}
+
+func (p Pass) read(ctx context.Context, refs []string) error {
+	found, err := p.Session.EC2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{p.Source.Name}})
+	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
+		return err
+	}
+	read := Memory{at: p.Now, Wrote: p.Memory.Wrote}
+	if err == nil && len(found.LaunchTemplates) > 0 {
+		template := found.LaunchTemplates[0]
+		read.id = session.Deref(template.LaunchTemplateId)
+		read.ours = session.TaggedFor(template.Tags, session.TagOwner, p.Source.Owner)
+	}
+	if read.ours {
+		if read.versions, err = p.readVersions(ctx, read.id); err != nil && !session.Absent(err) {
+			return err
+		}
+	}
+	*p.Memory = read
+	p.Memory.gone = p.Memory.unknown(refs)
+	return nil
+}
+
+// refersToUnknown says whether something names a version that is not known, nor known to be gone.
+func (p Pass) refersToUnknown(refs []string) bool {
+	for ref := range p.Memory.unknown(refs) {
+		if !p.Memory.gone[ref] {
+			return true
+		}
+	}
+	return false
+}
+
+// RefOf is the ref of what a group or an instance says about its template: "lt-0abc:$Latest" is possible for a group that
+// somebody changed by hand.
+func (p Pass) RefOf(id, name, version *string) string {
+	of := session.Deref(id)
+	if of == "" && session.Deref(name) == p.Source.Name {
+		of = p.Memory.id
+	}
+	return Ref(cmp.Or(of, session.Deref(name)), cmp.Or(session.Deref(version), "$Default"))
+}
+
+// readVersions reads all versions of the template.
+func (p Pass) readVersions(ctx context.Context, id string) ([]version, error) {
+	pages := ec2.NewDescribeLaunchTemplateVersionsPaginator(p.Session.EC2, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id})
+	found, err := session.Listed(ctx, pages, func(page *ec2.DescribeLaunchTemplateVersionsOutput) []ec2types.LaunchTemplateVersion {
+		return page.LaunchTemplateVersions
+	}, versionsMost, p.Now)
+	if err != nil {
+		return nil, err
+	}
+	versions := make([]version, 0, len(found))
+	for _, v := range found {
+		versions = append(versions, versionOf(v))
+	}
+	slices.SortFunc(versions, func(a, b version) int { return cmp.Compare(b.number, a.number) })
+	return versions, nil
+}
+
+func versionOf(v ec2types.LaunchTemplateVersion) version {
+	number := session.Deref(v.VersionNumber)
+	content, data := undescribe(session.Deref(v.VersionDescription))
+	out := version{number: number, Template: pool.Template{
+		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Fixed: session.Deref(v.DefaultVersion),
+	}}
+	if v.LaunchTemplateData != nil {
+		out.parts = partsOf(*v.LaunchTemplateData)
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// Put makes the template with its first version, or a new version of it. Base is the newest version that was seen before;
+// predecessor, which makes the client token, is the same, or what the group still names where the template was deleted under it.
+func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) error {
+	if want.data == nil {
+		return cloud.Invalidf(fieldBootstrap, "there is no bootstrap data to make a launch template with")
+	}
+	if p.madeSince(base, want.Template) {
+		return nil
+	}
+	id := p.Memory.id
+	p.Memory.touched()
+	var err error
+	for k := range tokensMost {
+		token := clientToken(p.Source.Owner.ID, want.Template, predecessor+strings.Repeat("+", k))
+		if id == "" {
+			err = p.createTemplate(ctx, want, token)
+		} else {
+			err = p.createVersion(ctx, id, want, token)
+		}
+		if !spent(err, id) {
+			break
+		}
+	}
+	return err
+}
+
+// tokensMost bounds the client tokens that are tried. The service remembers for a day what a token has made, and goes on
+// answering with it when that was deleted by hand meanwhile, or refuses the token when what goes with it has changed
+// (tags, which are no part of the content): then the next token is due, which is as good a function of what was observed
+// as the first. A lost reply still finds the token that has made what exists.
+const tokensMost = 5
+
+// spent says that the client token once made something else, or something that does not exist any more.
+func spent(err error, id string) bool {
+	switch session.CodeOf(err) {
+	case "IdempotentParameterMismatch":
+		return true
+	case "InvalidLaunchTemplateId.NotFound":
+		return id == ""
+	case "InvalidLaunchTemplateId.VersionNotFound":
+		return id != ""
+	}
+	return false
+}
+
+func (p Pass) createVersion(ctx context.Context, id string, want Want, token string) error {
+	words := describe(want.Template, want.data)
+	made, err := p.Session.EC2.CreateLaunchTemplateVersion(ctx, &ec2.CreateLaunchTemplateVersionInput{
+		LaunchTemplateId: &id, LaunchTemplateData: want.data, VersionDescription: &words, ClientToken: &token,
+	})
+	if err != nil {
+		return session.Refusal(err, p.Now)
+	}
+	if made.LaunchTemplateVersion != nil {
+		p.Memory.learned(id, versionOf(*made.LaunchTemplateVersion), p.Now)
+	}
+	return nil
+}
+
+// madeSince says whether a version of the wanted content and data has been made after the given one.
+func (p Pass) madeSince(base string, want pool.Template) bool {
+	for _, v := range p.Memory.versions {
+		if v.Ref == base {
+			return false
+		}
+		if v.Same(want) && v.Data == want.Data {
+			return true
+		}
+	}
+	return false
+}
+
+func (p Pass) createTemplate(ctx context.Context, want Want, token string) error {
+	words := describe(want.Template, want.data)
+	made, err := p.Session.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
+		LaunchTemplateName: &p.Source.Name, LaunchTemplateData: want.data, VersionDescription: &words, ClientToken: &token,
+		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: session.EC2Tags(p.Source.Tags)}},
+	})
+	if err = session.Refusal(err, p.Now); session.CodeOf(err) == "InvalidLaunchTemplateName.AlreadyExistsException" {
+		return p.ourTemplateAfterAll(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	if made.LaunchTemplate != nil {
+		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data)}
+		first.Fixed = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
+		id := session.Deref(made.LaunchTemplate.LaunchTemplateId)
+		first.Ref = Ref(id, strconv.FormatInt(first.number, 10))
+		p.Memory.versions = nil
+		p.Memory.learned(id, first, p.Now)
+	}
+	return nil
+}
+
+// ourTemplateAfterAll finds out whether a template that exists already is the one that an earlier, unanswered request made.
+func (p Pass) ourTemplateAfterAll(ctx context.Context, refused error) error {
+	if err := p.read(ctx, nil); err != nil {
+		return err
+	}
+	if p.Memory.ours {
+		return nil
+	}
+	return refused
+}
+
+// Prune deletes versions. One that is gone already is no error.
+func (p Pass) Prune(ctx context.Context, refs []string) error {
+	id := p.Memory.id
+	if id == "" || len(refs) == 0 {
+		return nil
+	}
+	numbers := make([]string, 0, len(refs))
+	for _, name := range refs {
+		of, number, err := ParseRef(name)
+		if err != nil {
+			return err
+		}
+		if of != id {
+			return fmt.Errorf("asked to delete version %s, which is not of this pool's launch template %s", name, id)
+		}
+		numbers = append(numbers, number)
+	}
+	at := p.Memory.at
+	p.Memory.touched()
+	done, err := p.Session.EC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
+	if err != nil {
+		if err = session.Refusal(err, p.Now); session.Absent(err) {
+			return nil
+		}
+		return err
+	}
+	for _, item := range done.UnsuccessfullyDeletedLaunchTemplateVersions {
+		if err := undeleted(item); err != nil {
+			return err
+		}
+	}
+	p.Memory.at = at
+	p.Memory.versions = slices.DeleteFunc(p.Memory.versions, func(v version) bool { return slices.Contains(refs, v.Ref) })
+	return nil
+}
+
+// undeleted is the error of one version that was not deleted; nil when it is not there anyway.
+func undeleted(item ec2types.DeleteLaunchTemplateVersionsResponseErrorItem) error {
+	if item.ResponseError == nil {
+		return nil
+	}
+	switch item.ResponseError.Code {
+	case ec2types.LaunchTemplateErrorCodeLaunchTemplateVersionDoesNotExist, ec2types.LaunchTemplateErrorCodeLaunchTemplateIdDoesNotExist,
+		ec2types.LaunchTemplateErrorCodeLaunchTemplateNameDoesNotExist:
+		return nil
+	}
+	return &cloud.Error{
+		Kind: cloud.Conflict, Op: "ec2:DeleteLaunchTemplateVersions", Code: string(item.ResponseError.Code),
+		Message: fmt.Sprintf("version %d: %s", session.Deref(item.VersionNumber), session.Clean(session.Deref(item.ResponseError.Message))),
+	}
+}
+
+// Delete deletes the template with all its versions, if it is ours.
+func (p Pass) Delete(ctx context.Context) error {
+	if err := NotOurs(p.Foreign()); err != nil {
+		return err
+	}
+	id := p.Memory.id
+	if id == "" {
+		return nil
+	}
+	p.Memory.touched()
+	_, err := p.Session.EC2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})
+	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
+		return err
+	}
+	*p.Memory = Memory{at: p.Now, Wrote: true}
+	return nil
+}

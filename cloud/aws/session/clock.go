@@ -1,0 +1,23 @@
+package session
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	smithymiddleware "github.com/aws/smithy-go/middleware"
+)
+
+// skewLeast is by how much the service's clock must differ from ours to be taken for different: replies tell the time in whole
+// seconds, and some while after it was.
+const skewLeast = 2 * time.Second
+
+// OurTime is a moment that a reply tells, by our clock: what is decided compares it with our own moments, and a machine that was
+// made after somebody asked for a replacement of all must not seem to have been made before. A reply that does not tell the time
+// by the service's clock is taken at its word.
+func OurTime(at *time.Time, reply smithymiddleware.Metadata) *time.Time {
+	skew, told := middleware.GetAttemptSkew(reply)
+	if at == nil || !told || skew.Abs() < skewLeast {
+		return at
+	}
+	return new(at.Add(-skew).Round(time.Second))
+}

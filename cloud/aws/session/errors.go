@@ -1,0 +1,265 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/wire"
+)
+
+// codes are the documented error codes whose kind does not follow from their name.
+var codes = map[cloud.Kind][]string{
+	cloud.Throttled: {
+		"EC2ThrottledException", "PriorRequestNotComplete", "RateExceeded", "RequestLimitExceeded", "RequestThrottled",
+		"RequestThrottledException", "SlowDown", "Throttled", "ThrottledException", "Throttling", "ThrottlingException",
+		"TooManyRequestsException", "TransactionInProgressException",
+	},
+	cloud.Conflict: {
+		"AlreadyExists", "ConcurrentTagAccess", "DependencyViolation", "IdempotentCallInProgress",
+		"IdempotentParameterMismatch", "IncorrectInstanceState", "IncorrectState", "InstanceRefreshInProgress",
+		"InvalidLaunchTemplateName.AlreadyExistsException", "InvalidState", "ResourceContention", "ResourceInUse",
+		"ScalingActivityInProgress",
+	},
+	cloud.Capacity: {
+		"InsufficientAddressCapacity", "InsufficientCapacity", "InsufficientCapacityOnHost",
+		"InsufficientFreeAddressesInSubnet", "InsufficientHostCapacity", "InsufficientInstanceCapacity",
+		"InsufficientReservedInstanceCapacity", "InsufficientVolumeCapacity", "MaxSpotInstanceCountExceeded",
+		"ReservationCapacityExceeded", "SpotMaxPriceTooLow", "UnfulfillableCapacity",
+	},
+	cloud.Denied: {
+		"AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
+		"IncompleteSignature", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidSignatureException",
+		"MissingAuthenticationToken", "MissingAuthenticationTokenException", "NotAuthorized", "OptInRequired",
+		"PendingVerification", "RequestExpired", "ServiceLinkedRoleFailure", "SignatureDoesNotMatch",
+		"UnauthorizedOperation", "UnrecognizedClientException",
+	},
+	cloud.Unavailable: {
+		"InternalError", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
+		"ServerInternal", "ServiceUnavailable", "Unavailable",
+	},
+	cloud.Invalid: {"OperationNotPermitted", "ParameterNotFound", "UnknownParameter", "UnknownVolumeType.Unsupported"},
+}
+
+// kinds is codes the other way round.
+var kinds = invert(codes)
+
+func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
+	inverted := map[string]cloud.Kind{}
+	for kind, list := range table {
+		for _, code := range list {
+			inverted[code] = kind
+		}
+	}
+	return inverted
+}
+
+// kindOfCode is the kind of an error code: by the table, else by the manner in which the service names its codes.
+func kindOfCode(code string) (cloud.Kind, bool) {
+	if kind, ok := kinds[code]; ok {
+		return kind, true
+	}
+	switch {
+	case strings.HasSuffix(code, "LimitExceeded") || strings.HasSuffix(code, "QuotaExceeded"):
+		return cloud.Capacity, true
+	case strings.HasPrefix(code, "Invalid"), strings.HasPrefix(code, "Missing"), strings.HasPrefix(code, "Malformed"),
+		strings.HasPrefix(code, "Unsupported"), strings.HasPrefix(code, "Validation"),
+		strings.HasSuffix(code, "NotFound"), strings.HasSuffix(code, ".Malformed"):
+		return cloud.Invalid, true
+	}
+	return "", false
+}
+
+// Refusal makes the cloud's Refusal of every error that a call of the SDK can end with. It is nil for nil.
+func Refusal(err error, now time.Time) error {
+	if err == nil {
+		return nil
+	}
+	e := &cloud.Error{Kind: cloud.Unavailable, Op: operation(err)}
+	var held *wire.Exhausted
+	if errors.As(err, &held) {
+		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, "HeldBack", held.Error(), held.After
+		return e
+	}
+	var reply *smithyhttp.ResponseError
+	if errors.As(err, &reply) && reply.Response != nil {
+		e.After = wire.RetryAfter(reply.Response.Header, now)
+		e.Kind = kindOfStatus(reply.HTTPStatusCode())
+	}
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		e.Code, e.Message = wordless(err)
+		if e.Code == codeNoCredentials {
+			e.Kind = cloud.Denied
+		}
+		return e
+	}
+	e.Code, e.Message = api.ErrorCode(), Clean(api.ErrorMessage())
+	if kind, ok := kindOfCode(e.Code); ok {
+		e.Kind = kind
+	}
+	if e.Kind == cloud.Invalid && transient(e.Message) {
+		e.Kind = cloud.Conflict
+	}
+	if e.Kind == cloud.Capacity {
+		e.Where = where(e.Message)
+	}
+	return e
+}
+
+// kindOfStatus is what a status says where the code is unknown.
+func kindOfStatus(status int) cloud.Kind {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return cloud.Throttled
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return cloud.Denied
+	case status == http.StatusConflict:
+		return cloud.Conflict
+	case status >= 400 && status < 500:
+		return cloud.Invalid
+	default:
+		return cloud.Unavailable
+	}
+}
+
+const (
+	codeNoCredentials = "NoCredentials"
+	codeNoReply       = "NoReply"
+)
+
+// wordless gives code and message to an error that is not the service's own. Texts of the network are not passed on:
+// they name ports and addresses of one connection.
+func wordless(err error) (code, message string) {
+	text := err.Error()
+	if strings.Contains(text, "get identity") || strings.Contains(text, "failed to refresh cached credentials") {
+		return codeNoCredentials, "no usable credentials were found: check the credentials chain of the controller"
+	}
+	return codeNoReply, "the service gave no reply that could be read" + inTheWay(err) + ": it may have done what was asked"
+}
+
+// inTheWay says what kept a reply from coming, in words that name no connection.
+func inTheWay(err error) string {
+	var lookup *net.DNSError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return " (it took too long)"
+	case errors.Is(err, context.Canceled):
+		return " (the call was given up)"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return " (nothing listens there)"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return " (the connection ended)"
+	case errors.As(err, &lookup):
+		return " (its name can't be resolved)"
+	default:
+		return ""
+	}
+}
+
+// operation is the call's name in the form that policies use.
+func operation(err error) string {
+	var op *smithy.OperationError
+	if !errors.As(err, &op) {
+		return ""
+	}
+	return serviceName(op.Service()) + ":" + op.Operation()
+}
+
+// serviceName is a service's short name: "Auto Scaling" is "autoscaling".
+func serviceName(id string) string { return strings.ToLower(strings.ReplaceAll(id, " ", "")) }
+
+var (
+	encoded   = regexp.MustCompile(`(?i)\s*encoded authorization failure message:\s*\S+`)
+	requestID = regexp.MustCompile(`(?i)[(\[,;]?\s*(?:aws\s+)?request[ -]?id:?\s*[0-9a-z-]{8,}[)\].]?`)
+	uuid      = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+	session   = regexp.MustCompile(`(assumed-role/[^/\s]+)/[^\s,]+`)
+	instant   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?`)
+	spaces    = regexp.MustCompile(`\s+`)
+)
+
+// messageLimit keeps a condition readable, whatever a service answers.
+const messageLimit = 600
+
+// Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and what
+// nobody but the account's owner should see.
+func Clean(message string) string {
+	for _, drop := range []*regexp.Regexp{encoded, requestID, uuid, instant} {
+		message = drop.ReplaceAllString(message, "")
+	}
+	message = session.ReplaceAllString(message, "$1")
+	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
+	if len(message) > messageLimit {
+		message = strings.ToValidUTF8(message[:messageLimit], "") + "..."
+	}
+	return message
+}
+
+var zoneName = regexp.MustCompile(`\b[a-z]{2,4}(?:-[a-z]+)+-\d+[a-z]?(?:-[a-z]+-\d[a-z])?\b`)
+
+// where is the zone or region that a capacity message names.
+func where(message string) string { return zoneName.FindString(message) }
+
+// transient says whether a message about a bad request only means that one service has not yet heard of what another
+// one has just made, or that what the group launches from can't be changed while a refresh runs.
+func transient(message string) bool {
+	return strings.Contains(message, "template ID") && strings.Contains(message, "does not exist") ||
+		strings.Contains(message, "active instance refresh")
+}
+
+// Absent says whether the call failed because what it names does not exist (any more).
+func Absent(err error) bool {
+	var e *cloud.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch {
+	case strings.HasPrefix(e.Code, "InvalidLaunchTemplate") && strings.Contains(e.Code, "NotFound"):
+		return true
+	case e.Code == "ValidationError":
+		return slices.ContainsFunc([]string{"name not found", "No managed instance found", "Instance Id not found", "not found - null"},
+			func(words string) bool { return strings.Contains(e.Message, words) })
+	}
+	return false
+}
+
+// Vanished makes a conflict of a step on Something that is gone: somebody was quicker, and the next look will show it.
+func Vanished(err error) error {
+	var e *cloud.Error
+	if Absent(err) && errors.As(err, &e) {
+		e.Kind, e.Field = cloud.Conflict, ""
+	}
+	return err
+}
+
+// CodeOf is the code of the *cloud.Error within err.
+func CodeOf(err error) string {
+	var e *cloud.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// InField puts the field to an invalid request that names none.
+func InField(err error, field string) error {
+	var e *cloud.Error
+	if errors.As(err, &e) && e.Kind == cloud.Invalid && e.Field == "" {
+		e.Field = field
+	}
+	return err
+}
+
+// InstanceID finds the IDs of instances in a text.
+var InstanceID = regexp.MustCompile(`\bi-[0-9a-f]{8,17}\b`)

@@ -1,0 +1,59 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+const (
+	// noticesFor is how long one question about spot notices serves all pools of a region. A notice comes two minutes ahead.
+	noticesFor = 15 * time.Second
+	// statusMarked is the status of a spot request whose instance has its notice.
+	statusMarked = "marked-for-termination"
+	// noticesMost bounds how many notices are read.
+	noticesMost = 5000
+)
+
+// notices are the spot instances of a region that have their notice, asked for once for all pools.
+type notices struct {
+	mu  sync.Mutex
+	ids map[string]bool
+	// until is when they are asked for again.
+	until time.Time
+}
+
+// SpotNotices are the spot instances of the region, by ID, that EC2 takes back within two minutes. One answer serves all pools
+// for a moment, unless a fresh one is wanted. Who may not ask is not told: an interruption then shows when the instance has
+// ended, as it does for everybody who looks too late.
+func (s *Session) SpotNotices(ctx context.Context, now time.Time, fresh bool) (map[string]bool, error) {
+	shared := &s.notices
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if now.Before(shared.until) && !fresh {
+		return shared.ids, nil
+	}
+	pages := ec2.NewDescribeSpotInstanceRequestsPaginator(s.EC2, &ec2.DescribeSpotInstanceRequestsInput{
+		Filters: []ec2types.Filter{{Name: new("status-code"), Values: []string{statusMarked}}},
+	})
+	found, err := Listed(ctx, pages, func(page *ec2.DescribeSpotInstanceRequestsOutput) []ec2types.SpotInstanceRequest {
+		return page.SpotInstanceRequests
+	}, noticesMost, now)
+	switch {
+	case cloud.KindOf(err) == cloud.Denied && err != nil:
+		shared.ids, shared.until = nil, now.Add(SlowPeriod)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	shared.ids, shared.until = map[string]bool{}, now.Add(noticesFor)
+	for _, r := range found {
+		shared.ids[Deref(r.InstanceId)] = true
+	}
+	return shared.ids, nil
+}

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// pagesMost bounds the requests for one list: far more than lists of this kind have pages, and no more than a rate budget
+// lets through at once.
+const pagesMost = 100
+
+// pager is a list of the SDK that comes in pages. A page may hold fewer items than were asked for, or none, and be followed by
+// others all the same.
+type pager[Out, Options any] interface {
+	HasMorePages() bool
+	NextPage(context.Context, ...func(*Options)) (*Out, error)
+}
+
+// Listed reads a list to its end, or until there are as many items as can be used; most of zero means all. A list that has no
+// end is an error: what was cut off might be what counts.
+func Listed[Out, Options, Item any](ctx context.Context, pages pager[Out, Options], items func(*Out) []Item, most int, now time.Time) ([]Item, error) {
+	var all []Item
+	for range pagesMost {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, Refusal(err, now)
+		}
+		all = append(all, items(page)...)
+		if !pages.HasMorePages() || most > 0 && len(all) >= most {
+			return all, nil
+		}
+	}
+	return nil, &cloud.Error{
+		Kind: cloud.Unavailable, Code: "EndlessList",
+		Message: fmt.Sprintf("the service has given %d pages of a list and still has more: make the filters of the specification narrower", pagesMost),
+	}
+}

@@ -1,0 +1,183 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go/middleware"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/wire"
+)
+
+// Options of the Sessions. The zero Options are right for production.
+type Options struct {
+	// Config gives the SDK's configuration for a region; an empty region means the one of the SDK's settings. Default:
+	// the SDK's own chain of credentials, regions and endpoints (AWS_ENDPOINT_URL among them).
+	Config func(ctx context.Context, region string) (awssdk.Config, error)
+	// Base sends the requests in the place of the SDK's HTTP client, for tests and recordings.
+	Base http.RoundTripper
+	// Hook is told about every request.
+	Hook wire.Hook
+	// Account tells apart the rate budgets of several drivers in one process, and labels metrics. Default: "default".
+	Account string
+	// Timeout of one request. Default: wire.DefaultTimeout.
+	Timeout time.Duration
+	// Now is the clock. Default: time.Now.
+	Now func() time.Time
+}
+
+// SlowPeriod is how long what nobody but us writes as a rule (template versions, lifecycle hooks) is taken as read.
+const SlowPeriod = 10 * time.Minute
+
+// Session are the services of one region, over one transport, and what was asked of them for all pools. The clients do not
+// try again by themselves; everything that they refuse goes through Refusal.
+type Session struct {
+	// Region that the clients speak to.
+	Region      string
+	AutoScaling *autoscaling.Client
+	EC2         *ec2.Client
+	EKS         *eks.Client
+	IAM         *iam.Client
+	S3          *s3.Client
+	SSM         *ssm.Client
+
+	transport *wire.Transport
+	lookups   lookups
+	notices   notices
+}
+
+// Sessions makes the session of each region once. It is safe for concurrent use.
+type Sessions struct {
+	options Options
+	mu      sync.Mutex
+	made    map[string]*Session
+}
+
+// New makes Sessions. It sends nothing.
+func New(o Options) (*Sessions, error) {
+	if o.Timeout < 0 {
+		return nil, errors.New("aws driver: the timeout of a request is negative: want a positive one, or zero for the default")
+	}
+	if o.Config == nil {
+		o.Config = defaultConfig
+	}
+	if o.Account == "" {
+		o.Account = "default"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Sessions{options: o, made: map[string]*Session{}}, nil
+}
+
+// Now is the clock's time.
+func (s *Sessions) Now() time.Time { return s.options.Now() }
+
+// Of gives the session of a cluster's region. An empty region means the one that the SDK's settings name.
+func (s *Sessions) Of(ctx context.Context, cluster awsv1.ClusterView) (*Session, error) {
+	region := cluster.Region
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found, ok := s.made[region]; ok {
+		return found, nil
+	}
+	settings, err := s.options.Config(ctx, region)
+	if err != nil {
+		return nil, &cloud.Error{
+			Kind: cloud.Denied, Code: "NoConfiguration",
+			Message: Clean(fmt.Sprintf("the SDK's configuration can't be read: %v", err)),
+		}
+	}
+	if settings.Region == "" {
+		return nil, cloud.Invalidf("spec.region",
+			"the infrastructure cluster names no region and the controller's settings have none: set spec.region of the cluster")
+	}
+	made := s.build(settings)
+	s.made[region] = made
+	return made, nil
+}
+
+// build puts the services over one transport: with its budgets, without the SDK's own retries, for those would hold a
+// worker while they wait.
+func (s *Sessions) build(settings awssdk.Config) *Session {
+	base := s.options.Base
+	if buildable, ok := settings.HTTPClient.(*awshttp.BuildableClient); ok && base == nil {
+		base = buildable.GetTransport()
+	}
+	transport := wire.New(wire.Options{
+		Base: base, Budget: budgetOf, Hook: s.options.Hook, Now: s.options.Now, Timeout: s.options.Timeout,
+	})
+	settings.HTTPClient = &http.Client{Transport: transport, CheckRedirect: stayHere}
+	settings.Retryer = func() awssdk.Retryer { return awssdk.NopRetryer{} }
+	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
+		naming(s.options.Account, settings.Region))
+	return &Session{
+		Region:      settings.Region,
+		AutoScaling: autoscaling.NewFromConfig(settings),
+		EC2:         ec2.NewFromConfig(settings),
+		EKS:         eks.NewFromConfig(settings),
+		IAM:         iam.NewFromConfig(settings),
+		S3:          s3.NewFromConfig(settings),
+		SSM:         ssm.NewFromConfig(settings),
+		transport:   transport,
+	}
+}
+
+// stayHere leaves a redirect unfollowed: a signed request is good for one address.
+func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Close closes idle connections. The sessions can be used after it.
+func (s *Sessions) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, made := range s.made {
+		made.transport.CloseIdleConnections()
+	}
+}
+
+// naming tells the transport which call a request is: query protocols have the operation in the body.
+func naming(account, region string) func(*middleware.Stack) error {
+	name := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+		middleware.InitializeOutput, middleware.Metadata, error,
+	) {
+		return next.HandleInitialize(wire.With(ctx, wire.Call{
+			Service:   serviceName(awsmiddleware.GetServiceID(ctx)),
+			Operation: awsmiddleware.GetOperationName(ctx),
+			Account:   account,
+			Region:    region,
+		}), in)
+	}
+	return func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("MusterNaming", name), middleware.After)
+	}
+}
+
+// defaultConfig is the SDK's own chain: environment, shared files, web identity, instance role; endpoints from
+// AWS_ENDPOINT_URL and its kin.
+func defaultConfig(ctx context.Context, region string) (awssdk.Config, error) {
+	options := []func(*config.LoadOptions) error{config.WithAppID("muster")}
+	if region != "" {
+		options = append(options, config.WithRegion(region))
+	}
+	settings, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return awssdk.Config{}, fmt.Errorf("load the SDK's configuration: %w", err)
+	}
+	return settings, nil
+}

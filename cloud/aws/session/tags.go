@@ -1,0 +1,110 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"maps"
+	"slices"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// The tags by which we know what is ours, and for whom it is.
+const (
+	TagOwner     = "muster.dev/owner"
+	TagCluster   = "muster.dev/cluster"
+	TagNamespace = "muster.dev/namespace"
+	TagPool      = "muster.dev/pool"
+)
+
+// The ecosystem's tags, which its other tools look for.
+const (
+	tagClusterPrefix    = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
+	tagRole             = "sigs.k8s.io/cluster-api-provider-aws/role"
+	tagKubernetesPrefix = "kubernetes.io/cluster/"
+	tagName             = "Name"
+	valueOwned          = "owned"
+	valueNode           = "node"
+)
+
+// OwnTags are what every cloud object of the pool carries: the cluster's and the pool's additional tags, and above them
+// the fixed ones, which nobody can override but for Name.
+func OwnTags(o cloud.Owner, additional ...map[string]string) map[string]string {
+	tags := map[string]string{tagName: o.ResourceName()}
+	for _, a := range additional {
+		maps.Copy(tags, a)
+	}
+	tags[TagOwner] = o.ID
+	tags[TagCluster] = o.Cluster
+	tags[TagNamespace] = o.Namespace
+	tags[TagPool] = o.Name
+	tags[tagClusterPrefix+o.Cluster] = valueOwned
+	tags[tagKubernetesPrefix+o.Cluster] = valueOwned
+	tags[tagRole] = valueNode
+	return tags
+}
+
+// SortedKeys are the keys of a map, in order.
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// EC2Tags are the tags as EC2 is sent them, in order.
+func EC2Tags(tags map[string]string) []ec2types.Tag {
+	list := make([]ec2types.Tag, 0, len(tags))
+	for _, key := range SortedKeys(tags) {
+		list = append(list, ec2types.Tag{Key: &key, Value: new(tags[key])})
+	}
+	return list
+}
+
+const (
+	// markLength and markRoom: each name is marked by a few characters of its hash, so that all marks of a group fit into
+	// one tag's 256 characters. 36 bits tell a group's fifty tags apart with a margin of a hundred million.
+	markLength = 6
+	markRoom   = 252 / markLength
+)
+
+// Marks is the value of a bookkeeping tag for the given names. Names beyond the tag's room are not marked: they are never
+// taken away again.
+func Marks(names []string) string {
+	names = slices.Sorted(slices.Values(names))
+	text := make([]byte, 0, markLength*len(names))
+	for _, name := range names[:min(len(names), markRoom)] {
+		text = append(text, mark(name)...)
+	}
+	return string(text)
+}
+
+func mark(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:markLength]
+}
+
+// Marked says whether a bookkeeping tag's value holds the name.
+func Marked(text, name string) bool {
+	want := mark(name)
+	for ; len(text) >= markLength; text = text[markLength:] {
+		if text[:markLength] == want {
+			return true
+		}
+	}
+	return false
+}
+
+// TaggedFor says whether the tags name the owner under the key.
+func TaggedFor(tags []ec2types.Tag, key string, o cloud.Owner) bool {
+	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return Deref(t.Key) == key && Deref(t.Value) == o.ID })
+}
+
+// Deref is what p points to, or the zero value.
+func Deref[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
+}
+
+// Unique sorts a list and drops what is there twice.
+func Unique(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
