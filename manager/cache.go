@@ -48,3 +48,23 @@ func slimNode(o any) (any, error) {
 	node.Status.Images = nil
 	return node, nil
 }
+
+// watchIdentitySecrets has all secrets of the namespace cached, and watched, in which those of identities lie; elsewhere it stays
+// at those of clusters. What is dropped of them stays dropped: their data is read live.
+func watchIdentitySecrets(caching cache.Options, o Options) {
+	for object, by := range caching.ByObject {
+		if _, ok := object.(*corev1.Secret); !ok {
+			continue
+		}
+		elsewhere := o.Namespace
+		if elsewhere == "" {
+			elsewhere = cache.AllNamespaces
+		}
+		by.Namespaces = map[string]cache.Config{
+			elsewhere:           {LabelSelector: by.Label},
+			o.IdentityNamespace: {LabelSelector: labels.Everything()},
+		}
+		by.Label = nil
+		caching.ByObject[object] = by
+	}
+}

@@ -74,6 +74,8 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 		WatchFilter:  o.WatchFilter,
 		Steady:       o.Steady,
 
+		IdentityNamespace: o.IdentityNamespace,
+
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation,
 		Machines:                o.Gates.MachinePoolMachines,
 	}

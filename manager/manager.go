@@ -98,6 +98,7 @@ func ctrlOptions(scheme *runtime.Scheme, o Options) ctrl.Options {
 	// is read typed and untyped, and say so as an error.
 	caching := bootstrapsetup.ManagerCacheOptions(scheme, name, o.Namespace, o.SyncPeriod)
 	caching.NewInformer = nil
+	watchIdentitySecrets(caching, o)
 	if o.Lean {
 		caching.ByObject[&clusterv1.Machine{}] = machinesOfPools()
 	}

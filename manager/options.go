@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/manager/gates"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	Namespace string
 	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
 	WatchFilter string
+	// IdentityNamespace is where the secrets lie that AWSClusterStaticIdentities name; empty takes muster-system.
+	IdentityNamespace string
 	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
 	// LeaderElection lets one of several managers work at a time.
@@ -108,6 +111,7 @@ func (o Options) complete() (Options, error) {
 		}
 	}
 	setDefault(&o.SyncPeriod, DefaultSyncPeriod)
+	setDefault(&o.IdentityNamespace, infrapool.DefaultIdentityNamespace)
 	setDefault(&o.Concurrency.MachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.AWSMachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.ClusterCache, DefaultClusterCacheConcurrency)

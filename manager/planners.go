@@ -26,7 +26,7 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 		return nil, fmt.Errorf("make the driver: %w", err)
 	}
 	options := infrapool.Options{
-		Client: c, ClusterCache: clusters,
+		Client: c, ClusterCache: clusters, IdentityNamespace: o.IdentityNamespace,
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation, Machines: o.Gates.MachinePoolMachines,
 	}
 	return []infrapool.Planner{

@@ -18,6 +18,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/muster-project/muster/kube/infrapool"
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/manager/gates"
@@ -70,6 +71,8 @@ func (f *flags) addWork(set *pflag.FlagSet) {
 	set.StringVar(&f.o.Namespace, "namespace", "", "Namespace that is watched. Without it all namespaces are.")
 	set.StringVar(&f.o.WatchFilter, "watch-filter", "", fmt.Sprintf(
 		"Value of the label %s that objects must have. Without it all objects are taken.", clusterv1.WatchLabel))
+	set.StringVar(&f.o.IdentityNamespace, "identity-namespace", "", fmt.Sprintf(
+		"Namespace of the secrets that AWSClusterStaticIdentities name. Without it the pod's own (%s), else %s.", podNamespace, infrapool.DefaultIdentityNamespace))
 	set.DurationVar(&f.o.SyncPeriod, "sync-period", manager.DefaultSyncPeriod, "How often all watched objects are looked at again.")
 	set.BoolVar(&f.o.LeaderElection.Enabled, "leader-elect", false, "Let one of several managers work at a time.")
 	set.StringVar(&f.o.LeaderElection.Namespace, "leader-election-namespace", "", "Namespace of the lease. Without it the pod's own.")
@@ -123,6 +126,9 @@ func (f *flags) options(env func(string) string) (manager.Options, error) {
 	}
 	if o.Gates, err = gates.Enabled(); err != nil {
 		return o, err
+	}
+	if o.IdentityNamespace == "" {
+		o.IdentityNamespace = env(podNamespace)
 	}
 	o.Certificates, err = f.certificatesOf(o, env)
 	return o, err

@@ -24,8 +24,8 @@ type facts[S any] struct {
 	// keep is what must stay on the object, drop the keys of what it remembers in vain.
 	keep map[string]string
 	drop []string
-	// untranslated says why the specification can't be followed at all; the cloud is not asked then.
-	untranslated error
+	// unasked says why the cloud is not asked: the specification can't be followed at all, or nobody may ask.
+	unasked *pool.Cause
 	// failed is what went wrong without keeping the pass from anything else.
 	failed error
 }
@@ -35,16 +35,19 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	f := &facts[S]{}
 	remembered, err := resolved(s.object)
 	var t Translation[S]
+	in := Inputs{Place: s.place, Resolved: remembered}
 	if err == nil {
-		t, err = r.adapter.Translate(s.object, Inputs{Place: s.place, Resolved: remembered})
+		t, err = r.adapter.Translate(s.object, in)
 	}
 	held := s.held
 	if err != nil {
-		f.untranslated = err
-		// An object that goes waits for nothing but this: what else is missing no longer counts.
-		if held == nil || s.deleting() {
-			held = &pool.Cause{Reason: reasonNotTranslated, Message: err.Error()}
-		}
+		f.unasked = &pool.Cause{Reason: reasonNotTranslated, Message: err.Error()}
+	} else if f.unasked, err = r.identify(ctx, s, in, &t); err != nil {
+		return nil, err
+	}
+	// An object that goes waits for nothing but this: what else is missing no longer counts.
+	if f.unasked != nil && (held == nil || s.deleting()) {
+		held = f.unasked
 	}
 	f.keep = maps.Clone(t.Keep)
 	f.Now = r.Now()

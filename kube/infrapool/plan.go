@@ -152,8 +152,8 @@ func (r *Reconciler[O, S]) unaskable(ctx context.Context, s *scope[O], f *facts[
 	switch {
 	case rival.Name != "":
 		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", r.kind.Name, rival, OwnerIDAnnotation)}, nil
-	case f.untranslated != nil:
-		return &pool.Cause{Reason: reasonNotTranslated, Message: f.untranslated.Error()}, nil
+	case f.unasked != nil:
+		return f.unasked, nil
 	case s.blind:
 		return s.held, nil
 	}

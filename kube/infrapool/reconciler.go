@@ -56,6 +56,8 @@ type Options struct {
 	// Machines says that every instance gets a Machine and an infrastructure machine of its own, in pools that do not say
 	// otherwise (feature gate MachinePoolMachines).
 	Machines bool
+	// IdentityNamespace is where the secrets of identities lie; empty takes DefaultIdentityNamespace.
+	IdentityNamespace string
 	// Now is the clock; nil takes the machine's.
 	Now func() time.Time
 }
@@ -74,6 +76,7 @@ type Reconciler[O Object, S any] struct {
 	driver  *remembering[S]
 	engine  *engine.Engine[S]
 	stale   *staleReads
+	sources *sources
 	begin   sync.Once
 	began   time.Time
 	watches watches
@@ -92,6 +95,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		driver:  driver,
 		engine:  engine.New(driver, engine.Options{Steady: o.Steady}),
 		stale:   newStaleReads(),
+		sources: newSources(),
 	}
 }
 
@@ -100,6 +104,7 @@ func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 	o := r.kind.New()
 	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
 		r.stale.forget(req.NamespacedName)
+		r.sources.use(req.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
 			err = r.releaseMachines(ctx, req.NamespacedName)
 		}
@@ -200,7 +205,7 @@ func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) 
 		f.Desired.Held = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
 			"%s %s has the same annotation %s: take it away from this object to give it a group of its own", r.kind.Name, rival, OwnerIDAnnotation)}
 		return onlySay, nil
-	case f.untranslated != nil:
+	case f.unasked != nil:
 		return onlySay, nil
 	case f.Desired.Held != nil && !s.deleting() && (s.blind || !r.hasIdentity(s.object)):
 		return onlySay, nil

@@ -169,7 +169,7 @@ func (r *Reconciler[O, S]) clusterRequests(ctx context.Context, cluster client.O
 }
 
 func (r *Reconciler[O, S]) secretRequests(ctx context.Context, secret client.Object) []ctrl.Request {
-	return r.requestsWhere(ctx, secret.GetNamespace(), DataSecretField, secret.GetName())
+	return append(r.requestsWhere(ctx, secret.GetNamespace(), DataSecretField, secret.GetName()), r.sourceSecretRequests(secret)...)
 }
 
 // requestsWhere are the requests for the MachinePools with a value in an index. A look-up that fails finds none: the next

@@ -1,0 +1,208 @@
+// Package awsidentity finds who asks AWS for a cluster: its identityRef leads to the objects of the ecosystem's AWS provider
+// that allow the controller's own credentials, name a secret with access keys, or name a role that is assumed with the
+// credentials of another. Who may use an identity is said on the identity. Where the way ends without credentials nobody asks:
+// the controller's own are never a substitute.
+package awsidentity
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+)
+
+// keepIdentity is the key under which an object remembers which identity its cluster names.
+const keepIdentity = "identity"
+
+// chainLimit bounds how many identities rest on one another. STS lets roles be chained, each for an hour at most; nobody's
+// way is longer than a few.
+const chainLimit = 8
+
+// The keys of a static identity's secret, as the ecosystem has them.
+const (
+	keyID, keySecret, keyToken = "AccessKeyID", "SecretAccessKey", "SessionToken"
+)
+
+// Identify is infrapool.Identified for all AWS kinds: it puts who asks into the view of the cluster.
+func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *awsv1.ClusterView) (map[string]string, error) {
+	ref, field, err := reference(in)
+	if err != nil {
+		return nil, infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, "%v", err)
+	}
+	keep := kept(in, ref)
+	if ref == nil {
+		return keep, nil
+	}
+	c := &chain{from: from}
+	if err := c.follow(ctx, *ref, field); err != nil {
+		return keep, err
+	}
+	cluster.Identity = c.identity(ref.String())
+	return keep, nil
+}
+
+// reference is the identity that the cluster names, and where it does. When the cluster's infrastructure is gone, the
+// object remembers it.
+func reference(in infrapool.Inputs) (*awsv1.IdentityReference, string, error) {
+	if in.Place != nil {
+		ref, err := awsv1.IdentityRefOf(in.Place)
+		return ref, in.Place.GetKind() + " " + in.Place.GetNamespace() + "/" + in.Place.GetName() + ": spec.identityRef", err
+	}
+	text := in.Resolved[keepIdentity]
+	if text == "" {
+		return nil, "", nil
+	}
+	ref, err := awsv1.ParseIdentityReference(text)
+	return &ref, "metadata.annotations[" + infrapool.ResolvedAnnotation + "]: " + keepIdentity, err
+}
+
+// kept is what the object has to remember. Nothing is written for clusters that never named an identity.
+func kept(in infrapool.Inputs, ref *awsv1.IdentityReference) map[string]string {
+	_, known := in.Resolved[keepIdentity]
+	switch {
+	case ref != nil:
+		return map[string]string{keepIdentity: ref.String()}
+	case known && in.Place != nil:
+		return map[string]string{keepIdentity: ""}
+	}
+	return nil
+}
+
+// chain is the way from a cluster's reference to the credentials that it begins with.
+type chain struct {
+	from *infrapool.Credentials
+	seen []awsv1.IdentityReference
+	keys awsv1.AccessKeys
+	// roles in the order in which they are met, which is the other way round than they are assumed.
+	roles []awsv1.RoleView
+}
+
+// follow goes on to the identity that a field names, and to whatever that rests on.
+func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field string) error {
+	if slices.Contains(c.seen, ref) {
+		return invalid("%s is %s, which leads back to itself (%s): name another there", field, ref, c.way(ref))
+	}
+	if len(c.seen) == chainLimit {
+		return invalid("%s is %s: more than %d identities rest on one another (%s)", field, ref, chainLimit, c.way(ref))
+	}
+	c.seen = append(c.seen, ref)
+	if !slices.Contains([]string{awsv1.ControllerIdentityKind, awsv1.StaticIdentityKind, awsv1.RoleIdentityKind}, ref.Kind) {
+		return invalid("%s.kind is %q: want %s, %s or %s", field, ref.Kind, awsv1.ControllerIdentityKind, awsv1.StaticIdentityKind, awsv1.RoleIdentityKind)
+	}
+	if ref.Kind == awsv1.ControllerIdentityKind && ref.Name != awsv1.ControllerIdentityName {
+		return invalid("%s.name is %q: the one %s is named %s", field, ref.Name, ref.Kind, awsv1.ControllerIdentityName)
+	}
+	u, err := c.from.Identity(ctx, schema.GroupKind{Group: awsv1.GroupVersion.Group, Kind: ref.Kind}, ref.Name)
+	if err != nil {
+		return named(err, field)
+	}
+	source, err := awsv1.IdentitySourceOf(u)
+	if err != nil {
+		return invalid("%v", err)
+	}
+	if err := c.allowed(ctx, ref, source.Allowed); err != nil {
+		return err
+	}
+	switch ref.Kind {
+	case awsv1.StaticIdentityKind:
+		return c.static(ctx, ref, source)
+	case awsv1.RoleIdentityKind:
+		return c.role(ctx, ref, source)
+	}
+	return nil
+}
+
+// allowed asks every identity on the way whether the cluster's namespace may use it.
+func (c *chain) allowed(ctx context.Context, ref awsv1.IdentityReference, a *awsv1.AllowedNamespaces) error {
+	if a.ByName(c.from.Namespace) {
+		return nil
+	}
+	selector, err := a.Labels()
+	if err != nil {
+		return invalid("%s: %v", ref, err)
+	}
+	if selector != nil {
+		labels, err := c.from.Labels(ctx)
+		if err != nil {
+			return err
+		}
+		if selector.Matches(labels) {
+			return nil
+		}
+	}
+	return infrapool.Unidentifiedf(infrapool.ReasonIdentityNotAllowed,
+		"%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", ref, c.from.Namespace)
+}
+
+// static takes the keys out of the secret. It never says what they are.
+func (c *chain) static(ctx context.Context, ref awsv1.IdentityReference, source awsv1.IdentitySource) error {
+	field := ref.String() + ": spec.secretRef"
+	if source.SecretRef == "" {
+		return invalid("%s is empty: want the name of a secret in namespace %s", field, c.from.SecretNamespace)
+	}
+	secret, err := c.from.Secret(ctx, source.SecretRef)
+	if err != nil {
+		return named(err, field)
+	}
+	for _, key := range []string{keyID, keySecret} {
+		if len(secret.Data[key]) == 0 {
+			return invalid("%s: secret %s/%s has nothing under key %s", field, secret.Namespace, secret.Name, key)
+		}
+	}
+	// A line's end behind a key is what an editor adds; the signature would be wrong with it.
+	text := func(key string) string { return strings.TrimSpace(string(secret.Data[key])) }
+	c.keys = awsv1.NewAccessKeys(text(keyID), text(keySecret), text(keyToken))
+	return nil
+}
+
+// role notes the role, and goes on to whose credentials it is assumed with.
+func (c *chain) role(ctx context.Context, ref awsv1.IdentityReference, source awsv1.IdentitySource) error {
+	if !strings.HasPrefix(source.RoleARN, "arn:") {
+		return invalid("%s: spec.roleARN is %q: want the ARN of a role", ref, source.RoleARN)
+	}
+	c.roles = append(c.roles, awsv1.RoleView{
+		Name: ref.String(), ARN: source.RoleARN, SessionName: source.SessionName, Duration: time.Duration(source.DurationSeconds) * time.Second,
+		InlinePolicy: source.InlinePolicy, PolicyARNs: source.PolicyARNs, ExternalID: source.ExternalID,
+	})
+	if source.SourceIdentityRef == nil {
+		return nil
+	}
+	return c.follow(ctx, *source.SourceIdentityRef, ref.String()+": spec.sourceIdentityRef")
+}
+
+// identity is what the way led to; nil when it led to the controller's own credentials.
+func (c *chain) identity(name string) *awsv1.IdentityView {
+	if c.keys.Empty() && len(c.roles) == 0 {
+		return nil
+	}
+	slices.Reverse(c.roles)
+	return &awsv1.IdentityView{Name: name, Keys: c.keys, Roles: c.roles}
+}
+
+// way are the identities that were passed, for people.
+func (c *chain) way(last awsv1.IdentityReference) string {
+	var names []string
+	for _, ref := range append(slices.Clone(c.seen), last) {
+		names = append(names, ref.String())
+	}
+	return strings.Join(names, " -> ")
+}
+
+func invalid(format string, args ...any) error {
+	return infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, format, args...)
+}
+
+// named says which field named what does not exist; an error of the API server is left as it is.
+func named(err error, field string) error {
+	var nobody *infrapool.Unidentified
+	if errors.As(err, &nobody) {
+		return infrapool.Unidentifiedf(nobody.Cause.Reason, "%s: %s", field, nobody.Cause.Message)
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package infrapool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/machinepool/contract"
+	"github.com/muster-project/muster/pool"
+)
+
+// DefaultIdentityNamespace is where the secrets of identities lie when nothing is said: the namespace of our own manifests.
+const DefaultIdentityNamespace = "muster-system"
+
+// The reasons for which a pool has nobody to ask the cloud in its name.
+const (
+	// ReasonIdentityMissing: an object that the identity is made of does not exist.
+	ReasonIdentityMissing = "IdentityMissing"
+	// ReasonIdentityInvalid: an object that the identity is made of says something that means nothing.
+	ReasonIdentityInvalid = "IdentityInvalid"
+	// ReasonIdentityNotAllowed: the identity is not for clusters of the object's namespace.
+	ReasonIdentityNotAllowed = "IdentityNotAllowed"
+)
+
+// Identified is what an adapter adds whose clusters may name who asks the cloud for them.
+type Identified[S any] interface {
+	// Identify puts who asks the cloud into the specification that the driver is handed, and says what must stay on the
+	// object so that it is known when Inputs.Place is gone. An *Unidentified error says that nobody may ask; any other is
+	// one of the API server.
+	Identify(ctx context.Context, in Inputs, from *Credentials, spec S) (keep map[string]string, err error)
+}
+
+// Unidentified says why there is nobody to ask the cloud. Nobody else ever asks in that one's place.
+type Unidentified struct{ Cause pool.Cause }
+
+// Error is the cause's sentence.
+func (u *Unidentified) Error() string { return u.Cause.Message }
+
+// Unidentifiedf makes an Unidentified.
+func Unidentifiedf(reason, format string, args ...any) *Unidentified {
+	return &Unidentified{Cause: pool.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)}}
+}
+
+// Credentials reads what identities are made of, for one object, and notes what it read, so that a change of that wakes
+// the object.
+type Credentials struct {
+	// Namespace of the object.
+	Namespace string
+	// SecretNamespace is where the secrets of identities lie.
+	SecretNamespace string
+
+	reader client.Reader
+	watch  func(context.Context, client.Object) error
+	read   []origin
+}
+
+// Identity reads an object that lies in no namespace. What does not exist is Unidentified.
+func (c *Credentials) Identity(ctx context.Context, gk schema.GroupKind, name string) (*unstructured.Unstructured, error) {
+	c.note(origin{kind: gk.Kind, name: name})
+	gvk, err := contract.GVK(ctx, c.reader, gk)
+	if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
+		return nil, Unidentifiedf(ReasonIdentityMissing, "%s %s can't be read: %v", gk.Kind, name, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the version of %s: %w", gk.Kind, err)
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	if err := c.watch(ctx, u); err != nil {
+		return nil, err
+	}
+	err = c.reader.Get(ctx, client.ObjectKey{Name: name}, u)
+	if apierrors.IsNotFound(err) {
+		return nil, Unidentifiedf(ReasonIdentityMissing, "%s %s does not exist", gk.Kind, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", gk.Kind, name, err)
+	}
+	return u, nil
+}
+
+// Secret reads a secret of an identity. What does not exist is Unidentified.
+func (c *Credentials) Secret(ctx context.Context, name string) (*corev1.Secret, error) {
+	key := client.ObjectKey{Namespace: c.SecretNamespace, Name: name}
+	c.note(origin{kind: kindSecret, namespace: key.Namespace, name: key.Name})
+	secret := &corev1.Secret{}
+	err := c.reader.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, Unidentifiedf(ReasonIdentityMissing, "secret %s does not exist", key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read secret %s: %w", key, err)
+	}
+	return secret, nil
+}
+
+// Labels are those of the object's namespace.
+func (c *Credentials) Labels(ctx context.Context) (labels.Set, error) {
+	c.note(origin{kind: kindNamespace, name: c.Namespace})
+	namespace := &corev1.Namespace{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kindNamespace))
+	if err := c.watch(ctx, namespace); err != nil {
+		return nil, err
+	}
+	if err := c.reader.Get(ctx, client.ObjectKey{Name: c.Namespace}, namespace); err != nil {
+		return nil, fmt.Errorf("read namespace %s: %w", c.Namespace, err)
+	}
+	return namespace.Labels, nil
+}
+
+func (c *Credentials) note(s origin) { c.read = append(c.read, s) }
+
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsclustercontrolleridentities;awsclusterstaticidentities;awsclusterroleidentities,verbs=get;list;watch
+
+// identify finds who asks the cloud for the object. The cause says why nobody may; the error is one of the API server.
+func (r *Reconciler[O, S]) identify(ctx context.Context, s *scope[O], in Inputs, t *Translation[S]) (*pool.Cause, error) {
+	a, ok := any(r.adapter).(Identified[S])
+	if !ok {
+		return nil, nil
+	}
+	from := &Credentials{Namespace: s.object.GetNamespace(), SecretNamespace: r.IdentityNamespace, reader: r.Client, watch: r.watchSource}
+	if from.SecretNamespace == "" {
+		from.SecretNamespace = DefaultIdentityNamespace
+	}
+	keep, err := a.Identify(ctx, in, from, t.Spec)
+	r.sources.use(client.ObjectKeyFromObject(s.object), from.read)
+	t.Keep = merged(keep, t.Keep)
+	var nobody *Unidentified
+	if errors.As(err, &nobody) {
+		return &nobody.Cause, nil
+	}
+	return nil, err
+}

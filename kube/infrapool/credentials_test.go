@@ -1,0 +1,265 @@
+package infrapool_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+)
+
+// identityDefinitions are the kinds of identities, as the ecosystem's provider labels them.
+func identityDefinitions() []client.Object {
+	var all []client.Object
+	for _, plural := range []string{"awsclustercontrolleridentities", "awsclusterstaticidentities", "awsclusterroleidentities"} {
+		all = append(all, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
+			Name: plural + ".infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1_v1beta2"}}})
+	}
+	return all
+}
+
+// parsed is an object that is read untyped.
+func parsed(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func identity(t *testing.T, kind, name, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return parsed(t, fmt.Sprintf("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: %s, metadata: {name: %s}, spec: %s}", kind, name, spec))
+}
+
+// keys is a secret of a static identity.
+func keys(data map[string]string) *corev1.Secret {
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: infrapool.DefaultIdentityNamespace, Name: "keys"}, Data: map[string][]byte{}}
+	for key, value := range data {
+		s.Data[key] = []byte(value)
+	}
+	return s
+}
+
+func goodKeys() *corev1.Secret {
+	return keys(map[string]string{"AccessKeyID": "AKIATENANT\n", "SecretAccessKey": "tenants-s3cret", "SessionToken": ""})
+}
+
+// named is the place with an identityRef.
+func named(kind, name string) *unstructured.Unstructured {
+	p := place()
+	p.Object["spec"].(map[string]any)["identityRef"] = map[string]any{"kind": kind, "name": name}
+	return p
+}
+
+// tenant is a pool whose cluster names an identity.
+func tenant(place *unstructured.Unstructured, others ...client.Object) []client.Object {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"tenant": "a"}}}
+	all := append([]client.Object{machinePool(), awsMachinePool(), cluster(), place, data(), definition(), namespace}, identityDefinitions()...)
+	return append(all, others...)
+}
+
+// TestIdentity holds who asks the cloud, and that nobody does where the way to the credentials ends.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	const all = "allowedNamespaces: {}"
+	role := func(name, more string) *unstructured.Unstructured {
+		return identity(t, "AWSClusterRoleIdentity", name, "{roleARN: 'arn:aws:iam::1:role/"+name+"', "+all+more+"}")
+	}
+	static := identity(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, "+all+"}")
+	for _, c := range []struct {
+		name, reason string
+		place        *unstructured.Unstructured
+		others       []client.Object
+		// asks is who asks: the identity's name, the ID of its keys, and its roles in the order of their assumption.
+		asks string
+		// held are the reason for which nobody does, and words of the message.
+		held  string
+		words []string
+	}{
+		{name: "none named", reason: "the controller's own credentials are for clusters that name nobody", place: place(), asks: "controller"},
+		{name: "controller", reason: "who is allowed may use the controller's own", place: named("AWSClusterControllerIdentity", "default"),
+			others: []client.Object{identity(t, "AWSClusterControllerIdentity", "default", "{"+all+"}")}, asks: "controller"},
+		{name: "controller by another name", reason: "the kind has one object", place: named("AWSClusterControllerIdentity", "other"),
+			others: []client.Object{identity(t, "AWSClusterControllerIdentity", "other", "{"+all+"}")},
+			held:   "IdentityInvalid", words: []string{"AWSCluster default/place: spec.identityRef.name", "default"}},
+		{name: "static", reason: "keys come from the controller's namespace, without the line's end that an editor adds",
+			place: named("AWSClusterStaticIdentity", "s"), others: []client.Object{static, goodKeys()}, asks: "AWSClusterStaticIdentity/s AKIATENANT"},
+		{name: "role", reason: "without a source the controller assumes the role", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{role("r", "")}, asks: "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
+		{name: "role by the controller", reason: "the source may be said", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}"),
+				identity(t, "AWSClusterControllerIdentity", "default", "{"+all+"}")}, asks: "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
+		{name: "chain", reason: "roles are assumed from the keys on", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: q}"),
+				role("q", ", sourceIdentityRef: {kind: AWSClusterStaticIdentity, name: s}"), static, goodKeys()},
+			asks: "AWSClusterRoleIdentity/r AKIATENANT arn:aws:iam::1:role/q arn:aws:iam::1:role/r"},
+		{name: "selected by labels", reason: "the namespace's labels count", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: a}}}}")},
+			asks:   "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
+		{name: "not selected", reason: "other labels don't", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: b}}}}")},
+			held:   "IdentityNotAllowed", words: []string{"AWSClusterRoleIdentity/r: spec.allowedNamespaces", "namespace default"}},
+		{name: "not allowed", reason: "without a word nobody may", place: named("AWSClusterStaticIdentity", "s"),
+			others: []client.Object{identity(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys}"), goodKeys()},
+			held:   "IdentityNotAllowed", words: []string{"AWSClusterStaticIdentity/s: spec.allowedNamespaces"}},
+		{name: "source not allowed", reason: "every identity on the way is asked", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}"),
+				identity(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {list: [other]}}")},
+			held: "IdentityNotAllowed", words: []string{"AWSClusterControllerIdentity/default: spec.allowedNamespaces"}},
+		{name: "missing", reason: "a reference to nothing is no reference to the controller", place: named("AWSClusterStaticIdentity", "s"),
+			held: "IdentityMissing", words: []string{"AWSCluster default/place: spec.identityRef", "AWSClusterStaticIdentity s does not exist"}},
+		{name: "source missing", reason: "nor is a source that does not exist", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterStaticIdentity, name: s}")},
+			held:   "IdentityMissing", words: []string{"AWSClusterRoleIdentity/r: spec.sourceIdentityRef", "AWSClusterStaticIdentity s does not exist"}},
+		{name: "secret missing", reason: "nor a secret", place: named("AWSClusterStaticIdentity", "s"), others: []client.Object{static},
+			held: "IdentityMissing", words: []string{"AWSClusterStaticIdentity/s: spec.secretRef", "secret muster-system/keys does not exist"}},
+		{name: "secret without a key", reason: "half a pair signs nothing", place: named("AWSClusterStaticIdentity", "s"),
+			others: []client.Object{static, keys(map[string]string{"AccessKeyID": "AKIATENANT"})},
+			held:   "IdentityInvalid", words: []string{"secret muster-system/keys", "SecretAccessKey"}},
+		{name: "loop", reason: "a way without an end has no credentials", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: q}"), role("q", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: r}")},
+			held:   "IdentityInvalid", words: []string{"AWSClusterRoleIdentity/q: spec.sourceIdentityRef", "r -> AWSClusterRoleIdentity/q -> AWSClusterRoleIdentity/r"}},
+		{name: "unknown kind", reason: "a kind that nobody knows", place: named("AWSClusterMagicIdentity", "m"),
+			held: "IdentityInvalid", words: []string{"spec.identityRef.kind", "AWSClusterMagicIdentity"}},
+		{name: "no role", reason: "what is no ARN is assumed by nobody", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: admin, "+all+"}")},
+			held:   "IdentityInvalid", words: []string{"AWSClusterRoleIdentity/r: spec.roleARN"}},
+		{name: "malformed reference", reason: "a field of another type names nobody, and the controller is no substitute",
+			place: func() *unstructured.Unstructured {
+				p := place()
+				p.Object["spec"].(map[string]any)["identityRef"] = "admin"
+				return p
+			}(), held: "IdentityInvalid", words: []string{"AWSCluster place"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tenant(c.place, c.others...)...)
+			asked := ""
+			w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
+			w.passes(3)
+			if asked != c.asks {
+				t.Errorf("%s: want the cloud asked by %q, got %q\n%s", c.reason, c.asks, asked, w.say())
+			}
+			said := w.say()
+			if c.held == "" {
+				if meta.IsStatusConditionTrue(w.get().Status.Conditions, "ASGReady") != true {
+					t.Errorf("%s: want a group made, got\n%s", c.reason, said)
+				}
+				return
+			}
+			ready := w.condition("Ready")
+			for _, words := range append(c.words, c.held) {
+				if !strings.Contains(ready.Reason+" "+ready.Message, words) && !strings.Contains(said, words) {
+					t.Errorf("%s: want %q said, got\n%s", c.reason, words, said)
+				}
+			}
+			if strings.Contains(said, "s3cret") || strings.Contains(said, "AKIATENANT") {
+				t.Errorf("want no key in a condition, got\n%s", said)
+			}
+		})
+	}
+}
+
+// asker words who asks.
+func asker(i *awsv1.IdentityView) string {
+	if i == nil {
+		return "controller"
+	}
+	words := []string{i.Name}
+	if id, _, _ := i.Keys.Reveal(); id != "" {
+		words = append(words, id)
+	}
+	for _, r := range i.Roles {
+		words = append(words, r.ARN)
+	}
+	return strings.Join(words, " ")
+}
+
+// A rotated secret is what the next call is signed with, and ends the back-off that the old one led to.
+func TestRotatedSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tenant(named("AWSClusterStaticIdentity", "s"),
+		identity(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, allowedNamespaces: {list: [default]}}"), goodKeys())...)
+	var seen []string
+	w.account.before = func(_ string, t target) {
+		_, secret, _ := t.Spec.Cluster.Identity.Keys.Reveal()
+		seen = append(seen, secret)
+	}
+	w.passes(2)
+	change(w, goodKeys(), func(s *corev1.Secret) { s.Data["SecretAccessKey"] = []byte("rotated") })
+	w.pass()
+	if last := seen[len(seen)-1]; seen[0] != "tenants-s3cret" || last != "rotated" {
+		t.Errorf("want the keys of the secret as it is, got %q", seen)
+	}
+}
+
+// A pool that goes when its cluster's infrastructure is gone is deleted by whom it was made by, and by nobody else.
+func TestIdentityIsRemembered(t *testing.T) {
+	t.Parallel()
+	role := identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}")
+	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"), role)...)
+	if got := w.get().Annotations[infrapool.ResolvedAnnotation]; !strings.Contains(got, `"identity":"AWSClusterRoleIdentity/r"`) {
+		t.Fatalf("want the identity remembered, got %s", got)
+	}
+	var asked []string
+	w.account.before = func(_ string, t target) { asked = append(asked, asker(t.Spec.Cluster.Identity)) }
+	w.remove(place())
+	w.remove(role)
+	w.remove(w.get())
+	w.passes(3)
+	if len(asked) > 0 || w.gone() {
+		t.Errorf("want nobody to ask while the identity is missing, got %q\n%s", asked, w.say())
+	}
+	if said := w.say(); !strings.Contains(said, "IdentityMissing") {
+		t.Errorf("want it said what is missing, got\n%s", said)
+	}
+	again := identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}")
+	if err := w.management.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if w.gone() {
+			break
+		}
+		w.pass()
+		w.now = w.now.Add(time.Minute)
+	}
+	if !w.gone() || w.account.left() != "0 groups, 0 templates" {
+		t.Errorf("want everything deleted by the remembered identity, left %s", w.account.left())
+	}
+	for _, who := range asked {
+		if who != "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r" {
+			t.Errorf("want the remembered identity alone to ask, got %q", asked)
+			break
+		}
+	}
+}
+
+// A plan asks as the controller would, or says why nobody may.
+func TestPlanAsksByIdentity(t *testing.T) {
+	t.Parallel()
+	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"), identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}"))...)
+	asked := ""
+	w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
+	look, err := w.planner(nil).Look(t.Context(), nil, key, 0)
+	if err != nil || !look.Seen || asked != "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r" {
+		t.Errorf("want the identity to ask, got %q, %+v, %v", asked, look.Unasked, err)
+	}
+	asked = ""
+	look, err = w.planner(nil).Look(t.Context(), []client.Object{named("AWSClusterRoleIdentity", "other")}, key, 0)
+	if err != nil || look.Seen || asked != "" || look.Unasked == nil || look.Unasked.Reason != infrapool.ReasonIdentityMissing {
+		t.Errorf("want nobody to ask and the reason said, got %q, %+v, %v", asked, look.Unasked, err)
+	}
+}
