@@ -16,30 +16,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/local/foreign"
 )
-
-// Network is what the account holds in a region.
-type Network struct {
-	// Region, and VPC in it.
-	Region, VPC string
-	Subnets     []Subnet
-	// NodeSecurityGroup is the ID of the group that every node gets.
-	NodeSecurityGroup string
-}
-
-// Subnet is one subnet of the network.
-type Subnet struct {
-	ID, Zone, CIDR string
-	// Public says that it has a route to an internet gateway.
-	Public bool
-}
 
 // Reconciler makes every AWSCluster ready.
 type Reconciler struct {
 	// Client of the management cluster.
 	Client client.Client
 	// Network in a region, which fills in what an object leaves open. The empty region means the account's own.
-	Network func(region string) Network
+	Network func(region string) awsnetwork.Network
 }
 
 // SetupWithManager adds the reconciler to a manager.
@@ -56,13 +43,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 func newObject() *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(GroupVersionKind)
+	o.SetGroupVersionKind(foreign.AWSCluster)
 	return o
 }
 
 func toInfrastructure(_ context.Context, o client.Object) []reconcile.Request {
 	c, ok := o.(*clusterv1.Cluster)
-	if !ok || c.Spec.InfrastructureRef.Kind != GroupVersionKind.Kind {
+	if !ok || c.Spec.InfrastructureRef.Kind != foreign.AWSCluster.Kind {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.InfrastructureRef.Name}}}
@@ -95,7 +82,7 @@ func (r *Reconciler) fill(ctx context.Context, found *unstructured.Unstructured,
 	}
 	network := r.Network(region)
 	filled := found.DeepCopy()
-	if err := network.fillSpec(filled, cluster); err != nil {
+	if err := network.FillSpec(filled, cluster.Spec.ControlPlaneEndpoint); err != nil {
 		return err
 	}
 	if !equality.Semantic.DeepEqual(found.Object, filled.Object) {
@@ -107,7 +94,10 @@ func (r *Reconciler) fill(ctx context.Context, found *unstructured.Unstructured,
 		return nil
 	}
 	ready := filled.DeepCopy()
-	if err := network.fillStatus(ready); err != nil {
+	if err := network.FillStatus(ready); err != nil {
+		return err
+	}
+	if err := unstructured.SetNestedField(ready.Object, true, "status", "initialization", "provisioned"); err != nil {
 		return err
 	}
 	if equality.Semantic.DeepEqual(filled.Object, ready.Object) {

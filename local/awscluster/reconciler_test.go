@@ -12,15 +12,17 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/muster-project/muster/local/awsnetwork"
 )
 
 // TestReconcile: what people and core read of an AWSCluster in its possible states.
 func TestReconcile(t *testing.T) {
-	account := func(region string) Network {
+	account := func(region string) awsnetwork.Network {
 		if region == "" {
 			region = "eu-west-1"
 		}
-		return Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1", Subnets: []Subnet{
+		return awsnetwork.Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1", Subnets: []awsnetwork.Subnet{
 			{ID: "subnet-1", Zone: region + "a", CIDR: "10.0.0.0/24"}, {ID: "subnet-2", Zone: region + "a", CIDR: "10.0.1.0/24", Public: true}}}
 	}
 	subnets := []any{

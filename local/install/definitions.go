@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/muster-project/muster/api/crd"
-	"github.com/muster-project/muster/local/awscluster"
+	"github.com/muster-project/muster/local/foreign"
 )
 
 // definitions are the generated ones, and those of kinds that others own.
@@ -30,11 +30,14 @@ func definitions() ([]*unstructured.Unstructured, error) {
 		}
 		all = append(all, u)
 	}
-	foreign, err := runtime.DefaultUnstructuredConverter.ToUnstructured(awscluster.CustomResourceDefinition())
-	if err != nil {
-		return nil, fmt.Errorf("read the definition of AWSCluster: %w", err)
+	for _, d := range foreign.Definitions() {
+		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d)
+		if err != nil {
+			return nil, fmt.Errorf("read the definition of %s: %w", d.Name, err)
+		}
+		all = append(all, &unstructured.Unstructured{Object: o})
 	}
-	return append(all, &unstructured.Unstructured{Object: foreign}), nil
+	return all, nil
 }
 
 // convert says where a definition's objects are converted between its versions. Versions without a schema of their own

@@ -27,6 +27,8 @@ import (
 	"github.com/muster-project/muster/local/awscluster"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/controlplane"
+	"github.com/muster-project/muster/local/eks"
+	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -46,6 +48,7 @@ func RunAPIServers(ctx context.Context, args []string) error {
 	f := pflag.NewFlagSet(apiServersName, pflag.ContinueOnError)
 	dir := f.String("dir", "", "directory of the world")
 	port := f.Int("port", 0, "port of the management cluster")
+	awsPort := f.Int("aws-port", 0, "port of the simulated AWS")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -53,11 +56,11 @@ func RunAPIServers(ctx context.Context, args []string) error {
 		debug.SetGCPercent(collectAt)
 	}
 	l := layout(*dir)
-	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port) })
+	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port, *awsPort) })
 }
 
 // serveAPI runs the store and everything on it.
-func (l layout) serveAPI(ctx context.Context, port int) error {
+func (l layout) serveAPI(ctx context.Context, port, awsPort int) error {
 	etcd, err := apiserver.StartEtcd(l.path("etcd"))
 	if err != nil {
 		return err
@@ -91,7 +94,7 @@ func (l layout) serveAPI(ctx context.Context, port int) error {
 		case <-ctx.Done():
 		}
 	}()
-	err = l.reconcile(ctx, management.Config, servers)
+	err = l.reconcile(ctx, management.Config, servers, eks.HTTP{Endpoint: "http://" + loopback(awsPort)})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
@@ -99,14 +102,15 @@ func (l layout) serveAPI(ctx context.Context, port int) error {
 }
 
 // reconcile runs the controllers that have to live where the API servers do, once their kinds are there.
-func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers) error {
+func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers, registry eks.Registry) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, localv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
 	}
-	if err := untilServed(ctx, config, clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane"), awscluster.GroupVersionKind); err != nil {
+	if err := untilServed(ctx, config, clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane"),
+		foreign.AWSCluster, foreign.AWSManagedCluster, foreign.AWSManagedControlPlane); err != nil {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -117,16 +121,28 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 	if err != nil {
 		return fmt.Errorf("make the manager of control planes: %w", err)
 	}
-	publisher := &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
-	planes := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: servers, Publisher: publisher}
-	if err := planes.SetupWithManager(mgr); err != nil {
-		return err
-	}
-	networks := &awscluster.Reconciler{Client: mgr.GetClient(), Network: awsNetwork}
-	if err := networks.SetupWithManager(mgr); err != nil {
-		return err
+	for _, c := range l.controlPlanes(mgr.GetClient(), servers, registry) {
+		if err := c.SetupWithManager(mgr); err != nil {
+			return err
+		}
 	}
 	return mgr.Start(ctx)
+}
+
+// reconciler is one that can be added to a manager.
+type reconciler interface {
+	SetupWithManager(mgr ctrl.Manager) error
+}
+
+// controlPlanes are the reconcilers of all kinds of control planes, and of the infrastructure that goes with them.
+func (l layout) controlPlanes(c client.Client, servers *workload.Servers, registry eks.Registry) []reconciler {
+	publisher := &workload.Publisher{Client: c, KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
+	return []reconciler{
+		&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher},
+		&awscluster.Reconciler{Client: c, Network: network},
+		&eks.ControlPlanes{Client: c, Servers: servers, Publisher: publisher, Network: network, Registry: registry},
+		&eks.Clusters{Client: c},
+	}
 }
 
 // untilServed returns when the API server serves the kinds.

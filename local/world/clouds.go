@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/muster-project/muster/local/awscluster"
+	"github.com/muster-project/muster/local/awsnetwork"
 	"github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/sim/nodes"
 )
@@ -68,15 +68,15 @@ func (l layout) simulate(ctx context.Context, port int, speed float64) (err erro
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// awsNetwork is what the simulated account holds. Only its own region has a network that is known beforehand.
-func awsNetwork(region string) awscluster.Network {
+// network is what the simulated account holds. Only its own region has a network that is known beforehand.
+func network(region string) awsnetwork.Network {
 	a := aws.DefaultAccount()
 	if region != "" && region != a.Region {
-		return awscluster.Network{Region: region}
+		return awsnetwork.Network{Region: region}
 	}
-	n := awscluster.Network{Region: a.Region, VPC: a.Network.VPCID, NodeSecurityGroup: a.Network.NodeSecurityGroupID}
+	n := awsnetwork.Network{Region: a.Region, VPC: a.Network.VPCID, NodeSecurityGroup: a.Network.NodeSecurityGroupID}
 	for _, s := range a.Network.Subnets {
-		n.Subnets = append(n.Subnets, awscluster.Subnet{ID: s.ID, Zone: s.Zone, CIDR: s.CIDR, Public: s.Public})
+		n.Subnets = append(n.Subnets, awsnetwork.Subnet{ID: s.ID, Zone: s.Zone, CIDR: s.CIDR, Public: s.Public})
 	}
 	return n
 }

@@ -134,7 +134,7 @@ func (w *World) open(o Options) error {
 // start starts the children, each when what it needs is there.
 func (w *World) start(ctx context.Context, o Options) error {
 	dir := []string{"--dir", o.Dir}
-	w.add(o, apiServersName, os.Environ(), append(dir, "--port", strconv.Itoa(w.places.APIServer))...)
+	w.add(o, apiServersName, os.Environ(), append(dir, "--port", strconv.Itoa(w.places.APIServer), "--aws-port", strconv.Itoa(w.places.AWS))...)
 	w.add(o, cloudsName, os.Environ(), append(dir, "--aws-port", strconv.Itoa(w.places.AWS), "--speed", strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
 	if err := w.until(ctx, "the management API server", w.apiReady); err != nil {
 		return err

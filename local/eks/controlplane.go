@@ -1,0 +1,259 @@
+package eks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/local/foreign"
+	"github.com/muster-project/muster/local/workload"
+)
+
+const (
+	// finalizer of the AWS provider's own controller.
+	finalizer = "awsmanagedcontrolplane.controlplane.cluster.x-k8s.io"
+	// concurrency is how many API servers may be started at once: each keeps a processor busy for two seconds.
+	concurrency = 4
+	// inUsePause is how soon the deletion of a cluster that still has node groups is tried again.
+	inUsePause = 2 * time.Second
+)
+
+// ErrInUse is why a cluster is not removed: it still has node groups.
+var ErrInUse = errors.New("the cluster has node groups")
+
+// Registry is the simulated EKS, as far as clusters are made known to it.
+type Registry interface {
+	// Put makes a cluster known, or changes it.
+	Put(ctx context.Context, c Cluster) error
+	// Delete forgets a cluster; one that is not known is no error, and one that has node groups is ErrInUse.
+	Delete(ctx context.Context, region, name string) error
+}
+
+// Cluster is what EKS says about a cluster, and the token by which it is let in.
+type Cluster struct {
+	// Region and Name in the cloud, Version as EKS spells it: 1.32.
+	Region, Name, Version string
+	// Endpoint is the URL of the API server, CA its authority as PEM.
+	Endpoint string
+	CA       []byte
+	// Token is the bootstrap token of EKS and its machines. No API shows it.
+	Token string
+	// Subnets and SecurityGroup of the cluster.
+	Subnets       []string
+	SecurityGroup string
+}
+
+// ControlPlanes makes every AWSManagedControlPlane an API server that EKS knows.
+type ControlPlanes struct {
+	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
+	Client client.Client
+	// Servers are where the API servers run, and Publisher tells others how to reach them.
+	Servers   *workload.Servers
+	Publisher *workload.Publisher
+	// Network in a region, which fills in what an object leaves open. The empty region means the account's own.
+	Network func(region string) awsnetwork.Network
+	// Registry is the simulated EKS.
+	Registry Registry
+}
+
+// SetupWithManager adds the reconciler to a manager.
+func (r *ControlPlanes) SetupWithManager(mgr ctrl.Manager) error {
+	err := ctrl.NewControllerManagedBy(mgr).
+		For(newObject(foreign.AWSManagedControlPlane)).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+			c, ok := o.(*clusterv1.Cluster)
+			if !ok || c.Spec.ControlPlaneRef.Kind != foreign.AWSManagedControlPlane.Kind {
+				return nil
+			}
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.ControlPlaneRef.Name}}}
+		})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("set up the controller of EKS control planes: %w", err)
+	}
+	return nil
+}
+
+// Reconcile brings one AWSManagedControlPlane, its API server and EKS together.
+func (r *ControlPlanes) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	plane := newObject(foreign.AWSManagedControlPlane)
+	if err := r.Client.Get(ctx, req.NamespacedName, plane); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	cluster, err := ownerOf(ctx, r.Client, plane)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	switch {
+	case cluster != nil && annotations.IsPaused(cluster, plane):
+		return ctrl.Result{}, r.resume(ctx, plane, cluster)
+	case !plane.GetDeletionTimestamp().IsZero():
+		return r.remove(ctx, plane)
+	case cluster == nil:
+		return ctrl.Result{}, nil
+	}
+	if err := r.bring(ctx, plane, cluster); err != nil {
+		told := r.tell(ctx, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
+		return ctrl.Result{}, errors.Join(err, told)
+	}
+	return ctrl.Result{}, nil
+}
+
+// ownerOf is the Cluster that owns an object; nil before core has claimed it, or when the Cluster is gone.
+func ownerOf(ctx context.Context, c client.Client, o client.Object) (*clusterv1.Cluster, error) {
+	cluster, err := util.GetOwnerCluster(ctx, c, metav1.ObjectMeta{Namespace: o.GetNamespace(), OwnerReferences: o.GetOwnerReferences()})
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("find the Cluster of %s: %w", client.ObjectKeyFromObject(o), err)
+	}
+	return cluster, nil
+}
+
+// key of the API server of a control plane.
+func key(plane client.Object) types.NamespacedName {
+	return workload.KeyOf("eks", client.ObjectKeyFromObject(plane))
+}
+
+// resume starts an API server again that served before this process did. Pausing stops changes, not a control plane.
+func (r *ControlPlanes) resume(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
+	if !plane.GetDeletionTimestamp().IsZero() || !controllerutil.ContainsFinalizer(plane, finalizer) {
+		return nil
+	}
+	_, err := r.Servers.Start(ctx, key(plane), workload.Wanted{Cluster: cluster.Name, Port: port(plane)})
+	return err
+}
+
+// port that the object names; 0 when it names none.
+func port(plane *unstructured.Unstructured) int {
+	p, _, err := unstructured.NestedInt64(plane.Object, "spec", "controlPlaneEndpoint", "port")
+	if err != nil {
+		return 0
+	}
+	return int(p)
+}
+
+// bring brings the control plane to where it shall be. What fits already is not written.
+func (r *ControlPlanes) bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
+	network, err := r.fill(ctx, plane)
+	if err != nil {
+		return err
+	}
+	version, err := versionOf(plane)
+	if err != nil {
+		return err
+	}
+	server, err := r.Servers.Start(ctx, key(plane), workload.Wanted{Cluster: cluster.Name, Port: port(plane)})
+	if err != nil {
+		return err
+	}
+	if err := r.Publisher.Publish(ctx, plane, cluster.Name, server); err != nil {
+		return err
+	}
+	token, err := letIn(ctx, server.Config)
+	if err != nil {
+		return fmt.Errorf("let EKS into the cluster %s: %w", cluster.Name, err)
+	}
+	var subnets []string
+	for _, s := range network.Subnets {
+		subnets = append(subnets, s.ID)
+	}
+	known := Cluster{Region: network.Region, Name: nameOf(plane), Version: version, Endpoint: server.URL, CA: server.CA.CertPEM,
+		Token: token, Subnets: subnets, SecurityGroup: network.NodeSecurityGroup}
+	if err := r.Registry.Put(ctx, known); err != nil {
+		return fmt.Errorf("register the cluster %s with EKS: %w", known.Name, err)
+	}
+	endpoint := clusterv1.APIEndpoint{Host: workload.Host, Port: int32(server.Port)}
+	if err := r.change(ctx, plane, func(o *unstructured.Unstructured) error { return network.FillSpec(o, endpoint) }); err != nil {
+		return err
+	}
+	return r.tell(ctx, plane, func(o *unstructured.Unstructured) error { return available(o, network, version) })
+}
+
+// fill sets the finalizer and what the object leaves open, and gives the network.
+func (r *ControlPlanes) fill(ctx context.Context, plane *unstructured.Unstructured) (awsnetwork.Network, error) {
+	region, _, err := unstructured.NestedString(plane.Object, "spec", "region")
+	if err != nil {
+		return awsnetwork.Network{}, err
+	}
+	network := r.Network(region)
+	return network, r.change(ctx, plane, func(o *unstructured.Unstructured) error {
+		controllerutil.AddFinalizer(o, finalizer)
+		if err := network.FillSpec(o, clusterv1.APIEndpoint{}); err != nil {
+			return err
+		}
+		return awsnetwork.Fill(o, awsnetwork.Field{Value: defaultName(o), Path: []string{"spec", "eksClusterName"}})
+	})
+}
+
+// change changes the object beside its status, and tell its status. What stays as it was is not written.
+func (r *ControlPlanes) change(ctx context.Context, plane *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
+	before := plane.DeepCopy()
+	if err := do(plane); err != nil || equality.Semantic.DeepEqual(before.Object, plane.Object) {
+		return err
+	}
+	return r.Client.Patch(ctx, plane, client.MergeFrom(before))
+}
+
+func (r *ControlPlanes) tell(ctx context.Context, plane *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
+	before := plane.DeepCopy()
+	if err := do(plane); err != nil || equality.Semantic.DeepEqual(before.Object, plane.Object) {
+		return err
+	}
+	return r.Client.Status().Patch(ctx, plane, client.MergeFrom(before))
+}
+
+// remove has EKS forget the cluster, stops the API server, removes what it kept, and lets the object go.
+func (r *ControlPlanes) remove(ctx context.Context, plane *unstructured.Unstructured) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(plane, finalizer) {
+		return ctrl.Result{}, nil
+	}
+	region, _, err := unstructured.NestedString(plane.Object, "spec", "region")
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	switch err := r.Registry.Delete(ctx, r.Network(region).Region, nameOf(plane)); {
+	case errors.Is(err, ErrInUse):
+		return ctrl.Result{RequeueAfter: inUsePause}, r.tell(ctx, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("remove the cluster %s from EKS: %w", nameOf(plane), err)
+	}
+	if err := r.Servers.Remove(ctx, key(plane)); err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.Publisher.Withdraw(plane); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(r.change(ctx, plane, func(o *unstructured.Unstructured) error {
+		controllerutil.RemoveFinalizer(o, finalizer)
+		return nil
+	}))
+}
+
+// nameOf is the cluster's name in EKS, and defaultName what the AWS provider makes of an object that sets none.
+func nameOf(plane *unstructured.Unstructured) string {
+	if name, _, err := unstructured.NestedString(plane.Object, "spec", "eksClusterName"); err == nil && name != "" {
+		return name
+	}
+	return defaultName(plane)
+}
+
+func defaultName(plane *unstructured.Unstructured) string {
+	return plane.GetNamespace() + "_" + strings.ReplaceAll(plane.GetName(), ".", "_")
+}
