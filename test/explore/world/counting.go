@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 
-	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
@@ -12,19 +11,19 @@ import (
 type Cost struct{ Times, Calls int }
 
 // counted is a driver whose calls are counted, by the kind of step.
-type counted struct {
-	cloud.Driver[*awsv1.MachinePoolSource]
+type counted[S any] struct {
+	cloud.Driver[S]
 	account *account
 }
 
 // Observe is the driver's.
-func (d counted) Observe(ctx context.Context, t cloud.Target[*awsv1.MachinePoolSource]) (pool.Observed, error) {
+func (d counted[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.Observed, error) {
 	defer d.account.cost("Observe")()
 	return d.Driver.Observe(ctx, t)
 }
 
 // Start is the driver's.
-func (d counted) Start(ctx context.Context, t cloud.Target[*awsv1.MachinePoolSource], s pool.Step) error {
+func (d counted[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step) error {
 	defer d.account.cost(string(s.Kind))()
 	return d.Driver.Start(ctx, t, s)
 }

@@ -1,16 +1,11 @@
 package world
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-
-	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/view/plan"
@@ -35,14 +30,10 @@ type watched struct {
 
 // foresee has a planner say what becomes of the pool, as muster plan does: on a driver of its own.
 func (w *World) foresee() {
-	d, err := aws.New(aws.Options{
-		Config: func(context.Context, string) (awssdk.Config, error) { return config(), nil }, Base: sim.Transport{Handler: w.account.server},
-	})
-	w.must(err, "make a driver for the planner")
-	planner := infrapool.NewPlanner(awspool.Adapter{}, d, infrapool.Options{
+	planner := w.planner(sim.Transport{Handler: w.account.server}, infrapool.Options{
 		Client: w.user, ClusterCache: w.processes[0].remote, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel,
 	})
-	look, err := planner.Look(w.t.Context(), nil, infraKey, 0)
+	look, err := planner(w.t.Context(), nil, infraKey, 0)
 	w.must(err, "look at the pool")
 	w.planned = plan.Follow(look)
 	w.watched = &watched{owner: w.owner().ID, before: map[string]bool{}, ever: map[string]bool{}}

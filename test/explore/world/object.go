@@ -1,54 +1,105 @@
 package world
 
 import (
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
 )
 
-// infra is a pool's infrastructure object.
+// infra is a pool's infrastructure object, of one of the kinds: the other is nil.
 type infra struct {
 	client.Object
-	// group is it as an AWSMachinePool.
-	group *awsv1.AWSMachinePool
+	// group is it as an AWSMachinePool, managed as an AWSManagedMachinePool.
+	group   *awsv1.AWSMachinePool
+	managed *awsv1.AWSManagedMachinePool
 }
 
 // newInfra is an object of the scenario's kind with nothing in it.
 func (s Scenario) newInfra() *infra {
+	if s.Managed {
+		o := &awsv1.AWSManagedMachinePool{}
+		return &infra{Object: o, managed: o}
+	}
 	o := &awsv1.AWSMachinePool{}
 	return &infra{Object: o, group: o}
 }
 
 // kind is the name of the object's kind.
-func (s Scenario) kind() string { return awsv1.AWSMachinePoolKind }
+func (s Scenario) kind() string {
+	if s.Managed {
+		return awsv1.AWSManagedMachinePoolKind
+	}
+	return awsv1.AWSMachinePoolKind
+}
 
-// template is what machines are launched as.
-func (o *infra) template() *awsv1.AWSLaunchTemplate { return &o.group.Spec.AWSLaunchTemplate }
+// template is what machines are launched as; nil where the cloud itself says.
+func (o *infra) template() *awsv1.AWSLaunchTemplate {
+	if o.managed != nil {
+		return o.managed.Spec.AWSLaunchTemplate
+	}
+	return &o.group.Spec.AWSLaunchTemplate
+}
 
-// setTemplate replaces what machines are launched as.
-func (o *infra) setTemplate(t awsv1.AWSLaunchTemplate) { o.group.Spec.AWSLaunchTemplate = t }
+// setTemplate replaces what machines are launched as, where the object says it.
+func (o *infra) setTemplate(t awsv1.AWSLaunchTemplate) {
+	if is := o.template(); is != nil {
+		t.VersionsToKeep = is.VersionsToKeep
+		*is = t
+	}
+}
 
-// keep is how many versions of distinct content the template keeps: three where nobody says.
-func (o *infra) keep() int { return 3 }
+// keep is how many versions of distinct content the template keeps.
+func (o *infra) keep() int { return o.template().Keep() }
 
-// bounds are those of the number of machines.
-func (o *infra) bounds() (least, most int32) { return o.group.Spec.MinSize, o.group.Spec.MaxSize }
+// bounds are those of the number of machines. A bound that nobody sets is as far as the replicas go.
+func (o *infra) bounds() (least, most int32) {
+	if o.managed == nil {
+		return o.group.Spec.MinSize, o.group.Spec.MaxSize
+	}
+	s := ptr.Deref(o.managed.Spec.Scaling, awsv1.ManagedMachinePoolScaling{})
+	return ptr.Deref(s.MinSize, 0), ptr.Deref(s.MaxSize, plenty)
+}
 
 // bound sets the bounds.
-func (o *infra) bound(least, most int32) { o.group.Spec.MinSize, o.group.Spec.MaxSize = least, most }
+func (o *infra) bound(least, most int32) {
+	if o.managed == nil {
+		o.group.Spec.MinSize, o.group.Spec.MaxSize = least, most
+		return
+	}
+	o.managed.Spec.Scaling = &awsv1.ManagedMachinePoolScaling{MinSize: &least, MaxSize: &most}
+}
 
 // tags are those of the pool's own.
-func (o *infra) tags() awsv1.Tags { return o.group.Spec.AdditionalTags }
-
-// retag sets them.
-func (o *infra) retag(t awsv1.Tags) { o.group.Spec.AdditionalTags = t }
+func (o *infra) tags() awsv1.Tags {
+	if o.managed != nil {
+		return o.managed.Spec.AdditionalTags
+	}
+	return o.group.Spec.AdditionalTags
+}
 
 // status is what every kind's status tells.
-func (o *infra) status() *common.Status { return &o.group.Status.Status }
+func (o *infra) status() *common.Status {
+	if o.managed != nil {
+		return &o.managed.Status.Status
+	}
+	return &o.group.Status.Status
+}
+
+// strategy is how machines are replaced by our hand; nil where the cloud replaces them.
+func (o *infra) strategy() *common.Strategy {
+	if o.managed != nil {
+		return nil
+	}
+	return o.group.Spec.Strategy
+}
 
 // rolls says that machines of another template than the wanted one are to be replaced, as far as the object says.
 func (o *infra) rolls() bool {
+	if o.managed != nil {
+		return true
+	}
 	p := o.group.Spec.RefreshPreferences
 	return o.group.Spec.Strategy != nil || p == nil || !p.Disable
 }

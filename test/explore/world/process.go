@@ -3,12 +3,10 @@ package world
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 	"strings"
 	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -16,9 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/machinepool"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -48,11 +44,14 @@ type process struct {
 	wanted oracle.Wanted
 }
 
+// reconcile is a reconciler's one method.
+type reconcile func(context.Context, ctrl.Request) (ctrl.Result, error)
+
 // controller is one reconciler with the one key of its work queue that there is.
 type controller struct {
 	name      string
 	request   ctrl.Request
-	reconcile func(context.Context, ctrl.Request) (ctrl.Result, error)
+	reconcile reconcile
 	// ready says that the key is in the queue, later when it will be put there.
 	ready    bool
 	later    time.Time
@@ -75,20 +74,15 @@ func (w *World) newProcess() *process {
 		p.name = fmt.Sprintf("#%d ", w.started)
 	}
 	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.workload.api.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
-	d, err := aws.New(aws.Options{
-		Config: func(context.Context, string) (awssdk.Config, error) { return config(), nil },
-		Base:   http.RoundTripper(line{p}),
-	})
-	w.must(err, "make the driver")
 	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.workload.api.NewCache(everything()...).Client(p.gate(true))}
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
-	infra := infrapool.New(awspool.Adapter{}, counted{d, w.account}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel})
+	infra := w.reconciler(line{p}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel})
 	core := &machinepool.Reconciler{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now}
 	p.controllers = []*controller{
 		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
-		{name: "awsmachinepool", request: ctrl.Request{NamespacedName: infraKey}, reconcile: infra.Reconcile, ready: true},
+		{name: strings.ToLower(w.scenario.kind()), request: ctrl.Request{NamespacedName: infraKey}, reconcile: infra, ready: true},
 	}
 	for at := p.starts.Add(resync); at.Before(p.starts.Add(4 * time.Hour)); at = at.Add(resync) {
 		w.at(at, p.all)

@@ -242,9 +242,9 @@ func (p *process) knows() oracle.Wanted {
 
 // asks says how machines are to be replaced.
 func (p *process) asks(mp *clusterv1.MachinePool, o *infra, wanted *oracle.Wanted) {
-	if o != nil && o.group.Spec.Strategy != nil {
+	if o != nil && o.strategy() != nil {
 		wanted.ByHand = true
-		r := o.group.Spec.Strategy.RollingUpdate
+		r := o.strategy().RollingUpdate
 		wanted.Surge, wanted.Unavailable = share(r.MaxSurge), share(r.MaxUnavailable)
 	}
 	wanted.SkipModel = p.world.scenario.SkipModel

@@ -14,6 +14,8 @@ type Scenario struct {
 	// Name of a golden scenario, empty for one that was drawn from its Seed.
 	Name string
 	Seed uint64
+	// Managed pools are AWSManagedMachinePools, others AWSMachinePools.
+	Managed bool
 	// The pool as it is made: its replicas and bounds, who sizes it, how long a node's drain may take, and how many pods
 	// a machine of it has to carry.
 	Replicas, Least, Most int

@@ -1,0 +1,36 @@
+package world
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/kube/infrapool"
+	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+)
+
+// driver is the one of AWSMachinePool, whose requests take the given way.
+func (w *World) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSource] {
+	d, err := aws.New(aws.Options{Config: func(context.Context, string) (awssdk.Config, error) { return config(), nil }, Base: base})
+	w.must(err, "make the driver")
+	return d
+}
+
+// reconciler is the one of the scenario's kind.
+func (w *World) reconciler(base http.RoundTripper, o infrapool.Options) reconcile {
+	return infrapool.New(awspool.Adapter{}, counted[*awsv1.MachinePoolSource]{w.driver(base), w.account}, o).Reconcile
+}
+
+// look is how a plan looks at the pool.
+type look func(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (infrapool.Look, error)
+
+// planner is the one of the scenario's kind.
+func (w *World) planner(base http.RoundTripper, o infrapool.Options) look {
+	return infrapool.NewPlanner(awspool.Adapter{}, w.driver(base), o).Look
+}
