@@ -25,10 +25,14 @@ const (
 
 // findBootstrap reads what new machines boot with. Without it pools that exist go on being sized and drained.
 func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error {
-	if s.pool == nil || s.deleting() {
+	boots := r.boots(s.object)
+	if s.pool == nil || s.deleting() || boots == Unused {
 		return nil
 	}
 	name := ptr.Deref(s.pool.Spec.Template.Spec.Bootstrap.DataSecretName, "")
+	if name == "" && boots == Offered && !s.pool.Spec.Template.Spec.Bootstrap.ConfigRef.IsDefined() {
+		return nil
+	}
 	if name == "" {
 		s.hold(waitForBootstrap(s.pool.Name, s.pool.Spec.Template.Spec.Bootstrap.ConfigRef.Name))
 		return nil
@@ -51,6 +55,14 @@ func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error
 	}
 	s.bootstrap = bootstrap
 	return nil
+}
+
+// boots is what bootstrap data is to the object's machines.
+func (r *Reconciler[O, S]) boots(o O) Boots {
+	if r.kind.Boots == nil {
+		return Needed
+	}
+	return r.kind.Boots(o)
 }
 
 func waitForBootstrap(machinePool, config string) *pool.Cause {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -41,7 +42,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	}
 	held := s.held
 	if err != nil {
-		f.unasked = &pool.Cause{Reason: reasonNotTranslated, Message: err.Error()}
+		f.unasked = untranslated(err)
 	} else if f.unasked, err = r.identify(ctx, s, in, &t); err != nil {
 		return nil, err
 	}
@@ -49,24 +50,28 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	if f.unasked != nil && (held == nil || s.deleting()) {
 		held = f.unasked
 	}
+	if held == nil {
+		held = t.Held
+	}
 	f.keep = maps.Clone(t.Keep)
 	f.Now = r.Now()
 	f.Desired = pool.Desired{
-		Replicas:     replicas(s.pool),
-		External:     sizedElsewhere(s.pool),
-		Min:          t.Min,
-		Max:          t.Max,
-		MinField:     t.MinField,
-		MaxField:     t.MaxField,
-		Deleting:     s.deleting(),
-		Held:         held,
-		DrainTimeout: drainTimeout(s.pool),
-		NoDrain:      r.noDrain(ctx, s),
-		DeletePolicy: t.DeletePolicy,
-		Strategy:     t.Strategy,
-		Rollback:     t.Rollback,
-		SkipModel:    r.SkipModelReconciliation,
-		MinReady:     minReady(s.pool),
+		Replicas:      replicas(s.pool),
+		External:      sizedElsewhere(s.pool),
+		Min:           t.Min,
+		Max:           t.Max,
+		MinField:      t.MinField,
+		MaxField:      t.MaxField,
+		Deleting:      s.deleting(),
+		Held:          held,
+		DrainTimeout:  drainTimeout(s.pool),
+		NoDrain:       r.noDrain(ctx, s),
+		DeletePolicy:  t.DeletePolicy,
+		Strategy:      t.Strategy,
+		Rollback:      t.Rollback,
+		KeepTemplates: t.KeepTemplates,
+		SkipModel:     r.SkipModelReconciliation,
+		MinReady:      minReady(s.pool),
 	}
 	r.steer(s, f, remembered, t.RollDisabled)
 	f.keep = merged(r.tokensOf(s, f.Desired, remembered), f.keep)
@@ -86,6 +91,15 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	}
 	f.Generation, err = generation(f.Facts)
 	return f, err
+}
+
+// untranslated is why the specification can't be followed: it means nothing, or what it leads to is still to come.
+func untranslated(err error) *pool.Cause {
+	var notYet *NotYet
+	if errors.As(err, &notYet) {
+		return &notYet.Cause
+	}
+	return &pool.Cause{Reason: reasonNotTranslated, Message: err.Error()}
 }
 
 // remembered is what the object remembers from now on. A driver gives back what it is handed, so that it is not to be handed

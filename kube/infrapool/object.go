@@ -55,7 +55,24 @@ type Kind[O Object] struct {
 	NewList func() client.ObjectList
 	// Aliases are names that the ecosystem knows conditions by, beside the ones that all kinds have.
 	Aliases map[string]string
+	// Unplaced says what a Cluster lacks for which Adapter.Place refers to nothing; empty is that it names no infrastructure.
+	Unplaced string
+	// Boots says what an object's machines boot with; nil is Needed for all.
+	Boots func(O) Boots
 }
+
+// Boots is what the bootstrap data of a MachinePool is to the machines of its infrastructure object.
+type Boots int
+
+const (
+	// Needed data is waited for: no machine could join without it.
+	Needed Boots = iota
+	// Offered data is waited for where the MachinePool names any, and not missed where it names none: the cloud's own machines
+	// know how to join.
+	Offered
+	// Unused data has no way to the machines, and is not read.
+	Unused
+)
 
 // Adapter is what one kind adds to the reconciler.
 type Adapter[O Object, S any] interface {
@@ -77,6 +94,12 @@ type Inputs struct {
 	Resolved map[string]string
 }
 
+// NotYet is the error of a translation that waits for something: the cloud can't be asked before that is there.
+type NotYet struct{ Cause pool.Cause }
+
+// Error is the cause's sentence.
+func (n *NotYet) Error() string { return n.Cause.Message }
+
 // Translation is what an object asks for, in the domain's words.
 type Translation[S any] struct {
 	// Spec is what the driver is handed. It depends on nothing that the reconciler itself writes.
@@ -92,6 +115,10 @@ type Translation[S any] struct {
 	Rollback bool
 	// RollDisabled, when set, says by which field the object keeps a changed template from replacing instances.
 	RollDisabled *pool.Cause
+	// KeepTemplates is how long the history of template versions is, as in pool.Desired.
+	KeepTemplates int
+	// Held, when set, says what is still missing for new machines. A group that exists is looked after.
+	Held *pool.Cause
 	// Keep is what must stay on the object so that its cloud objects are found when Inputs.Place is gone.
 	Keep map[string]string
 }

@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,7 +178,7 @@ func (r *Reconciler[O, S]) findPlace(ctx context.Context, s *scope[O]) error {
 	}
 	ref := r.adapter.Place(s.cluster)
 	if !ref.IsDefined() {
-		s.blindly(reasonNoPlace, "Cluster %s names no infrastructure in spec.infrastructureRef", s.clusterKey())
+		s.blindly(reasonNoPlace, "Cluster %s %s", s.clusterKey(), cmp.Or(r.kind.Unplaced, "names no infrastructure in spec.infrastructureRef"))
 		return nil
 	}
 	gvk, err := contract.GVK(ctx, r.Client, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})

@@ -21,7 +21,7 @@ const keyToken = "token-"
 // tokensOf are the tokens that such a pool has to remember now.
 func (r *Reconciler[O, S]) tokensOf(s *scope[O], d pool.Desired, remembered map[string]string) map[string]string {
 	hash := s.bootstrap.Hash()
-	if hash == "" || d.Strategy != nil || !r.engine.Traits().Rolls || d.Deleting {
+	if hash == "" || d.Deleting || !rolled(d, r.engine.Traits()) {
 		return nil
 	}
 	if ids, ok := remembered[keyToken+hash]; ok {
@@ -32,6 +32,11 @@ func (r *Reconciler[O, S]) tokensOf(s *scope[O], d pool.Desired, remembered map[
 		return nil
 	}
 	return map[string]string{keyToken + hash: strings.Join(ids, ",")}
+}
+
+// rolled says that the cloud replaces the pool's machines by itself, and points the group at a template when it does.
+func rolled(d pool.Desired, t pool.Traits) bool {
+	return t.RollsChanges || t.Rolls && d.Strategy == nil
 }
 
 // keepTokens keeps the remembered tokens alive that the bootstrap data no longer holds; those in the data are looked after by

@@ -70,6 +70,7 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 		MinField: "spec.minSize",
 		MaxField: "spec.maxSize",
 	}
+	t.KeepTemplates = spec.AWSLaunchTemplate.Keep()
 	translateRollout(spec, &t)
 	region, known := in.Resolved[keepRegion]
 	if in.Place != nil {

@@ -1,0 +1,16 @@
+package awsmanaged
+
+import (
+	"context"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/awsidentity"
+)
+
+var _ infrapool.Identified[*awsv1.ManagedMachinePoolSource] = Adapter{}
+
+// Identify follows the identityRef of the control plane.
+func (Adapter) Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *awsv1.ManagedMachinePoolSource) (map[string]string, error) {
+	return awsidentity.Identify(ctx, in, from, &spec.Cluster)
+}
