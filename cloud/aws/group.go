@@ -155,18 +155,9 @@ func (g groupSpec) tagsDrift(is *asgtypes.AutoScalingGroup) bool {
 	return len(g.missingTags(is)) > 0 || len(g.surplusTags(is)) > 0
 }
 
-// suspendedOf are the processes of the group that are suspended, by whomever.
-func suspendedOf(is *asgtypes.AutoScalingGroup) []string {
-	var names []string
-	for _, p := range is.SuspendedProcesses {
-		names = append(names, session.Deref(p.ProcessName))
-	}
-	return names
-}
-
 // processes says what is to be suspended, and what we once suspended and is to be resumed. What others suspended stays so.
 func (g groupSpec) processes(is *asgtypes.AutoScalingGroup) (suspend, resume []string) {
-	actual := suspendedOf(is)
+	actual := session.Suspended(is)
 	for _, name := range g.suspended {
 		if !slices.Contains(actual, name) {
 			suspend = append(suspend, name)

@@ -146,7 +146,7 @@ func TestStateOf(t *testing.T) {
 		{"no member any more", "Detached", "Healthy", "", false},
 		{"kept warm, beside the group's size", "Warmed:Stopped", "Healthy", "", false},
 	} {
-		got, member := stateOf(asgtypes.Instance{LifecycleState: asgtypes.LifecycleState(c.state), HealthStatus: new(c.health)})
+		got, member := session.StateOf(asgtypes.Instance{LifecycleState: asgtypes.LifecycleState(c.state), HealthStatus: new(c.health)})
 		if got != c.want || member != c.member {
 			t.Errorf("%s (%s, %s): want %q %t, got %q %t", c.reason, c.state, c.health, c.want, c.member, got, member)
 		}
@@ -187,7 +187,7 @@ func TestIssues(t *testing.T) {
 			{Reason: "LaunchFailed", Message: "d"}, {Reason: "LaunchFailed", Message: "c"}, {Reason: "LaunchFailed", Message: "b"},
 		}},
 	} {
-		if diff := cmp.Diff(c.want, issuesOf(c.given)); diff != "" {
+		if diff := cmp.Diff(c.want, session.LaunchIssues(c.given)); diff != "" {
 			t.Errorf("%s: issues (-want +got):\n%s", c.reason, diff)
 		}
 	}

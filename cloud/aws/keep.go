@@ -78,9 +78,9 @@ func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
 	meant := targeted(s)
 	for _, i := range p.memory.group.is.Instances {
 		id := session.Deref(i.InstanceId)
-		state, member := stateOf(i)
+		state, member := session.StateOf(i)
 		switch {
-		case !member || state == pool.Terminating || meant[id] || inStandby(i):
+		case !member || state == pool.Terminating || meant[id] || session.InStandby(i):
 			continue
 		case !s.Every && p.refOf(i.LaunchTemplate) == s.Template:
 			continue
@@ -103,7 +103,7 @@ func (p *pass) protect(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, tagMost) {
 		_, err := p.c.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: some, Tags: p.keptTag()})
 		if err = session.Refusal(err, p.now); err != nil {
-			return gone(err)
+			return session.ListChanged(err)
 		}
 		p.knowKept(some, true)
 	}
@@ -118,7 +118,7 @@ func (p *pass) unprotect(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, tagMost) {
 		_, err := p.c.EC2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: some, Tags: p.keptTag()})
 		if err = session.Refusal(err, p.now); err != nil {
-			return gone(err)
+			return session.ListChanged(err)
 		}
 		p.knowKept(some, false)
 	}
@@ -161,7 +161,7 @@ func (p *pass) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 	}
 	for _, i := range is.Instances {
 		id := session.Deref(i.InstanceId)
-		if state, member := stateOf(i); member && state != pool.Terminating && session.Deref(i.ProtectedFromScaleIn) && p.memory.members[id].kept {
+		if state, member := session.StateOf(i); member && state != pool.Terminating && session.Deref(i.ProtectedFromScaleIn) && p.memory.members[id].kept {
 			ids = append(ids, id)
 		}
 	}

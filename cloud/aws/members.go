@@ -3,13 +3,10 @@ package aws
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -35,7 +32,7 @@ type memberRead struct {
 // incomplete says that what is known about an instance may have changed with what the group says of it: somebody put it into
 // standby or protected it, and it may have been us.
 func (r memberRead) incomplete(i asgtypes.Instance, now time.Time) bool {
-	return inStandby(i) && !r.aside || session.Deref(i.ProtectedFromScaleIn) && !r.kept && now.Sub(r.at) > session.SlowPeriod
+	return session.InStandby(i) && !r.aside || session.Deref(i.ProtectedFromScaleIn) && !r.kept && now.Sub(r.at) > session.SlowPeriod
 }
 
 // readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made, nor
@@ -47,7 +44,7 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 	var unknown []string
 	for _, i := range is.Instances {
 		id := session.Deref(i.InstanceId)
-		if _, member := stateOf(i); !member {
+		if _, member := session.StateOf(i); !member {
 			continue
 		}
 		read, ok := known[id]
@@ -60,7 +57,7 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 	}
 	p.memory.members = current
 	for ids := range slices.Chunk(unknown, askMost) {
-		found, err := p.instancesNamed(ctx, ids)
+		found, err := p.c.Instances(ctx, ids, p.now)
 		if err != nil {
 			return err
 		}
@@ -75,61 +72,29 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 	return nil
 }
 
-// codeNoInstance is how EC2 refuses a question that names an instance which it does not know.
-const codeNoInstance = "InvalidInstanceID.NotFound"
-
-// instancesNamed asks for the instances of those names. One name that EC2 does not know, or not yet, makes it refuse all of
-// them: it says which, and is asked for the others.
-func (p *pass) instancesNamed(ctx context.Context, ids []string) ([]ec2types.Instance, error) {
-	found, err := p.c.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
-	if err = session.Refusal(err, p.now); session.CodeOf(err) == codeNoInstance {
-		missing := session.InstanceID.FindAllString(err.Error(), -1)
-		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(missing, id) })
-		if len(ids) == 0 || len(missing) == 0 {
-			return nil, nil
-		}
-		found, err = p.c.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
-		err = session.Refusal(err, p.now)
-	}
-	if err != nil {
-		if session.CodeOf(err) == codeNoInstance {
-			return nil, nil
-		}
-		return nil, err
-	}
-	var all []ec2types.Instance
-	for _, r := range found.Reservations {
-		for _, i := range r.Instances {
-			i.LaunchTime = session.OurTime(i.LaunchTime, found.ResultMetadata)
-			all = append(all, i)
-		}
-	}
-	return all, nil
-}
-
 // instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
 // youngest. Those that somebody put into standby himself are left to him.
 func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Instance {
 	var list []pool.Instance
 	differs := p.launch.Differences(want.template)
 	for _, i := range is.Instances {
-		state, member := stateOf(i)
+		state, member := session.StateOf(i)
 		if !member {
 			continue
 		}
 		id := session.Deref(i.InstanceId)
 		read := p.memory.members[id]
-		if inStandby(i) && !read.aside {
+		if session.InStandby(i) && !read.aside {
 			continue
 		}
 		list = append(list, pool.Instance{
 			ID:         id,
-			ProviderID: providerID(i),
+			ProviderID: session.ProviderID(i),
 			Zone:       session.Deref(i.AvailabilityZone),
 			Template:   p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
 			Created:    read.created,
-			Aside:      inStandby(i) || p.now.Sub(read.standby) < visibleWithin,
+			Aside:      session.InStandby(i) || p.now.Sub(read.standby) < visibleWithin,
 			Hold:       p.holdOf(id),
 			Doomed:     p.doomOf(is, i),
 			Differs:    differs(p.refOf(i.LaunchTemplate)),
@@ -148,35 +113,10 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 func (p *pass) lent(is *asgtypes.AutoScalingGroup) []string {
 	var ids []string
 	for _, i := range is.Instances {
-		if inStandby(i) && !p.memory.members[session.Deref(i.InstanceId)].aside {
-			ids = append(ids, providerID(i))
+		if session.InStandby(i) && !p.memory.members[session.Deref(i.InstanceId)].aside {
+			ids = append(ids, session.ProviderID(i))
 		}
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// providerID is what the Node of an instance carries.
-func providerID(i asgtypes.Instance) string {
-	return fmt.Sprintf("aws:///%s/%s", session.Deref(i.AvailabilityZone), session.Deref(i.InstanceId))
-}
-
-// stateOf puts the service's lifecycle states into pool's. Warm instances do not belong to the group's size, and detached
-// ones do not belong to the group.
-func stateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
-	name := string(i.LifecycleState)
-	first, _, _ := strings.Cut(name, ":")
-	switch first {
-	case "Warmed", "Detached", "Terminated":
-		return "", false
-	case "Terminating", "Detaching":
-		return pool.Terminating, true
-	}
-	if strings.EqualFold(session.Deref(i.HealthStatus), "Unhealthy") {
-		return pool.Failed, true
-	}
-	if first == "Pending" {
-		return pool.Pending, true
-	}
-	return pool.Running, true
 }

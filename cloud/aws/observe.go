@@ -204,9 +204,6 @@ func (p *pass) refOf(s *asgtypes.LaunchTemplateSpecification) string {
 	return p.launch.RefOf(s.LaunchTemplateId, s.LaunchTemplateName, s.Version)
 }
 
-// statusDeleting is how a group's status begins while it is being deleted.
-const statusDeleting = "Delete in progress"
-
 func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group {
 	g := &pool.Group{
 		ID:       session.Deref(is.AutoScalingGroupARN),
@@ -214,7 +211,7 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 		Min:      int(session.Deref(is.MinSize)),
 		Max:      int(session.Deref(is.MaxSize)),
 		Template: p.refOf(launchedFrom(is)),
-		Deleting: strings.HasPrefix(session.Deref(is.Status), statusDeleting),
+		Deleting: strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting),
 	}
 	if !g.Deleting {
 		g.Drift = want.drift(is, p.memory.hooks.list)
@@ -251,7 +248,7 @@ func (p *pass) readHooks(ctx context.Context) error {
 	known := &p.memory.hooks
 	age := p.now.Sub(known.at)
 	young := age < session.SlowPeriod || age < 2*session.SlowPeriod && p.memory.template.ReadAt(p.now)
-	if !known.at.IsZero() && young || strings.HasPrefix(session.Deref(p.memory.group.is.Status), statusDeleting) {
+	if !known.at.IsZero() && young || strings.HasPrefix(session.Deref(p.memory.group.is.Status), session.StatusDeleting) {
 		return nil
 	}
 	found, err := p.c.AutoScaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})

@@ -72,7 +72,7 @@ func (p *pass) mixedVersions(is *asgtypes.AutoScalingGroup) bool {
 	content := p.memory.template.TemplateOf(p.refOf(launchedFrom(is))).Content
 	for _, i := range is.Instances {
 		from := p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate)).Content
-		if _, member := stateOf(i); member && from != "" && from != content {
+		if _, member := session.StateOf(i); member && from != "" && from != content {
 			return true
 		}
 	}

@@ -96,7 +96,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		CapacityRebalance:              &g.rebalance,
 		VPCZoneIdentifier:              new(strings.Join(g.subnets, ",")),
 		LifecycleHookSpecificationList: g.hooks,
-		Tags:                           groupTags(p.t.group, withoutSuspended(g.tags)),
+		Tags:                           session.GroupTags(p.t.group, withoutSuspended(g.tags), bookkeeping),
 	}
 	if g.mixed != nil {
 		g.mixed.LaunchTemplate.LaunchTemplateSpecification = from
@@ -133,7 +133,7 @@ func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
 		return err
 	}
 	is := p.memory.group.is
-	if is == nil || !p.ours(is) || strings.HasPrefix(session.Deref(is.Status), statusDeleting) {
+	if is == nil || !p.ours(is) || strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting) {
 		return refused
 	}
 	return nil

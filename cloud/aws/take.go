@@ -3,7 +3,6 @@ package aws
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -67,7 +66,7 @@ func (p *pass) going(ctx context.Context, id string, refused error) (bool, error
 	if i == nil {
 		return true, nil
 	}
-	state, member := stateOf(*i)
+	state, member := session.StateOf(*i)
 	return !member || state == pool.Terminating, nil
 }
 
@@ -101,7 +100,7 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 	}
 	_, err = p.c.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []ec2types.Tag{{Key: new(tagSetAside), Value: &p.t.Owner.ID}}})
 	if err = session.Refusal(err, p.now); err != nil {
-		return gone(err)
+		return session.ListChanged(err)
 	}
 	for _, id := range ids {
 		read := p.memory.members[id]
@@ -125,15 +124,6 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 	return err
 }
 
-// gone makes a conflict of EC2's refusal of an instance that the group still shows: the list is to be read again.
-func gone(err error) error {
-	var e *cloud.Error
-	if session.CodeOf(err) == codeNoInstance && errors.As(err, &e) {
-		e.Kind = cloud.Conflict
-	}
-	return err
-}
-
 // toSetAside are those of the targets that are in service. What is in standby or on its way out already is none of them.
 func (p *pass) toSetAside(targets []pool.Target) ([]string, error) {
 	is := p.memory.group.is
@@ -143,10 +133,10 @@ func (p *pass) toSetAside(targets []pool.Target) ([]string, error) {
 	var ids []string
 	for _, target := range targets {
 		i := memberOf(is, target.ID)
-		if i == nil || inStandby(*i) {
+		if i == nil || session.InStandby(*i) {
 			continue
 		}
-		switch state, member := stateOf(*i); {
+		switch state, member := session.StateOf(*i); {
 		case !member || state == pool.Terminating:
 		case i.LifecycleState == asgtypes.LifecycleStateInService:
 			ids = append(ids, target.ID)
@@ -168,9 +158,4 @@ func (p *pass) setAsideAfterAll(ctx context.Context, s pool.Step, refused error)
 		return err
 	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "NotInService", Message: "the group's instances have changed meanwhile: " + refused.Error()}
-}
-
-// inStandby says that the group does not count the instance although it runs.
-func inStandby(i asgtypes.Instance) bool {
-	return i.LifecycleState == asgtypes.LifecycleStateStandby || i.LifecycleState == asgtypes.LifecycleStateEnteringStandby
 }

@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"regexp"
-	"slices"
 	"strings"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -66,21 +65,16 @@ func (p *pass) doomOf(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.
 		cause := interrupted
 		return &cause
 	}
-	if state, _ := stateOf(i); state == pool.Failed && !inStandby(i) && replacesUnhealthy(is) {
+	if state, _ := session.StateOf(i); state == pool.Failed && !session.InStandby(i) && session.ReplacesUnhealthy(is) {
 		return &pool.Cause{Reason: "Unhealthy", Message: "the Auto Scaling group has found the instance unhealthy and replaces it"}
 	}
 	return nil
 }
 
-// replacesUnhealthy says that nobody has suspended what takes unhealthy instances away.
-func replacesUnhealthy(is *asgtypes.AutoScalingGroup) bool {
-	return !slices.ContainsFunc(suspendedOf(is), func(name string) bool { return name == "ReplaceUnhealthy" || name == "Terminate" })
-}
-
 // atShortNotice says that the group has spot instances, which may be taken at any time.
 func (p *pass) atShortNotice(is *asgtypes.AutoScalingGroup) bool {
 	for _, i := range is.Instances {
-		if state, member := stateOf(i); member && state != pool.Terminating && p.memory.members[session.Deref(i.InstanceId)].spot {
+		if state, member := session.StateOf(i); member && state != pool.Terminating && p.memory.members[session.Deref(i.InstanceId)].spot {
 			return true
 		}
 	}

@@ -131,7 +131,7 @@ func (p *pass) putTags(ctx context.Context, tags map[string]string) error {
 	if len(tags) == 0 {
 		return nil
 	}
-	_, err := p.c.AutoScaling.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: groupTags(p.t.group, tags)})
+	_, err := p.c.AutoScaling.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: session.GroupTags(p.t.group, tags, bookkeeping)})
 	return session.Refusal(err, p.now)
 }
 
@@ -143,7 +143,7 @@ func (p *pass) deleteTags(ctx context.Context, keys []string) error {
 	for _, key := range keys {
 		tags[key] = ""
 	}
-	_, err := p.c.AutoScaling.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: groupTags(p.t.group, tags)})
+	_, err := p.c.AutoScaling.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: session.GroupTags(p.t.group, tags, bookkeeping)})
 	return session.Refusal(err, p.now)
 }
 

@@ -55,6 +55,11 @@ func (r resolver) architecture(ctx context.Context) (string, error) {
 	return of[types[0].Name], nil
 }
 
+// Architecture is that of the instance types, empty where none is named and EKS has one.
+func (s Source) Architecture(ctx context.Context, look *session.Resolver) (string, error) {
+	return resolver{Resolver: look, s: s}.architecture(ctx)
+}
+
 // noTypes refuses a specification without an instance type, unless EKS has one for it.
 func (s Source) noTypes() error {
 	if s.Managed {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
@@ -108,3 +109,16 @@ func Deref[T any](p *T) T {
 
 // Unique sorts a list and drops what is there twice.
 func Unique(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
+// GroupTags are an Auto Scaling group's tags as they are sent; they are passed on to new instances, but for those that are kept
+// apart.
+func GroupTags(group string, tags map[string]string, apart func(key string) bool) []asgtypes.Tag {
+	list := make([]asgtypes.Tag, 0, len(tags))
+	for _, key := range SortedKeys(tags) {
+		list = append(list, asgtypes.Tag{
+			Key: &key, Value: new(tags[key]), PropagateAtLaunch: new(!apart(key)),
+			ResourceId: &group, ResourceType: new("auto-scaling-group"),
+		})
+	}
+	return list
+}
