@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,7 +35,7 @@ func (p Plan) until(v *view) Plan {
 	return p
 }
 
-// planCreate makes the template, then the group.
+// planCreate makes the template and what else the group needs, then the group.
 func planCreate(d Desired, o Observed, t Traits) Plan {
 	switch {
 	case d.Held != nil:
@@ -43,17 +44,23 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 		return Plan{Refused: outOfBounds(d), Settled: true}
 	case o.Wanted.Content == "":
 		return Plan{Waiting: unknownTemplate(o, t), Settled: true}
-	case behind(o):
-		return begin(d, putTemplate(o, t))
+	case notThere(o, t) != nil:
+		return Plan{Waiting: append(slices.Clone(o.Issues), *notThere(o, t)), Settled: true}
+	}
+	p := Plan{}
+	if put, provide := templateStep(d, o, t), provideStep(d, o, t); put != nil || provide != nil {
+		p.first(d, put, provide)
+		return p
 	}
 	size := d.Replicas
 	if d.External {
 		size = min(max(size, d.Min), d.Max)
 	}
-	return begin(d, &Step{
+	p.first(d, &Step{
 		Kind: CreateGroup, Size: size, Template: o.Latest().Ref,
 		Cause: Cause{"GroupMissing", fmt.Sprintf("there is no %s yet; it is made with %s", t.Group, machines(size))},
 	})
+	return p
 }
 
 // planKeep follows a group that exists. The checks stand in the order of their weight; the first that has a step wins,
@@ -69,10 +76,10 @@ func planKeep(d Desired, v *view) Plan {
 		p.Refused = v.bounds()
 	}
 	begins, rounds := v.drainSteps()
-	p.first(d,
-		v.renewStep(), v.cancelRollStep(), templateStep(d, v.o, v.t), v.groupStep(),
+	p.first(d, v.quiet(
+		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(),
 		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), begins, v.releaseStep(),
-		v.startRollStep(), v.pruneStep(), rounds)
+		v.startRollStep(), v.pruneStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {
 		p.Waiting = v.turns()
 	}
@@ -97,13 +104,6 @@ func (p *Plan) first(d Desired, steps ...*Step) {
 			return
 		}
 	}
-}
-
-// begin is the plan of one step, unless the cloud refused it a moment ago.
-func begin(d Desired, s *Step) Plan {
-	p := Plan{}
-	p.first(d, s)
-	return p
 }
 
 // outOfBounds says whether the replicas are outside of what the group allows.
@@ -132,11 +132,11 @@ func unknownTemplate(o Observed, t Traits) []Cause {
 }
 
 // launchesNext is the template that the group shall launch from: the newest, unless that is not what is wanted, or a roll of the
-// cloud's own sees to it.
+// cloud's own sees to it, as it always does where it replaces whatever is of another template.
 func (v *view) launchesNext() string {
 	latest := v.o.Latest()
 	unwanted := v.o.Wanted.Content != "" && !latest.Same(v.o.Wanted)
-	if latest.Ref == "" || unwanted || v.pointsByRoll() || v.rollsNow() {
+	if latest.Ref == "" || unwanted || v.t.RollsChanges || v.pointsByRoll() || v.rollsNow() {
 		return v.o.Group.Template
 	}
 	return latest.Ref

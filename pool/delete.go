@@ -1,18 +1,21 @@
 package pool
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// planDelete drains what runs, then deletes the group, then the template. What is not ours stays.
+// planDelete drains what runs, then deletes the group, then the template and what else was made for it. What is not ours stays.
 func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
-	p := Plan{}
-	switch {
-	case o.Group == nil && len(o.Versions) == 0:
-		return Plan{Gone: true, Settled: true}
-	case o.Group == nil:
-		p.first(d, &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is in use no more", t.Template)}})
-		return p
+	if o.Group == nil {
+		return planCleanUp(d, o, t)
 	}
+	p := Plan{}
 	v.condemnAll()
+	p.Waiting = v.broken()
+	if !o.Group.Deleting {
+		p.Waiting = append(p.Waiting, v.working()...)
+	}
 	steps := []*Step{v.releaseStep(), v.renewStep()}
 	switch {
 	case o.Group.Deleting:
@@ -21,13 +24,29 @@ func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
 	case v.unknownNodes() && len(v.members) > 0:
 		p.Waiting = append(p.Waiting, Cause{"WorkloadClusterUnreachable", "waiting for the workload cluster to answer, because nodes are drained before they go"})
 	default:
+		p.Waiting = append(p.Waiting, v.unended()...)
 		steps = append(steps, v.endRoll(), v.deleteStep())
 	}
-	p.first(d, steps...)
+	p.first(d, v.quiet(steps...)...)
 	if p.Step == nil || p.Step.Kind == Drain || p.Step.Kind == Release || p.Step.Kind == Renew {
 		p.Waiting = append(p.Waiting, draining(o.Instances)...)
 	}
 	p.Instances = v.verdicts()
+	return p
+}
+
+// planCleanUp deletes what is left when the group has gone.
+func planCleanUp(d Desired, o Observed, t Traits) Plan {
+	var template *Step
+	if slices.ContainsFunc(o.Versions, func(v Template) bool { return !v.Given }) {
+		template = &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is in use no more", t.Template)}}
+	}
+	rest := cleanUpStep(o, t)
+	if template == nil && rest == nil {
+		return Plan{Gone: true, Settled: true}
+	}
+	p := Plan{}
+	p.first(d, template, rest)
 	return p
 }
 
@@ -44,6 +63,9 @@ func (v *view) deleteStep() *Step {
 	if drain := v.drainStep(); drain != nil {
 		return drain
 	}
+	if !v.deletable() {
+		return nil
+	}
 	return &Step{Kind: DeleteGroup, Targets: targets(v.members), Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
 }
 
@@ -56,8 +78,26 @@ func (v *view) caught() []*Step {
 // endRoll ends a roll of the cloud's own, which would launch machines to replace those that are drained.
 func (v *view) endRoll() *Step {
 	roll := v.o.Roll
-	if roll == nil || roll.ended() || roll.State == RollCancelling {
+	if roll == nil || roll.ended() || roll.State == RollCancelling || v.t.CancelsNot {
 		return nil
 	}
 	return &Step{Kind: CancelRoll, Refs: []string{roll.ID}, Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
+}
+
+// unended says that a roll of the cloud's own goes on that can't be ended.
+func (v *view) unended() []Cause {
+	if !v.t.CancelsNot || !v.rollsNow() {
+		return nil
+	}
+	c := rolling(v.o.Roll, v.t)
+	c.Message += "; it can't be cancelled, and the " + v.t.Group + " is deleted when it has ended"
+	return []Cause{c}
+}
+
+// broken are the cloud's words on why the group was not made or not deleted.
+func (v *view) broken() []Cause {
+	if v.o.Group.Failed == nil {
+		return nil
+	}
+	return []Cause{*v.o.Group.Failed}
 }

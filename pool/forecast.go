@@ -63,9 +63,9 @@ func (v *view) rollout() Rollout {
 	}
 	roll := v.o.Roll
 	switch {
-	case roll != nil && !roll.ended() && v.d.RolloutHeld == nil:
-		r.State, r.Cause = RolloutInProgress, rolling(roll, v.t)
-	case r.Left > 0 && v.left+v.aside+v.asked > 0:
+	case roll != nil && !roll.ended() && (v.d.RolloutHeld == nil || v.t.CancelsNot):
+		r.State, r.Cause = RolloutInProgress, v.rollingOn()
+	case r.Left > 0 && !v.cloudFirst() && v.left+v.aside+v.asked > 0:
 		r.State, r.Cause = v.byHandState()
 	case r.Left > 0:
 		r.State, r.Cause = v.nativeState()

@@ -77,12 +77,14 @@ func (v *view) forbidden() (RolloutState, *Cause) {
 func (v *view) obstructed() (RolloutState, *Cause) {
 	roll := v.o.Roll
 	switch {
-	case v.byHand() && !v.launchesWanted():
+	case v.byHand() && !v.t.RollsChanges && !v.launchesWanted():
 		return RolloutWaiting, &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:
 		return RolloutWaiting, &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
 	case roll != nil && !roll.ended():
 		return RolloutWaiting, &Cause{"CloudRolls", "waiting for a roll of the cloud's own to end"}
+	case v.cloudFirst() || v.repoints():
+		return RolloutWaiting, &Cause{"CloudRolls", fmt.Sprintf("a roll of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
 	}
 	if halted := v.halted(); halted != nil {
 		return RolloutHalted, halted

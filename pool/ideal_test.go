@@ -33,6 +33,14 @@ func (c *ideal) do(t failer, s Step) {
 		c.o.Versions = append([]Template{v}, c.o.Versions...)
 	case CreateGroup:
 		c.o.Group = &Group{ID: "arn", Size: s.Size, Template: s.Template}
+	case Provide:
+		c.o.Needs = slices.DeleteFunc(slices.Clone(c.o.Needs), func(f string) bool { return slices.Contains(s.Fields, f) })
+	case CleanUp:
+		c.o.Leftovers = slices.DeleteFunc(slices.Clone(c.o.Leftovers), func(f string) bool { return slices.Contains(s.Fields, f) })
+	case DefaultTemplate:
+		for k, v := range c.o.Versions {
+			c.o.Versions[k].Fixed = v.Ref == s.Template || v.Fixed && v.Given
+		}
 	case UpdateGroup:
 		g.Template = s.Template
 		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
@@ -81,7 +89,7 @@ func (c *ideal) do(t failer, s Step) {
 		g.Deleting = true
 		c.leave(func(Instance) bool { return true })
 	case DeleteTemplates:
-		c.o.Versions = nil
+		c.o.Versions = slices.DeleteFunc(c.o.Versions, ours)
 	default:
 		t.Fatalf("a step that no driver knows: %s", s.Kind)
 	}
@@ -120,7 +128,11 @@ func (c *ideal) roll() {
 		return
 	}
 	for k, i := range c.o.Instances {
-		if i.State == Running && (i.Template.Ref != roll.Template.Ref || i.Created.Before(roll.Started)) {
+		old := i.Template.Ref != roll.Template.Ref || i.Created.Before(roll.Started)
+		if c.tr.RollsChanges {
+			old = i.Template != c.version(roll.Template.Ref)
+		}
+		if i.State == Running && old {
 			c.o.Instances[k].State = Terminating
 			return
 		}
@@ -189,6 +201,10 @@ func (c *ideal) tick() {
 		}
 		return
 	}
+	c.o.Group.Busy = nil
+	if slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return i.Node != nil }) {
+		c.o.Group.Failed = nil
+	}
 	c.roll()
 	counted := slices.DeleteFunc(alive(c.o), func(i Instance) bool { return i.Aside })
 	// A group that is larger than its size is made smaller by the cloud, one at a time.
@@ -219,6 +235,9 @@ func TestFixedPoint(t *testing.T) {
 		d.Avoid, d.Held = nil, nil
 		if o.Wanted.Content == "" {
 			o.Wanted = Template{Content: "v1:new", Data: "d"}
+		}
+		if o.Wanted.Given && o.Latest().Ref == "" {
+			o.Versions = append([]Template{{Ref: "lt:99", Given: true, Content: o.Wanted.Content}}, o.Versions...)
 		}
 		tr := someTraits().Draw(t, "traits")
 		o = seenBy(tr, o)
@@ -251,7 +270,7 @@ func TestFixedPoint(t *testing.T) {
 func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 	switch {
 	case d.Deleting:
-		if c.o.Group != nil || len(c.o.Versions) > 0 || len(c.o.Instances) > 0 || !Decide(d, c.o, c.tr, c.now).Gone {
+		if c.o.Group != nil || slices.ContainsFunc(c.o.Versions, ours) || len(c.o.Leftovers) > 0 || len(c.o.Instances) > 0 || !Decide(d, c.o, c.tr, c.now).Gone {
 			t.Fatalf("want nothing left, got %+v", c.o)
 		}
 	case c.o.Group == nil:
@@ -260,18 +279,32 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 		}
 	case c.isStale(d):
 		t.Fatalf("want every machine as it should be, got %+v", c.o.Instances)
-	case !c.o.Latest().Same(c.o.Wanted) || c.o.Latest().Data != c.o.Wanted.Data || c.o.Group.Template != c.o.Latest().Ref && !c.waitsForRoll(d):
+	case !c.pointed(d):
 		t.Fatalf("want the group to launch from what is wanted, got %+v of %+v", c.o.Group, c.o.Versions)
 	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return i.Condemned != nil || i.Doomed != nil || i.Hold != nil }) && outOfBounds(d) == nil:
 		t.Fatalf("want nobody left who had to go, got %+v", c.o.Instances)
 	case !c.rests(d):
 	case !d.External && outOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
 		t.Fatalf("want %d machines, got %d in a group of size %d", d.Replicas, len(c.o.Instances), c.o.Group.Size)
-	case d.External && before.Group != nil && !before.Group.Deleting && c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
+	case d.External && before.Group != nil && !before.Group.Deleting && before.Group.Failed == nil && c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
 		t.Fatalf("want the size left alone at %d, got %d", before.Group.Size, c.o.Group.Size)
 	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Node.DrainStarted.IsZero() }):
 		t.Fatalf("want no node left cordoned, got %+v", c.o.Instances)
 	}
+}
+
+// pointed says that the newest template is what is wanted, and that the group launches from it or from one as good.
+func (c *ideal) pointed(d Desired) bool {
+	latest, launches := c.o.Latest(), c.version(c.o.Group.Template)
+	switch {
+	case !latest.Same(c.o.Wanted):
+		return false
+	case c.waitsForRoll(d):
+		return true
+	case c.tr.RollsChanges:
+		return launches.Same(c.o.Wanted)
+	}
+	return launches.Ref == latest.Ref && (latest.Given || latest.Data == c.o.Wanted.Data)
 }
 
 // rests says that no rollout is held up in its middle.
@@ -281,7 +314,10 @@ func (c *ideal) rests(d Desired) bool {
 
 // waitsForRoll says that the group is pointed at its template by a roll that may not begin.
 func (c *ideal) waitsForRoll(d Desired) bool {
-	return d.Rollback && c.tr.Rolls && d.Strategy == nil && (d.RolloutHeld != nil || outOfBounds(d) != nil && !d.External)
+	if c.tr.RollsChanges && d.SkipModel && slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Template.Same(c.o.Wanted) }) {
+		return true
+	}
+	return (c.tr.RollsChanges || d.Rollback && c.tr.Rolls && d.Strategy == nil) && (d.RolloutHeld != nil || outOfBounds(d) != nil && !d.External)
 }
 
 // isStale says that a machine is left that should have been replaced.

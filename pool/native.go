@@ -13,7 +13,7 @@ const (
 )
 
 // native says that stale instances are left to the cloud's own roll.
-func (v *view) native() bool { return v.d.Strategy == nil && v.t.Rolls }
+func (v *view) native() bool { return v.t.RollsChanges || v.d.Strategy == nil && v.t.Rolls }
 
 // byCloud are the stale instances that the cloud is to replace.
 func (v *view) byCloud() []*member {
@@ -49,19 +49,61 @@ func (v *view) pointsByRoll() bool {
 	return n > 0 || v.o.Roll != nil && !v.o.Roll.ended()
 }
 
+// cloudFirst says that a roll of the cloud's own comes before whatever our hand replaces: the two together would take more than
+// the budgets allow.
+func (v *view) cloudFirst() bool {
+	n, _ := v.leftToCloud()
+	return v.t.RollsChanges && n > 0
+}
+
+// repoints says that the group has to be pointed at the newest template, which is done by a roll alone, although the roll has
+// nobody to replace, or because the bootstrap data of what the group launches from is lost and machines wait for it. A roll
+// replaces what is of another template even where that is no reason for it: then there is none.
+func (v *view) repoints() bool {
+	if !v.t.RollsChanges || v.o.Wanted.Content == "" {
+		return false
+	}
+	if v.launchesWanted() {
+		return v.lost(v.launched()) && !v.lost(v.o.Latest()) && v.lacks()
+	}
+	return !slices.ContainsFunc(v.members, func(m *member) bool { return v.outOfDate(m.Instance) })
+}
+
+// lacks says that machines are missing that only what the group launches from can bring.
+func (v *view) lacks() bool {
+	joined := 0
+	for _, m := range v.members {
+		if m.Node != nil {
+			joined++
+		}
+	}
+	return joined < v.o.Group.Size
+}
+
+// repointed is why the group is pointed at the newest template where no instance is stale.
+func (v *view) repointed() Cause {
+	if v.launchesWanted() {
+		return Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", v.o.Group.Template)}
+	}
+	return Cause{"TemplateBehind", fmt.Sprintf("the %s launches from %s, which is not what the specification asks for", v.t.Group, v.o.Group.Template)}
+}
+
 // startRollStep begins the cloud's own roll.
 func (v *view) startRollStep() *Step {
-	if roll := v.o.Roll; roll != nil && !roll.ended() || !v.native() {
+	if v.rollsNow() || !v.native() {
 		return nil
 	}
 	n, every := v.leftToCloud()
-	if n == 0 || v.rollWaits() != nil {
+	if n == 0 && !v.repoints() || v.rollWaits() != nil {
 		return nil
+	}
+	if n == 0 {
+		return &Step{Kind: StartRoll, Template: v.o.Latest().Ref, Cause: v.repointed()}
 	}
 	return &Step{Kind: StartRoll, Template: v.o.Latest().Ref, Every: every, Targets: targets(v.byCloud()), Cause: v.firstStale()}
 }
 
-// mayCancel says that a roll can be ended, and by us: what we can't recognise somebody else has begun, and it is waited for.
+// mayCancel says that a roll goes on and is ours to end: what we can't recognise somebody else has begun, and it is waited for.
 func (v *view) mayCancel(roll *Roll) bool {
 	others := func() bool { return roll.Template.Content == "" && !v.fromNothing(roll) }
 	return roll != nil && roll.cancellable() && !others()
@@ -70,28 +112,37 @@ func (v *view) mayCancel(roll *Roll) bool {
 // cancelRollStep ends a roll to what is not wanted any more, one that somebody pauses, one whose machines do not become Ready
 // (the cloud does not know of nodes, and would go on to the last machine), and one that a strategy takes over from.
 func (v *view) cancelRollStep() *Step {
+	if v.t.CancelsNot {
+		return nil
+	}
+	cause := v.unwantedRoll()
+	if cause == nil {
+		return nil
+	}
+	return &Step{Kind: CancelRoll, Refs: []string{v.o.Roll.ID}, Cause: *cause}
+}
+
+// unwantedRoll says why a roll that runs and is ours should not go on.
+func (v *view) unwantedRoll() *Cause {
 	roll := v.o.Roll
 	if !v.mayCancel(roll) {
 		return nil
 	}
-	var cause Cause
 	switch {
 	case v.fromNothing(roll):
-		cause = Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the roll makes machines, does not exist any more", roll.Template.Ref)}
+		return &Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the roll makes machines, does not exist any more", roll.Template.Ref)}
 	case v.d.RolloutHeld != nil:
-		cause = *v.d.RolloutHeld
+		return v.d.RolloutHeld
 	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
-		cause = Cause{templateChanged, fmt.Sprintf("the roll makes machines of %s, which is not what the specification asks for any more", roll.Template.Ref)}
+		return &Cause{templateChanged, fmt.Sprintf("the roll makes machines of %s, which is not what the specification asks for any more", roll.Template.Ref)}
 	case v.lost(roll.Template) && !v.lost(v.o.Latest()):
-		cause = Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", roll.Template.Ref)}
+		return &Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", roll.Template.Ref)}
 	case roll.State == RollRunning && v.halted() != nil:
-		cause = *v.halted()
-	case v.d.Strategy != nil:
-		cause = Cause{"StrategyChanged", "the strategy of the pool replaces machines one by one"}
-	default:
-		return nil
+		return v.halted()
+	case !v.native():
+		return &Cause{"StrategyChanged", "the strategy of the pool replaces machines one by one"}
 	}
-	return &Step{Kind: CancelRoll, Refs: []string{roll.ID}, Cause: cause}
+	return nil
 }
 
 // unlisted is for how long after its beginning a roll may make machines of a version that lists do not show yet.
@@ -107,23 +158,36 @@ func (v *view) lost(t Template) bool { return t.Data != "" && slices.Contains(v.
 
 // rollWaits says why the cloud's own roll is not begun now.
 func (v *view) rollWaits() *Cause {
-	roll := v.o.Roll
 	switch {
 	case v.d.RolloutHeld != nil:
 		return v.d.RolloutHeld
 	case v.bounds() != nil:
 		return v.bounds()
-	case !v.o.Latest().Same(v.o.Wanted) || !v.d.Rollback && !v.launchesWanted():
+	case v.unpointed():
 		return &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:
 		return &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
+	case v.t.RollsChanges && slices.ContainsFunc(v.members, func(m *member) bool { return m.going && m.drains() }):
+		return &Cause{"Draining", fmt.Sprintf("the roll of the %s waits until the machines are gone that are being drained already", v.t.Group)}
 	case v.halted() != nil:
 		return v.halted()
-	case roll != nil && roll.Template.Same(v.o.Wanted) && !v.askedSince(roll) && !v.reached(roll.Ended.Add(pause(roll))):
-		return &Cause{"RollFailed", fmt.Sprintf("the roll of the %s to %s has ended as %s and is begun again after a pause%s",
-			v.t.Group, roll.Template.Ref, roll.State, because(roll))}
 	}
-	return nil
+	return v.rollRests()
+}
+
+// unpointed says that there is not yet what a roll would make machines of.
+func (v *view) unpointed() bool {
+	return !v.o.Latest().Same(v.o.Wanted) || !v.d.Rollback && !v.t.RollsChanges && !v.launchesWanted()
+}
+
+// rollRests says that the last roll did not do what it should, and that the next one is begun after a pause.
+func (v *view) rollRests() *Cause {
+	roll := v.o.Roll
+	if roll == nil || !roll.Template.Same(v.o.Wanted) || v.askedSince(roll) || v.reached(roll.Ended.Add(pause(roll))) {
+		return nil
+	}
+	return &Cause{"RollFailed", fmt.Sprintf("the roll of the %s to %s has ended as %s and is begun again after a pause%s",
+		v.t.Group, roll.Template.Ref, roll.State, because(roll))}
 }
 
 // askedSince says that a restart was asked for after the roll had begun.

@@ -142,12 +142,15 @@ type Observed struct {
 	Remember map[string]string
 }
 
-// Latest is the newest template that exists, or the zero Template.
+// Latest is the template that new machines shall be launched from, as far as it exists: the newest of ours, or the wanted one
+// where that is Given. It is the zero Template when there is none.
 func (o Observed) Latest() Template {
-	if len(o.Versions) == 0 {
-		return Template{}
+	for _, v := range o.Versions {
+		if o.Wanted.Content == "" || v.Given == o.Wanted.Given && (!v.Given || v.Same(o.Wanted)) {
+			return v
+		}
 	}
-	return o.Versions[0]
+	return Template{}
 }
 
 // LaunchesFrom are the templates that machines may still be launched from: what the group is pointed at, and what a roll of

@@ -67,10 +67,12 @@ func anInstance(id string) *rapid.Generator[Instance] {
 func aFleet() *rapid.Generator[Observed] {
 	return rapid.Custom(func(t *rapid.T) Observed {
 		o := Observed{Wanted: aTemplate().Draw(t, "wanted"), NodesUnknown: rapid.IntRange(0, 4).Draw(t, "away") == 0}
-		o.Wanted.Ref = ""
+		o.Wanted.Ref, o.Wanted.Given = "", rapid.IntRange(0, 9).Draw(t, "brought") == 0
+		o.Needs = rapid.SampledFrom([][]string{nil, nil, nil, nil, {"role"}}).Draw(t, "needs")
+		o.Leftovers = rapid.SampledFrom([][]string{nil, nil, nil, {"role"}}).Draw(t, "leftovers")
 		for k := range rapid.IntRange(0, 5).Draw(t, "versions") {
 			v := aTemplate().Draw(t, "version")
-			v.Ref, v.Fixed = fmt.Sprintf("lt:%d", 6-k), rapid.IntRange(0, 4).Draw(t, "fixed") == 0
+			v.Ref, v.Fixed, v.Given = fmt.Sprintf("lt:%d", 6-k), rapid.IntRange(0, 4).Draw(t, "fixed") == 0, rapid.IntRange(0, 9).Draw(t, "given") == 0
 			o.Versions = append(o.Versions, v)
 		}
 		if rapid.IntRange(0, 9).Draw(t, "group") == 0 {
@@ -89,11 +91,28 @@ func aFleet() *rapid.Generator[Observed] {
 			Deleting: rapid.IntRange(0, 19).Draw(t, "deleting") == 0,
 			Surge:    rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "surge"),
 		}
+		troubled(t, o.Group)
 		if rapid.IntRange(0, 4).Draw(t, "roll") == 0 {
 			o.Roll = aRoll().Draw(t, "roll")
 		}
 		return o
 	})
+}
+
+// troubled draws what a cloud says about a group that it is at work on or failed with.
+func troubled(t *rapid.T, g *Group) {
+	if rapid.IntRange(0, 5).Draw(t, "busy") == 0 {
+		g.Busy = &Cause{"Updating", "x"}
+	}
+	if rapid.IntRange(0, 5).Draw(t, "broken") == 0 {
+		g.Failed, g.Created = &Cause{"CreateFailed", "x"}, now.Add(-2*time.Hour)
+		if rapid.Bool().Draw(t, "deletion failed") {
+			g.DeleteFailed = now.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "failed before")) * time.Minute)
+		}
+	}
+	if rapid.IntRange(0, 5).Draw(t, "stiff") == 0 {
+		g.Unchangeable = []string{"subnets"}
+	}
 }
 
 func aRoll() *rapid.Generator[*Roll] {
@@ -112,6 +131,8 @@ func someTraits() *rapid.Generator[Traits] {
 		tr := traits
 		tr.Rolls, tr.SetsAside, tr.KeepsFailed = rapid.Bool().Draw(t, "rolls"), rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed")
 		tr.NoReplace = !tr.SetsAside && rapid.IntRange(0, 3).Draw(t, "no replace") == 0
+		tr.RollsChanges = tr.Rolls && rapid.IntRange(0, 2).Draw(t, "rolls changes") == 0
+		tr.CancelsNot = tr.Rolls && rapid.Bool().Draw(t, "cancels not")
 		return tr
 	})
 }
@@ -164,9 +185,10 @@ func aDesired() *rapid.Generator[Desired] {
 		if rapid.IntRange(0, 5).Draw(t, "restart") == 0 {
 			d.Restart = &Restart{Before: now.Add(-time.Hour), Cause: Cause{"Restart", "x"}}
 		}
+		d.KeepTemplates = rapid.IntRange(0, 4).Draw(t, "keep")
 		d.MinReady = rapid.SampledFrom([]time.Duration{0, 0, 30 * time.Second}).Draw(t, "min ready")
 		kinds := []StepKind{PutTemplate, CreateGroup, UpdateGroup, Resize, Drain, Undrain, Remove, PruneTemplates, DeleteGroup, DeleteTemplates,
-			Replace, SetAside, Release, Renew, StartRoll, CancelRoll}
+			Replace, SetAside, Release, Renew, StartRoll, CancelRoll, DefaultTemplate, Provide, CleanUp}
 		if rapid.Bool().Draw(t, "refusals") {
 			refused(rapid.SliceOfNDistinct(rapid.SampledFrom(kinds), 1, 4, rapid.ID).Draw(t, "refused")...)(&d)
 		}
@@ -184,7 +206,7 @@ func copied(o Observed) Observed {
 	}
 	if o.Group != nil {
 		group := *o.Group
-		group.Drift = slices.Clone(group.Drift)
+		group.Drift, group.Unchangeable = slices.Clone(group.Drift), slices.Clone(group.Unchangeable)
 		o.Group = &group
 	}
 	return o
@@ -218,7 +240,7 @@ func TestStepsAreSafe(t *testing.T) {
 				t.Fatalf("%s: %s", say(p), fault)
 			}
 		}
-		if p.Gone && (o.Group != nil || len(o.Versions) > 0 || !d.Deleting) {
+		if p.Gone && (o.Group != nil || slices.ContainsFunc(o.Versions, ours) || len(o.Leftovers) > 0 || !d.Deleting) {
 			t.Fatalf("want nothing said to be gone that is there, got %s", say(p))
 		}
 		if p.Step == nil && !p.Settled && !p.Gone && p.Refused == nil && len(p.Waiting) == 0 && waitsForNothing(o) {
@@ -226,6 +248,9 @@ func TestStepsAreSafe(t *testing.T) {
 		}
 	})
 }
+
+// ours says that a version is not given.
+func ours(v Template) bool { return !v.Given }
 
 // waitsForNothing says that the group holds exactly what it should.
 func waitsForNothing(o Observed) bool {
@@ -266,7 +291,7 @@ func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		}
 		seen[target.ID] = true
 	}
-	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, tr, s), unsafePrune(o, s), overBudget(d, o, tr, now, s, there),
+	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, tr, s), unsafePrune(d, o, s), untimely(d, o, tr, s), overBudget(d, o, tr, now, s, there),
 		unfounded(d, o, tr, now, s, there), unsafeRoll(d, o, tr, s))
 }
 
@@ -362,7 +387,7 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 	tooMany -= n
 	for _, target := range s.Targets {
 		i := there[target.ID]
-		byHand := d.Strategy != nil || !tr.Rolls
+		byHand := d.Strategy != nil && !tr.RollsChanges || !tr.Rolls || tr.RollsChanges && (d.SkipModel || i.Template.Same(o.Wanted) || o.Wanted.Content == "" || i.Template.Content == "")
 		switch {
 		case i.Condemned != nil || i.Aside || i.Doomed != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailed:
 		case d.RolloutHeld == nil && byHand && outdated(d, o, i):
@@ -378,17 +403,43 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 // unsafeRoll holds what the cloud's own roll is not asked.
 func unsafeRoll(d Desired, o Observed, tr Traits, s Step) string {
 	runs := o.Roll != nil && !o.Roll.ended()
+	old := func(i Instance) bool { return outdated(d, o, i) }
 	switch {
-	case s.Kind == StartRoll && (!tr.Rolls || d.Strategy != nil || d.RolloutHeld != nil || runs || o.NodesUnknown):
+	case s.Kind == StartRoll && (!tr.Rolls || d.Strategy != nil && !tr.RollsChanges || d.RolloutHeld != nil || runs || o.NodesUnknown):
 		return "a roll is not wanted now"
 	case s.Kind == StartRoll && !slices.ContainsFunc(o.Versions, func(v Template) bool { return v.Ref == s.Template && v.Same(o.Wanted) }):
 		return "it rolls to what is not wanted"
-	case s.Kind == StartRoll && !slices.ContainsFunc(alive(o), func(i Instance) bool { return outdated(d, o, i) }):
+	case s.Kind == StartRoll && !tr.RollsChanges && !slices.ContainsFunc(alive(o), old):
 		return "nothing is to be replaced"
-	case s.Kind == CancelRoll && (!runs || o.Roll.State == RollCancelling || len(s.Refs) != 1):
+	case s.Kind == StartRoll && tr.RollsChanges && d.SkipModel && slices.ContainsFunc(alive(o), func(i Instance) bool {
+		return i.Template.Content != "" && !i.Template.Same(o.Wanted)
+	}):
+		return "it would replace what is to stay"
+	case s.Kind == CancelRoll && (!runs || o.Roll.State == RollCancelling || len(s.Refs) != 1 || tr.CancelsNot):
 		return "there is nothing to cancel"
 	case s.Kind == CancelRoll && !d.Deleting && o.Roll.Template.Content == "":
 		return "the roll is not ours"
+	case s.Kind == UpdateGroup && tr.RollsChanges && s.Template != o.Group.Template:
+		return "the group is pointed at a template by a roll alone"
+	}
+	return ""
+}
+
+// untimely says that a step does not fit what the cloud is doing, or what stage the pool's life is at.
+func untimely(d Desired, o Observed, tr Traits, s Step) string {
+	group := []StepKind{UpdateGroup, Resize, Remove, Replace, SetAside, StartRoll, DeleteGroup, DefaultTemplate, PruneTemplates}
+	rolls := tr.RollsChanges && o.Roll != nil && !o.Roll.ended()
+	switch {
+	case o.Group != nil && (o.Group.Busy != nil || rolls) && slices.Contains(group, s.Kind):
+		return "the cloud is at work on the group"
+	case s.Kind == Provide && (d.Deleting || d.Held != nil || len(o.Needs) == 0):
+		return "nothing is needed now"
+	case s.Kind == CreateGroup && len(o.Needs) > 0:
+		return "the group needs something first"
+	case s.Kind == CleanUp && (!d.Deleting || o.Group != nil || len(o.Leftovers) == 0):
+		return "nothing is left over yet"
+	case s.Kind == PutTemplate && o.Wanted.Given, s.Kind == DeleteTemplates && !slices.ContainsFunc(o.Versions, ours):
+		return "the template is not ours"
 	}
 	return ""
 }
@@ -421,8 +472,10 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 		}
 	}
 	switch {
-	case s.Kind == DeleteGroup && !d.Deleting:
+	case s.Kind == DeleteGroup && !d.Deleting && (o.Group.Failed == nil || d.Held != nil || slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.Node != nil })):
 		return "the pool stays"
+	case s.Kind == DeleteGroup && now.Sub(o.Group.DeleteFailed) < 5*time.Minute:
+		return "it failed a moment ago"
 	case s.Kind == DeleteGroup:
 		return ""
 	case s.Kind == Replace && tr.NoReplace:
@@ -465,8 +518,9 @@ func unsafeSize(d Desired, o Observed, tr Traits, s Step) string {
 	return ""
 }
 
-// unsafePrune holds what must be kept.
-func unsafePrune(o Observed, s Step) string {
+// unsafePrune holds what must be kept, and counts the history in a way of its own: of versions that differ in content, as many
+// as are asked for, the newest first.
+func unsafePrune(d Desired, o Observed, s Step) string {
 	if s.Kind != PruneTemplates {
 		return ""
 	}
@@ -477,16 +531,32 @@ func unsafePrune(o Observed, s Step) string {
 	for _, i := range o.Instances {
 		kept[i.Template.Ref] = "a machine was launched from it"
 	}
-	exists := map[string]bool{}
+	exists, left := map[string]bool{}, map[string]bool{}
+	var contents []string
 	for _, v := range o.Versions {
 		exists[v.Ref] = true
-		if v.Fixed {
-			kept[v.Ref] = "it is fixed"
+		if v.Fixed || v.Given {
+			kept[v.Ref] = "it is not ours to delete"
+		}
+		if !slices.Contains(s.Refs, v.Ref) {
+			left[v.identity()] = true
+		}
+		if !slices.Contains(contents, v.identity()) {
+			contents = append(contents, v.identity())
 		}
 	}
 	for _, ref := range s.Refs {
 		if why := kept[ref]; why != "" || !exists[ref] {
 			return ref + " stays: " + cmp.Or(why, "it does not exist")
+		}
+	}
+	history := 3
+	if d.KeepTemplates > 0 {
+		history = max(2, d.KeepTemplates)
+	}
+	for _, content := range contents[:min(history, len(contents))] {
+		if !left[content] {
+			return content + " is history"
 		}
 	}
 	return ""

@@ -145,7 +145,7 @@ func (v *view) toDrain() []*member {
 		}
 	}
 	for _, m := range v.queue {
-		if m.going && !v.removable(m.Instance) {
+		if m.going && !v.removable(m.Instance) && v.drainsNow(m) {
 			list = append(list, m)
 		}
 	}

@@ -11,10 +11,11 @@ const templateChanged = "TemplateChanged"
 // outdated says why an instance is to be replaced by one of the wanted template, if it is (rules 7 and 8). Causes are made
 // once for all instances that have the same.
 func (v *view) outdated(i *Instance, causes map[string]Cause) *Cause {
-	if v.restarted(i) {
+	changes := !v.d.SkipModel && v.outOfDate(i)
+	if v.restarted(i) && (!changes || !v.t.RollsChanges) {
 		return &v.d.Restart.Cause
 	}
-	if v.d.SkipModel || !v.outOfDate(i) {
+	if !changes {
 		return nil
 	}
 	key := i.Template.Ref

@@ -2,10 +2,10 @@ package pool
 
 import "fmt"
 
-// behind says whether the newest template lacks what is wanted, bootstrap data included.
+// behind says whether the newest template lacks what is wanted, bootstrap data included. What is Given is nobody's to make.
 func behind(o Observed) bool {
 	latest := o.Latest()
-	return o.Wanted.Content != "" && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
+	return o.Wanted.Content != "" && !o.Wanted.Given && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
 }
 
 func putTemplate(o Observed, t Traits) *Step {
@@ -26,6 +26,27 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 		return nil
 	}
 	return putTemplate(o, t)
+}
+
+// templateStep keeps the newest template what is asked for. Where the group is pointed at a template by a roll alone, which
+// replaces every machine, nothing would launch from a version that holds nothing new but bootstrap data: there is none made
+// as long as that of the group is good.
+func (v *view) templateStep() *Step {
+	if v.t.RollsChanges && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.Roll.Template)) && v.o.Latest().Same(v.o.Wanted) {
+		return nil
+	}
+	return templateStep(v.d, v.o, v.t)
+}
+
+// fits says that machines of a template are what is wanted and can join.
+func (v *view) fits(t Template) bool { return t.Same(v.o.Wanted) && !v.lost(t) }
+
+// notThere says that the template that was brought does not exist.
+func notThere(o Observed, t Traits) *Cause {
+	if !o.Wanted.Given || o.Latest().Ref != "" {
+		return nil
+	}
+	return &Cause{"TemplateNotFound", fmt.Sprintf("waiting for the %s that the specification names: it does not exist, or can't be seen yet", t.Template)}
 }
 
 // kept is how many versions of distinct content the history holds.

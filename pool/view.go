@@ -174,11 +174,20 @@ func (v *view) judge(m *member, causes map[string]Cause) {
 		m.why, m.cause = broken, Cause{"Failed", "the instance failed"}
 	case old != nil:
 		m.why, m.cause = stale, *old
-		m.ours = v.d.Strategy != nil || !v.t.Rolls && v.restarted(m.Instance)
+		m.ours = v.ours(m.Instance)
 		if nobody := v.servesNobody(m.Instance); m.ours && nobody != nil {
 			m.why, m.cause = idle, Cause{nobody.Reason, nobody.Message + ", and it was " + old.Message}
 		}
 	}
+}
+
+// ours says that a stale instance is replaced by our hand. Where the cloud's roll replaces what is of another template and
+// nothing else, that is what it is asked for, and the rest is ours; elsewhere a strategy takes all.
+func (v *view) ours(i *Instance) bool {
+	if v.t.RollsChanges {
+		return v.d.SkipModel || !v.outOfDate(i)
+	}
+	return v.d.Strategy != nil || !v.t.Rolls && v.restarted(i)
 }
 
 // byHand says whether a strategy of ours replaces stale instances.

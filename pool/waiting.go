@@ -8,6 +8,9 @@ import (
 // settled says that the cloud is not at work: as many instances run as the group wants, and none comes or goes
 // or was asked to go.
 func (v *view) settled() bool {
+	if v.busy() != nil {
+		return false
+	}
 	running := 0
 	for _, i := range v.o.Instances {
 		switch {
@@ -27,6 +30,11 @@ func (v *view) waiting() []Cause {
 	if d.Held != nil && o.Wanted.Content == "" {
 		out = append(out, *d.Held)
 	}
+	out = append(out, v.broken()...)
+	if missing := notThere(o, v.t); missing != nil {
+		out = append(out, *missing)
+	}
+	out = append(out, v.working()...)
 	if o.NodesUnknown {
 		out = append(out, Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
 	}
@@ -42,17 +50,30 @@ func (v *view) waiting() []Cause {
 
 // heldUp says why a rollout does not go on.
 func (v *view) heldUp() []Cause {
-	n, _ := v.leftToCloud()
-	roll := v.o.Roll
 	switch {
-	case v.stuck != nil && v.left+v.aside > 0 && v.state != RolloutNone && !v.o.NodesUnknown:
+	case v.stuck != nil && !v.cloudFirst() && v.left+v.aside > 0 && v.state != RolloutNone && !v.o.NodesUnknown:
 		return []Cause{*v.stuck}
-	case roll != nil && !roll.ended():
-		return []Cause{rolling(roll, v.t)}
-	case n > 0 && v.native() && !v.o.NodesUnknown && v.rollWaits() != nil:
+	case v.rollsNow():
+		return []Cause{v.rollingOn()}
+	case v.toRoll() && !v.o.NodesUnknown && v.rollWaits() != nil:
 		return []Cause{*v.rollWaits()}
 	}
 	return nil
+}
+
+// toRoll says that there is something for a roll of the cloud's own to do.
+func (v *view) toRoll() bool {
+	n, _ := v.leftToCloud()
+	return v.native() && n > 0 || v.repoints()
+}
+
+// rollingOn says how far the cloud's own roll is, and whether it goes on only because nothing can end it.
+func (v *view) rollingOn() Cause {
+	c := rolling(v.o.Roll, v.t)
+	if unwanted := v.unwantedRoll(); unwanted != nil && v.t.CancelsNot {
+		c.Message += "; it can't be cancelled, and it is waited for although " + unwanted.Message
+	}
+	return c
 }
 
 // turns says that machines wait for others to be available.

@@ -1,0 +1,27 @@
+package pool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// provideStep makes what the group needs beside its template: before the group, and again where somebody took it away.
+func provideStep(d Desired, o Observed, t Traits) *Step {
+	if len(o.Needs) == 0 || d.Held != nil {
+		return nil
+	}
+	return &Step{Kind: Provide, Fields: o.Needs,
+		Cause: Cause{"NeedMissing", fmt.Sprintf("the %s needs %s", t.Group, listed(o.Needs))}}
+}
+
+// cleanUpStep deletes what of ours is left when the group has gone.
+func cleanUpStep(o Observed, t Traits) *Step {
+	if len(o.Leftovers) == 0 {
+		return nil
+	}
+	return &Step{Kind: CleanUp, Fields: o.Leftovers,
+		Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s needs %s no more", t.Group, listed(o.Leftovers))}}
+}
+
+// listed puts names into a sentence.
+func listed(names []string) string { return strings.Join(names, ", ") }
