@@ -50,6 +50,8 @@ type account struct {
 	// moved is when somebody changed our group's size or bounds by hand, which for a moment not everybody can see either:
 	// a removal that was right for the size before it may then leave one machine too few, until the next look.
 	moved time.Time
+	// rewritten is when somebody did something to versions of our template, which is looked at again within minutes only.
+	rewritten time.Time
 	// ledger is who serves, contents what each version of a template makes, by "template version".
 	ledger   ledger
 	contents map[string]string

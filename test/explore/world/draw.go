@@ -51,8 +51,25 @@ func Draw(seed uint64) Scenario {
 	if d.IntN(3) == 0 {
 		s.add(Event{What: Delete, At: []time.Duration{d.moment(), d.moment(), s.Ends}[d.IntN(3)]})
 	}
+	d.Rand = rand.New(rand.NewPCG(seed, 0x76657273)) // what is drawn here leaves what was drawn before as it was
+	d.versions()
 	s.sort()
 	return *s
+}
+
+// versions is what happens to the versions of the launch template.
+func (d *drawing) versions() {
+	if d.IntN(4) == 0 {
+		d.s.add(Event{What: Keep, At: d.moment(), N: d.IntN(9)})
+	}
+	if d.IntN(10) == 0 {
+		for n := range 2 + d.IntN(2) {
+			d.s.add(Event{What: Template, At: d.moment(), N: n + d.IntN(9)})
+		}
+	}
+	if d.IntN(10) == 0 {
+		d.s.add(Event{What: HandDropVersion, At: d.near(2, 2*time.Minute), N: d.IntN(9)})
+	}
 }
 
 // DrawEdit makes a scenario in which nothing goes wrong: a pool that has come to rest, and one edit by its users.

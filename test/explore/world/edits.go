@@ -36,6 +36,7 @@ func edits() map[What]func(*World, Event) {
 		Bounds:    (*World).editBounds,
 		Template:  func(w *World, e Event) { w.editInfra(func(o *infra) { template(o, e.N) }) },
 		GroupEdit: func(w *World, e Event) { w.editInfra(func(o *infra) { group(&o.group.Spec, e.N, e.M) }) },
+		Keep:      (*World).editKeep,
 		Token:     func(w *World, _ Event) { w.rotate() },
 		Bootstrap: func(w *World, _ Event) { w.rotate() },
 		External: func(w *World, _ Event) {
@@ -132,6 +133,15 @@ func (w *World) editBounds(e Event) {
 	if (e.N+e.M)%3 > 0 {
 		w.within()
 	}
+}
+
+// editKeep asks for another number of versions, or for none in particular.
+func (w *World) editKeep(e Event) {
+	w.editInfra(func(o *infra) {
+		if t := o.template(); t != nil {
+			t.VersionsToKeep = []*int32{nil, ptr.To(int32(2)), ptr.To(int32(4)), ptr.To(int32(2)), ptr.To(int32(7))}[e.N%5]
+		}
+	})
 }
 
 func toggle(mp *clusterv1.MachinePool, key, value string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +14,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/oracle"
 )
 
 // external says that somebody else sizes the group.
@@ -59,9 +61,32 @@ func (w *World) toGroup(g *simaws.Group, e Event) error {
 		return nil
 	case HandDropTemplate:
 		return w.account.server.DropTemplate(g.Name)
+	case HandDropVersion, HandDefault:
+		w.account.rewritten = time.Now()
+		return w.toVersion(e)
 	default:
 		return w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, g.Name, e) })
 	}
+}
+
+// toVersion does something to a version of our template that is not the default.
+func (w *World) toVersion(e Event) error {
+	for _, t := range w.account.snapshot().Templates {
+		others := slices.DeleteFunc(t.Versions, func(v oracle.Version) bool { return v.Default })
+		if t.Owner != w.owner().ID || len(others) == 0 {
+			continue
+		}
+		number := strconv.FormatInt(others[e.N%len(others)].Number, 10)
+		return w.account.hand(func(ctx context.Context) error {
+			if e.What == HandDefault {
+				_, err := w.account.byHandEC2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &t.ID, DefaultVersion: &number})
+				return err
+			}
+			_, err := w.account.byHandEC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID, Versions: []string{number}})
+			return err
+		})
+	}
+	return nil
 }
 
 // strikeDown terminates one of the group's instances, or lets it fail.

@@ -222,7 +222,9 @@ func (p *process) knows() oracle.Wanted {
 	mp, o := p.world.objects(p.cached)
 	wanted := oracle.Wanted{Owner: p.world.owner().ID}
 	if o != nil {
-		wanted.Keep = o.keep()
+		if at := p.world.account.rewritten; at.IsZero() || time.Since(at) > restLeast {
+			wanted.Keep = o.keep()
+		}
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)
 		wanted.Deleting = !o.GetDeletionTimestamp().IsZero()

@@ -80,6 +80,8 @@ const (
 	Delete    What = "delete pool"
 	Nudge     What = "nudge"
 	Bootstrap What = "bootstrap ready"
+	// Keep asks for another number of versions of the launch template that are kept.
+	Keep What = "edit versions to keep"
 	// Strategy sets, changes or removes spec.strategy. BadTemplate asks for machines that never join, Back for those that the
 	// pool began with. Hold and GoOn hold a rollout and let it go on; RestartNow asks for a replacement of all, RestartOver
 	// takes that back.
@@ -105,6 +107,9 @@ const (
 	HandDropGroup    What = "hand deletes group"
 	HandDropTemplate What = "hand deletes template"
 	HandBounds       What = "hand sets bounds"
+	// HandDropVersion deletes a version of the launch template, HandDefault makes another one the default.
+	HandDropVersion What = "hand deletes a version"
+	HandDefault     What = "hand sets the default version"
 	HandForeign      What = "hand makes foreign"
 	HandDropForeign  What = "hand deletes foreign"
 	// HandInterrupt gives a spot machine notice; HandUnhealthy marks one as unhealthy; HandRefresh begins the group's own
