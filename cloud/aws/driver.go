@@ -89,7 +89,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 		return nil, err
 	}
 	now := d.sessions.Now()
-	key := strings.Join([]string{c.Region, target.group, target.template, target.Owner.ID}, "\n")
+	key := strings.Join([]string{c.Key, target.group, target.template, target.Owner.ID}, "\n")
 	p := &pass{c: c, t: target, now: now, memory: d.memories.of(key, now)}
 	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now}
 	p.memory.mu.Lock()

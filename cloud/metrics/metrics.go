@@ -36,12 +36,12 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		}, []string{"kind", "operation", "result"}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: "cloud", Name: "request_duration_seconds", Buckets: buckets,
-			Help: "Duration of requests to clouds, by service, operation, region and HTTP status (none when there was no reply).",
-		}, []string{"service", "operation", "region", "status"}),
+			Help: "Duration of requests to clouds, by service, operation, account (as far as it is known), region and HTTP status (none when there was no reply).",
+		}, []string{"service", "operation", "account", "region", "status"}),
 		heldBack: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: "cloud", Name: "requests_held_back_total",
 			Help: "Requests that were not sent because the rate budget of their account and region was used up.",
-		}, []string{"service", "operation", "region"}),
+		}, []string{"service", "operation", "account", "region"}),
 	}
 	for _, c := range []prometheus.Collector{m.operations, m.requests, m.heldBack} {
 		if err := r.Register(c); err != nil {
@@ -54,14 +54,14 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 // Done counts one request. It makes Metrics a hook of the wire.
 func (m *Metrics) Done(c wire.Call, r wire.Result) {
 	if r.Limited {
-		m.heldBack.WithLabelValues(c.Service, c.Operation, c.Region).Inc()
+		m.heldBack.WithLabelValues(c.Service, c.Operation, c.Account, c.Region).Inc()
 		return
 	}
 	status := "none"
 	if r.Status != 0 {
 		status = strconv.Itoa(r.Status)
 	}
-	m.requests.WithLabelValues(c.Service, c.Operation, c.Region, status).Observe(r.Duration.Seconds())
+	m.requests.WithLabelValues(c.Service, c.Operation, c.Account, c.Region, status).Observe(r.Duration.Seconds())
 }
 
 // Measured is the driver with its observations and steps counted under the given kind, for example AWSMachinePool.

@@ -29,14 +29,15 @@ var codes = map[cloud.Kind][]string{
 	cloud.Conflict: {
 		"AlreadyExists", "ConcurrentTagAccess", "DependencyViolation", "IdempotentCallInProgress",
 		"IdempotentParameterMismatch", "IncorrectInstanceState", "IncorrectState", "InstanceRefreshInProgress",
-		"InvalidLaunchTemplateName.AlreadyExistsException", "InvalidState", "ResourceContention", "ResourceInUse",
-		"ScalingActivityInProgress",
+		"InvalidLaunchTemplateName.AlreadyExistsException", "InvalidState", "InvalidStateException", "ResourceContention",
+		"ResourceInUse", "ResourceInUseException", "ResourcePropagationDelayException", "ScalingActivityInProgress",
+		"ConcurrentModification", "DeleteConflict", "EntityAlreadyExists", "EntityTemporarilyUnmodifiable",
 	},
 	cloud.Capacity: {
 		"InsufficientAddressCapacity", "InsufficientCapacity", "InsufficientCapacityOnHost",
 		"InsufficientFreeAddressesInSubnet", "InsufficientHostCapacity", "InsufficientInstanceCapacity",
 		"InsufficientReservedInstanceCapacity", "InsufficientVolumeCapacity", "MaxSpotInstanceCountExceeded",
-		"ReservationCapacityExceeded", "SpotMaxPriceTooLow", "UnfulfillableCapacity",
+		"ReservationCapacityExceeded", "ResourceLimitExceededException", "SpotMaxPriceTooLow", "UnfulfillableCapacity",
 	},
 	cloud.Denied: {
 		"AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
@@ -47,9 +48,12 @@ var codes = map[cloud.Kind][]string{
 	},
 	cloud.Unavailable: {
 		"InternalError", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
-		"ServerInternal", "ServiceUnavailable", "Unavailable",
+		"ServerException", "ServerInternal", "ServiceFailure", "ServiceUnavailable", "ServiceUnavailableException", "Unavailable",
 	},
-	cloud.Invalid: {"OperationNotPermitted", "ParameterNotFound", "UnknownParameter", "UnknownVolumeType.Unsupported"},
+	cloud.Invalid: {
+		"BadRequestException", "ClientException", "NoSuchEntity", "NotFoundException", "OperationNotPermitted", "ParameterNotFound",
+		"ResourceNotFoundException", "UnknownParameter", "UnknownVolumeType.Unsupported",
+	},
 }
 
 // kinds is codes the other way round.
@@ -86,6 +90,12 @@ func Refusal(err error, now time.Time) error {
 	if err == nil {
 		return nil
 	}
+	var own *cloud.Error
+	if errors.As(err, &own) {
+		// Whoever signs requests had no credentials to sign this one with.
+		refused := *own
+		return byWhom(err, &refused)
+	}
 	e := &cloud.Error{Kind: cloud.Unavailable, Op: operation(err)}
 	var held *wire.Exhausted
 	if errors.As(err, &held) {
@@ -115,7 +125,7 @@ func Refusal(err error, now time.Time) error {
 	if e.Kind == cloud.Capacity {
 		e.Where = where(e.Message)
 	}
-	return e
+	return byWhom(err, e)
 }
 
 // kindOfStatus is what a status says where the code is unknown.
@@ -181,6 +191,8 @@ func operation(err error) string {
 func serviceName(id string) string { return strings.ToLower(strings.ReplaceAll(id, " ", "")) }
 
 var (
+	// signed is what a service says it would have signed: it repeats the request's headers, and a session's token with them.
+	signed    = regexp.MustCompile(`(?is)\s*the canonical string for this request should have been.*`)
 	encoded   = regexp.MustCompile(`(?i)\s*encoded authorization failure message:\s*\S+`)
 	requestID = regexp.MustCompile(`(?i)[(\[,;]?\s*(?:aws\s+)?request[ -]?id:?\s*[0-9a-z-]{8,}[)\].]?`)
 	uuid      = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
@@ -195,7 +207,7 @@ const messageLimit = 600
 // Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and what
 // nobody but the account's owner should see.
 func Clean(message string) string {
-	for _, drop := range []*regexp.Regexp{encoded, requestID, uuid, instant} {
+	for _, drop := range []*regexp.Regexp{signed, encoded, requestID, uuid, instant} {
 		message = drop.ReplaceAllString(message, "")
 	}
 	message = session.ReplaceAllString(message, "$1")
@@ -225,6 +237,8 @@ func Absent(err error) bool {
 		return false
 	}
 	switch {
+	case e.Code == "ResourceNotFoundException" || e.Code == "NoSuchEntity":
+		return true
 	case strings.HasPrefix(e.Code, "InvalidLaunchTemplate") && strings.Contains(e.Code, "NotFound"):
 		return true
 	case e.Code == "ValidationError":

@@ -49,7 +49,9 @@ const SlowPeriod = 10 * time.Minute
 // try again by themselves; everything that they refuse goes through Refusal.
 type Session struct {
 	// Region that the clients speak to.
-	Region      string
+	Region string
+	// Key tells sessions apart: by region, and by who asks. What was observed through one says nothing about another.
+	Key         string
 	AutoScaling *autoscaling.Client
 	EC2         *ec2.Client
 	EKS         *eks.Client
@@ -57,17 +59,22 @@ type Session struct {
 	S3          *s3.Client
 	SSM         *ssm.Client
 
-	transport *wire.Transport
-	lookups   lookups
-	notices   notices
+	lookups lookups
+	notices notices
 }
 
-// Sessions makes the session of each region once. It is safe for concurrent use.
+// Sessions makes the session of each region and identity once. It is safe for concurrent use.
 type Sessions struct {
 	options Options
 	mu      sync.Mutex
-	made    map[string]*Session
+	// made are the sessions by region and the identity's name; one whose identity has changed since is replaced.
+	made map[place]*Session
+	// transports are shared by all who ask in one account and region, for its rate budgets are.
+	transports map[place]*wire.Transport
 }
+
+// place is a region with the name of an identity or of an account.
+type place struct{ region, name string }
 
 // New makes Sessions. It sends nothing.
 func New(o Options) (*Sessions, error) {
@@ -83,18 +90,23 @@ func New(o Options) (*Sessions, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Sessions{options: o, made: map[string]*Session{}}, nil
+	return &Sessions{options: o, made: map[place]*Session{}, transports: map[place]*wire.Transport{}}, nil
 }
 
 // Now is the clock's time.
 func (s *Sessions) Now() time.Time { return s.options.Now() }
 
-// Of gives the session of a cluster's region. An empty region means the one that the SDK's settings name.
+// Of gives the session of a cluster's region and identity. An empty region means the one that the SDK's settings name; no
+// identity is the controller with the credentials of these settings.
 func (s *Sessions) Of(ctx context.Context, cluster awsv1.ClusterView) (*Session, error) {
-	region := cluster.Region
+	region, at := cluster.Region, place{region: cluster.Region}
+	if cluster.Identity != nil {
+		at.name = cluster.Identity.Name
+	}
+	key := region + "\n" + cluster.Identity.Fingerprint()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if found, ok := s.made[region]; ok {
+	if found, ok := s.made[at]; ok && found.Key == key {
 		return found, nil
 	}
 	settings, err := s.options.Config(ctx, region)
@@ -108,25 +120,22 @@ func (s *Sessions) Of(ctx context.Context, cluster awsv1.ClusterView) (*Session,
 		return nil, cloud.Invalidf("spec.region",
 			"the infrastructure cluster names no region and the controller's settings have none: set spec.region of the cluster")
 	}
-	made := s.build(settings)
-	s.made[region] = made
+	made := s.build(settings, cluster.Identity)
+	made.Key = key
+	s.made[at] = made
 	return made, nil
 }
 
 // build puts the services over one transport: with its budgets, without the SDK's own retries, for those would hold a
 // worker while they wait.
-func (s *Sessions) build(settings awssdk.Config) *Session {
-	base := s.options.Base
-	if buildable, ok := settings.HTTPClient.(*awshttp.BuildableClient); ok && base == nil {
-		base = buildable.GetTransport()
-	}
-	transport := wire.New(wire.Options{
-		Base: base, Budget: budgetOf, Hook: s.options.Hook, Now: s.options.Now, Timeout: s.options.Timeout,
-	})
+func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *Session {
+	account := s.account(identity)
+	transport := s.transport(settings, account)
 	settings.HTTPClient = &http.Client{Transport: transport, CheckRedirect: stayHere}
 	settings.Retryer = func() awssdk.Retryer { return awssdk.NopRetryer{} }
 	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
-		naming(s.options.Account, settings.Region))
+		naming(account, settings.Region))
+	s.identify(&settings, identity)
 	return &Session{
 		Region:      settings.Region,
 		AutoScaling: autoscaling.NewFromConfig(settings),
@@ -135,8 +144,23 @@ func (s *Sessions) build(settings awssdk.Config) *Session {
 		IAM:         iam.NewFromConfig(settings),
 		S3:          s3.NewFromConfig(settings),
 		SSM:         ssm.NewFromConfig(settings),
-		transport:   transport,
 	}
+}
+
+// transport is the one of an account in a region.
+func (s *Sessions) transport(settings awssdk.Config, account string) *wire.Transport {
+	at := place{settings.Region, account}
+	if found, ok := s.transports[at]; ok {
+		return found
+	}
+	base := s.options.Base
+	if buildable, ok := settings.HTTPClient.(*awshttp.BuildableClient); ok && base == nil {
+		base = buildable.GetTransport()
+	}
+	s.transports[at] = wire.New(wire.Options{
+		Base: base, Budget: budgetOf, Hook: s.options.Hook, Now: s.options.Now, Timeout: s.options.Timeout,
+	})
+	return s.transports[at]
 }
 
 // stayHere leaves a redirect unfollowed: a signed request is good for one address.
@@ -146,8 +170,8 @@ func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResp
 func (s *Sessions) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, made := range s.made {
-		made.transport.CloseIdleConnections()
+	for _, t := range s.transports {
+		t.CloseIdleConnections()
 	}
 }
 
