@@ -42,10 +42,10 @@ func TestBuilds(t *testing.T) {
 	for dir, tc := range map[string]struct {
 		reason      string
 		controllers string
-		hooks       bool
+		hooks       int
 	}{
-		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,webhook", false},
-		"full":    {"with the core controller come its webhooks", "machinepool,awsmachinepool,webhook", true},
+		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,webhook", 1},
+		"full":    {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,webhook", 3},
 	} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
@@ -59,30 +59,35 @@ func TestBuilds(t *testing.T) {
 					hooks++
 				}
 			}
-			if (hooks == 2) != tc.hooks || (hooks == 0) == tc.hooks {
-				t.Errorf("%s: got %d webhook configurations", tc.reason, hooks)
+			if hooks != tc.hooks {
+				t.Errorf("%s: want %d webhook configurations, got %d", tc.reason, tc.hooks, hooks)
 			}
 			deployment := text(t, m, "Deployment", "muster-controller-manager")
 			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MachinePool=${EXP_MACHINE_POOL:=true}",
 				"MachinePoolMachines=${EXP_MACHINE_POOL_MACHINES:=false}", "SkipMachinePoolModelReconciliation=${EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION:=false}",
+				"EKS=${CAPA_EKS:=true}", "EKSEnableIAM=${CAPA_EKS_IAM:=false}", "EKSAllowAddRoles=${CAPA_EKS_ADD_ROLES:=false}", "BootstrapFormatIgnition=${EXP_BOOTSTRAP_FORMAT_IGNITION:=false}",
 				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager", "name: POD_NAMESPACE"} {
 				if !strings.Contains(deployment, want) {
 					t.Errorf("%s: want %q in\n%s", tc.reason, want, deployment)
 				}
 			}
-			crd := text(t, m, "CustomResourceDefinition", "awsmachinepools.infrastructure.cluster.x-k8s.io")
-			for _, want := range []string{"name: muster-webhook-service", "namespace: muster-system", "path: /convert", "cluster.x-k8s.io/v1beta2:"} {
-				if !strings.Contains(crd, want) {
-					t.Errorf("want %q in the definition", want)
+			for _, kind := range []string{"awsmachinepools", "awsmanagedmachinepools"} {
+				crd := text(t, m, "CustomResourceDefinition", kind+".infrastructure.cluster.x-k8s.io")
+				for _, want := range []string{"name: muster-webhook-service", "namespace: muster-system", "path: /convert", "cluster.x-k8s.io/v1beta2:"} {
+					if !strings.Contains(crd, want) {
+						t.Errorf("want %q in the definition of %s", want, kind)
+					}
 				}
 			}
-			if !tc.hooks {
-				return
+			called := map[string]string{"muster-warnings-webhook-configuration": "ValidatingWebhookConfiguration"}
+			if tc.hooks > 1 {
+				called["muster-mutating-webhook-configuration"] = "MutatingWebhookConfiguration"
+				called["muster-validating-webhook-configuration"] = "ValidatingWebhookConfiguration"
 			}
-			for kind, name := range map[string]string{"MutatingWebhookConfiguration": "muster-mutating-webhook-configuration",
-				"ValidatingWebhookConfiguration": "muster-validating-webhook-configuration"} {
-				if got := text(t, m, kind, name); !strings.Contains(got, "name: muster-webhook-service\n") || !strings.Contains(got, "namespace: muster-system\n") {
-					t.Errorf("%s does not call our service:\n%s", name, got)
+			for name, kind := range called {
+				got := text(t, m, kind, name)
+				if hooks := strings.Count(got, "clientConfig:"); strings.Count(got, "name: muster-webhook-service\n") != hooks || strings.Count(got, "namespace: muster-system\n") != hooks {
+					t.Errorf("%s does not call our service alone:\n%s", name, got)
 				}
 			}
 		})
@@ -114,7 +119,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	role := text(t, m, "ClusterRole", "muster-manager")
-	for _, want := range []string{"awsmachinepools/status", "awsclusters", "machinedrainrules", "events.k8s.io", "customresourcedefinitions", "tokenreviews"} {
+	for _, want := range []string{"awsmachinepools/status", "awsmanagedmachinepools/status", "awsmanagedcontrolplanes", "awsclusters", "machinedrainrules", "events.k8s.io", "customresourcedefinitions", "tokenreviews"} {
 		if !strings.Contains(role, want) {
 			t.Errorf("want %q among the rules", want)
 		}

@@ -49,7 +49,8 @@ if [ -d config/rbac ]; then
   bin/controller-gen rbac:roleName=muster-manager paths=./kube/... paths=./manager/... output:rbac:dir=config/rbac
 fi
 if [ -d config/webhook ]; then
-  bin/controller-gen webhook paths=./kube/... output:webhook:dir=config/webhook
+  bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
+  bin/controller-gen webhook paths=./kube/webhook/warnings output:webhook:dir=config/warnings
 fi
 
 # The wire shapes of the simulated AWS, from what the pinned SDK writes and reads.

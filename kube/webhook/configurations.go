@@ -5,12 +5,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
 // The names of the objects that Configurations returns.
 const (
 	MutatingConfiguration   = "muster-mutating-webhook-configuration"
 	ValidatingConfiguration = "muster-validating-webhook-configuration"
+	WarningsConfiguration   = "muster-warnings-webhook-configuration"
 )
 
 // +kubebuilder:webhook:verbs=create;update,path=/mutate-cluster-x-k8s-io-v1beta2-machinepool,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=default.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
@@ -19,6 +23,10 @@ const (
 // Configurations tell an API server to ask the webhooks. at says how it reaches a path. Conversion is told in the
 // CustomResourceDefinitions instead: it is served at ConvertPath.
 func Configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
+	return append(machinePools(at), warned(at))
+}
+
+func machinePools(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
 	fail, equivalent, none := admissionregistrationv1.Fail, admissionregistrationv1.Equivalent, admissionregistrationv1.SideEffectClassNone
 	rules := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
@@ -41,4 +49,25 @@ func Configurations(at func(path string) admissionregistrationv1.WebhookClientCo
 			}},
 		},
 	}
+}
+
+// warned has people warned of what they write. Nobody is kept from writing when the webhooks do not answer.
+func warned(at func(path string) admissionregistrationv1.WebhookClientConfig) client.Object {
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: WarningsConfiguration}}
+	ignore, equivalent, none, seconds := admissionregistrationv1.Ignore, admissionregistrationv1.Equivalent, admissionregistrationv1.SideEffectClassNone, int32(5)
+	for _, hook := range []struct{ path, kind, resource string }{
+		{warnings.AWSMachinePoolPath, "awsmachinepool", "awsmachinepools"},
+		{warnings.AWSManagedMachinePoolPath, "awsmanagedmachinepool", "awsmanagedmachinepools"},
+	} {
+		configuration.Webhooks = append(configuration.Webhooks, admissionregistrationv1.ValidatingWebhook{
+			Name: "warnings." + hook.kind + "." + awsv1.GroupVersion.Group, ClientConfig: at(hook.path),
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+				Rule: admissionregistrationv1.Rule{APIGroups: []string{awsv1.GroupVersion.Group},
+					APIVersions: []string{awsv1.GroupVersion.Version}, Resources: []string{hook.resource}},
+			}},
+			FailurePolicy: &ignore, MatchPolicy: &equivalent, SideEffects: &none, TimeoutSeconds: &seconds, AdmissionReviewVersions: []string{"v1"},
+		})
+	}
+	return configuration
 }

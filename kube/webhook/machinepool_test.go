@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
 func validPool() *clusterv1.MachinePool {
@@ -252,10 +254,10 @@ func TestConfigurations(t *testing.T) {
 		paths[path] = true
 		return admissionregistrationv1.WebhookClientConfig{URL: &path}
 	})
-	if len(objects) != 2 || objects[0].GetName() != MutatingConfiguration || objects[1].GetName() != ValidatingConfiguration {
-		t.Errorf("want both configurations by name, got %v", objects)
+	if len(objects) != 3 || objects[0].GetName() != MutatingConfiguration || objects[1].GetName() != ValidatingConfiguration || objects[2].GetName() != WarningsConfiguration {
+		t.Errorf("want the configurations by name, got %v", objects)
 	}
-	for _, path := range []string{DefaultMachinePoolPath, ValidateMachinePoolPath} {
+	for _, path := range []string{DefaultMachinePoolPath, ValidateMachinePoolPath, warnings.AWSMachinePoolPath, warnings.AWSManagedMachinePoolPath} {
 		if !paths[path] {
 			t.Errorf("want %s to be asked, got %v", path, paths)
 		}

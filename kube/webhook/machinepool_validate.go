@@ -18,7 +18,7 @@ type poolValidator struct{}
 
 // ValidateCreate refuses a new pool that breaks a rule.
 func (poolValidator) ValidateCreate(_ context.Context, pool *clusterv1.MachinePool) (admission.Warnings, error) {
-	return warnings(nil, pool), refuse(pool, rules(pool))
+	return warningsOf(nil, pool), refuse(pool, rules(pool))
 }
 
 // ValidateUpdate refuses a change that breaks a rule. What was broken before and is left as it is does not count, so that
@@ -31,7 +31,7 @@ func (poolValidator) ValidateUpdate(_ context.Context, old, pool *clusterv1.Mach
 	errs := slices.DeleteFunc(rules(pool), func(e *field.Error) bool {
 		return slices.ContainsFunc(before, func(b *field.Error) bool { return b.Error() == e.Error() })
 	})
-	return warnings(old, pool), refuse(pool, append(errs, changes(old, pool)...))
+	return warningsOf(old, pool), refuse(pool, append(errs, changes(old, pool)...))
 }
 
 // ValidateDelete lets every deletion pass.
@@ -113,8 +113,8 @@ func changes(old, pool *clusterv1.MachinePool) field.ErrorList {
 	return errs
 }
 
-// warnings tell of what is allowed and most likely not meant.
-func warnings(old, pool *clusterv1.MachinePool) admission.Warnings {
+// warningsOf tells of what is allowed and most likely not meant.
+func warningsOf(old, pool *clusterv1.MachinePool) admission.Warnings {
 	b, err := autoscalerBounds(pool)
 	replicas := pool.Spec.Replicas
 	if err != nil || b == nil || replicas == nil || (*replicas >= b.least && *replicas <= b.most) {

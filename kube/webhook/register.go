@@ -8,6 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+
+	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
 // The paths that are served; those of admission are the ecosystem's.
@@ -37,6 +39,8 @@ func Register(mgr ctrl.Manager, o Options) error {
 	}
 	server.Register(ConvertPath, withReader(o.Reader, conversion.NewWebhookHandler(scheme, registry)))
 	server.Register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme, &poolDefaulter{decoder: admission.NewDecoder(scheme)}))
+	server.Register(warnings.AWSMachinePoolPath, warnings.OfAWSMachinePool(scheme))
+	server.Register(warnings.AWSManagedMachinePoolPath, warnings.OfAWSManagedMachinePool(scheme))
 	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme, poolValidator{}))
 	return nil
 }

@@ -18,6 +18,14 @@ const (
 	// SkipMachinePoolModelReconciliation keeps a changed template from replacing instances that exist, and from being a
 	// reason to choose them when some have to go.
 	SkipMachinePoolModelReconciliation featuregate.Feature = "SkipMachinePoolModelReconciliation"
+	// EKS runs the pools that EKS keeps.
+	EKS featuregate.Feature = "EKS"
+	// EKSEnableIAM lets the controllers make the roles of EKS nodes.
+	EKSEnableIAM featuregate.Feature = "EKSEnableIAM"
+	// EKSAllowAddRoles lets them attach the policies to such roles that objects name.
+	EKSAllowAddRoles featuregate.Feature = "EKSAllowAddRoles"
+	// BootstrapFormatIgnition lets machines boot with Ignition whose data is kept in the cluster's bucket.
+	BootstrapFormatIgnition featuregate.Feature = "BootstrapFormatIgnition"
 )
 
 // The environment variables that switch gates. A variable that is unset or empty switches nothing.
@@ -25,6 +33,10 @@ const (
 	EnvMachinePool                        = "EXP_MACHINE_POOL"
 	EnvMachinePoolMachines                = "EXP_MACHINE_POOL_MACHINES"
 	EnvSkipMachinePoolModelReconciliation = "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION"
+	EnvEKS                                = "CAPA_EKS"
+	EnvEKSEnableIAM                       = "CAPA_EKS_IAM"
+	EnvEKSAllowAddRoles                   = "CAPA_EKS_ADD_ROLES"
+	EnvBootstrapFormatIgnition            = "EXP_BOOTSTRAP_FORMAT_IGNITION"
 )
 
 // variables are the gates' environment variables.
@@ -35,12 +47,20 @@ var variables = []struct {
 	{EnvMachinePool, feature.MachinePool},
 	{EnvMachinePoolMachines, MachinePoolMachines},
 	{EnvSkipMachinePoolModelReconciliation, SkipMachinePoolModelReconciliation},
+	{EnvEKS, EKS},
+	{EnvEKSEnableIAM, EKSEnableIAM},
+	{EnvEKSAllowAddRoles, EKSAllowAddRoles},
+	{EnvBootstrapFormatIgnition, BootstrapFormatIgnition},
 }
 
 // Gates are the gates that controllers ask for. The zero Gates are the defaults.
 type Gates struct {
 	// MachinePoolMachines and SkipMachinePoolModelReconciliation are the gates of these names.
 	MachinePoolMachines, SkipMachinePoolModelReconciliation bool
+	// NoEKS says that the gate EKS, which is on by default, was switched off.
+	NoEKS bool
+	// EKSEnableIAM, EKSAllowAddRoles and BootstrapFormatIgnition are the gates of these names.
+	EKSEnableIAM, EKSAllowAddRoles, BootstrapFormatIgnition bool
 }
 
 // register adds our gates to cluster-api's, once for the process: a set that a flag was made for takes no more.
@@ -48,6 +68,10 @@ var register = sync.OnceValue(func() error {
 	err := feature.MutableGates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
 		MachinePoolMachines:                {Default: false, PreRelease: featuregate.Alpha},
 		SkipMachinePoolModelReconciliation: {Default: false, PreRelease: featuregate.Alpha},
+		EKS:                                {Default: true, PreRelease: featuregate.Beta},
+		EKSEnableIAM:                       {Default: false, PreRelease: featuregate.Beta},
+		EKSAllowAddRoles:                   {Default: false, PreRelease: featuregate.Beta},
+		BootstrapFormatIgnition:            {Default: false, PreRelease: featuregate.Alpha},
 	})
 	if err != nil {
 		return fmt.Errorf("add the feature gates of machine pools: %w", err)
@@ -91,5 +115,9 @@ func Enabled() (Gates, error) {
 	return Gates{
 		MachinePoolMachines:                feature.Gates.Enabled(MachinePoolMachines),
 		SkipMachinePoolModelReconciliation: feature.Gates.Enabled(SkipMachinePoolModelReconciliation),
+		NoEKS:                              !feature.Gates.Enabled(EKS),
+		EKSEnableIAM:                       feature.Gates.Enabled(EKSEnableIAM),
+		EKSAllowAddRoles:                   feature.Gates.Enabled(EKSAllowAddRoles),
+		BootstrapFormatIgnition:            feature.Gates.Enabled(BootstrapFormatIgnition),
 	}, nil
 }

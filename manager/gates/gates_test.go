@@ -18,11 +18,13 @@ func TestGates(t *testing.T) {
 		pools  bool
 		err    string
 	}{
-		"nothing said": {reason: "both are off, as in the ecosystem, and machine pools are on", pools: true},
-		"environment":  {reason: "the variables that the ecosystem's manifests set", env: map[string]string{EnvMachinePoolMachines: "true", EnvSkipMachinePoolModelReconciliation: "1"}, want: Gates{true, true}, pools: true},
-		"flag":         {reason: "one flag for all", args: []string{"--feature-gates=MachinePoolMachines=true,SkipMachinePoolModelReconciliation=true"}, want: Gates{true, true}, pools: true},
+		"nothing said": {reason: "what is new is off, as in the ecosystem, and machine pools and EKS are on", pools: true},
+		"environment":  {reason: "the variables that the ecosystem's manifests set", env: map[string]string{EnvMachinePoolMachines: "true", EnvSkipMachinePoolModelReconciliation: "1"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
+		"flag":         {reason: "one flag for all", args: []string{"--feature-gates=MachinePoolMachines=true,SkipMachinePoolModelReconciliation=true"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
 		"flag wins":    {reason: "what is said last and nearest counts", args: []string{"--feature-gates=MachinePoolMachines=false"}, env: map[string]string{EnvMachinePoolMachines: "true"}, pools: true},
-		"each its own": {reason: "a flag for one leaves the variable of the other", args: []string{"--feature-gates=MachinePoolMachines=true"}, env: map[string]string{EnvSkipMachinePoolModelReconciliation: "true", EnvMachinePool: "false"}, want: Gates{true, true}},
+		"each its own": {reason: "a flag for one leaves the variable of the other", args: []string{"--feature-gates=MachinePoolMachines=true"}, env: map[string]string{EnvSkipMachinePoolModelReconciliation: "true", EnvMachinePool: "false"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}},
+		"EKS":          {reason: "the variables that the ecosystem's AWS provider knows", env: map[string]string{EnvEKS: "false", EnvEKSEnableIAM: "true", EnvEKSAllowAddRoles: "true", EnvBootstrapFormatIgnition: "true"}, want: Gates{NoEKS: true, EKSEnableIAM: true, EKSAllowAddRoles: true, BootstrapFormatIgnition: true}, pools: true},
+		"EKS by flag":  {reason: "the flag wins over the variable here too", args: []string{"--feature-gates=EKS=true,EKSEnableIAM=false"}, env: map[string]string{EnvEKS: "false", EnvEKSEnableIAM: "true"}, pools: true},
 		"empty":        {reason: "a variable that a manifest leaves empty switches nothing", env: map[string]string{EnvMachinePoolMachines: ""}, pools: true},
 		"bad variable": {reason: "what is wrong is named", env: map[string]string{EnvMachinePoolMachines: "yes please"}, err: `EXP_MACHINE_POOL_MACHINES: want true or false, found "yes please"`},
 	} {
@@ -30,7 +32,8 @@ func TestGates(t *testing.T) {
 			if err := register(); err != nil {
 				t.Fatal(err)
 			}
-			if err := feature.MutableGates.SetFromMap(map[string]bool{"MachinePool": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false}); err != nil {
+			if err := feature.MutableGates.SetFromMap(map[string]bool{"MachinePool": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false,
+				"EKS": true, "EKSEnableIAM": false, "EKSAllowAddRoles": false, "BootstrapFormatIgnition": false}); err != nil {
 				t.Fatal(err)
 			}
 			set := pflag.NewFlagSet("test", pflag.ContinueOnError)
