@@ -200,7 +200,8 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	if out.Started {
 		r.moving = now
 		switch s := out.Plan.Step; s.Kind {
-		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll:
+		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,
+			pool.Provide, pool.CleanUp:
 			if !s.More {
 				return movingLeast
 			}

@@ -69,3 +69,26 @@ func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 	check(t, "the longest pause", 15*time.Second, slices.Max(waits))
 	check(t, "the machine goes when its drain's time is up", epoch.Add(4*time.Minute), s.facts.Now)
 }
+
+// What a group needs is made and then looked for after a while: a cloud may show it late, and the next step rests on it.
+func TestWhatIsProvidedIsGivenTime(t *testing.T) {
+	s := rest(t)
+	s.driver.observed.Needs = []string{"role"}
+	check(t, "look again", 3*time.Second, s.pass().Again)
+	s.driver.observed.Needs = nil
+	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).Again)
+	check(t, "steps", "Provide", s.driver.began())
+}
+
+// While the cloud is at work on the group it is asked again and again, the more rarely the longer it takes, and nothing is begun.
+func TestABusyGroupIsWatched(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas = 5
+	s.driver.observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "at work"}
+	check(t, "at first", 3*time.Second, s.pass().Again)
+	check(t, "after an hour", time.Minute, s.after(time.Hour).Again)
+	check(t, "steps", "", s.driver.began())
+	s.driver.observed.Group.Busy = nil
+	_ = s.after(time.Minute)
+	check(t, "then", "Resize", s.driver.began())
+}

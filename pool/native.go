@@ -37,7 +37,7 @@ func (v *view) leftToCloud() (n int, every bool) {
 }
 
 // rollsNow says that the cloud's own roll is under way: what the group launches from is the roll's until it has ended.
-func (v *view) rollsNow() bool { return v.o.Roll != nil && !v.o.Roll.ended() }
+func (v *view) rollsNow() bool { return v.o.Roll.Runs() }
 
 // pointsByRoll says that the group is pointed at the newest template by the roll that is to come, so that the cloud can take
 // it back.

@@ -11,7 +11,7 @@ func provideStep(d Desired, o Observed, t Traits) *Step {
 		return nil
 	}
 	return &Step{Kind: Provide, Fields: o.Needs,
-		Cause: Cause{"NeedMissing", fmt.Sprintf("the %s needs %s", t.Group, listed(o.Needs))}}
+		Cause: Cause{"NeedMissing", fmt.Sprintf("something that the %s needs is missing or not as it should be", t.Group)}}
 }
 
 // cleanUpStep deletes what of ours is left when the group has gone.
@@ -20,7 +20,7 @@ func cleanUpStep(o Observed, t Traits) *Step {
 		return nil
 	}
 	return &Step{Kind: CleanUp, Fields: o.Leftovers,
-		Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s needs %s no more", t.Group, listed(o.Leftovers))}}
+		Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is there no more", t.Group)}}
 }
 
 // listed puts names into a sentence.

@@ -311,6 +311,8 @@ type Traits struct {
 	Group string
 	// Template in the cloud's own language: "launch template".
 	Template string
+	// Needs in the cloud's own language, for a cloud whose groups need something beside their template: "node role".
+	Needs string
 	// RemoveBatch is how many instances one removal may name.
 	RemoveBatch int
 	// Rolls says that the cloud can replace stale instances by itself.

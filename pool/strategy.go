@@ -96,6 +96,9 @@ func (r *Roll) ended() bool {
 	return false
 }
 
+// Runs says that there is a roll and that it has not ended.
+func (r *Roll) Runs() bool { return r != nil && !r.ended() }
+
 // cancellable says that the roll goes on replacing.
 func (r *Roll) cancellable() bool {
 	return !r.ended() && r.State != RollCancelling && r.State != RollReverting

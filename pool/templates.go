@@ -16,6 +16,8 @@ func putTemplate(o Observed, t Traits) *Step {
 		cause = Cause{"TemplateMissing", fmt.Sprintf("there is no %s yet", t.Template)}
 	case latest.Same(o.Wanted):
 		cause = Cause{"BootstrapDataChanged", "new machines need the new bootstrap data; machines that exist stay as they are"}
+	case o.Wanted.About != "":
+		cause.Message += ": " + o.Wanted.About
 	}
 	return &Step{Kind: PutTemplate, Cause: cause, Base: latest.Ref}
 }

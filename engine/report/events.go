@@ -31,8 +31,8 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.PruneTemplates:  {"TemplatesPruned", "deleted unused versions of the %s"},
 	pool.DeleteGroup:     {"GroupDeleted", "deleting the %s"},
 	pool.DeleteTemplates: {"TemplateDeleted", "deleted the %s"},
-	pool.Provide:         {"NeedsProvided", "made what the %s needs"},
-	pool.CleanUp:         {"LeftoversDeleted", "deleted what was left of the %s"},
+	pool.Provide:         {"NeedsProvided", "made"},
+	pool.CleanUp:         {"LeftoversDeleted", "deleted"},
 }
 
 // happened are the events of this pass: what was begun, and an error that is news.
@@ -104,6 +104,10 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 		return fmt.Sprintf(text, t.Group) + fmt.Sprintf(" to %d", s.Size)
 	case pool.PutTemplate, pool.PruneTemplates, pool.DeleteTemplates:
 		return fmt.Sprintf(text, t.Template)
+	case pool.DefaultTemplate:
+		return fmt.Sprintf(text, t.Template) + " to " + s.Template
+	case pool.Provide, pool.CleanUp:
+		return text + " " + strings.Join(s.Fields, ", ")
 	case pool.StartRoll:
 		return fmt.Sprintf(text, t.Group) + " to " + s.Template
 	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release:

@@ -47,10 +47,13 @@ func missing(f facts) *Condition {
 
 // shape compares the group with what the specification asks for.
 func shape(f facts, g *pool.Group) *Condition {
+	if c := trouble(f, g); c != nil {
+		return c
+	}
 	switch {
 	case len(g.Drift) > 0:
 		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
-	case f.o.Latest().Ref != "" && g.Template != f.o.Latest().Ref:
+	case unpointed(f):
 		return &Condition{GroupReady, False, "TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
 	case g.Size != f.counts.Desired && !surges(f):
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
@@ -60,6 +63,21 @@ func shape(f facts, g *pool.Group) *Condition {
 	default:
 		return &Condition{GroupReady, True, "AsWanted", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
+}
+
+// trouble is what the cloud itself says about the group: that it failed with it, or is at work on it. A roll is told of where
+// the machines are.
+func trouble(f facts, g *pool.Group) *Condition {
+	switch {
+	case g.Failed != nil:
+		return &Condition{GroupReady, False, g.Failed.Reason, g.Failed.Message}
+	case len(g.Unchangeable) > 0:
+		return &Condition{GroupReady, False, "GroupUnchangeable", fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or make another pool",
+			f.t.Group, strings.Join(g.Unchangeable, ", "))}
+	case g.Busy != nil && !f.o.Roll.Runs():
+		return &Condition{GroupReady, False, g.Busy.Reason, g.Busy.Message}
+	}
+	return nil
 }
 
 // surges says that what the group has more than the pool wants was added for a rollout.

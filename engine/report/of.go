@@ -23,7 +23,7 @@ func Of(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 	f := facts{d: d, out: out, o: out.Observed, t: t}
 	f.counts = count(f)
 	r := Report{Counts: f.counts, Seen: out.Seen, Events: happened(f)}
-	for _, check := range []func(facts) *Condition{templateReady, groupReady, instancesReady, upToDate, draining, deleting, ready} {
+	for _, check := range []func(facts) *Condition{templateReady, needsReady, groupReady, instancesReady, upToDate, draining, deleting, ready} {
 		if c := check(f); c != nil {
 			r.Conditions = append(r.Conditions, *c)
 		}
@@ -143,7 +143,7 @@ func working(f facts) State {
 		return StateUpdating
 	case scales(f):
 		return StateScaling
-	case behind(f.o):
+	case behind(f):
 		return StateUpdating
 	case f.counts.Ready != nil && *f.counts.Ready < f.counts.Desired:
 		return StateUnhealthy
@@ -162,7 +162,8 @@ func rolls(f facts) bool {
 
 // stuck says that something does not go on by itself.
 func stuck(f facts) bool {
-	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0 || unmet(f)
+	failed := f.o.Group != nil && (f.o.Group.Failed != nil || len(f.o.Group.Unchangeable) > 0)
+	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0 || unmet(f) || failed
 }
 
 // unmet says that nothing can be made of the specification, for a reason that is the cloud's: an image that there is not.
@@ -185,11 +186,17 @@ func coming(o pool.Observed) bool {
 	return false
 }
 
-// behind says that the template or the group is not what the specification asks for.
-func behind(o pool.Observed) bool {
-	latest := o.Latest()
-	changed := o.Wanted.Content != "" && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
-	return changed || o.Group != nil && (len(o.Group.Drift) > 0 || latest.Ref != "" && o.Group.Template != latest.Ref)
+// behind says that the template, the group or what it needs is not what the specification asks for, or is about to be.
+func behind(f facts) bool {
+	g := f.o.Group
+	return lacks(f) != "" || len(f.o.Needs) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil
+}
+
+// unpointed says that the group launches from another template than the newest. Where a roll alone points it there, the
+// machines that it launches are all that counts.
+func unpointed(f facts) bool {
+	latest := f.o.Latest()
+	return !f.t.RollsChanges && latest.Ref != "" && f.o.Group.Template != latest.Ref
 }
 
 // reason is the word for an error: its kind if a cloud refused, else what went wrong on our side.

@@ -15,9 +15,9 @@ func ready(f facts) *Condition {
 	if !f.out.Seen {
 		return unseen(f, Ready)
 	}
-	for _, check := range []func(facts) *Condition{groupReady, templateReady, instancesReady} {
+	for _, check := range []func(facts) *Condition{groupReady, needsReady, templateReady, instancesReady} {
 		c := check(f)
-		if c.Status == True {
+		if c == nil || c.Status == True {
 			continue
 		}
 		return &Condition{Ready, c.Status, c.Reason, sentence(f, c)}

@@ -29,11 +29,16 @@ type scene struct {
 	started bool
 	// rolls says that the cloud replaces machines by itself, asides that it can set them aside.
 	rolls, asides bool
+	// changes says that it replaces what is of another template alone, needs what its groups need beside it.
+	changes bool
+	needs   string
+	// step stands for what the pass has begun, where no scene decides it.
+	step *pool.Step
 }
 
 func (s *scene) traits() pool.Traits {
 	tr := traits
-	tr.Rolls, tr.SetsAside = s.rolls, s.asides
+	tr.Rolls, tr.SetsAside, tr.RollsChanges, tr.CancelsNot, tr.Needs = s.rolls, s.asides, s.changes, s.changes, s.needs
 	return tr
 }
 
@@ -47,8 +52,12 @@ func (s *scene) outcome() engine.Outcome {
 		}
 		s.d.Avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
 	}
+	plan := pool.Decide(s.d, s.o, s.traits(), epoch)
+	if s.step != nil {
+		plan.Step = s.step
+	}
 	return engine.Outcome{
-		Plan: pool.Decide(s.d, s.o, s.traits(), epoch), Observed: s.o, Seen: true, Started: s.started, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
+		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
 	}
 }
 
@@ -139,6 +148,20 @@ func neverReady(i *pool.Instance) {
 	i.Node.Ready, i.Node.Joined, i.Node.ReadySince = false, epoch, epoch.Add(time.Second)
 }
 func pending(i *pool.Instance) { i.State, i.Node = pool.Pending, nil }
+func given(s *scene) {
+	s.o.Wanted.Given, s.o.Versions[0].Given = true, true
+}
+func noMachines(s *scene) { s.o.Instances = nil }
+func needing(s *scene)    { s.needs = "node role" }
+func lacking(s *scene)    { s.needs, s.o.Needs = "node role", []string{"role nodes-1", "policy P"} }
+func changes(s *scene)    { s.rolls, s.changes = true, true }
+func busy(s *scene) {
+	s.o.Group.Busy = &pool.Cause{Reason: "Updating", Message: "EKS is updating the node group"}
+}
+func failedGroup(s *scene) {
+	s.o.Group.Failed = &pool.Cause{Reason: "CreateFailed", Message: "Ec2SubnetInvalidConfiguration: no public address"}
+}
+func stiff(s *scene)           { s.o.Group.Unchangeable = []string{"spec.subnetIDs"} }
 func broken(i *pool.Instance)  { i.State = pool.Failed }
 func leaving(i *pool.Instance) { i.State = pool.Terminating }
 func draining(i *pool.Instance) {
@@ -216,6 +239,9 @@ func TestTemplateReady(t *testing.T) {
 		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"invalid", "a specification that can't be met is known to be not ready", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"no answer", "an error that no cloud gave has a word too", failing(errors.New("connection refused")), "Unknown Failed: connection refused"},
+		{"brought", "whose it is not is said", given, "True AsWanted: launch template lt-1:1, which is not the pool's to change, is what the specification asks for"},
+		{"brought, not there", "nobody makes it", and(given, wanted("v1:b", ""), func(s *scene) { s.o.Wanted.Given = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
+		{"bootstrap data, rolls of changes alone", "nothing would launch from a version for it", and(changes, wanted("v1:a", "e")), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
 		{"deleting", "a pool that goes wants no template", deleting, "absent"},
 	})
 }
@@ -242,7 +268,24 @@ func TestGroupReady(t *testing.T) {
 		{"surge", "what a rollout adds is as it should be", and(rolling, first(stale), size(4)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
 		{"more than the surge", "and no more than that", and(rolling, first(stale), size(5)), "False Scaling: the Auto Scaling group has a size of 5, the pool wants 3"},
 		{"release refused", "the cloud's words", refused(pool.Release, denied), "False Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"failed", "the cloud's words before all that follows from it", and(failedGroup, busy, drift("tags"), size(2)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
+		{"can't be changed", "which fields, and what to do", stiff, "False GroupUnchangeable: the Auto Scaling group differs in spec.subnetIDs, which can't be changed on one that exists: change the specification back, or make another pool"},
+		{"busy", "what the cloud is doing", and(busy, drift("tags")), "False Updating: EKS is updating the node group"},
+		{"busy with a roll", "that is told of where the machines are", and(changes, busy, first(stale), cloudRolls(pool.RollRunning, 40, "")), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"pointed by the roll", "which template it launches from is the roll's matter", and(changes, first(stale), newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"})), "True AsWanted: the Auto Scaling group is what the specification asks for"},
 		{"deleting", "a pool that goes wants no group", deleting, "absent"},
+	})
+}
+
+func TestNeedsReady(t *testing.T) {
+	hold(t, report.NeedsReady, []row{
+		{"nothing is ever needed", "clouds whose groups need nothing do not speak of it", and(), "absent"},
+		{"there", "the plain case", needing, "True AsWanted: the node role is as the Auto Scaling group needs it"},
+		{"missing", "what is being made", and(lacking, noGroup), "False NeedMissing: the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
+		{"missing, held", "what holds it up", and(lacking, noGroup, held), "False ClusterNotReady: waiting for the cluster's network"},
+		{"refused", "the cloud's words", and(lacking, refused(pool.Provide, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"not asked", "unknown is shown as unknown", and(needing, unseen), "Unknown NotObserved: the cloud was not asked yet"},
+		{"deleting", "a pool that goes needs nothing", and(lacking, deleting), "absent"},
 	})
 }
 
@@ -323,6 +366,9 @@ func TestDeleting(t *testing.T) {
 		{"drained", "the group goes", func(s *scene) { s.d.Deleting, s.o.Instances = true, nil }, "True DeleteGroup: the pool is being deleted"},
 		{"group goes", "what is waited for", and(deleting, groupGoes), "True GroupDeleting: waiting for the Auto Scaling group and its instances to be gone"},
 		{"group gone", "the template goes", and(deleting, noGroup), "True DeleteTemplates: the pool is being deleted, and its launch template is in use no more"},
+		{"left over", "what else goes", and(deleting, noGroup, noTemplate, func(s *scene) { s.o.Leftovers = []string{"role nodes-1"} }), "True CleanUp: the pool is being deleted, and its Auto Scaling group is there no more"},
+		{"not deleted", "the cloud's words on why its deletion has failed", and(deleting, failedGroup, func(s *scene) { s.o.Instances, s.o.Group.DeleteFailed = nil, epoch.Add(-time.Minute) }), "True CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
+		{"busy", "what is waited for", and(deleting, busy), "True Updating: EKS is updating the node group"},
 		{"gone", "nothing is left", and(deleting, noGroup, noTemplate), "True Gone: nothing of the pool is left in the cloud"},
 		{"refused", "the cloud's words", and(deleting, noGroup, refused(pool.DeleteTemplates, denied)), "True Denied: DeleteTemplates was refused: autoscaling:X: AccessDenied: not authorized"},
 		{"can't be observed", "the cloud's words", and(deleting, failing(denied)), "True Denied: autoscaling:X: AccessDenied: not authorized"},
@@ -350,6 +396,10 @@ func TestReady(t *testing.T) {
 		{"foreign", "what is in the way", foreign, "False ForeignGroup: 0 of 3 machines are Ready; Auto Scaling group x is not this pool's"},
 		{"refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: 3 of 5 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
 		{"drain refused", "the same", and(first(notJoined), replicas(2), refused(pool.Drain, denied)), "False Scaling: 2 of 2 machines are Ready; waiting for 1 machine to join the cluster"},
+		{"need missing", "the cause before its effect", lacking, "False NeedMissing: 3 of 3 machines are Ready; the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
+		{"group failed", "the cloud's words", and(noMachines, failedGroup), "False CreateFailed: 0 of 3 machines are Ready; Ec2SubnetInvalidConfiguration: no public address"},
+		{"group busy", "what the cloud does", busy, "False Updating: 3 of 3 machines are Ready; EKS is updating the node group"},
+		{"a roll of changes has failed", "a pool is ready with its old machines, and says why they are old", and(changes, first(stale), cloudRolls(pool.RollFailed, 40, "PodEvictionFailure: web-1 can't be evicted")), "True AllReady: 3 of 3 machines are Ready, 2 up to date; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: PodEvictionFailure: web-1 can't be evicted"},
 		{"denied", "nobody knows", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"invalid", "what is to be changed", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"deleting", "a pool that goes is not ready, and says how far it is", and(deleting, first(draining)), "False Deleting: draining node-i-1; kept by default/web (budget web)"},
@@ -382,6 +432,12 @@ func TestState(t *testing.T) {
 		{"bootstrap data changed", "likewise", wanted("v1:a", "e"), "Updating"},
 		{"drift", "the group is being changed", drift("tags"), "Updating"},
 		{"template behind", "likewise", newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), "Updating"},
+		{"need missing", "likewise", lacking, "Updating"},
+		{"busy", "the cloud is at work on it", busy, "Updating"},
+		{"group failed", "somebody has to look", and(noMachines, failedGroup), "Error"},
+		{"group can't be changed", "somebody has to decide", stiff, "Error"},
+		{"bootstrap data, rolls of changes alone", "nothing is made for it", and(changes, wanted("v1:a", "e")), "Running"},
+		{"a roll of changes", "machines are being replaced", and(changes, busy, first(stale), cloudRolls(pool.RollRunning, 40, "")), "Updating"},
 		{"rolling", "machines are being replaced", and(rolling, first(stale), size(4)), "Updating"},
 		{"rolling and growing", "their number is not yet right", and(rolling, first(stale), replicas(8)), "Scaling"},
 		{"halted", "somebody has to change something", and(rolling, first(stale), second(late)), "Error"},
@@ -434,6 +490,17 @@ func TestEvents(t *testing.T) {
 		{"template deleted", "why", and(deleting, noGroup, began), "TemplateDeleted: deleted the launch template: the pool is being deleted, and its launch template is in use no more"},
 		{"replaced", "whose, and why", and(rolling, first(stale), first(notJoined), func(s *scene) { s.o.Instances[0].Created = epoch.Add(-time.Hour) }, began), "InstancesReplaced: replaced i-1: it has not joined the cluster in time, and it was launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
 		{"set aside", "whose, and what comes", and(rolling, asides, first(stale), began), "InstancesSetAside: set aside i-1 (node-i-1): 1 machine launched beside the 3 that the pool wants, before others are replaced"},
+		{"default moved", "to what, and why", func(s *scene) {
+			s.started, s.step = true, &pool.Step{Kind: pool.DefaultTemplate, Template: "lt-1:1", Cause: pool.Cause{Reason: "DefaultBehind", Message: "the default is lt-1:0"}}
+		}, "TemplateDefaulted: changed the default version of the launch template to lt-1:1: the default is lt-1:0"},
+		{"provided", "what", and(lacking, began), "NeedsProvided: made role nodes-1, policy P: something that the Auto Scaling group needs is missing or not as it should be"},
+		{"cleaned up", "what", and(deleting, noGroup, noTemplate, began, func(s *scene) { s.o.Leftovers = []string{"role nodes-1"} }), "LeftoversDeleted: deleted role nodes-1: the pool is being deleted, and its Auto Scaling group is there no more"},
+		{"version with words", "what is new in it", and(wanted("v1:b", "d"), began, func(s *scene) { s.o.Wanted.About = "instanceType m5.large -> m5.xlarge" }), "TemplateCreated: made a version of the launch template: the specification of the launch template has changed: instanceType m5.large -> m5.xlarge"},
+		{"failed group made again", "why", and(noGroup, began, func(s *scene) {
+			s.o.Group = &pool.Group{ID: "arn:g", Size: 3, Max: 10, Template: "lt-1:1"}
+			failedGroup(s)
+			stiff(s)
+		}), "GroupDeleted: deleting the Auto Scaling group: the Auto Scaling group has failed and is made again, because it differs in spec.subnetIDs, which can't be changed"},
 		{"roll begun", "to what, and why", and(native, first(stale), began), "RollStarted: began a roll of the Auto Scaling group to lt-1:1: 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
 		{"roll cancelled", "why", and(native, paused, cloudRolls(pool.RollRunning, 1, ""), began), "RollCancelled: cancelled the roll of the Auto Scaling group: paused by muster.dev/rollout"},
 		{"released", "whose", and(first(heldDrained), began), "InstancesReleased: no longer holding i-1 (node-i-1): nothing runs on the instance that a drain would still evict"},

@@ -32,14 +32,38 @@ func templateReady(f facts) *Condition {
 // newestTemplate holds the newest template against the wanted one.
 func newestTemplate(f facts) *Condition {
 	latest := f.o.Latest()
-	switch {
-	case latest.Ref == "":
+	switch lacks(f) {
+	case "TemplateNotFound":
+		return &Condition{TemplateReady, False, "TemplateNotFound", fmt.Sprintf("the %s that the specification names does not exist, or can't be seen yet", f.t.Template)}
+	case "TemplateMissing":
 		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being made", f.t.Template)}
-	case !latest.Same(f.o.Wanted):
+	case "TemplateChanged":
 		return &Condition{TemplateReady, False, "TemplateChanged", fmt.Sprintf("a new version of the %s is being made", f.t.Template)}
-	case latest.Data != f.o.Wanted.Data:
+	case "BootstrapDataChanged":
 		return &Condition{TemplateReady, False, "BootstrapDataChanged", fmt.Sprintf("a version of the %s with new bootstrap data is being made", f.t.Template)}
-	default:
-		return &Condition{TemplateReady, True, "AsWanted", fmt.Sprintf("%s %s is what the specification asks for", f.t.Template, latest.Ref)}
 	}
+	text := fmt.Sprintf("%s %s is what the specification asks for", f.t.Template, latest.Ref)
+	if latest.Given {
+		text = fmt.Sprintf("%s %s, which is not the pool's to change, is what the specification asks for", f.t.Template, latest.Ref)
+	}
+	return &Condition{TemplateReady, True, "AsWanted", text}
+}
+
+// lacks is what the newest template lacks, in one word, or nothing. Bootstrap data that is new is no reason for a version
+// where nothing would launch from it before the next roll.
+func lacks(f facts) string {
+	latest, wanted := f.o.Latest(), f.o.Wanted
+	switch {
+	case wanted.Content == "":
+		return ""
+	case latest.Ref == "" && wanted.Given:
+		return "TemplateNotFound"
+	case latest.Ref == "":
+		return "TemplateMissing"
+	case !latest.Same(wanted):
+		return "TemplateChanged"
+	case latest.Data != wanted.Data && !wanted.Given && !f.t.RollsChanges:
+		return "BootstrapDataChanged"
+	}
+	return ""
 }
