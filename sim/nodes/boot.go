@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/muster-project/muster/sim/nodes/apiclient"
 	"github.com/muster-project/muster/sim/nodes/cloudinit"
 	"github.com/muster-project/muster/sim/nodes/kubeadm"
 	"github.com/muster-project/muster/sim/nodes/kubelet"
+	"github.com/muster-project/muster/sim/nodes/nodeadm"
 )
 
 // boot is a machine's first boot. It is false when the machine does not become a node; the console says why.
@@ -30,31 +32,58 @@ func (g *guest) boot() (joined, bool) {
 	if !ok {
 		return joined{}, false
 	}
-	f := files{}
+	b := &booting{guest: g, config: config, files: files{}}
 	g.runAll("bootcmd", config.BootCommands, nil)
-	g.writeFiles(config.Files, f)
+	g.writeFiles(config.Files, b.files)
 	if !g.until(commandsAt) {
 		return joined{}, false
 	}
 	g.print(scripts, "Cloud-init v. 24.4 running 'modules:final'")
-	var j *joined
-	g.runAll("runcmd", config.Commands, func(c *kubeadm.Command) bool {
-		got, ok := g.join(c, config, f)
-		if ok {
-			j = got
-		}
-		return ok
-	})
+	g.runAll("runcmd", config.Commands, b.call)
+	for _, line := range config.Scripts {
+		b.call(line)
+	}
 	g.print(scripts, "Cloud-init v. 24.4 finished. Datasource %s", strings.ToUpper(g.Cloud))
-	if j == nil {
+	if b.joined == nil {
+		b.nodeadm()
+	}
+	if b.joined == nil {
 		g.print(systemd, "%s login: (the machine runs and has not joined a cluster)", g.hostname(config))
 		return joined{}, false
 	}
-	return *j, true
+	return *b.joined, true
+}
+
+// booting is a first boot that is under way.
+type booting struct {
+	*guest
+	config *cloudinit.Config
+	files  files
+	// joined is the node that the machine has become.
+	joined *joined
+}
+
+// call carries out what a shell line calls, if that joins a cluster. It is false where that was tried and failed.
+func (b *booting) call(line string) bool {
+	if c := nodeadm.FindBootstrap(line); c != nil {
+		return b.nodeadmJoin(c)
+	}
+	c := kubeadm.FindCommand(line)
+	if c == nil {
+		return true
+	}
+	j, ok := b.join(c, b.config, b.files)
+	if ok {
+		b.joined = j
+	}
+	return ok
 }
 
 // readUserData parses the user data and prints what is in it.
 func (g *guest) readUserData() (*cloudinit.Config, bool) {
+	if len(g.UserData) == 0 && g.byItself() {
+		return &cloudinit.Config{}, true
+	}
 	facts := cloudinit.Instance{ID: g.ID, Type: g.Type, Hostname: g.Hostname, Address: g.Address, Cloud: g.Cloud, Region: g.Region, Zone: g.Zone, Arch: unameArch(g.arch())}
 	g.print(initd, "Cloud-init v. 24.4 running 'init': user data of %d bytes", len(g.UserData))
 	c, err := cloudinit.Parse(g.UserData, facts.Metadata())
@@ -91,18 +120,14 @@ func (g *guest) writeFiles(entries []cloudinit.File, f files) {
 	}
 }
 
-// runAll notes commands on the console. A call of kubeadm is given to kubeadm, which tells whether it worked.
-func (g *guest) runAll(module string, lines []string, kubeadmRun func(*kubeadm.Command) bool) {
+// runAll notes commands on the console. Each is given to call, which tells whether what it called worked.
+func (g *guest) runAll(module string, lines []string, call func(line string) bool) {
 	for _, line := range lines {
 		if g.ctx.Err() != nil {
 			return
 		}
 		g.print(scripts, "%s: + %s", module, line)
-		c := kubeadm.FindCommand(line)
-		if c == nil || kubeadmRun == nil {
-			continue
-		}
-		if !kubeadmRun(c) {
+		if call != nil && !call(line) {
 			g.print(scripts, "%s: exit status 1", module)
 		}
 	}
@@ -136,12 +161,18 @@ func (g *guest) join(c *kubeadm.Command, config *cloudinit.Config, f files) (*jo
 	if err != nil {
 		return nil, g.failed("phase kubelet-start: ", err)
 	}
+	j := g.become(own, node)
+	m.Print("\nThis node has joined the cluster:\n* Certificate signing request was sent to apiserver and a response was received.\n* The Kubelet was informed of the new secure connection details.\n")
+	return j, true
+}
+
+// become keeps what the machine needs to be that node from now on.
+func (g *guest) become(own apiclient.Access, node kubelet.Registration) *joined {
 	j := &joined{Server: own.Server, CA: own.CA, Insecure: own.Insecure, Cert: own.Cert, Key: own.Key, Node: node}
 	if err := g.keep.join(*j); err != nil {
 		g.print(kubeletd, "WARNING: the node's certificate is not kept: %v", err)
 	}
-	m.Print("\nThis node has joined the cluster:\n* Certificate signing request was sent to apiserver and a response was received.\n* The Kubelet was informed of the new secure connection details.\n")
-	return j, true
+	return j
 }
 
 // failed prints an error as kubeadm does.
@@ -162,26 +193,40 @@ const maxNodeName = 253
 // registration is how the machine's Node will look.
 func (g *guest) registration(spec *kubeadm.Join, config *cloudinit.Config) (kubelet.Registration, error) {
 	host := g.hostname(config)
-	r := kubelet.Registration{
-		Name: strings.ToLower(strings.TrimSpace(spec.NodeName)), ProviderID: g.ProviderID, Zone: g.Zone, Region: g.Region, Type: g.Type, Hostname: host, Address: g.Address,
-		Arch: g.arch(), Version: g.KubeletVersion, CPUs: g.CPUs, MemoryMiB: g.MemoryMiB, CRISocket: spec.CRISocket, Taints: spec.Taints,
-	}
+	r := g.hardware(host)
+	r.Name, r.CRISocket, r.Taints = strings.ToLower(strings.TrimSpace(spec.NodeName)), spec.CRISocket, spec.Taints
 	if r.Name == "" {
 		r.Name = strings.ToLower(host)
 	}
 	if r.CRISocket == "" {
-		r.CRISocket = "unix:///var/run/containerd/containerd.sock"
+		r.CRISocket = criSocket
 	}
-	if err := r.SetFlags(spec.KubeletArgs); err != nil {
+	if err := g.flags(&r, spec.KubeletArgs); err != nil {
 		return r, err
-	}
-	if len(r.Name) > maxNodeName || !nodeName.MatchString(r.Name) {
-		return r, &invalidName{r.Name}
 	}
 	if p := spec.KubeletArgs["cloud-provider"]; p != "" && p != "external" {
 		g.print(kubeletd, "--cloud-provider=%s: played by the simulated machine; newer kubelets know only external", p)
 	}
 	return r, nil
+}
+
+// hardware is what a Node says about its machine, whoever it is in its cluster.
+func (g *guest) hardware(host string) kubelet.Registration {
+	return kubelet.Registration{
+		ProviderID: g.ProviderID, Zone: g.Zone, Region: g.Region, Type: g.Type, Hostname: host, Address: g.Address,
+		Arch: g.arch(), Version: g.KubeletVersion, CPUs: g.CPUs, MemoryMiB: g.MemoryMiB,
+	}
+}
+
+// flags are the kubelet's, the last word on everything.
+func (g *guest) flags(r *kubelet.Registration, flags map[string]string) error {
+	if err := r.SetFlags(flags); err != nil {
+		return err
+	}
+	if len(r.Name) > maxNodeName || !nodeName.MatchString(r.Name) {
+		return &invalidName{r.Name}
+	}
+	return nil
 }
 
 type invalidName struct{ name string }

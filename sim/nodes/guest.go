@@ -40,6 +40,7 @@ type guest struct {
 	console *console
 	keep    *keep
 	hang    gate
+	manager *manager
 	booted  time.Time
 }
 
@@ -50,6 +51,7 @@ func newGuest(f *Fleet, m sim.Machine) *guest {
 		g.booted = now
 	}
 	g.ctx, g.off = context.WithCancel(f.ctx)
+	g.manager = &manager{guest: g}
 	return g
 }
 
@@ -79,12 +81,12 @@ func (g *guest) until(moment time.Duration) bool {
 
 // run is the machine's life. A machine that does not join has no goroutine any more; it is on all the same.
 func (g *guest) run() {
-	j, ok := g.identity()
+	j, again, ok := g.identity()
 	if !ok {
 		return
 	}
 	for g.hang.open(g.ctx) {
-		if err := g.kubelet(j); err != nil {
+		if err := g.kubelet(j, again); err != nil {
 			g.print(kubeletd, "%v", err)
 			return
 		}
@@ -93,27 +95,29 @@ func (g *guest) run() {
 
 // identity is the node that the machine is: the one from before the process was restarted, else what its first boot makes it. cloud-init
 // runs once in a machine's life, so one whose first boot came to nothing stays as it is.
-func (g *guest) identity() (joined, bool) {
+func (g *guest) identity() (j joined, again, ok bool) {
 	if j, ok := g.keep.joined(); ok && certificateIsValid(j.Cert, time.Now()) {
 		g.print(systemd, "machine %s continues as node %s", g.ID, j.Node.Name)
-		return j, true
+		return j, true, true
 	}
 	if g.keep.read(bootedFile) != nil {
-		return joined{}, false
+		return joined{}, false, false
 	}
-	j, ok := g.boot()
+	j, ok = g.boot()
 	if !ok && g.ctx.Err() == nil {
 		g.keep.write(bootedFile, []byte("The first boot is over; the machine has not joined a cluster.\n"))
 	}
-	return j, ok
+	return j, false, ok
 }
 
-// kubelet runs until the machine is off or hangs.
-func (g *guest) kubelet(j joined) error {
+// kubelet runs until the machine is off or hangs. Again says that the machine was that node before the process was restarted.
+func (g *guest) kubelet(j joined, again bool) error {
 	ctx, cancel := context.WithCancel(g.ctx)
 	defer cancel()
 	defer g.hang.onShut(cancel)()
-	return kubelet.Run(ctx, kubelet.Options{Access: j.access(), Dial: g.fleet.options.Dial, Node: j.Node, Life: g.fleet.life, Print: g.printer(kubeletd)})
+	defer g.manager.setReady(false)
+	return kubelet.Run(ctx, kubelet.Options{Access: j.access(), Dial: g.fleet.options.Dial, Node: j.Node, Life: g.fleet.life, Print: g.printer(kubeletd),
+		Registered: func() { g.manager.joined(j.Node.Name, again) }, Ready: g.manager.setReady})
 }
 
 // gate is open unless the machine hangs.

@@ -36,6 +36,10 @@ type Config struct {
 	Files []File
 	// BootCommands run before the files are written, Commands after everything else; each one a shell line.
 	BootCommands, Commands []string
+	// Scripts are the shell scripts among the parts, line by line and in order; they run after Commands.
+	Scripts []string
+	// NodeConfigs are documents for EKS's nodeadm.
+	NodeConfigs [][]byte
 	// Hostname replaces the one of the metadata service when the user data sets it.
 	Hostname string
 	// Notes say what else was asked for and is not carried out, Warnings what was wrong but did not stop the boot.
@@ -82,12 +86,32 @@ func (c *Config) take(p part, data Metadata, doc document) error {
 			return err
 		}
 		doc.merge(next)
+	case "shellscript":
+		c.Scripts = append(c.Scripts, scriptLines(body)...)
+		c.Notes = append(c.Notes, "user data part of type shellscript: only what joins a cluster is carried out by a simulated machine")
+	case nodeConfig:
+		c.NodeConfigs = append(c.NodeConfigs, body)
 	case "":
 		return fmt.Errorf("unhandled non-multipart (text/x-not-multipart) user data: first line %q is no header that cloud-init knows, such as #cloud-config", firstLine(body))
 	default:
 		c.Notes = append(c.Notes, fmt.Sprintf("user data part of type %s is not carried out by a simulated machine", kind))
 	}
 	return nil
+}
+
+// nodeConfig is what a part for EKS's nodeadm is called.
+const nodeConfig = "nodeadm"
+
+// scriptLines are the lines of a shell script that do something; a line that a backslash ends goes on.
+func scriptLines(body []byte) []string {
+	var all []string
+	joined := strings.ReplaceAll(strings.ReplaceAll(string(body), "\r\n", "\n"), "\\\n", " ")
+	for line := range strings.SplitSeq(joined, "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 // gunzip takes off gzip where its magic number is there.
@@ -129,6 +153,8 @@ var ownTypes = map[string]string{
 	"text/cloud-boothook": "cloud-boothook",
 	"text/part-handler":   "part-handler",
 	"text/x-include-url":  "include",
+
+	"application/node.eks.aws": nodeConfig,
 }
 
 // kindOf tells what a part is; empty when cloud-init would not know either.

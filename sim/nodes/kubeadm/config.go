@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Timeouts of kubeadm, for the stages and for a call within a stage, where the configuration does not set them.
+// DefaultTimeout of the stages of a join, and defaultCallTimeout of a call within a stage, where the configuration does not set them.
 const (
-	defaultTimeout     = 5 * time.Minute
+	DefaultTimeout     = 5 * time.Minute
 	defaultCallTimeout = time.Minute
 )
 
@@ -136,7 +136,7 @@ func (c *joinConfiguration) join() (*Join, error) {
 	r := c.NodeRegistration
 	j := &Join{
 		NodeName: r.Name, CRISocket: r.CRISocket, Taints: r.Taints, KubeletArgs: r.KubeletExtraArgs, TLSToken: c.Discovery.TLSBootstrapToken,
-		DiscoveryTimeout: firstSet(defaultTimeout, c.Timeouts.Discovery, c.Discovery.Timeout), BootstrapTimeout: firstSet(defaultTimeout, c.Timeouts.TLSBootstrap),
+		DiscoveryTimeout: firstSet(DefaultTimeout, c.Timeouts.Discovery, c.Discovery.Timeout), BootstrapTimeout: firstSet(DefaultTimeout, c.Timeouts.TLSBootstrap),
 		APITimeout: firstSet(defaultCallTimeout, c.Timeouts.APICall),
 	}
 	if t := c.Discovery.BootstrapToken; t != nil {

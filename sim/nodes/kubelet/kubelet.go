@@ -44,6 +44,10 @@ type Options struct {
 	Life func(time.Duration) time.Duration
 	// Print writes a line to the console.
 	Print func(format string, args ...any)
+	// Registered is called when the Node is there; nil tells nobody.
+	Registered func()
+	// Ready is told whether the node is Ready, as far as its kubelet knows; nil tells nobody.
+	Ready func(bool)
 }
 
 // kubelet is one that runs.
@@ -65,6 +69,9 @@ func Run(ctx context.Context, o Options) error {
 	k := &kubelet{Options: o, api: api, booted: time.Now()}
 	if !k.register(ctx) {
 		return nil
+	}
+	if k.Registered != nil {
+		k.Registered()
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()

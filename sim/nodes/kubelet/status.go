@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/muster-project/muster/sim/nodes/apiclient"
@@ -25,6 +26,7 @@ func (k *kubelet) reportStatus(ctx context.Context) {
 			return
 		}
 		said.print(k, "Error updating node status, will retry: %v", err)
+		k.tellReady(err)
 		if err != nil {
 			if !b.Wait(ctx) {
 				return
@@ -41,6 +43,13 @@ func (k *kubelet) reportStatus(ctx context.Context) {
 			wait = renewInterval
 		}
 		b.Reset()
+	}
+}
+
+// tellReady says whether the node is Ready: not where it was deleted, and as before where the API server could not be asked.
+func (k *kubelet) tellReady(err error) {
+	if k.Ready != nil && (err == nil || apierrors.IsNotFound(err)) {
+		k.Ready(err == nil)
 	}
 }
 

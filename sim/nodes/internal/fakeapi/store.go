@@ -156,6 +156,9 @@ func (s *Server) create(q request, body []byte) (runtime.Object, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if q.sub == "eviction" {
+		return s.terminate(q)
+	}
 	q.name = o.GetName()
 	if s.objects[q.key()] != nil {
 		return nil, apierrors.NewAlreadyExists(resource(q), q.name)
@@ -249,6 +252,19 @@ func empty(q request) (object, error) {
 	return nil, apierrors.NewMethodNotSupported(resource(q), "patch")
 }
 
+// terminate asks a pod to end, with the lock held: its kubelet deletes it.
+func (s *Server) terminate(q request) (runtime.Object, error) {
+	was, ok := s.objects[q.key()].(*corev1.Pod)
+	if !ok {
+		return nil, apierrors.NewNotFound(resource(q), q.name)
+	}
+	pod := was.DeepCopy()
+	now, grace := metav1.NewTime(time.Now()), int64(1)
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &now, &grace
+	s.store(q.key(), pod, "MODIFIED")
+	return pod.DeepCopy(), nil
+}
+
 func (s *Server) delete(q request, body []byte) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +280,11 @@ func (s *Server) delete(q request, body []byte) (runtime.Object, error) {
 	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != was.GetUID() {
 		return nil, apierrors.NewConflict(resource(q), q.name, nil)
 	}
-	if options.GracePeriodSeconds == nil || *options.GracePeriodSeconds != 0 {
+	atOnce := options.GracePeriodSeconds != nil && *options.GracePeriodSeconds == 0
+	if !atOnce && !strings.HasPrefix(q.user, "system:node:") {
+		return s.terminate(q)
+	}
+	if !atOnce {
 		return nil, apierrors.NewGenericServerResponse(http.StatusBadRequest, "delete", resource(q), q.name, "a kubelet deletes with grace period 0", 0, true)
 	}
 	s.store(q.key(), was.DeepCopyObject().(object), "DELETED")

@@ -1,0 +1,104 @@
+package nodes
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/muster-project/muster/sim/nodes/apiclient"
+	"github.com/muster-project/muster/sim/nodes/kubeadm"
+	"github.com/muster-project/muster/sim/nodes/kubelet"
+	"github.com/muster-project/muster/sim/nodes/nodeadm"
+)
+
+// nodeadmd is the program of EKS's images that joins the cluster.
+const nodeadmd = "nodeadm[960]: "
+
+// criSocket of the container runtime where nothing else is said.
+const criSocket = "unix:///var/run/containerd/containerd.sock"
+
+// byItself says that the machine joins without being told how: it is of a node group, and its image is the cloud's.
+func (g *guest) byItself() bool { return g.Managed != nil && !g.Managed.Own }
+
+// nodeadm joins as the image's own service does, after the user data has run: with what its cloud tells it, and what documents
+// for it in the user data add. On an image of the user's own the documents are all that there is.
+func (b *booting) nodeadm() {
+	if !b.byItself() && len(b.config.NodeConfigs) == 0 {
+		return
+	}
+	told := &nodeadm.Config{}
+	for _, text := range b.config.NodeConfigs {
+		next, err := nodeadm.Parse(text)
+		if err != nil {
+			b.print(nodeadmd, "%v", err)
+			return
+		}
+		told.Add(next)
+	}
+	b.nodeadmJoin(told)
+}
+
+// nodeadmJoin joins an EKS cluster: the machine is let in for what it is in the cloud, a member of a node group.
+func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
+	if !b.until(kubeadmAt) {
+		return false
+	}
+	m := b.Managed
+	switch {
+	case m == nil:
+		b.print(nodeadmd, "the machine is of no node group of EKS: its role is not let into any cluster")
+		return false
+	case m.Token == "":
+		b.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", m.Cluster)
+		return false
+	case told.Cluster != "" && told.Cluster != m.Cluster:
+		b.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", told.Cluster)
+		return false
+	}
+	access := apiclient.Access{Server: m.Server, CA: m.CA, Token: m.Token}
+	if told.Server != "" {
+		access.Server = told.Server
+	}
+	if len(told.CA) > 0 {
+		access.CA = told.CA
+	}
+	node, err := b.managedNode(told)
+	if err != nil {
+		b.print(nodeadmd, "%v", err)
+		return false
+	}
+	b.print(nodeadmd, "Joining the cluster %s at %s", m.Cluster, access.Server)
+	own, err := kubeadm.Bootstrap(b.ctx, access, node.Name, kubeadm.DefaultTimeout, kubeadm.Machine{Print: b.printer(nodeadmd), Dial: b.fleet.options.Dial})
+	if err != nil {
+		b.print(nodeadmd, "%v", err)
+		return false
+	}
+	b.joined = b.become(own, node)
+	b.print(nodeadmd, "The node %s has joined the cluster %s", node.Name, m.Cluster)
+	return true
+}
+
+// managedNode is how the machine's Node will look: as its node group has it, and its own flags.
+func (b *booting) managedNode(told *nodeadm.Config) (kubelet.Registration, error) {
+	host := b.hostname(b.config)
+	r := b.hardware(host)
+	r.Name, r.CRISocket, r.MaxPods = strings.ToLower(b.Hostname), criSocket, told.MaxPods
+	if !b.Managed.Own {
+		r.Labels = maps.Clone(b.Managed.Labels)
+		for _, t := range b.Managed.Taints {
+			r.Taints = append(r.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
+		}
+	}
+	taints := r.Taints
+	if err := b.flags(&r, told.Flags); err != nil {
+		return r, err
+	}
+	for _, t := range taints {
+		if !slices.ContainsFunc(r.Taints, func(o corev1.Taint) bool { return o.MatchTaint(&t) }) {
+			r.Taints = append(r.Taints, t)
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,261 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/nodes/apiclient"
+)
+
+const (
+	// managerd prints what the cloud does to a machine's node on the machine's console, where somebody who wonders looks.
+	managerd = "eks-node-manager: "
+	// drainPause is how soon evictions that a budget refused are tried again.
+	drainPause = time.Second
+	// managerFirst and managerMost space out tries against an API server that does not answer.
+	managerFirst, managerMost = 200 * time.Millisecond, 5 * time.Second
+	// managerCall bounds one call.
+	managerCall = 10 * time.Second
+)
+
+// manager is how the cloud looks after the node of one of its machines: by its own identity in the cluster, the one that lets
+// its machines in. What is asked of it is done in the background, one thing after the other, and again until it has worked.
+type manager struct {
+	guest *guest
+
+	mu sync.Mutex
+	// node is the name of the machine's Node; empty until it has joined.
+	node  string
+	ready bool
+	// working says that somebody does what is asked.
+	working bool
+	// closed is what the node shall be; nil when that was done. marks are changes that are still to be made.
+	closed *bool
+	marks  []sim.Marks
+	// draining and force say that pods are evicted, and how; drained that none is left.
+	draining, force, drained bool
+}
+
+func (m *manager) isReady() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ready
+}
+
+func (m *manager) setReady(ready bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ready = ready
+}
+
+func (m *manager) hasNode() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.node != "" && m.guest.Managed != nil
+}
+
+// joined tells the node's name. What was asked for before is done now. A machine whose process was restarted gets its group's
+// labels and taints once more, for they may have changed meanwhile.
+func (m *manager) joined(node string, again bool) {
+	m.ask(func(m *manager) {
+		m.node = node
+		if again && m.guest.byItself() {
+			m.marks = append(m.marks, sim.Marks{Labels: m.guest.Managed.Labels, Taints: m.guest.Managed.Taints})
+		}
+	})
+}
+
+// ask changes what is wanted and has it done. The fleet is not closed while it runs.
+func (m *manager) ask(change func(*manager)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change(m)
+	if m.working || m.node == "" || m.guest.Managed == nil || m.guest.Managed.Token == "" || m.next() == nil {
+		return
+	}
+	m.working = true
+	m.guest.fleet.wg.Go(m.work)
+}
+
+// deed is one thing that is done to a node; done is called with the lock held when it has worked.
+type deed struct {
+	what string
+	do   func(ctx context.Context, c *apiclient.Client, node string) (done bool, err error)
+	done func()
+}
+
+// next is what is to be done first, nil for nothing. The lock is held.
+func (m *manager) next() *deed {
+	switch {
+	case len(m.marks) > 0:
+		change := m.marks[0]
+		return &deed{"label and taint", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
+			return true, mark(ctx, c, node, change)
+		}, func() { m.marks = m.marks[1:] }}
+	case m.closed != nil:
+		closed := m.closed
+		return &deed{"cordon", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
+			return true, cordon(ctx, c, node, *closed)
+		}, func() {
+			if m.closed == closed {
+				m.closed = nil
+			}
+		}}
+	case m.draining && !m.drained:
+		force := m.force
+		return &deed{"drain", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
+			return evict(ctx, c, node, force)
+		}, func() { m.drained = m.draining }}
+	default:
+		return nil
+	}
+}
+
+// work does what is asked until nothing is left, or the machine is off.
+func (m *manager) work() {
+	g := m.guest
+	c, err := apiclient.Open(apiclient.Access{Server: g.Managed.Server, CA: g.Managed.CA, Token: g.Managed.Token}, g.fleet.options.Dial)
+	if err != nil {
+		g.print(managerd, "%v", err)
+		m.rest()
+		return
+	}
+	defer c.Close()
+	b := apiclient.Backoff{First: managerFirst, Most: managerMost}
+	said := ""
+	for {
+		d, node := m.take()
+		if d == nil {
+			return
+		}
+		done, err := m.try(d, c, node)
+		if text := fmt.Sprint(err); err != nil && text != said && g.ctx.Err() == nil {
+			said = text
+			g.print(managerd, "%s %s: %v", d.what, node, err)
+		}
+		switch {
+		case done:
+			b.Reset()
+		case err == nil || apierrors.IsTooManyRequests(err):
+			apiclient.Wait(g.ctx, drainPause)
+		default:
+			b.Wait(g.ctx)
+		}
+		if g.ctx.Err() != nil {
+			m.rest()
+			return
+		}
+	}
+}
+
+// take gives the next deed; without one the work is over.
+func (m *manager) take() (*deed, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.next()
+	m.working = d != nil
+	return d, m.node
+}
+
+func (m *manager) rest() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.working = false
+}
+
+// try does a deed once. One on a node that is no more is done.
+func (m *manager) try(d *deed, c *apiclient.Client, node string) (bool, error) {
+	ctx, cancel := context.WithTimeout(m.guest.ctx, managerCall)
+	defer cancel()
+	done, err := d.do(ctx, c, node)
+	if apierrors.IsNotFound(err) {
+		done, err = true, nil
+	}
+	if !done || err != nil {
+		return false, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d.done()
+	return true, nil
+}
+
+// cordon closes or opens a node.
+func cordon(ctx context.Context, c *apiclient.Client, node string, closed bool) error {
+	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, closed)
+	_, err := c.Core.Nodes().Patch(ctx, node, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+	return err
+}
+
+// mark changes labels and taints: what is to go first, and then what is to be there.
+func mark(ctx context.Context, c *apiclient.Client, name string, change sim.Marks) error {
+	node, err := c.Core.Nodes().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for _, key := range change.Unlabel {
+		delete(node.Labels, key)
+	}
+	for key, value := range change.Labels {
+		if node.Labels == nil {
+			node.Labels = map[string]string{}
+		}
+		node.Labels[key] = value
+	}
+	for _, t := range slices.Concat(change.Untaint, change.Taints) {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(o corev1.Taint) bool { return o.Key == t.Key && string(o.Effect) == t.Effect })
+	}
+	for _, t := range change.Taints {
+		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
+	}
+	_, err = c.Core.Nodes().Update(ctx, node, metav1.UpdateOptions{})
+	return err
+}
+
+// evict asks every pod of a node to go that a drain takes, and reports whether none is left. The error is the last refusal.
+func evict(ctx context.Context, c *apiclient.Client, node string, force bool) (bool, error) {
+	pods, err := c.Core.Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+	if err != nil {
+		return false, err
+	}
+	left := 0
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if stays(p) {
+			continue
+		}
+		left++
+		if p.DeletionTimestamp != nil {
+			continue
+		}
+		if refused := remove(ctx, c, p, force); refused != nil && !apierrors.IsNotFound(refused) {
+			err = fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, refused)
+		}
+	}
+	return left == 0, err
+}
+
+// remove evicts a pod, or deletes it.
+func remove(ctx context.Context, c *apiclient.Client, p *corev1.Pod, force bool) error {
+	same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(p.UID))}
+	if force {
+		return c.Core.Pods(p.Namespace).Delete(ctx, p.Name, same)
+	}
+	return c.Core.Pods(p.Namespace).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name}, DeleteOptions: &same})
+}
+
+// stays tells the pods that a drain leaves: those of DaemonSets, which would come again at once, and those of the node itself.
+func stays(p *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(p)
+	return p.Annotations[corev1.MirrorPodAnnotationKey] != "" || owner != nil && owner.Kind == "DaemonSet"
+}
