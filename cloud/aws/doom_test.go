@@ -107,7 +107,7 @@ func TestNoticesAreAskedForTogether(t *testing.T) {
 			}
 		}
 		if asked != 1 {
-			t.Errorf("want one session.Question for four looks at two pools, got %v", sent)
+			t.Errorf("want one question for four looks at two pools, got %v", sent)
 		}
 		spots[0].MaxAge = cloud.Unshared
 		if sent := w.operations(func() { w.observe(spots[0]) }); !slices.Contains(sent, "DescribeSpotInstanceRequests") {

@@ -196,9 +196,9 @@ func TestUserDataArrivesAndGoesNowhereElse(t *testing.T) {
 		if err != nil || string(sent) != bootstrap {
 			t.Errorf("want the bootstrap data as user data, got %q, %v", sent, err)
 		}
-		want := fmt.Sprintf("muster content=%s data=%s type=t3.large image=%s", o.Wanted.Content, target.Bootstrap.Hash(), *v.LaunchTemplateData.ImageId)
-		if got := *v.VersionDescription; got != want {
-			t.Errorf("want the description %q, got %q", want, got)
+		want := fmt.Sprintf("muster content=%s data=%s %s", o.Wanted.Content, target.Bootstrap.Hash(), o.Latest().About)
+		if got := *v.VersionDescription; got != want || !strings.Contains(got, "first version: ami "+*v.LaunchTemplateData.ImageId) {
+			t.Errorf("want the description %q, with what the version launches, got %q", want, got)
 		}
 		if text := fmt.Sprintf("%+v", o); strings.Contains(text, "kubeadm join") {
 			t.Errorf("want no bootstrap data in an observation, got %s", text)
@@ -244,7 +244,7 @@ func TestErrorsOfTheCloud(t *testing.T) {
 		{"broken inside", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling"}, cloud.Unavailable},
 		{"no reply", sim.Fault{Kind: sim.DropBefore, Service: "autoscaling"}, cloud.Unavailable},
 		{"not allowed", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "AccessDenied", Message: "User: arn:aws:iam::1:user/x is not authorized", Status: 403}, cloud.Denied},
-		{"session.Something else is going on", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "ScalingActivityInProgress", Message: "x", Status: 400}, cloud.Conflict},
+		{"something else is going on", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "ScalingActivityInProgress", Message: "x", Status: 400}, cloud.Conflict},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

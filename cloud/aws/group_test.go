@@ -11,6 +11,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -165,7 +166,7 @@ func TestIssues(t *testing.T) {
 		want   []pool.Cause
 	}{
 		{"nothing happened", nil, nil},
-		{"the same session.Refusal again and again is one issue", []asgtypes.Activity{failed(1, noRoom), failed(2, noRoom)}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
+		{"the same refusal again and again is one issue", []asgtypes.Activity{failed(1, noRoom), failed(2, noRoom)}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
 		{"what came before a launch that worked is over", []asgtypes.Activity{
 			failed(1, noRoom),
 			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: new("Launching a new EC2 instance: i-0123456789abcdef0")},

@@ -154,12 +154,11 @@ func quoted(text string) string {
 // there even so.
 func (p *pass) want(ctx context.Context) (wanted, error) {
 	look := p.c.Resolver(p.t.Remembered, p.now)
-	from := p.launch.Source
 	w := wanted{group: groupSpecOf(p.t), remember: look.Remember}
 	var failed []error
 	subnets, err := launch.Subnets(ctx, look, p.t.cluster, p.t.places())
 	if err == nil {
-		err = from.FitsIn(subnets)
+		err = p.launch.Source.FitsIn(subnets)
 	}
 	if err == nil {
 		err = hookNameFree(p.t)
@@ -169,7 +168,7 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	} else {
 		w.group.subnets = subnets
 	}
-	if w.template, err = from.Want(ctx, look); err != nil {
+	if w.template, err = p.launch.Want(ctx, look); err != nil {
 		failed = append(failed, err)
 	}
 	if len(failed) > 0 {

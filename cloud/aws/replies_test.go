@@ -126,7 +126,7 @@ func (l *lying) check(err error) error {
 	}
 	var e *cloud.Error
 	if !errors.As(err, &e) && !strings.Contains(err.Error(), "launch template") {
-		l.t.Errorf("want a session.Refusal of a known kind, got %v", err)
+		l.t.Errorf("want a refusal of a known kind, got %v", err)
 	}
 	if strings.Contains(err.Error(), "0123456789abcdef") || strings.Contains(err.Error(), "I2Nsb3VkLWNvbmZpZ") {
 		l.t.Errorf("want no bootstrap data in an error, got %v", err)

@@ -36,6 +36,14 @@ func (p *pass) pruneTemplates(ctx context.Context, s pool.Step) error {
 	return p.launch.Prune(ctx, s.Refs)
 }
 
+// defaultTemplate makes a version the template's default.
+func (p *pass) defaultTemplate(ctx context.Context, s pool.Step) error {
+	if err := p.knownTemplate(ctx); err != nil {
+		return err
+	}
+	return p.launch.SetDefault(ctx, s.Template)
+}
+
 // deleteTemplates deletes the template with all its versions, if it is ours. A group of our name that is not ours is no
 // obstacle, unless it launches from the template.
 func (p *pass) deleteTemplates(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,32 +12,72 @@ import (
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
+// found is what was looked up for a launch template.
+type found struct {
+	// image is zero where the machines' own service supplies it.
+	image image
+	// groups are the security groups that every instance gets beside the cluster's; interfaces those of each network interface
+	// that has groups of its own.
+	groups     []string
+	interfaces map[int][]string
+}
+
 // launchData translates the pool's launch template into what EC2 is sent, user data aside. Everything that the
 // specification can say is sent; nothing is filled in that it does not say.
-func launchData(s Source, image image, groups []string) (*ec2types.RequestLaunchTemplateData, error) {
+func launchData(s Source, f found) (*ec2types.RequestLaunchTemplateData, error) {
 	spec := s.Spec
 	data := &ec2types.RequestLaunchTemplateData{
-		InstanceType:          ec2types.InstanceType(spec.InstanceType),
-		ImageId:               &image.id,
-		KeyName:               keyName(spec, s.Cluster),
-		IamInstanceProfile:    instanceProfile(spec.IamInstanceProfile),
-		MetadataOptions:       metadataOptions(spec.InstanceMetadataOptions),
-		PrivateDnsNameOptions: privateDNS(spec.PrivateDNSName),
-		SecurityGroupIds:      securityGroups(s.Cluster.NodeSecurityGroups, groups),
-		TagSpecifications:     templateTags(s.Tags),
+		InstanceType:                     ec2types.InstanceType(spec.InstanceType),
+		KeyName:                          keyName(spec, s.Cluster),
+		IamInstanceProfile:               instanceProfile(spec.IamInstanceProfile),
+		MetadataOptions:                  metadataOptions(spec.InstanceMetadataOptions),
+		PrivateDnsNameOptions:            privateDNS(spec.PrivateDNSName),
+		Placement:                        placement(spec.Placement),
+		CapacityReservationSpecification: capacityReservation(spec),
+		TagSpecifications:                templateTags(s.Tags),
+	}
+	if f.image.id != "" {
+		data.ImageId = &f.image.id
 	}
 	if e := spec.EnclaveOptions; e != nil && e.Enabled != nil && *e.Enabled {
 		data.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: e.Enabled}
+	}
+	groups := s.groups(f.groups)
+	if data.NetworkInterfaces = interfaces(spec.NetworkInterfaces, groups, f.interfaces); data.NetworkInterfaces == nil {
+		data.SecurityGroupIds = groups
 	}
 	var err error
 	if data.InstanceMarketOptions, err = marketOptions(spec); err != nil {
 		return nil, err
 	}
-	data.CapacityReservationSpecification = capacityReservation(spec)
-	if data.BlockDeviceMappings, err = volumes(spec, image); err != nil {
+	if data.BlockDeviceMappings, err = s.volumes(f.image); err != nil {
 		return nil, err
 	}
+	if s.Managed {
+		return data, notManaged(data)
+	}
 	return data, nil
+}
+
+// groups are the security groups of the instances: the cluster's and the pool's, each once and in one order, for the order of a
+// list that means a set must make no new template. A node group of EKS gets the cluster's by itself as long as its template names
+// none at all; a template with network interfaces has to name them.
+func (s Source) groups(own []string) []string {
+	if s.Managed && len(own) == 0 && len(s.Spec.NetworkInterfaces) == 0 {
+		return nil
+	}
+	return session.Unique(slices.Concat(s.Cluster.NodeSecurityGroups, own))
+}
+
+// notManaged refuses what EKS refuses in the template of a node group.
+func notManaged(data *ec2types.RequestLaunchTemplateData) error {
+	if data.IamInstanceProfile != nil {
+		return cloud.Invalidf(fieldProfile, "EKS gives the instances of a node group their profile itself, by the node group's role: set the role instead")
+	}
+	if m := data.InstanceMarketOptions; m != nil && m.MarketType == ec2types.MarketTypeSpot {
+		return cloud.Invalidf(Field+".marketType", "EKS takes no spot options in the template of a node group: set spec.capacityType to spot instead")
+	}
+	return nil
 }
 
 // keyName is the pool's key pair, none when it is the empty word, and the cluster's when the pool says nothing.
@@ -92,12 +133,6 @@ func privateDNS(o *awsv1.PrivateDNSName) *ec2types.LaunchTemplatePrivateDnsNameO
 	return sent
 }
 
-// securityGroups are the cluster's and the pool's groups, each once and in one order: the order of a list that means a
-// set must make no new template.
-func securityGroups(cluster, own []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(cluster, own))))
-}
-
 // marketOptions says how the machines are paid for. Without a market type it follows from the spot options.
 func marketOptions(spec *awsv1.AWSLaunchTemplate) (*ec2types.LaunchTemplateInstanceMarketOptionsRequest, error) {
 	market := spec.MarketType
@@ -144,18 +179,21 @@ func capacityReservation(spec *awsv1.AWSLaunchTemplate) *ec2types.LaunchTemplate
 }
 
 // rootDevice is the name of the root volume: the pool's, or the image's own.
-func rootDevice(spec *awsv1.AWSLaunchTemplate, image image) string {
-	if root := spec.RootVolume; root != nil && root.DeviceName != "" {
+func (s Source) rootDevice(image image) string {
+	if root := s.Spec.RootVolume; root != nil && root.DeviceName != "" {
 		return root.DeviceName
+	}
+	if s.Managed && image.id == "" {
+		return cmp.Or(s.RootDevice, DefaultRootDevice)
 	}
 	return image.rootDevice
 }
 
 // volumes are the root volume, under the image's own device name unless the pool names one, and the others.
-func volumes(spec *awsv1.AWSLaunchTemplate, image image) ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, error) {
+func (s Source) volumes(image image) ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, error) {
 	var list []ec2types.LaunchTemplateBlockDeviceMappingRequest
-	if root := spec.RootVolume; root != nil {
-		device := rootDevice(spec, image)
+	if root := s.Spec.RootVolume; root != nil {
+		device := s.rootDevice(image)
 		if device == "" {
 			return nil, cloud.Invalidf(fieldRoot+".deviceName", "image %s does not name its root device: name it here", image.id)
 		}
@@ -164,7 +202,7 @@ func volumes(spec *awsv1.AWSLaunchTemplate, image image) ([]ec2types.LaunchTempl
 		}
 		list = append(list, volume(device, *root))
 	}
-	for _, v := range spec.NonRootVolumes {
+	for _, v := range s.Spec.NonRootVolumes {
 		list = append(list, volume(v.DeviceName, v))
 	}
 	return list, nil
@@ -172,10 +210,12 @@ func volumes(spec *awsv1.AWSLaunchTemplate, image image) ([]ec2types.LaunchTempl
 
 func volume(device string, v awsv1.Volume) ec2types.LaunchTemplateBlockDeviceMappingRequest {
 	sent := &ec2types.LaunchTemplateEbsBlockDeviceRequest{
-		DeleteOnTermination: new(true),
-		VolumeSize:          new(int32(v.Size)),
-		VolumeType:          ec2types.VolumeType(v.Type),
-		Encrypted:           v.Encrypted,
+		DeleteOnTermination:      new(orTrue(v.DeleteOnTermination)),
+		VolumeSize:               new(int32(v.Size)),
+		VolumeType:               ec2types.VolumeType(v.Type),
+		Encrypted:                v.Encrypted,
+		SnapshotId:               v.SnapshotID,
+		VolumeInitializationRate: v.VolumeInitializationRate,
 	}
 	if v.IOPS != 0 {
 		sent.Iops = new(int32(v.IOPS))
@@ -188,6 +228,9 @@ func volume(device string, v awsv1.Volume) ec2types.LaunchTemplateBlockDeviceMap
 	}
 	return ec2types.LaunchTemplateBlockDeviceMappingRequest{DeviceName: &device, Ebs: sent}
 }
+
+// orTrue is what is said, or true: what belongs to an instance goes with it unless somebody wants it kept.
+func orTrue(said *bool) bool { return said == nil || *said }
 
 // templateTags put the pool's tags on instances and their volumes.
 func templateTags(all map[string]string) []ec2types.LaunchTemplateTagSpecificationRequest {

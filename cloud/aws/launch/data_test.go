@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
@@ -50,7 +51,7 @@ func sourceWith(template awsv1.AWSLaunchTemplate) Source {
 var anImage = image{id: "ami-1", architecture: "x86_64", rootDevice: "/dev/sda1", rootSize: 8}
 
 func TestLaunchDataSaysEverything(t *testing.T) {
-	got, err := launchData(sourceWith(full()), anImage, []string{"sg-b", "sg-a", "sg-node"})
+	got, err := launchData(sourceWith(full()), found{image: anImage, groups: []string{"sg-b", "sg-a", "sg-node"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestContentHashIsGolden(t *testing.T) {
 		{"the least: an upgrade that changes this rolls every pool", awsv1.AWSLaunchTemplate{InstanceType: "m5.large"}, "v1:6ef4a45872ede4c7"},
 		{"the most", full(), "v1:c46a142c36dfdd62"},
 	} {
-		data, err := launchData(sourceWith(c.template), anImage, nil)
+		data, err := launchData(sourceWith(c.template), found{image: anImage})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +135,7 @@ func TestContentHash(t *testing.T) {
 	hash := func(change func(*awsv1.AWSLaunchTemplate)) string {
 		template := full()
 		change(&template)
-		data, err := launchData(sourceWith(template), anImage, nil)
+		data, err := launchData(sourceWith(template), found{image: anImage})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +244,7 @@ func TestLaunchDataRefuses(t *testing.T) {
 	} {
 		template := full()
 		c.change(&template)
-		_, err := launchData(sourceWith(template), c.image, nil)
+		_, err := launchData(sourceWith(template), found{image: c.image})
 		var got *cloud.Error
 		if !errors.As(err, &got) || got.Kind != cloud.Invalid || got.Field != c.field {
 			t.Errorf("%s: want an invalid %s, got %v", c.reason, c.field, err)
@@ -278,21 +279,25 @@ func TestInstanceProfile(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	template := pool.Template{Content: "v1:0123456789abcdef", Data: "0123456789ab"}
-	text := describe(template, &ec2types.RequestLaunchTemplateData{InstanceType: "m5.large", ImageId: new("ami-1")})
-	if want := "muster content=v1:0123456789abcdef data=0123456789ab type=m5.large image=ami-1"; text != want {
+	text := describe(template, "changed: instanceType m5.large -> m5.xlarge")
+	if want := "muster content=v1:0123456789abcdef data=0123456789ab changed: instanceType m5.large -> m5.xlarge"; text != want {
 		t.Errorf("want %q, got %q", want, text)
 	}
-	for _, c := range []struct{ reason, text, content, data string }{
-		{"what we write", text, template.Content, template.Data},
-		{"without further words", "muster content=v1:0123456789abcdef data=0123456789ab", template.Content, template.Data},
-		{"of a later algorithm", "muster content=v2:0123456789abcdef data=0123456789ab", "v2:0123456789abcdef", template.Data},
-		{"somebody else's", "my version", "", ""},
-		{"somebody who talks about ours", "see muster content=v1:0123456789abcdef data=0123456789ab", "", ""},
-		{"a hash that is too long", "muster content=v1:0123456789abcdef0 data=0123456789ab", "", ""},
-		{"none", "", "", ""},
+	if long := describe(template, strings.Repeat("\u00e9", 200)+"\n"); len(long) > descriptionMost || !utf8.ValidString(long) || !strings.HasSuffix(long, "...") {
+		t.Errorf("want a text that EC2 takes and that says that it was cut, got %q of %d bytes", long, len(long))
+	}
+	for _, c := range []struct{ reason, text, content, data, about string }{
+		{"what we write", text, template.Content, template.Data, "changed: instanceType m5.large -> m5.xlarge"},
+		{"what we wrote before", "muster content=v1:0123456789abcdef data=0123456789ab type=m5.large image=ami-1", template.Content, template.Data, "type=m5.large image=ami-1"},
+		{"without further words", "muster content=v1:0123456789abcdef data=0123456789ab", template.Content, template.Data, ""},
+		{"of a later algorithm", "muster content=v2:0123456789abcdef data=0123456789ab", "v2:0123456789abcdef", template.Data, ""},
+		{"somebody else's", "my version", "", "", ""},
+		{"somebody who talks about ours", "see muster content=v1:0123456789abcdef data=0123456789ab", "", "", ""},
+		{"a hash that is too long", "muster content=v1:0123456789abcdef0 data=0123456789ab", "", "", ""},
+		{"none", "", "", "", ""},
 	} {
-		if content, data := undescribe(c.text); content != c.content || data != c.data {
-			t.Errorf("%s: want %q, %q, got %q, %q", c.reason, c.content, c.data, content, data)
+		if content, data, about := undescribe(c.text); content != c.content || data != c.data || about != c.about {
+			t.Errorf("%s: want %q, %q, %q, got %q, %q, %q", c.reason, c.content, c.data, c.about, content, data, about)
 		}
 	}
 }

@@ -9,9 +9,15 @@ import (
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
-// parts are a launch template's content in pieces that a person would change one at a time: a digest of each, by the service's
+// parts are a launch template's content in pieces that a person would change one at a time: each by the service's
 // name of the field. A volume is a piece of its own, by its device.
-type parts map[string]string
+type parts map[string]part
+
+// part is one piece: what tells it apart, and its values as a person reads them.
+type part struct {
+	digest string
+	leaves map[string]string
+}
 
 const (
 	partVolumes = "BlockDeviceMappings"
@@ -61,13 +67,22 @@ func partsOf(data any) parts {
 
 func (p parts) put(name string, value any) {
 	if text, err := json.Marshal(value); err == nil {
-		p[name] = session.Digest(text, partLength)
+		p[name] = part{digest: session.Digest(text, partLength), leaves: map[string]string{}}
+		leavesOf("", value, p[name].leaves)
 	}
 }
 
 // Differences says for a template's version in which of the object's fields it differs from what is wanted. It is empty for those
 // with the wanted content and where nothing is known. It is for people: what is stale is told by the content's hash alone.
 func (p Pass) Differences(want Want) func(ref string) []string {
+	if want.Template.Given {
+		return func(ref string) []string {
+			if of := p.Memory.TemplateOf(ref); of.Content == "" || of.Same(want.Template) {
+				return nil
+			}
+			return []string{fieldExisting}
+		}
+	}
 	known := map[string][]string{}
 	if want.data != nil {
 		wanted := partsOf(*want.data)
@@ -84,7 +99,7 @@ func changedFields(is, want parts, spec *awsv1.AWSLaunchTemplate, rootDevice str
 	var fields []string
 	for _, list := range []parts{is, want} {
 		for name := range list {
-			if is[name] != want[name] {
+			if is[name].digest != want[name].digest {
 				fields = append(fields, fieldOfPart(name, spec, rootDevice))
 			}
 		}

@@ -4,12 +4,13 @@
 //
 // A driver fills in a Source (Managed for a node group of EKS) and keeps one Memory for each pool. Then
 //
-//   - Source.Want says what is asked for now: Want.Template goes into pool.Observed.Wanted. Source.FitsIn and Subnets go beside it.
+//   - Pass.Want, after Pass.Read, says what is asked for now: Want.Template goes into pool.Observed.Wanted. Source.FitsIn and Subnets go beside it.
+//     For a template that was brought (existing) it is Given.
 //   - Pass.Read reads the template slowly, and at once when one of the refs that are handed in is to a version that is not
 //     known. Memory.Versions are pool.Observed.Versions, Memory.TemplateOf what an instance was launched from, Pass.RefOf the
 //     ref of what a group says, Pass.Differences the fields in which a version differs, for people. Pass.Foreign is an issue,
 //     and a reason to make nothing.
-//   - Pass.Put, Prune and Delete are the steps PutTemplate, PruneTemplates and DeleteTemplates. The driver makes sure
+//   - Pass.Put, SetDefault, Prune and Delete are the steps PutTemplate, DefaultTemplate, PruneTemplates and DeleteTemplates. The driver makes sure
 //     before that the template has been read (Memory.Known) and is not Foreign; after a conflict it calls Memory.Forget.
 //   - Blamed puts fields to what the services refuse.
 package launch

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
@@ -62,19 +60,22 @@ func FuzzDescription(f *testing.F) {
 	} {
 		f.Add(text, "t3.large", "ami-0123456789abcdef0")
 	}
-	f.Fuzz(func(t *testing.T, text, instanceType, image string) {
-		content, data := undescribe(text)
+	f.Fuzz(func(t *testing.T, text, words, other string) {
+		content, data, _ := undescribe(text)
 		if (content == "") != (data == "") {
 			t.Fatalf("%q: want both hashes or none, got %q and %q", text, content, data)
 		}
 		if content == "" {
-			content, data = algorithm+":"+session.Digest([]byte(text), contentLength), session.Digest([]byte(image), dataLength)
-		} else if !strings.HasPrefix(text, describe(pool.Template{Content: content, Data: data}, &ec2types.RequestLaunchTemplateData{})) {
+			content, data = algorithm+":"+session.Digest([]byte(text), contentLength), session.Digest([]byte(other), dataLength)
+		} else if !strings.HasPrefix(text, describe(pool.Template{Content: content, Data: data}, "")) {
 			t.Fatalf("%q: want hashes of our form alone, got %q and %q", text, content, data)
 		}
-		ours := describe(pool.Template{Content: content, Data: data}, &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(instanceType), ImageId: &image})
-		if c, d := undescribe(ours); c != content || d != data {
+		ours := describe(pool.Template{Content: content, Data: data}, words)
+		if c, d, _ := undescribe(ours); c != content || d != data {
 			t.Errorf("%q: want %s and %s again, got %s and %s", ours, content, data, c, d)
+		}
+		if len(ours) > descriptionMost {
+			t.Errorf("%q: want at most %d bytes, got %d", ours, descriptionMost, len(ours))
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strings"
 	"time"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -92,25 +93,22 @@ func encode(v reflect.Value) (value any, set bool) {
 }
 
 // describe is the description of a launch template version. People read it in the console, and Muster reads the hashes
-// from it again. It depends on the template's content alone, as everything that goes with a client token must.
-func describe(t pool.Template, data *ec2types.RequestLaunchTemplateData) string {
+// and the words from it again.
+func describe(t pool.Template, words string) string {
 	text := fmt.Sprintf("muster content=%s data=%s", t.Content, t.Data)
-	if data.InstanceType != "" {
-		text += " type=" + string(data.InstanceType)
-	}
-	if data.ImageId != nil {
-		text += " image=" + *data.ImageId
+	if words = readable(words, descriptionMost-len(text)-1); words != "" {
+		text += " " + words
 	}
 	return text
 }
 
 var description = regexp.MustCompile(`^muster content=(v\d+:[0-9a-f]{16}) data=([0-9a-f]{12})(?: |$)`)
 
-// undescribe reads the hashes from a version's description. A version that somebody else made has none.
-func undescribe(text string) (content, data string) {
+// undescribe reads the hashes and the words from a version's description. A version that somebody else made has none.
+func undescribe(text string) (content, data, about string) {
 	match := description.FindStringSubmatch(text)
 	if match == nil {
-		return "", ""
+		return "", "", ""
 	}
-	return match[1], match[2]
+	return match[1], match[2], strings.TrimSpace(text[len(match[0]):])
 }

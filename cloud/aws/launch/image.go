@@ -83,6 +83,9 @@ func (r resolver) image(ctx context.Context, architecture string) (image, error)
 		}
 		return r.namedImage(ctx, id, architecture)
 	}
+	if r.s.Managed && !spec.NamesImage() {
+		return image{}, nil
+	}
 	if r.s.KubernetesVersion == "" {
 		return image{}, cloud.Invalidf(fieldVersion, "no image can be found without a Kubernetes version: set it, or set %s", fieldImage)
 	}

@@ -33,7 +33,13 @@ type Source struct {
 	// Managed says that the machines are of a node group of EKS, which gives by itself what the template does not say: the image,
 	// the user data, the cluster's security group and the instance profile.
 	Managed bool
+	// RootDevice is what the image that the service supplies calls its root volume; empty means DefaultRootDevice. It counts where
+	// the template names no image.
+	RootDevice string
 }
+
+// DefaultRootDevice is what the images that EKS supplies call their root volume, those of Windows aside.
+const DefaultRootDevice = "/dev/xvda"
 
 // Want is what a specification asks for now.
 type Want struct {
@@ -53,8 +59,13 @@ type resolver struct {
 	s Source
 }
 
-// Want translates the specification, with whatever look-ups that takes. Without bootstrap data there is no template to ask for.
-func (s Source) Want(ctx context.Context, look *session.Resolver) (Want, error) {
+// Want translates the specification, with whatever look-ups that takes. Without bootstrap data there is no template to ask for,
+// but for a node group of EKS and for a template that was brought; that one must have been read before.
+func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
+	if p.Source.Spec.Existing != nil {
+		return p.wantGiven()
+	}
+	s := p.Source
 	r := resolver{Resolver: look, s: s}
 	architecture, err := r.architecture(ctx)
 	if err != nil {
@@ -64,26 +75,27 @@ func (s Source) Want(ctx context.Context, look *session.Resolver) (Want, error) 
 	if err != nil {
 		return Want{}, err
 	}
-	groups, err := r.securityGroups(ctx, s.Spec.AdditionalSecurityGroups)
-	if err != nil {
+	f := found{image: image}
+	if f.groups, err = r.securityGroups(ctx, fieldGroups, s.Spec.AdditionalSecurityGroups); err != nil {
 		return Want{}, err
 	}
-	data, err := launchData(s, image, groups)
-	if err != nil || s.Bootstrap.Empty() {
+	if f.interfaces, err = r.interfaceGroups(ctx); err != nil {
+		return Want{}, err
+	}
+	data, err := launchData(s, f)
+	if err != nil || s.Bootstrap.Empty() && !s.Managed {
 		return Want{Architecture: architecture}, err
 	}
-	text, err := userData(s.Bootstrap)
-	if err != nil {
+	if data.UserData, err = s.userData(data.ImageId != nil); err != nil {
 		return Want{}, err
 	}
-	data.UserData = &text
 	content, err := contentHash(data)
 	if err != nil {
 		return Want{}, err
 	}
 	return Want{
-		Template:   pool.Template{Content: content, Data: s.Bootstrap.Hash()},
-		RootDevice: rootDevice(s.Spec, image), Architecture: architecture, data: data,
+		Template:   pool.Template{Content: content, Data: s.dataHash()},
+		RootDevice: s.rootDevice(image), Architecture: architecture, data: data,
 	}, nil
 }
 
@@ -98,7 +110,7 @@ type Pass struct {
 
 // Foreign says that a launch template has our name without being ours; nil when none has.
 func (p Pass) Foreign() *pool.Cause {
-	if p.Memory.id == "" || p.Memory.ours {
+	if p.Memory.id == "" || p.Memory.ours || p.Memory.given != nil {
 		return nil
 	}
 	return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(

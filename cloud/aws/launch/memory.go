@@ -22,6 +22,8 @@ type Memory struct {
 	versions []version
 	gone     map[string]bool
 	at       time.Time
+	// given is set for a template that was brought.
+	given *given
 }
 
 // version is one version of the launch template.
@@ -47,8 +49,11 @@ func (m *Memory) ID() string { return m.id }
 // Holds says whether a ref is that of a version of the template, one that is gone included.
 func (m *Memory) Holds(ref string) bool { return strings.HasPrefix(ref, m.id+":") }
 
-// Versions of our template, newest first.
+// Versions of our template, newest first; of one that was brought, those that are wanted or launched from.
 func (m *Memory) Versions() []pool.Template {
+	if m.given != nil {
+		return m.givenVersions()
+	}
 	var list []pool.Template
 	for _, v := range m.versions {
 		list = append(list, v.Template)
@@ -62,6 +67,9 @@ func (m *Memory) TemplateOf(ref string) pool.Template {
 		if v.Ref == ref {
 			return v.Template
 		}
+	}
+	if m.given != nil {
+		return givenTemplate(ref)
 	}
 	return pool.Template{Ref: ref}
 }

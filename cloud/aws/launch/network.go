@@ -139,12 +139,12 @@ func (r places) own(ctx context.Context) ([]string, error) {
 }
 
 // securityGroups are those that the references mean.
-func (r resolver) securityGroups(ctx context.Context, list []awsv1.AWSResourceReference) ([]string, error) {
+func (r resolver) securityGroups(ctx context.Context, field string, list []awsv1.AWSResourceReference) ([]string, error) {
 	known := map[string]bool{}
 	for _, id := range r.s.Cluster.NodeSecurityGroups {
 		known[id] = true
 	}
-	items := itemsOf{kind: "securityGroups", field: fieldGroups, idField: ".id", vpc: r.s.Cluster.VPCID, known: known}
+	items := itemsOf{kind: "securityGroups", field: field, idField: ".id", vpc: r.s.Cluster.VPCID, known: known}
 	return items.find(ctx, r.Resolver, list, func(ctx context.Context, ids []string, by []ec2types.Filter) ([]string, error) {
 		pages := ec2.NewDescribeSecurityGroupsPaginator(r.Session.EC2, &ec2.DescribeSecurityGroupsInput{GroupIds: ids, Filters: by})
 		found, err := session.Listed(ctx, pages, func(page *ec2.DescribeSecurityGroupsOutput) []ec2types.SecurityGroup { return page.SecurityGroups }, 0, r.Now)

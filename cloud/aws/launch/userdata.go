@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // userDataLimit is EC2's limit on user data before it is encoded.
@@ -14,6 +15,23 @@ const userDataLimit = 16384
 
 // fieldBootstrap is the core object's field that names the bootstrap data.
 const fieldBootstrap = "MachinePool spec.template.spec.bootstrap"
+
+// userData is the bootstrap data in base64, or nothing where the machines' own service supplies it all.
+func (s Source) userData(ownImage bool) (*string, error) {
+	if s.Bootstrap.Empty() {
+		return nil, nil
+	}
+	text, err := userData(s.Bootstrap)
+	return &text, err
+}
+
+// dataHash tells bootstrap data apart, none included.
+func (s Source) dataHash() string {
+	if s.Bootstrap.Empty() {
+		return session.Digest(nil, dataLength)
+	}
+	return s.Bootstrap.Hash()
+}
 
 // userData is the bootstrap data as EC2 takes it. What is too big is compressed, if what boots from it can read that.
 func userData(b cloud.Bootstrap) (string, error) {

@@ -33,6 +33,9 @@ const versionsMost = 1000
 // Read reads the launch template and its versions, unless they are known and none of the refs is to an unknown one. The refs
 // are what the group and its instances launch from, as far as the group is ours.
 func (p Pass) Read(ctx context.Context, refs []string) error {
+	if p.Source.Spec.Existing != nil {
+		return p.readGiven(ctx, refs)
+	}
 	if p.Memory.Known() && p.Now.Sub(p.Memory.at) < session.SlowPeriod && !p.refersToUnknown(refs) {
 		return nil
 	}
@@ -70,11 +73,19 @@ func (p Pass) refersToUnknown(refs []string) bool {
 	return false
 }
 
+// name of the template in the cloud, whoever keeps it.
+func (s Source) name() string {
+	if e := s.Spec.Existing; e != nil {
+		return session.Deref(e.Name)
+	}
+	return s.Name
+}
+
 // RefOf is the ref of what a group or an instance says about its template: "lt-0abc:$Latest" is possible for a group that
 // somebody changed by hand.
 func (p Pass) RefOf(id, name, version *string) string {
 	of := session.Deref(id)
-	if of == "" && session.Deref(name) == p.Source.Name {
+	if of == "" && session.Deref(name) == p.Source.name() {
 		of = p.Memory.id
 	}
 	return Ref(cmp.Or(of, session.Deref(name)), cmp.Or(session.Deref(version), "$Default"))
@@ -99,9 +110,9 @@ func (p Pass) readVersions(ctx context.Context, id string) ([]version, error) {
 
 func versionOf(v ec2types.LaunchTemplateVersion) version {
 	number := session.Deref(v.VersionNumber)
-	content, data := undescribe(session.Deref(v.VersionDescription))
+	content, data, about := undescribe(session.Deref(v.VersionDescription))
 	out := version{number: number, Template: pool.Template{
-		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Fixed: session.Deref(v.DefaultVersion),
+		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, About: about, Fixed: session.Deref(v.DefaultVersion),
 	}}
 	if v.LaunchTemplateData != nil {
 		out.parts = partsOf(*v.LaunchTemplateData)

@@ -18,6 +18,9 @@ import (
 // Put makes the template with its first version, or a new version of it. Base is the newest version that was seen before;
 // predecessor, which makes the client token, is the same, or what the group still names where the template was deleted under it.
 func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) error {
+	if p.Source.Spec.Existing != nil {
+		return cloud.Invalidf(fieldExisting, "a launch template that was brought is never written to: it belongs to whoever keeps it")
+	}
 	if want.data == nil {
 		return cloud.Invalidf(fieldBootstrap, "there is no bootstrap data to make a launch template with")
 	}
@@ -61,7 +64,7 @@ func spent(err error, id string) bool {
 }
 
 func (p Pass) createVersion(ctx context.Context, id string, want Want, token string) error {
-	words := describe(want.Template, want.data)
+	words := describe(want.Template, p.about(want))
 	made, err := p.Session.EC2.CreateLaunchTemplateVersion(ctx, &ec2.CreateLaunchTemplateVersionInput{
 		LaunchTemplateId: &id, LaunchTemplateData: want.data, VersionDescription: &words, ClientToken: &token,
 	})
@@ -88,7 +91,7 @@ func (p Pass) madeSince(base string, want pool.Template) bool {
 }
 
 func (p Pass) createTemplate(ctx context.Context, want Want, token string) error {
-	words := describe(want.Template, want.data)
+	words := describe(want.Template, p.about(want))
 	made, err := p.Session.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
 		LaunchTemplateName: &p.Source.Name, LaunchTemplateData: want.data, VersionDescription: &words, ClientToken: &token,
 		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: session.EC2Tags(p.Source.Tags)}},
@@ -101,6 +104,7 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 	}
 	if made.LaunchTemplate != nil {
 		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data)}
+		_, _, first.About = undescribe(words)
 		first.Fixed = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
 		id := session.Deref(made.LaunchTemplate.LaunchTemplateId)
 		first.Ref = Ref(id, strconv.FormatInt(first.number, 10))
@@ -124,7 +128,7 @@ func (p Pass) ourTemplateAfterAll(ctx context.Context, refused error) error {
 // Prune deletes versions. One that is gone already is no error.
 func (p Pass) Prune(ctx context.Context, refs []string) error {
 	id := p.Memory.id
-	if id == "" || len(refs) == 0 {
+	if id == "" || len(refs) == 0 || p.Memory.given != nil {
 		return nil
 	}
 	numbers := make([]string, 0, len(refs))
@@ -157,6 +161,28 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 	return nil
 }
 
+// SetDefault makes a version the template's default, for those who launch from it without saying from which version.
+func (p Pass) SetDefault(ctx context.Context, ref string) error {
+	id, number, err := ParseRef(ref)
+	if err != nil {
+		return err
+	}
+	if id != p.Memory.id || !p.Memory.ours {
+		return fmt.Errorf("asked to make version %s the default, which is not of this pool's launch template %s", ref, p.Memory.id)
+	}
+	at := p.Memory.at
+	p.Memory.touched()
+	_, err = p.Session.EC2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &id, DefaultVersion: &number})
+	if err != nil {
+		return session.Refusal(err, p.Now)
+	}
+	p.Memory.at = at
+	for k := range p.Memory.versions {
+		p.Memory.versions[k].Fixed = p.Memory.versions[k].Ref == ref
+	}
+	return nil
+}
+
 // undeleted is the error of one version that was not deleted; nil when it is not there anyway.
 func undeleted(item ec2types.DeleteLaunchTemplateVersionsResponseErrorItem) error {
 	if item.ResponseError == nil {
@@ -179,7 +205,7 @@ func (p Pass) Delete(ctx context.Context) error {
 		return err
 	}
 	id := p.Memory.id
-	if id == "" {
+	if id == "" || p.Memory.given != nil {
 		return nil
 	}
 	p.Memory.touched()

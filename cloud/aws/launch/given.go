@@ -1,0 +1,105 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// fieldExisting is the template that somebody else keeps.
+const fieldExisting = Field + ".existing"
+
+// given is what is known of a launch template that was brought: it is read, and never written to.
+type given struct {
+	// asked is what the specification named when it was read.
+	asked awsv1.ExistingLaunchTemplate
+	// missing says which field names something that does not exist; empty when all is there.
+	missing string
+	// seen are the refs that something launches from.
+	seen []string
+}
+
+// same says whether both name the same version.
+func same(a, b awsv1.ExistingLaunchTemplate) bool {
+	return session.Deref(a.ID) == session.Deref(b.ID) && session.Deref(a.Name) == session.Deref(b.Name) && a.Version == b.Version
+}
+
+// readGiven makes sure of the version that was brought, slowly when it is there.
+func (p Pass) readGiven(ctx context.Context, refs []string) error {
+	asked := *p.Source.Spec.Existing
+	m := p.Memory
+	if m.given != nil && m.Known() && p.Now.Sub(m.at) < session.SlowPeriod && m.given.missing == "" && same(m.given.asked, asked) {
+		m.given.seen = refs
+		return nil
+	}
+	found, err := p.Session.EC2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{
+		LaunchTemplateId: asked.ID, LaunchTemplateName: asked.Name, Versions: []string{strconv.FormatInt(asked.Version, 10)},
+	})
+	if err = session.Refusal(err, p.Now); err != nil && cloud.KindOf(err) != cloud.Invalid {
+		return err
+	}
+	read := Memory{at: p.Now, Wrote: m.Wrote, given: &given{asked: asked, seen: refs}}
+	switch {
+	case err == nil && len(found.LaunchTemplateVersions) > 0:
+		v := versionOf(found.LaunchTemplateVersions[0])
+		v.Template = givenTemplate(v.Ref)
+		read.id, read.versions = session.Deref(found.LaunchTemplateVersions[0].LaunchTemplateId), []version{v}
+	case session.CodeOf(err) == "InvalidLaunchTemplateId.VersionNotFound" || err == nil:
+		read.given.missing = fieldExisting + ".version"
+	case asked.ID != nil:
+		read.given.missing = fieldExisting + ".id"
+	default:
+		read.given.missing = fieldExisting + ".name"
+	}
+	*m = read
+	return nil
+}
+
+// wantGiven is the version that was brought.
+func (p Pass) wantGiven() (Want, error) {
+	asked := p.Source.Spec.Existing
+	if p.Memory.given == nil || p.Memory.given.missing != "" || len(p.Memory.versions) == 0 {
+		field := fieldExisting
+		if p.Memory.given != nil {
+			field = cmp.Or(p.Memory.given.missing, field)
+		}
+		return Want{}, cloud.Invalidf(field, "there is no version %d of launch template %s in region %s: name one that exists",
+			asked.Version, cmp.Or(session.Deref(asked.ID), session.Deref(asked.Name)), p.Session.Region)
+	}
+	return Want{Template: p.Memory.versions[0].Template}, nil
+}
+
+// givenTemplate is the version of a ref of a template that was brought. Its content is which version it is, for a version never
+// changes; a ref that moves has none.
+func givenTemplate(ref string) pool.Template {
+	_, number, err := ParseRef(ref)
+	if _, parseErr := strconv.ParseInt(number, 10, 64); err != nil || parseErr != nil {
+		return pool.Template{Ref: ref}
+	}
+	text, _ := json.Marshal(map[string]string{"existing": ref})
+	return pool.Template{Ref: ref, Content: algorithm + ":" + session.Digest(text, contentLength), Given: true}
+}
+
+// givenVersions are the version that was brought, and those that something launches from still.
+func (m *Memory) givenVersions() []pool.Template {
+	var list []pool.Template
+	for _, v := range m.versions {
+		list = append(list, v.Template)
+	}
+	for _, ref := range m.given.seen {
+		t := givenTemplate(ref)
+		if t.Given && !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
