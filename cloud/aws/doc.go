@@ -18,17 +18,5 @@
 // Steady pools cost one read a pass: the group with its instances. Launch template versions are immutable and are read
 // again only when they may have changed; look-ups (an image by its name) are made once and remembered on the object.
 //
-// Actions that credentials must allow:
-//
-//	autoscaling: CancelInstanceRefresh CompleteLifecycleAction CreateAutoScalingGroup CreateOrUpdateTags DeleteAutoScalingGroup
-//	  DeleteLifecycleHook DeleteTags DescribeAutoScalingGroups DescribeInstanceRefreshes DescribeLifecycleHooks
-//	  DescribeScalingActivities EnterStandby PutLifecycleHook RecordLifecycleActionHeartbeat ResumeProcesses SetDesiredCapacity
-//	  SetInstanceProtection StartInstanceRefresh SuspendProcesses TerminateInstanceInAutoScalingGroup UpdateAutoScalingGroup
-//	ec2: CreateLaunchTemplate CreateLaunchTemplateVersion CreateTags DeleteLaunchTemplate DeleteLaunchTemplateVersions DeleteTags
-//	  DescribeImages DescribeInstanceTypes DescribeInstances DescribeLaunchTemplates DescribeLaunchTemplateVersions
-//	  DescribeSecurityGroups DescribeSpotInstanceRequests DescribeSubnets RunInstances
-//	ssm: GetParameter
-//
-// Without ec2:DescribeSpotInstanceRequests no notice of a spot interruption is seen, and everything else works. RunInstances and
-// iam:PassRole for the instances' profile are what the service checks when a group is given a launch template.
+// What credentials must allow is data, in package permissions.
 package aws

@@ -50,7 +50,7 @@ the controllers. Nothing else need be installed, and no cloud account is needed;
 		SilenceErrors: true,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
-	cmd.AddCommand(upCommand(), kubectlCommand(), planCommand(), simCommand(), versionCommand())
+	cmd.AddCommand(upCommand(), kubectlCommand(), planCommand(), generateCommand(), simCommand(), versionCommand())
 	cmd.AddCommand(childCommands()...)
 	return cmd
 }

@@ -1,0 +1,20 @@
+package permissions
+
+// userData are the grants about the bucket that holds user data which is too large for a template.
+func userData(o Options) []Grant {
+	bucket := "arn:" + o.Partition + ":s3:::" + o.Bucket
+	return []Grant{
+		{
+			Name: "MusterUserData", Resources: []string{bucket + "/*"}, Actions: []Action{
+				{Name: "s3:DeleteObject", Why: "data that no template version points to any more"},
+				{Name: "s3:GetObject", Why: "whether the data is still there, and what presigned addresses allow"},
+				{Name: "s3:PutObject", Why: "user data that is larger than 16 KB compressed"},
+			},
+		},
+		{
+			Name: "MusterUserDataBucket", Resources: []string{bucket}, Actions: []Action{
+				{Name: "s3:ListBucket", Why: "without it data that is missing looks like data that is denied"},
+			},
+		},
+	}
+}

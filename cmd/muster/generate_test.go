@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/muster-project/muster/cloud/aws/permissions"
+)
+
+func TestGenerateIAM(t *testing.T) {
+	t.Parallel()
+	many := []string{}
+	for range 200 {
+		many = append(many, "--node-role", "a-role-with-a-name-that-is-rather-long")
+	}
+	for _, c := range []struct {
+		reason string
+		args   []string
+		out    []string
+		err    string
+	}{
+		{reason: "the policy is what a file for the cloud needs", args: []string{"--cloud", "aws"}, out: []string{`"Version": "2012-10-17"`, "eks:CreateNodegroup"}},
+		{reason: "parts can be left out", args: []string{"--cloud", "aws", "--eks=false", "--partition", "aws-cn"}, out: []string{"arn:aws-cn:ec2:*:*:launch-template/*"}},
+		{reason: "why is said on request", args: []string{"--cloud", "aws", "-o", "table", "--eks-iam"},
+			out: []string{"ACTION", "iam:CreateRole", "a node role that does not exist", "aws:RequestTag/muster.dev/owner is there", "iam:PassedToService is ec2.amazonaws.com or eks.amazonaws.com"}},
+		{reason: "a cloud must be said: there will be others", err: "--cloud"},
+		{reason: "formats are those of the help", args: []string{"--cloud", "aws", "-o", "yaml"}, err: "--output"},
+		{reason: "what is no name is refused", args: []string{"--cloud", "aws", "--node-role", "arn:x"}, err: "node role"},
+		{reason: "names without an end are refused", args: append([]string{"--cloud", "aws"}, many...), err: "MusterPassNodeRole"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			cmd := generateCommand()
+			var out strings.Builder
+			cmd.SetOut(&out)
+			cmd.SetErr(io.Discard)
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			cmd.SetArgs(append([]string{"iam"}, c.args...))
+			err := cmd.ExecuteContext(t.Context())
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Fatalf("want an error with %q, got %v", c.err, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.out {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("want %q printed, got\n%s", want, out.String())
+				}
+			}
+		})
+	}
+}
+
+// What is printed is a policy, whole, and nothing else.
+func TestGenerateIAMIsJSON(t *testing.T) {
+	t.Parallel()
+	cmd := generateCommand()
+	var out strings.Builder
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"iam", "--cloud", "aws"})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var d permissions.Document
+	if err := json.Unmarshal([]byte(out.String()), &d); err != nil {
+		t.Fatalf("want one JSON document, got %v in\n%s", err, out.String())
+	}
+	grants, err := permissions.Grants(permissions.Options{EKS: true})
+	if err != nil || len(d.Statement) != len(grants) {
+		t.Errorf("want a statement for each of %d grants, got %d, %v", len(grants), len(d.Statement), err)
+	}
+}
