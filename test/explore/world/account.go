@@ -20,6 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
@@ -38,6 +40,8 @@ type account struct {
 	// byHand are clients of people and other programs.
 	byHand    *autoscaling.Client
 	byHandEC2 *ec2.Client
+	byHandEKS *eks.Client
+	byHandIAM *iam.Client
 	// owner is who the pool's objects were last seen to belong to.
 	owner cloud.Owner
 	// calls counts requests, steps what they were for.
@@ -64,6 +68,7 @@ func newAccount(w *World) *account {
 	settings := config()
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
 	a.byHand, a.byHandEC2 = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings)
+	a.byHandEKS, a.byHandIAM = eks.NewFromConfig(settings), iam.NewFromConfig(settings)
 	return a
 }
 

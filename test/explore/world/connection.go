@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -81,7 +82,9 @@ func (p *process) concerns(e memapi.Event) (core, infra bool) {
 		return true, true
 	case *clusterv1.MachinePool:
 		return asked(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), asked(e)
-	case *awsv1.AWSMachinePool:
+	case *unstructured.Unstructured: // what says where the cluster is
+		return false, true
+	case *awsv1.AWSMachinePool, *awsv1.AWSManagedMachinePool:
 		return true, asked(e)
 	case *corev1.Node:
 		matters := p.matters(e, o)

@@ -35,7 +35,8 @@ func edits() map[What]func(*World, Event) {
 		Replicas:  func(w *World, e Event) { w.resize(e.N, e.M > 0) },
 		Bounds:    (*World).editBounds,
 		Template:  func(w *World, e Event) { w.editInfra(func(o *infra) { template(o, e.N) }) },
-		GroupEdit: func(w *World, e Event) { w.editInfra(func(o *infra) { group(&o.group.Spec, e.N, e.M) }) },
+		GroupEdit: (*World).editGroup,
+		Upgrade:   (*World).upgrade,
 		Keep:      (*World).editKeep,
 		Token:     func(w *World, _ Event) { w.rotate() },
 		Bootstrap: func(w *World, _ Event) { w.rotate() },
@@ -46,7 +47,11 @@ func edits() map[What]func(*World, Event) {
 		},
 		Strategy: (*World).editStrategy,
 		BadTemplate: func(w *World, _ Event) {
-			w.editInfra(func(o *infra) { o.template().InstanceType = badType })
+			w.editInfra(func(o *infra) {
+				if t := o.template(); t != nil {
+					t.InstanceType = badType
+				}
+			})
 		},
 		Back:        func(w *World, _ Event) { w.back() },
 		Hold:        func(w *World, e Event) { w.annotate(e.N, rolloutAnnotation, "paused") },
@@ -196,6 +201,9 @@ func (w *World) deletePool() {
 // template changes what machines are launched as.
 func template(o *infra, n int) {
 	t := o.template()
+	if t == nil {
+		return // the cloud says what machines are
+	}
 	switch n % 4 {
 	case 0:
 		t.RootVolume = &awsv1.Volume{Size: int64(40 + 10*n), Type: "gp3"}
@@ -207,7 +215,17 @@ func template(o *infra, n int) {
 	}
 }
 
-// group changes one field of the group.
+// editGroup changes one field of the group.
+func (w *World) editGroup(e Event) {
+	w.editInfra(func(o *infra) {
+		if o.managed != nil {
+			managedEdit(&o.managed.Spec, e.N, e.M)
+			return
+		}
+		group(&o.group.Spec, e.N, e.M)
+	})
+}
+
 func group(s *awsv1.AWSMachinePoolSpec, n, m int) {
 	switch n {
 	case 0:

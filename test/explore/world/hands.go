@@ -37,6 +37,9 @@ func (w *World) byHand(e Event) error {
 		w.dropForeign()
 		return nil
 	}
+	if w.scenario.Managed {
+		return w.toManaged(e)
+	}
 	name := w.owner().ResourceName()
 	if g := w.account.find(name); g != nil && g.Tags[tagOwner] == w.owner().ID {
 		return w.toGroup(g, e)

@@ -44,12 +44,12 @@ var schemes = []func(*runtime.Scheme) error{
 }
 
 func statusKinds() []client.Object {
-	return []client.Object{&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}
+	return []client.Object{&awsv1.AWSMachinePool{}, &awsv1.AWSManagedMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}
 }
 
 func managementIndexes() []memapi.Index {
 	list := []memapi.Index{{Object: &clusterv1.MachinePool{}, Field: nodes.PoolField, Values: nodes.PoolKeys}}
-	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
+	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{}), infrapool.OwnerIDIndex(&awsv1.AWSManagedMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
 		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.Values})
 	}
 	return list
@@ -58,18 +58,14 @@ func managementIndexes() []memapi.Index {
 // furnish makes what a user applies: a cluster that is up, and a pool.
 func (w *World) furnish() {
 	ctx := w.t.Context()
-	for _, kind := range []string{"awsclusters", "awsmachinepools"} {
+	for _, kind := range []string{
+		"awsclusters.infrastructure", "awsmachinepools.infrastructure", "awsmanagedmachinepools.infrastructure", "awsmanagedcontrolplanes.controlplane",
+	} {
 		w.must(w.user.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
-			Name: kind + ".infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1beta2"},
+			Name: kind + ".cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1beta2"},
 		}}), "make the definition of %s", kind)
 	}
-	w.must(w.user.Create(ctx, place()), "make the AWSCluster")
-	cluster := &clusterv1.Cluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: clusterName},
-		Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{
-			APIGroup: awsv1.GroupVersion.Group, Kind: "AWSCluster", Name: clusterName,
-		}},
-	}
+	cluster := w.cluster()
 	w.must(w.user.Create(ctx, cluster), "make the Cluster")
 	cluster.Status = clusterv1.ClusterStatus{
 		Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: ptr.To(true), ControlPlaneInitialized: ptr.To(true)},
@@ -81,8 +77,21 @@ func (w *World) furnish() {
 	if !w.scenario.Has(Bootstrap) {
 		w.rotate()
 	}
-	w.must(w.user.Create(ctx, w.infra()), "make the AWSMachinePool")
+	w.must(w.user.Create(ctx, w.infra()), "make the %s", w.scenario.kind())
 	w.must(w.user.Create(ctx, w.pool()), "make the MachinePool")
+}
+
+// cluster is one that is up, with what describes its place: for a managed pool its control plane.
+func (w *World) cluster() *clusterv1.Cluster {
+	c := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: clusterName}}
+	infrastructure, at := "AWSCluster", place()
+	if w.scenario.Managed {
+		infrastructure, at = "AWSManagedCluster", w.controlPlane()
+		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: at.GetKind(), Name: clusterName}
+	}
+	c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: infrastructure, Name: clusterName}
+	w.must(w.user.Create(w.t.Context(), at), "make the %s", at.GetKind())
+	return c
 }
 
 // place is what the simulated account holds, as a cluster shows it.
@@ -101,7 +110,10 @@ func place() *unstructured.Unstructured {
 	}}
 }
 
-func (w *World) infra() *awsv1.AWSMachinePool {
+func (w *World) infra() client.Object {
+	if w.scenario.Managed {
+		return w.managedPool()
+	}
 	return &awsv1.AWSMachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: infraKey.Namespace, Name: infraKey.Name},
 		Spec: awsv1.AWSMachinePoolSpec{
@@ -116,7 +128,7 @@ func (w *World) infra() *awsv1.AWSMachinePool {
 // launchTemplate is what the pool's machines are at first.
 func (w *World) launchTemplate() awsv1.AWSLaunchTemplate {
 	t := awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType, SSHKeyName: awssdk.String(simaws.KeyName)}
-	if w.scenario.Spot {
+	if w.scenario.Spot && !w.scenario.Managed {
 		t.SpotMarketOptions = &awsv1.SpotMarketOptions{}
 	}
 	return t
@@ -128,8 +140,8 @@ func (w *World) pool() *clusterv1.MachinePool {
 		ObjectMeta: metav1.ObjectMeta{Namespace: poolKey.Namespace, Name: poolKey.Name, Annotations: map[string]string{}},
 		Spec: clusterv1.MachinePoolSpec{ClusterName: clusterName, Replicas: ptr.To(int32(s.Replicas)), Template: clusterv1.MachineTemplateSpec{
 			Spec: clusterv1.MachineSpec{
-				ClusterName: clusterName, Version: kubernetesVersion, Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To(secretName)},
-				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: awsv1.AWSMachinePoolKind, Name: infraKey.Name},
+				ClusterName: clusterName, Version: s.version(), Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To(secretName)},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: s.kind(), Name: infraKey.Name},
 			},
 		}},
 	}

@@ -47,7 +47,7 @@ func (w *World) peace() {
 	w.annotate(0, rolloutAnnotation, "")
 	w.annotate(1, rolloutAnnotation, "")
 	w.editInfra(func(o *infra) {
-		if o.template().InstanceType == badType {
+		if t := o.template(); t != nil && t.InstanceType == badType {
 			o.setTemplate(w.launchTemplate())
 		}
 	})

@@ -29,11 +29,13 @@ func (l *Limits) spec() *common.Strategy {
 	if l == nil {
 		return nil
 	}
-	surge, unavailable := intstr.Parse(l.Surge), intstr.Parse(l.Unavailable)
+	surge, unavailable := parsed(l.Surge), parsed(l.Unavailable)
 	return &common.Strategy{Type: common.StrategyRollingUpdate, RollingUpdate: &common.RollingUpdate{
 		MaxSurge: &surge, MaxUnavailable: &unavailable, DeletePolicy: common.DeletePolicy(l.Policy),
 	}}
 }
+
+func parsed(text string) intstr.IntOrString { return intstr.Parse(text) }
 
 // spec are preferences as the object has them.
 func (r Refresh) spec() *awsv1.RefreshPreferences {
@@ -78,6 +80,10 @@ func (w *World) left() (stale, old int) {
 func (w *World) editStrategy(e Event) {
 	some := []*Limits{{"1", "0", "Oldest"}, {"0", "1", "Newest"}, {"2", "2", "Random"}, {"50%", "0", "Oldest"}, {"0", "50%", "Oldest"}, nil}
 	w.editInfra(func(o *infra) {
+		if o.managed != nil {
+			o.managed.Spec.UpdateConfig = some[e.N%len(some)].updates()
+			return
+		}
 		spec := &o.group.Spec
 		if spec.Strategy = some[e.N%len(some)].spec(); spec.Strategy != nil && w.scenario.Refresh == Disabled {
 			spec.RefreshPreferences = nil // both together are refused

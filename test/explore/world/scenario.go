@@ -16,6 +16,8 @@ type Scenario struct {
 	Seed uint64
 	// Managed pools are AWSManagedMachinePools, others AWSMachinePools.
 	Managed bool
+	// Bare managed pools have no launch template.
+	Bare bool
 	// The pool as it is made: its replicas and bounds, who sizes it, how long a node's drain may take, and how many pods
 	// a machine of it has to carry.
 	Replicas, Least, Most int
@@ -80,6 +82,8 @@ const (
 	Delete    What = "delete pool"
 	Nudge     What = "nudge"
 	Bootstrap What = "bootstrap ready"
+	// Upgrade brings a managed pool to the next minor version of Kubernetes, its control plane before it.
+	Upgrade What = "upgrade"
 	// Keep asks for another number of versions of the launch template that are kept.
 	Keep What = "edit versions to keep"
 	// Strategy sets, changes or removes spec.strategy. BadTemplate asks for machines that never join, Back for those that the
@@ -110,8 +114,17 @@ const (
 	// HandDropVersion deletes a version of the launch template, HandDefault makes another one the default.
 	HandDropVersion What = "hand deletes a version"
 	HandDefault     What = "hand sets the default version"
-	HandForeign      What = "hand makes foreign"
-	HandDropForeign  What = "hand deletes foreign"
+	// What is done to node groups alone: HandLabels changes labels, HandRole the role's policies; HandBreak has EKS find the group's
+	// health wanting, HandHeal takes that back; HandFail... let the next update, creation or deletion of a group fail.
+	HandLabels      What = "hand changes labels"
+	HandRole        What = "hand changes the role"
+	HandBreak       What = "hand breaks the health"
+	HandHeal        What = "hand heals"
+	HandFailUpdate  What = "the next update fails"
+	HandFailMaking  What = "the next creation fails"
+	HandFailEnding  What = "the next deletion fails"
+	HandForeign     What = "hand makes foreign"
+	HandDropForeign What = "hand deletes foreign"
 	// HandInterrupt gives a spot machine notice; HandUnhealthy marks one as unhealthy; HandRefresh begins the group's own
 	// refresh, HandCancel cancels the one that runs.
 	HandInterrupt What = "spot interruption"

@@ -105,6 +105,8 @@ type World struct {
 	// passes, faults that were played.
 	passes, faults int
 	tokens         int
+	// minor is the Kubernetes version of a control plane of Amazon's own.
+	minor int
 	// restarts is when somebody last asked for a replacement of all machines.
 	restarts time.Time
 	// planned is what was foreseen, watched what was seen since.
@@ -123,7 +125,7 @@ type appointment struct {
 }
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
-	w := &World{t: t, scenario: s, options: o, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1)}
+	w := &World{t: t, scenario: s, options: o, minor: firstMinor, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1)}
 	types, err := scheme()
 	w.must(err, "make the scheme")
 	w.workload = newWorkload(w, types)

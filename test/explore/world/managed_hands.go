@@ -1,0 +1,122 @@
+package world
+
+import (
+	"context"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+)
+
+// theirs is what somebody else puts onto what is ours, and that stays there.
+const theirs = "theirs"
+
+// What other people attach to a role, and what every node needs of it.
+const (
+	theirPolicy  = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
+	workerPolicy = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
+)
+
+// toManaged changes something of our node group, or of what is behind it.
+func (w *World) toManaged(e Event) error {
+	n := w.account.nodegroup()
+	if n == nil || n.Tags[tagOwner] != w.owner().ID {
+		return nil
+	}
+	switch e.What {
+	case HandResize, HandBounds, Autoscaler:
+		w.account.moved = time.Now()
+	case HandDisown:
+		w.account.disowned = time.Now()
+	}
+	switch e.What {
+	case HandTerminate, HandFail, HandInterrupt, HandUnhealthy:
+		if g := w.account.behind(n); g != nil {
+			return w.strikeDown(g, e)
+		}
+		return nil
+	case HandDropTemplate:
+		return w.account.server.DropTemplate(w.owner().ResourceName())
+	case HandDropVersion, HandDefault:
+		w.account.rewritten = time.Now()
+		return w.toVersion(e)
+	case HandBreak, HandHeal, HandFailUpdate, HandFailMaking, HandFailEnding:
+		return w.account.upset(n, e)
+	case Autoscaler:
+		if !w.external() {
+			return nil
+		}
+	}
+	return w.account.hand(func(ctx context.Context) error { return w.account.meddleManaged(ctx, n, e) })
+}
+
+// meddleManaged is a change by hand that takes a call.
+func (a *account) meddleManaged(ctx context.Context, n *nodegroup, e Event) error {
+	c, cluster := a.byHandEKS, awssdk.String(eksCluster)
+	config := func(in *eks.UpdateNodegroupConfigInput) error {
+		in.ClusterName, in.NodegroupName = cluster, &n.Name
+		_, err := c.UpdateNodegroupConfig(ctx, in)
+		return err
+	}
+	tag := func(key, value string) error {
+		_, err := c.TagResource(ctx, &eks.TagResourceInput{ResourceArn: &n.ARN, Tags: map[string]string{key: value}})
+		return err
+	}
+	switch e.What {
+	case HandTags:
+		key := []string{"team", "stage", "muster.dev/cluster"}[e.N%3]
+		if n.Tags[key] == "" {
+			key = theirs
+		}
+		return tag(key, "changed by hand")
+	case HandDisown:
+		return tag(tagOwner, thief)
+	case HandOwn:
+		return tag(tagOwner, a.world.owner().ID)
+	case HandDropGroup:
+		_, err := c.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: cluster, NodegroupName: &n.Name})
+		return err
+	case HandLabels:
+		key := "tier"
+		if n.Labels[key] == "" || e.N%2 == 0 {
+			key = theirs
+		}
+		return config(&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}})
+	case HandResize:
+		size := int32(min(max(e.N, n.Min), n.Max))
+		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: &ekstypes.NodegroupScalingConfig{DesiredSize: &size}})
+	case HandBounds:
+		least := int32(min(e.N%3, n.Desired))
+		most := max(least+1+int32(e.M), int32(n.Desired))
+		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: &least, MaxSize: &most}})
+	case Autoscaler:
+		return a.scaleBehind(ctx, n, e.N)
+	case HandRole:
+		return a.meddleRole(ctx, n, e)
+	}
+	return nil
+}
+
+// scaleBehind sets the size of the group behind, as the cluster-autoscaler does.
+func (a *account) scaleBehind(ctx context.Context, n *nodegroup, size int) error {
+	g := a.behind(n)
+	if g == nil {
+		return nil
+	}
+	to := int32(min(max(size, g.Min), g.Max))
+	_, err := a.byHand.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &g.Name, DesiredCapacity: &to})
+	return err
+}
+
+// meddleRole gives the role a policy of somebody else's, or takes one from it that every node needs.
+func (a *account) meddleRole(ctx context.Context, n *nodegroup, e Event) error {
+	if e.N%2 == 0 {
+		_, err := a.byHandIAM.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &n.Role, PolicyArn: awssdk.String(theirPolicy)})
+		return err
+	}
+	_, err := a.byHandIAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &n.Role, PolicyArn: awssdk.String(workerPolicy)})
+	return err
+}
