@@ -181,7 +181,7 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", filepath.Join(u.dir, "logs"))
 	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", w.Kubeconfig())
-	fmt.Fprintf(&text, "  %s kubectl get machinepool,awsmachinepool -A\n", me)
+	fmt.Fprintf(&text, "  %s kubectl get machinepool,awsmachinepool,awsmanagedmachinepool -A\n", me)
 	for _, o := range seed.Clusters(objects) {
 		fmt.Fprintf(&text, "  %s kubectl --kubeconfig %s get nodes\n", me, w.ClusterKubeconfig(o[0], o[1]))
 	}

@@ -22,11 +22,10 @@ func simulated() seed.Account {
 }
 
 // manifests are what a world is seeded with: the files, with their variables from the environment and, where it says
-// nothing, from what the simulated account holds; or the built-in ones.
-func manifests(files []string, stdin io.Reader) ([]seed.Object, error) {
-	account := simulated()
+// nothing, from what the simulated account holds; or the built-in pools of these names.
+func manifests(files, pools []string, stdin io.Reader) ([]seed.Object, error) {
 	if len(files) == 0 {
-		return seed.Builtin(account)
+		return seed.Builtin(simulated(), pools)
 	}
 	sources, err := seed.Read(files, stdin)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/sim"
@@ -32,6 +33,7 @@ type up struct {
 	port       int
 	clouds     []string
 	files      []string
+	pools      []string
 	speed      float64
 	untilReady bool
 	timeout    time.Duration
@@ -50,7 +52,7 @@ func upCommand() *cobra.Command {
 		Short: "Start a world on this machine: API servers, simulated clouds, controllers",
 		Long: `Start a world on this machine and leave it running until Ctrl-C: a management cluster and one workload cluster for each
 Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it is
-seeded with one cluster and one pool of two machines.
+seeded with two clusters and a pool of two machines in each: capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group of EKS.
 
 In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
 does; variables of the AWS provider that the environment does not have (AWS_SUBNET_ID, AWS_SSH_KEY_NAME ...) are taken from
@@ -58,6 +60,7 @@ what the simulated account holds. A cluster that a pool names and that no manife
 once in the life of a world: starting it again on the same --dir leaves alone what was changed since.`,
 		Example: `  muster up
   muster up --dir ~/my-world -f pools.yaml
+  muster up --pools capa-mp-0
   muster up --until-ready --timeout 5m`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -70,6 +73,7 @@ once in the life of a world: starting it again on the same --dir leaves alone wh
 	f.IntVar(&u.port, "port", 0, "port of the management cluster's API server on 127.0.0.1 (default: the one that the folder had, or a free one)")
 	f.StringSliceVar(&u.clouds, "clouds", simulatedClouds, "clouds to simulate")
 	f.StringArrayVarP(&u.files, "file", "f", nil, "manifests instead of the built-in ones: a file, a directory, or - for standard input; may be repeated")
+	f.StringSliceVar(&u.pools, "pools", seed.BuiltinPools(), "which of the built-in pools to seed, without -f")
 	f.Float64Var(&u.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
 	f.BoolVar(&u.untilReady, "until-ready", false, "end with exit code 0 as soon as every pool has all its replicas Ready, with 1 and the reasons when that takes too long")
 	f.DurationVar(&u.timeout, "timeout", defaultTimeout, "how long --until-ready waits")
@@ -120,6 +124,11 @@ func (u *up) check() error {
 	if err := checkGates(u.gates); err != nil {
 		return err
 	}
+	for _, p := range u.pools {
+		if !slices.Contains(seed.BuiltinPools(), p) {
+			return fmt.Errorf("--pools: %q is not built in: choose from %s", p, strings.Join(seed.BuiltinPools(), ", "))
+		}
+	}
 	return checkClouds(u.clouds)
 }
 
@@ -128,7 +137,7 @@ func (u *up) run(ctx context.Context) (err error) {
 	if err := u.check(); err != nil {
 		return err
 	}
-	objects, err := manifests(u.files, u.in)
+	objects, err := manifests(u.files, u.pools, u.in)
 	if err != nil {
 		return err
 	}

@@ -11,23 +11,45 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// builtinCluster is the name of the cluster that the built-in pool belongs to.
-const builtinCluster = "capa"
-
-// builtinVersion is the Kubernetes version of a cluster that is made around pools which want nothing newer.
-const builtinVersion = "v1.25.0"
+// builtinVersion and builtinEKSVersion are the Kubernetes versions of clusters that are made around pools which want nothing
+// newer.
+const (
+	builtinVersion    = "v1.25.0"
+	builtinEKSVersion = "v1.33.0"
+)
 
 // The names of the built-in manifests, in messages and in a Record.
 const (
-	builtinClusterFile = "built-in cluster"
-	builtinPoolFile    = "built-in pool"
+	builtinClusterFile     = "built-in cluster"
+	builtinPoolFile        = "built-in pool"
+	builtinManagedPoolFile = "built-in managed pool"
 )
 
-//go:embed manifests/cluster.yaml
-var clusterManifest string
+var (
+	//go:embed manifests/cluster.yaml
+	clusterManifest string
+	//go:embed manifests/eks-cluster.yaml
+	eksClusterManifest string
+	//go:embed manifests/machinepool.yaml
+	poolManifest string
+	//go:embed manifests/eks-managedmachinepool.yaml
+	managedPoolManifest string
+)
 
-//go:embed manifests/machinepool.yaml
-var poolManifest string
+// builtin are the built-in pools by name.
+var builtin = []struct{ name, file, text string }{
+	{"capa-mp-0", builtinPoolFile, poolManifest},
+	{"eks-mmp-0", builtinManagedPoolFile, managedPoolManifest},
+}
+
+// BuiltinPools are the names of the pools that a world has which is given no manifests.
+func BuiltinPools() []string {
+	var names []string
+	for _, b := range builtin {
+		names = append(names, b.name)
+	}
+	return names
+}
 
 // Account is what a simulated AWS account holds, as far as manifests name it.
 type Account struct {
@@ -48,24 +70,31 @@ func (a Account) Variables() map[string]string {
 	}
 }
 
-// Builtin are the objects of a world that is given no manifests: a cluster and one pool of two machines.
-func Builtin(a Account) ([]Object, error) {
-	cluster, err := clusterObjects(a, DefaultNamespace, builtinCluster, builtinVersion)
-	if err != nil {
-		return nil, err
+// Builtin are the objects of a world that is given no manifests: pools of two machines each, by name, with their clusters.
+func Builtin(a Account, pools []string) ([]Object, error) {
+	var objects []Object
+	for _, b := range builtin {
+		if !slices.Contains(pools, b.name) {
+			continue
+		}
+		found, err := Parse([]Source{{Name: b.file, Text: b.text}}, FromMap(a.Variables()))
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, found...)
 	}
-	pools, err := Parse([]Source{{Name: builtinPoolFile, Text: poolManifest}}, FromMap(a.Variables()))
-	if err != nil {
-		return nil, err
-	}
-	return append(cluster, pools...), nil
+	return AddClusters(a, objects, func(string, string) (bool, error) { return false, nil })
 }
 
-// clusterObjects are what makes a cluster in a world: the Cluster, its infrastructure and its control plane.
-func clusterObjects(a Account, namespace, name, kubernetes string) ([]Object, error) {
+// objects are what makes the cluster in a world: the Cluster, its infrastructure and its control plane.
+func (w *wantedCluster) objects(a Account) ([]Object, error) {
+	text, oldest := clusterManifest, builtinVersion
+	if w.managed {
+		text, oldest = eksClusterManifest, builtinEKSVersion
+	}
 	vars := maps.Clone(a.Variables())
-	vars["CLUSTER_NAME"], vars["NAMESPACE"], vars["KUBERNETES_VERSION"] = name, namespace, kubernetes
-	return Parse([]Source{{Name: builtinClusterFile, Text: clusterManifest}}, FromMap(vars))
+	vars["CLUSTER_NAME"], vars["NAMESPACE"], vars["KUBERNETES_VERSION"] = w.name, w.namespace, newer(oldest, w.newest)
+	return Parse([]Source{{Name: builtinClusterFile, Text: text}}, FromMap(vars))
 }
 
 // wantedCluster is a cluster that some object names.
@@ -74,6 +103,8 @@ type wantedCluster struct {
 	// by is an object that names it, and newest the highest Kubernetes version of all such objects.
 	by     Object
 	newest string
+	// managed says that one of them is a pool that EKS manages, so that the control plane is EKS's too.
+	managed bool
 }
 
 // AddClusters puts before objects the clusters that they name and that neither they nor the world bring: exists says
@@ -91,7 +122,7 @@ func AddClusters(a Account, objects []Object, exists func(namespace, name string
 		if kind := infrastructureKind(w.by); kind != "" && !strings.HasPrefix(kind, "AWS") {
 			return nil, fmt.Errorf("%s: no manifest brings the cluster %q, and for a %s none can be made", w.by.Where(), w.name, kind)
 		}
-		added, err := clusterObjects(a, w.namespace, w.name, w.newest)
+		added, err := w.objects(a)
 		if err != nil {
 			return nil, err
 		}
@@ -141,14 +172,18 @@ func wantedClusters(objects []Object) []*wantedCluster {
 		}
 		w := wanted[id]
 		if w == nil {
-			w = &wantedCluster{namespace: o.Namespaced(), name: name, by: o, newest: builtinVersion}
+			w = &wantedCluster{namespace: o.Namespaced(), name: name, by: o}
 			wanted[id] = w
 			order = append(order, w)
 		}
 		w.newest = newer(w.newest, machineVersion(o))
+		w.managed = w.managed || infrastructureKind(o) == managedPool
 	}
 	return order
 }
+
+// managedPool is the kind of pools whose clusters are Amazon's own.
+const managedPool = "AWSManagedMachinePool"
 
 // coreGroup is the API group of Cluster and of everything that names one.
 const coreGroup = "cluster.x-k8s.io"

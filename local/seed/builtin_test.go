@@ -15,7 +15,7 @@ import (
 var account = Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-1", SubnetID: "subnet-1", KeyName: "key", InstanceType: "t3.large"}
 
 func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
-	objects, err := Builtin(account)
+	objects, err := Builtin(account, BuiltinPools())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,14 +27,19 @@ func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
 		"cluster.x-k8s.io/v1beta2 Cluster default/capa",
 		"infrastructure.cluster.x-k8s.io/v1beta2 AWSCluster default/capa",
 		"controlplane.cluster.x-k8s.io/v1beta1 LocalControlPlane default/capa",
+		"cluster.x-k8s.io/v1beta2 Cluster default/eks",
+		"infrastructure.cluster.x-k8s.io/v1beta2 AWSManagedCluster default/eks",
+		"controlplane.cluster.x-k8s.io/v1beta2 AWSManagedControlPlane default/eks-control-plane",
 		"cluster.x-k8s.io/v1beta1 MachinePool default/capa-mp-0",
 		"infrastructure.cluster.x-k8s.io/v1beta1 AWSMachinePool default/capa-mp-0",
 		"bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig default/capa-mp-0",
+		"cluster.x-k8s.io/v1beta2 MachinePool default/eks-mmp-0",
+		"infrastructure.cluster.x-k8s.io/v1beta2 AWSManagedMachinePool default/eks-mmp-0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("objects (-want +got):\n%s", diff)
 	}
-	spec := objects[4].Object["spec"]
+	spec := objects[7].Object["spec"]
 	wantSpec := map[string]any{
 		"minSize": int64(1), "maxSize": int64(10), "availabilityZones": []any{"eu-west-1a"},
 		"awsLaunchTemplate": map[string]any{"instanceType": "t3.large", "sshKeyName": "key"},
@@ -42,6 +47,18 @@ func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
 	}
 	if diff := cmp.Diff(any(wantSpec), spec); diff != "" {
 		t.Fatalf("the pool has what the account holds (-want +got):\n%s", diff)
+	}
+}
+
+func TestBuiltinPoolsCanBeLeftOut(t *testing.T) {
+	objects, err := Builtin(account, []string{"capa-mp-0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		if strings.Contains(o.GetName(), "eks") {
+			t.Errorf("want nothing of the pool that was left out, got %s", o.Where())
+		}
 	}
 }
 
@@ -75,6 +92,10 @@ spec:
 		{reason: "nor one that the world has", text: make("p", "c", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"}, want: []string{"MachinePool team/p"}},
 		{reason: "two clusters are two", text: make("p", "c", "v1.30.0", "AWSMachinePool") + "---\n" + make("q", "d", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"},
 			want: []string{"Cluster team/d", "AWSCluster team/d", "LocalControlPlane team/d v1.30.0", "MachinePool team/p", "MachinePool team/q"}},
+		{reason: "a pool that EKS manages gets a cluster of EKS's", text: make("p", "c", "v1.34.2", "AWSManagedMachinePool"),
+			want: []string{"Cluster team/c", "AWSManagedCluster team/c", "AWSManagedControlPlane team/c-control-plane v1.34.2", "MachinePool team/p"}},
+		{reason: "which is no older than EKS runs", text: make("p", "c", "v1.20.0", "AWSManagedMachinePool") + "---\n" + make("q", "c", "v1.20.0", "AWSMachinePool"),
+			want: []string{"Cluster team/c", "AWSManagedCluster team/c", "AWSManagedControlPlane team/c-control-plane v1.33.0", "MachinePool team/p", "MachinePool team/q"}},
 		{reason: "things that name no cluster need none", text: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", want: []string{"Secret /s"}},
 		{reason: "for a cloud that is not simulated nothing can be made", text: make("p", "c", "v1.30.0", "AzureMachinePool"),
 			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureMachinePool none can be made`},
@@ -143,7 +164,7 @@ func TestAddClustersTellsWhatItCouldNotFindOut(t *testing.T) {
 
 func TestRecordIsFoundAgain(t *testing.T) {
 	dir := t.TempDir()
-	objects, err := Builtin(account)
+	objects, err := Builtin(account, BuiltinPools())
 	if err != nil {
 		t.Fatal(err)
 	}

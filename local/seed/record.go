@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // recordName is the file in a world's folder that holds its Record.
@@ -46,7 +47,7 @@ func (r *Record) Has(o Object) bool {
 // the built-in ones have no place in it.
 func (r *Record) Foreign() bool {
 	for _, file := range r.Objects {
-		if file != builtinClusterFile && file != builtinPoolFile {
+		if !slices.Contains([]string{builtinClusterFile, builtinPoolFile, builtinManagedPoolFile}, file) {
 			return true
 		}
 	}
