@@ -47,7 +47,7 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	all := definitions(t)
 	for _, kind := range []string{
-		"AWSMachine", "AWSMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine", "MachineDeployment",
+		"AWSMachine", "AWSMachinePool", "AWSManagedMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine", "MachineDeployment",
 		"MachineDrainRule", "MachineHealthCheck", "MachinePool", "MachineSet",
 	} {
 		definition, ok := all[kind]

@@ -32,9 +32,8 @@ type admission struct {
 	rules      *cel.Validator
 }
 
-func admissionOf(t *testing.T, version string) admission {
+func admissionOf(t *testing.T, kind, version string) admission {
 	t.Helper()
-	const kind = v1beta2.AWSMachinePoolKind
 	definition, ok := definitions(t)[kind]
 	if !ok {
 		t.Fatalf("there is no definition of %s", kind)
@@ -96,7 +95,12 @@ func object(t *testing.T, text string) map[string]any {
 
 // poolText is an AWSMachinePool with the given lines in its specification.
 func poolText(version, spec string) string {
-	text := "apiVersion: infrastructure.cluster.x-k8s.io/" + version + "\nkind: AWSMachinePool\nmetadata:\n  name: capa-mp-0\nspec:\n"
+	return kindText(v1beta2.AWSMachinePoolKind, version, spec)
+}
+
+// kindText is an object of a kind with the given lines in its specification.
+func kindText(kind, version, spec string) string {
+	text := "apiVersion: infrastructure.cluster.x-k8s.io/" + version + "\nkind: " + kind + "\nmetadata:\n  name: capa-mp-0\nspec:\n"
 	for _, line := range strings.Split(strings.Trim(spec, "\n"), "\n") {
 		text += "  " + line + "\n"
 	}
@@ -364,7 +368,7 @@ subnets: [{id: subnet-0abc}]`},
 			refused: []string{"spec.awsLaunchTemplate.name", "my pool"}},
 	}
 	for _, version := range []string{"v1beta1", "v1beta2"} {
-		a := admissionOf(t, version)
+		a := admissionOf(t, v1beta2.AWSMachinePoolKind, version)
 		for _, c := range cases {
 			if c.only != "" && c.only != version {
 				continue
@@ -397,7 +401,7 @@ func TestChanges(t *testing.T) {
 			refused: []string{"spec.minSize", "minSize is 3"}},
 	}
 	for _, version := range []string{"v1beta1", "v1beta2"} {
-		a := admissionOf(t, version)
+		a := admissionOf(t, v1beta2.AWSMachinePoolKind, version)
 		for _, c := range cases {
 			t.Run(version+"/"+c.name, func(t *testing.T) {
 				t.Parallel()
@@ -410,7 +414,7 @@ func TestChanges(t *testing.T) {
 // TestDefaults holds what an API server fills in.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	a := admissionOf(t, "v1beta2")
+	a := admissionOf(t, v1beta2.AWSMachinePoolKind, "v1beta2")
 	o := object(t, poolText("v1beta2", "awsLaunchTemplate: {instanceMetadataOptions: {}}\nignition: {}\nmixedInstancesPolicy: {instancesDistribution: {}}"))
 	compare(t, "defaults satisfy the rules", a.admit(o, nil), nil)
 	got, err := json.Marshal(o["spec"])
@@ -454,7 +458,7 @@ status:
 `
 	for _, version := range []string{"v1beta1", "v1beta2"} {
 		o := object(t, poolText(version, minimal)+status)
-		compare(t, version+" takes the whole status", admissionOf(t, version).admit(o, nil), nil)
+		compare(t, version+" takes the whole status", admissionOf(t, v1beta2.AWSMachinePoolKind, version).admit(o, nil), nil)
 	}
 }
 
@@ -469,14 +473,14 @@ status:
   - {type: ASGReady, status: 'True', reason: '', message: '', lastTransitionTime: '2026-01-01T00:00:00Z'}
   - {type: LaunchTemplateReady, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}
 `)
-		compare(t, version+" takes conditions without a reason", admissionOf(t, version).admit(o, nil), nil)
+		compare(t, version+" takes conditions without a reason", admissionOf(t, v1beta2.AWSMachinePoolKind, version).admit(o, nil), nil)
 	}
 }
 
 // TestSpellingsOfSubnets follows a manifest of v1beta1 through admission, decoding and conversion to what is stored.
 func TestSpellingsOfSubnets(t *testing.T) {
 	t.Parallel()
-	older, newer := admissionOf(t, "v1beta1"), admissionOf(t, "v1beta2")
+	older, newer := admissionOf(t, v1beta2.AWSMachinePoolKind, "v1beta1"), admissionOf(t, v1beta2.AWSMachinePoolKind, "v1beta2")
 	cases := []struct {
 		name, reason, subnets string
 		stored                string
