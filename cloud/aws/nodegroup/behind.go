@@ -1,0 +1,297 @@
+package nodegroup
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// askMost is how many instances one question names: what EC2 recommends as the most.
+const askMost = 1000
+
+// memberRead is what EC2 says about one instance.
+type memberRead struct {
+	created time.Time
+	// spot says that the cloud may take it back.
+	spot bool
+	// tags are those that it was seen to have.
+	tags map[string]string
+}
+
+// behindName is the name of the Auto Scaling group behind the node group. There is one.
+func behindName(is *ekstypes.Nodegroup) string {
+	if is.Resources == nil || len(is.Resources.AutoScalingGroups) == 0 {
+		return ""
+	}
+	return session.Deref(is.Resources.AutoScalingGroups[0].Name)
+}
+
+// readBehind reads the group behind with its instances, in one call.
+func (p *pass) readBehind(ctx context.Context, is *ekstypes.Nodegroup) error {
+	name := behindName(is)
+	if name == "" {
+		p.memory.behind = behindRead{at: p.now}
+		return nil
+	}
+	found, err := p.c.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
+	if err != nil {
+		return session.Refusal(err, p.now)
+	}
+	p.memory.behind = behindRead{at: p.now}
+	if len(found.AutoScalingGroups) > 0 {
+		p.memory.behind.is = &found.AutoScalingGroups[0]
+	}
+	return nil
+}
+
+// size is the number of machines that the node group is asked to keep: what the group behind says, but for an update that adds some
+// for a while.
+func (p *pass) size() int32 {
+	is, behind := p.memory.group.is, p.memory.behind.is
+	if is == nil {
+		return 0
+	}
+	said := session.Deref(scalingOf(is).DesiredSize)
+	switch {
+	case behind == nil, p.memory.updates.rolls():
+		return said
+	default:
+		return session.Deref(behind.DesiredCapacity)
+	}
+}
+
+// rolls says that an update of version or template runs.
+func (r updatesRead) rolls() bool {
+	list := r.of(ekstypes.UpdateTypeVersionUpdate)
+	return len(list) > 0 && !list[0].over()
+}
+
+// readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made. What EC2
+// does not show yet, for its reads are eventually consistent, is asked for again.
+func (p *pass) readMembers(ctx context.Context) error {
+	known := p.memory.members
+	behind := p.memory.behind.is
+	if behind == nil {
+		p.memory.members = nil
+		return nil
+	}
+	current := make(map[string]memberRead, len(behind.Instances))
+	var unknown []string
+	for _, i := range behind.Instances {
+		id := session.Deref(i.InstanceId)
+		if _, member := session.StateOf(i); !member {
+			continue
+		}
+		if read, ok := known[id]; ok {
+			current[id] = read
+		} else {
+			unknown = append(unknown, id)
+		}
+	}
+	p.memory.members = current
+	for ids := range slices.Chunk(unknown, askMost) {
+		found, err := p.c.Instances(ctx, ids, p.now)
+		if err != nil {
+			return err
+		}
+		for _, i := range found {
+			read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, tags: map[string]string{}}
+			for _, t := range i.Tags {
+				read.tags[session.Deref(t.Key)] = session.Deref(t.Value)
+			}
+			current[session.Deref(i.InstanceId)] = read
+		}
+	}
+	return nil
+}
+
+// ownVersion is the version of EKS's own template that an instance was launched from.
+func ownVersion(i asgtypes.Instance) int64 {
+	if i.LaunchTemplate == nil {
+		return 0
+	}
+	number, _ := strconv.ParseInt(session.Deref(i.LaunchTemplate.Version), 10, 64)
+	return number
+}
+
+// attribute finds out which instances an update has brought that has not succeeded, or not yet: its ID, by theirs. Updates that did
+// succeed, and those before, have left nothing else.
+func (p *pass) attribute() {
+	p.brought = map[string]string{}
+	behind := p.memory.behind.is
+	if behind == nil {
+		return
+	}
+	for _, u := range p.openUpdates() {
+		for _, i := range behind.Instances {
+			if p.broughtBy(u, i) {
+				p.brought[session.Deref(i.InstanceId)] = session.Deref(u.Id)
+			}
+		}
+	}
+}
+
+// openUpdates are the updates of version or template since the last that has succeeded, oldest first.
+func (p *pass) openUpdates() []updateRead {
+	var open []updateRead
+	for _, u := range p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate) {
+		if u.Status == ekstypes.UpdateStatusSuccessful {
+			break
+		}
+		open = append(open, u)
+	}
+	slices.Reverse(open)
+	return open
+}
+
+// broughtBy says that an instance is younger than an update's beginning, and of a later version of EKS's own template than any that is
+// older. An instance of which it is not known yet when it was made is as young as can be.
+func (p *pass) broughtBy(u updateRead, i asgtypes.Instance) bool {
+	began, read := session.Deref(u.CreatedAt), p.memory.members[session.Deref(i.InstanceId)]
+	if !read.created.IsZero() && read.created.Before(began) {
+		return false
+	}
+	for _, other := range p.memory.behind.is.Instances {
+		o, ok := p.memory.members[session.Deref(other.InstanceId)]
+		if ok && !o.created.IsZero() && o.created.Before(began) && ownVersion(other) >= ownVersion(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// instances are the members of the group behind, in the order in which they were made. Those of which it is not known yet are the
+// youngest.
+func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
+	behind := p.memory.behind.is
+	if behind == nil {
+		return nil
+	}
+	templates := map[string]pool.Template{"": p.templateNow(is, want)}
+	for _, u := range p.openUpdates() {
+		templates[session.Deref(u.Id)] = p.rolledTo(u, is, want)
+	}
+	differs := p.differences(want)
+	var list []pool.Instance
+	for _, i := range behind.Instances {
+		state, member := session.StateOf(i)
+		if !member || session.InStandby(i) {
+			continue
+		}
+		read := p.memory.members[session.Deref(i.InstanceId)]
+		template := templates[p.brought[session.Deref(i.InstanceId)]]
+		list = append(list, pool.Instance{
+			ID: session.Deref(i.InstanceId), ProviderID: session.ProviderID(i), Zone: session.Deref(i.AvailabilityZone),
+			Template: template, State: state, Created: read.created, Doomed: p.doomOf(behind, i), Differs: differs(template),
+		})
+	}
+	slices.SortFunc(list, func(a, b pool.Instance) int {
+		if a.Created.IsZero() != b.Created.IsZero() {
+			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
+		}
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// lent are the instances that somebody put into standby.
+func (p *pass) lent() []string {
+	var ids []string
+	if behind := p.memory.behind.is; behind != nil {
+		for _, i := range behind.Instances {
+			if session.InStandby(i) {
+				ids = append(ids, session.ProviderID(i))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// doomOf says that the group behind replaces an instance by itself. EKS drains it: a notice that EC2 takes back a spot instance, or
+// recommends to, is answered by EKS too.
+func (p *pass) doomOf(behind *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.Cause {
+	if state, _ := session.StateOf(i); state == pool.Failed && !session.InStandby(i) && session.ReplacesUnhealthy(behind) {
+		return &pool.Cause{Reason: "Unhealthy", Message: "the Auto Scaling group has found the instance unhealthy and replaces it"}
+	}
+	return nil
+}
+
+// untagged are the instances that lack tags which instances shall have: they were launched before the group behind had them.
+func (p *pass) untagged(want groupSpec) []string {
+	var ids []string
+	tags := withoutBooks(want.passed)
+	if p.memory.behind.is == nil {
+		return nil
+	}
+	for _, i := range p.memory.behind.is.Instances {
+		id := session.Deref(i.InstanceId)
+		read, known := p.memory.members[id]
+		if state, _ := session.StateOf(i); !known || state != pool.Running && state != pool.Pending {
+			continue
+		}
+		for key, text := range tags {
+			if found, ok := read.tags[key]; !ok || found != text {
+				ids = append(ids, id)
+				break
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+const (
+	// activityGrace is given to a group after we changed its size before it is asked why instances are missing;
+	// activityPeriod is the time between two such questions; activitiesMost are read: the newest, which are those that count.
+	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
+	activitiesMost                = 20
+)
+
+// readActivities asks the group behind why instances do not come, when some are missing and had time to come.
+func (p *pass) readActivities(ctx context.Context) ([]pool.Cause, error) {
+	known, behind := &p.memory.activities, p.memory.behind.is
+	if behind == nil || !session.Missing(behind) {
+		*known = activitiesRead{}
+		return nil, nil
+	}
+	if p.now.Sub(p.memory.resized) < activityGrace || !known.at.IsZero() && p.now.Sub(known.at) < activityPeriod {
+		return known.issues, nil
+	}
+	pages := autoscaling.NewDescribeScalingActivitiesPaginator(p.c.AutoScaling, &autoscaling.DescribeScalingActivitiesInput{
+		AutoScalingGroupName: behind.AutoScalingGroupName, MaxRecords: new(int32(activitiesMost)),
+	})
+	found, err := session.Listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
+		activitiesMost, p.now)
+	if err != nil {
+		if session.Absent(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	*known = activitiesRead{issues: session.LaunchIssues(found), at: p.now}
+	return known.issues, nil
+}
+
+// healthIssues are EKS's own words on what is wrong with the node group, in EKS's codes, most telling first as EKS has them.
+func healthIssues(is *ekstypes.Nodegroup) []pool.Cause {
+	if is.Health == nil {
+		return nil
+	}
+	var issues []pool.Cause
+	for _, i := range is.Health.Issues {
+		issues = append(issues, pool.Cause{Reason: cmp.Or(string(i.Code), "Unknown"), Message: told("", cmp.Or(session.Deref(i.Message), strings.ToLower(string(is.Status))), i.ResourceIds)})
+	}
+	return issues
+}

@@ -1,0 +1,73 @@
+package nodegroup
+
+import (
+	"regexp"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
+)
+
+// The services' words on fields that are not the launch template's.
+var (
+	subnetWords   = regexp.MustCompile(`(?i)subnets? (?:ID )?'?\[?(subnet-[0-9a-zA-Z]+)\]?'?`)
+	minWords      = regexp.MustCompile(`(?i)(?:violate group's min size|min(?:imum)?.?(?:size|capacity))`)
+	maxWords      = regexp.MustCompile(`(?i)max(?:imum)?.?(?:size|capacity)`)
+	roleWords     = regexp.MustCompile(`(?i)\brole\b|noderole`)
+	policyWords   = regexp.MustCompile(`(?i)\bpolicy\b.*(?:does not exist|not found|not attachable)|arn:.*:policy/`)
+	boundaryWords = regexp.MustCompile(`(?i)permissions? boundary`)
+	releaseWords  = regexp.MustCompile(`(?i)release ?version|ami version`)
+	imagesWords   = regexp.MustCompile(`(?i)ami ?type`)
+	versionWords  = regexp.MustCompile(`(?i)kubernetes version|\bversion '?1\.`)
+	keyWords      = regexp.MustCompile(`(?i)(?:key ?pair|ssh ?key|ec2sshkey)`)
+	sourceWords   = regexp.MustCompile(`(?i)security ?groups?`)
+	diskWords     = regexp.MustCompile(`(?i)disk ?size`)
+	labelWords    = regexp.MustCompile(`(?i)\blabels?\b`)
+	taintWords    = regexp.MustCompile(`(?i)\btaints?\b`)
+	capacityWords = regexp.MustCompile(`(?i)capacity ?type`)
+	updateWords   = regexp.MustCompile(`(?i)max ?unavailable|update ?config`)
+	typesWords    = regexp.MustCompile(`(?i)instance ?types? `)
+)
+
+// blame puts the field to an invalid request that does not name one yet, as far as the services' words tell.
+func (p *pass) blame(err error) error {
+	subnets := make([]awsv1.AWSResourceReference, 0, len(p.t.pool.SubnetIDs))
+	for _, id := range p.t.pool.SubnetIDs {
+		subnets = append(subnets, awsv1.AWSResourceReference{ID: &id})
+	}
+	list := []session.Blamed{
+		{Words: subnetWords, Field: fieldSubnets, Items: subnets},
+		{Words: boundaryWords, Field: fieldBoundary},
+		{Words: policyWords, Field: fieldPolicies},
+		{Words: releaseWords, Field: fieldRelease},
+		{Words: imagesWords, Field: fieldImages},
+		{Words: capacityWords, Field: fieldCapacity},
+	}
+	if p.t.template != "" {
+		list = append(list, launch.Blamed(p.t.pool.AWSLaunchTemplate)...)
+	} else {
+		list = append(list, []session.Blamed{
+			{Words: keyWords, Field: fieldRemote + ".sshKeyName"},
+			{Words: sourceWords, Field: fieldRemote + ".sourceSecurityGroups"},
+			{Words: typesWords, Field: p.fieldOfTypes()},
+			{Words: diskWords, Field: fieldDisk},
+		}...)
+	}
+	return session.Blame(err, append(list, []session.Blamed{
+		{Words: minWords, Field: fieldMin},
+		{Words: maxWords, Field: fieldMax},
+		{Words: labelWords, Field: driftLabels},
+		{Words: taintWords, Field: driftTaints},
+		{Words: updateWords, Field: driftUpdate},
+		{Words: roleWords, Field: fieldRole},
+		{Words: versionWords, Field: fieldVersion},
+	}...))
+}
+
+// fieldOfTypes is where the specification names instance types.
+func (p *pass) fieldOfTypes() string {
+	if len(p.t.pool.InstanceTypes) > 0 {
+		return fieldTypes
+	}
+	return fieldType
+}

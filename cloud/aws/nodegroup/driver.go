@@ -1,0 +1,98 @@
+package nodegroup
+
+import (
+	"context"
+	"strings"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// Options of a Driver. The zero Options are right for production.
+type Options struct {
+	session.Options
+	// EnableIAM lets the driver make the node role of a pool whose role does not exist, and look after roles that it has made
+	// (feature gate EKSEnableIAM).
+	EnableIAM bool
+	// AllowAddRoles lets it attach the specification's additional policies to such a role (feature gate EKSAllowAddRoles).
+	AllowAddRoles bool
+}
+
+// Driver runs AWSManagedMachinePools. It is safe for concurrent use.
+type Driver struct {
+	options  Options
+	sessions *session.Sessions
+	memories memories
+}
+
+var _ cloud.Driver[*awsv1.ManagedMachinePoolSource] = (*Driver)(nil)
+
+// New makes a Driver. It sends nothing.
+func New(o Options) (*Driver, error) {
+	sessions, err := session.New(o.Options)
+	if err != nil {
+		return nil, err
+	}
+	return &Driver{options: o, sessions: sessions}, nil
+}
+
+// Close closes idle connections. The driver can be used after it.
+func (d *Driver) Close() { d.sessions.Close() }
+
+// removeBatch keeps a removal, which takes one call for each instance, within a few seconds.
+const removeBatch = 10
+
+// Traits are those of node groups: EKS replaces machines of another template whatever a strategy says, and can't be stopped.
+func (d *Driver) Traits() pool.Traits {
+	return pool.Traits{
+		Group: "node group", Template: "launch template", RemoveBatch: removeBatch,
+		Rolls: true, RollsChanges: true, CancelsNot: true,
+	}
+}
+
+// Observe reads one pool. In the steady state it sends two requests, and a third one at times. When the specification can't be
+// followed and nothing of the pool exists yet, the error is *cloud.Unmet and what was observed is returned beside it, so that a
+// pool that never came to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
+func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
+	p, err := d.begin(ctx, t)
+	if err != nil {
+		return pool.Observed{}, err
+	}
+	defer p.memory.mu.Unlock()
+	return p.observe(ctx)
+}
+
+// Start begins one step. A conflict makes everything be read again, for something is not as it was observed.
+func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
+	p, err := d.begin(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer p.memory.mu.Unlock()
+	err = cloud.Hide(session.Vanished(p.blame(p.start(ctx, s))), t.Bootstrap)
+	if cloud.KindOf(err) == cloud.Conflict {
+		p.memory.touchedUpdates()
+		p.memory.template.Forget()
+		p.memory.role = roleRead{}
+	}
+	return err
+}
+
+// begin makes a pass and locks the pool's memory.
+func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
+	target, err := targetOf(t)
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.sessions.Of(ctx, target.cluster)
+	if err != nil {
+		return nil, err
+	}
+	now := d.sessions.Now()
+	key := strings.Join([]string{target.cluster.Identity.Fingerprint(), c.Region, target.eks, target.name, target.template, target.Owner.ID}, "\n")
+	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.of(key, now)}
+	p.memory.mu.Lock()
+	return p, nil
+}

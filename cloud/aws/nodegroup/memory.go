@@ -1,0 +1,154 @@
+package nodegroup
+
+import (
+	"sync"
+	"time"
+
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// sameMoment is how old a look at the group may be to be taken for a fresh one right after a write of ours that did
+	// not concern the group.
+	sameMoment = 2 * time.Second
+	// visibleWithin is how long a read may still show a group as it was before a write: the services' reads are eventually
+	// consistent.
+	visibleWithin = 10 * time.Second
+	// memoryMost bounds the pools whose last reads are kept.
+	memoryMost = 8192
+)
+
+// memory are the last reads of one pool. Losing it costs a few reads and nothing else.
+type memory struct {
+	// mu is held for a whole pass: passes of one pool do not overlap.
+	mu         sync.Mutex
+	used       time.Time
+	group      groupRead
+	behind     behindRead
+	template   launch.Memory
+	updates    updatesRead
+	role       roleRead
+	activities activitiesRead
+	// members are what EC2 said about the instances of the group behind, by ID.
+	members map[string]memberRead
+	// resized is when we last asked for more instances, made when the service said that it has made the group.
+	resized, made time.Time
+	// asked is the size that the group was last asked for, when it may have been heard.
+	asked askedSize
+	// deleteFailed is when the group was first seen to have failed to be deleted.
+	deleteFailed time.Time
+}
+
+// askedSize is a size that we asked for, and when.
+type askedSize struct {
+	size int32
+	at   time.Time
+}
+
+// groupRead is the node group as it was read; nil within means that there was none.
+type groupRead struct {
+	is *ekstypes.Nodegroup
+	at time.Time
+}
+
+// behindRead is the Auto Scaling group behind it; nil within means that there was none.
+type behindRead struct {
+	is *asgtypes.AutoScalingGroup
+	at time.Time
+}
+
+// memories are the last reads of all pools.
+type memories struct {
+	mu sync.Mutex
+	by map[string]*memory
+}
+
+// of gives a pool's memory. The key is everything that says which cloud objects are meant.
+func (m *memories) of(key string, now time.Time) *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found, ok := m.by[key]
+	if !ok {
+		m.makeRoom()
+		found = &memory{}
+		m.by[key] = found
+	}
+	found.used = now
+	return found
+}
+
+// makeRoom drops the memory that was not used for longest.
+func (m *memories) makeRoom() {
+	if m.by == nil {
+		m.by = map[string]*memory{}
+	}
+	if len(m.by) < memoryMost {
+		return
+	}
+	oldest := ""
+	for key, candidate := range m.by {
+		if oldest == "" || candidate.used.Before(m.by[oldest].used) {
+			oldest = key
+		}
+	}
+	delete(m.by, oldest)
+}
+
+// asRead says whether the groups need not be read again.
+func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
+	age := now.Sub(m.group.at)
+	if m.group.at.IsZero() {
+		return false
+	}
+	return maxAge > 0 && age <= maxAge || m.template.Wrote && age <= sameMoment
+}
+
+// remember keeps what is known about an instance.
+func (m *memory) remember(id string, read memberRead) {
+	if m.members == nil {
+		m.members = map[string]memberRead{}
+	}
+	m.members[id] = read
+}
+
+// asks notes that the group was asked for a size, unless that was surely not heard.
+func (m *memory) asks(size int32, now time.Time, err error) {
+	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+		m.asked = askedSize{size, now}
+	}
+}
+
+// touchedGroup is called before a write to the node group or the group behind it: whatever comes of it, the last reads are worth
+// nothing.
+func (m *memory) touchedGroup() {
+	m.group, m.behind, m.template.Wrote = groupRead{}, behindRead{}, false
+}
+
+// touchedUpdates is called before a write that begins an update.
+func (m *memory) touchedUpdates() {
+	m.touchedGroup()
+	m.updates.at = time.Time{}
+}
+
+// slow says whether what was read then is to be read again now. One pass reads slowly one thing at the most, so that no pass reads
+// much; what waits for its turn too long is read all the same.
+func (p *pass) slow(at time.Time) bool {
+	age := p.now.Sub(at)
+	if age < session.SlowPeriod || p.slowRead && age < 2*session.SlowPeriod {
+		return false
+	}
+	p.slowRead = true
+	return true
+}
+
+// activitiesRead are the issues of the group behind, and when they were read.
+type activitiesRead struct {
+	issues []pool.Cause
+	at     time.Time
+}

@@ -1,0 +1,283 @@
+package nodegroup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// pass is one call of Observe or Start for one pool.
+type pass struct {
+	driver *Driver
+	c      *session.Session
+	t      target
+	now    time.Time
+	memory *memory
+	// slowRead says that the pass has read something that is read slowly.
+	slowRead bool
+	// brought are the instances that an update has brought that has not succeeded, or not yet: its ID, by theirs.
+	brought map[string]string
+}
+
+// observe reads what is not known any more and puts it into pool's words.
+func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
+	if err := p.readGroup(ctx); err != nil {
+		return pool.Observed{}, err
+	}
+	if err := p.readTemplate(ctx); err != nil {
+		return pool.Observed{}, err
+	}
+	if foreign := p.foreign(); foreign != nil {
+		out := pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}
+		return out, p.observeRole(ctx, nil, &out)
+	}
+	is := p.memory.group.is
+	want, failed := p.want(ctx)
+	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember}
+	if failed != nil {
+		out.Wanted = pool.Template{}
+		if p.t.template == "" {
+			out.Versions = nil
+		}
+	}
+	if err := p.observeRole(ctx, &failed, &out); err != nil {
+		return pool.Observed{}, err
+	}
+	if template := p.foreignTemplate(); template != nil {
+		out.Issues = append(out.Issues, *template)
+	}
+	if failed != nil {
+		if is == nil && len(out.Versions) == 0 {
+			return out, &cloud.Unmet{Err: failed}
+		}
+		out.Issues = append(out.Issues, causeOf(failed))
+	}
+	if is == nil {
+		return out, nil
+	}
+	return out, p.observeGroup(ctx, is, want, &out)
+}
+
+// observeGroup puts the node group and its instances into the observation.
+func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wanted, out *pool.Observed) error {
+	if err := p.readMembers(ctx); err != nil {
+		return err
+	}
+	if err := p.readUpdates(ctx, is); err != nil {
+		return err
+	}
+	p.attribute()
+	out.Group = p.group(is, want)
+	out.Instances, out.Lent = p.instances(is, want), p.lent()
+	out.Roll = p.roll(is, want)
+	out.Issues = append(out.Issues, healthIssues(is)...)
+	if issue := p.configIssue(); issue != nil {
+		out.Issues = append(out.Issues, *issue)
+	}
+	if want.course.waits {
+		out.Issues = append(out.Issues, pool.Cause{Reason: "WaitingForControlPlane", Message: "nodes run " + want.course.words()})
+	}
+	issues, err := p.readActivities(ctx)
+	if err != nil {
+		return err
+	}
+	for _, issue := range issues {
+		if !slices.Contains(out.Issues, issue) {
+			out.Issues = append(out.Issues, issue)
+		}
+	}
+	return nil
+}
+
+// readGroup reads the node group and the group behind it, in a call each.
+func (p *pass) readGroup(ctx context.Context) error {
+	if p.memory.asRead(p.now, p.t.MaxAge) {
+		return nil
+	}
+	found, err := p.c.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &p.t.eks, NodegroupName: &p.t.name})
+	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+		return err
+	}
+	if err != nil || found.Nodegroup == nil {
+		p.memory.group, p.memory.behind, p.memory.template.Wrote = groupRead{at: p.now}, behindRead{at: p.now}, false
+		if p.now.Sub(p.memory.made) < visibleWithin {
+			// To believe it would make the group twice, or let the object of one go that is there.
+			p.memory.group = groupRead{}
+			return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
+				"node group %s was made a moment ago and is not shown yet", p.t.name)}
+		}
+		return nil
+	}
+	is := found.Nodegroup
+	is.CreatedAt, is.ModifiedAt = session.OurTime(is.CreatedAt, found.ResultMetadata), session.OurTime(is.ModifiedAt, found.ResultMetadata)
+	if !p.ours(is) {
+		p.memory.behind = behindRead{at: p.now}
+	} else if err := p.readBehind(ctx, is); err != nil {
+		return err
+	}
+	p.memory.group, p.memory.template.Wrote = groupRead{is: is, at: p.now}, false
+	p.noteFailure(is)
+	return nil
+}
+
+// noteFailure keeps the moment at which a deletion was first seen to have failed.
+func (p *pass) noteFailure(is *ekstypes.Nodegroup) {
+	switch {
+	case is.Status != ekstypes.NodegroupStatusDeleteFailed:
+		p.memory.deleteFailed = time.Time{}
+	case p.memory.deleteFailed.IsZero():
+		p.memory.deleteFailed = p.now
+		if changed := session.Deref(is.ModifiedAt); !changed.IsZero() && changed.Before(p.now) {
+			p.memory.deleteFailed = changed
+		}
+	}
+}
+
+// readTemplate reads the launch template slowly, and at once when the node group is launched from a version that is not known.
+func (p *pass) readTemplate(ctx context.Context) error {
+	if p.t.template == "" {
+		return nil
+	}
+	var refs []string
+	if is := p.memory.group.is; is != nil && p.ours(is) && is.LaunchTemplate != nil {
+		refs = append(refs, p.launchRef(is, ""))
+	}
+	if err := p.template().Read(ctx, refs); err != nil {
+		return err
+	}
+	p.slowRead = p.slowRead || p.memory.template.ReadAt(p.now)
+	return nil
+}
+
+// ours says whether the node group carries our owner tag.
+func (p *pass) ours(is *ekstypes.Nodegroup) bool { return is.Tags[session.TagOwner] == p.t.Owner.ID }
+
+// foreignGroup says that a node group has our name without being ours.
+func (p *pass) foreignGroup() *pool.Cause {
+	is := p.memory.group.is
+	if is == nil || p.ours(is) {
+		return nil
+	}
+	return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
+		"node group %s of EKS cluster %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's node group another name in %s",
+		p.t.name, p.t.eks, session.TagOwner, quoted(is.Tags[session.TagOwner]), fieldName)}
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return "missing"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// foreignTemplate says that a launch template has our name without being ours.
+func (p *pass) foreignTemplate() *pool.Cause {
+	if p.t.template == "" {
+		return nil
+	}
+	return p.template().Foreign()
+}
+
+// foreign says what keeps the pool from being made, or from being looked after. Once the group exists, a template that is
+// not ours is an issue and no more, so that the group can still be sized and deleted.
+func (p *pass) foreign() *pool.Cause {
+	if group := p.foreignGroup(); group != nil || p.memory.group.is != nil {
+		return group
+	}
+	return p.foreignTemplate()
+}
+
+// foreignLaunches says whether a node group of our name that is not ours is launched from our template: somebody took it over.
+func (p *pass) foreignLaunches() bool {
+	is := p.memory.group.is
+	return p.foreignGroup() != nil && is.LaunchTemplate != nil && p.memory.template.Holds(p.launchRef(is, ""))
+}
+
+// versionsToDelete are the versions of our template beside a node group that is not ours, unless that is launched from them:
+// they are ours to delete with the pool.
+func (p *pass) versionsToDelete() []pool.Template {
+	if p.t.template == "" || p.foreignLaunches() {
+		return nil
+	}
+	return p.memory.template.Versions()
+}
+
+// group is the node group in pool's words.
+func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
+	scaling := scalingOf(is)
+	g := &pool.Group{
+		ID:       session.Deref(is.NodegroupArn),
+		Size:     int(p.size()),
+		Min:      int(session.Deref(scaling.MinSize)),
+		Max:      int(session.Deref(scaling.MaxSize)),
+		Template: p.templateNow(is, want).Ref,
+		Deleting: is.Status == ekstypes.NodegroupStatusDeleting,
+		Busy:     busy(is),
+		Failed:   failed(is),
+		Created:  session.Deref(is.CreatedAt),
+	}
+	if is.Status == ekstypes.NodegroupStatusDeleteFailed {
+		g.DeleteFailed = p.memory.deleteFailed
+	}
+	if g.Deleting {
+		return g
+	}
+	g.Drift = want.group.drift(is, p.size())
+	if !slices.Contains(g.Drift, driftTags) && p.passedDrift(want.group) {
+		g.Drift = append(g.Drift, driftTags)
+	}
+	g.Unchangeable = want.group.unchangeable(p.t, is)
+	return g
+}
+
+// passedDrift says whether the group behind, or an instance in it, lacks a tag that it shall have.
+func (p *pass) passedDrift(want groupSpec) bool {
+	behind := p.memory.behind.is
+	if behind == nil {
+		return false
+	}
+	put, remove := want.passedChanges(behind)
+	return len(put)+len(remove) > 0 || len(p.untagged(want)) > 0
+}
+
+// busy says what EKS is doing to the node group.
+func busy(is *ekstypes.Nodegroup) *pool.Cause {
+	switch is.Status {
+	case ekstypes.NodegroupStatusCreating:
+		return &pool.Cause{Reason: "Creating", Message: "EKS is making the node group"}
+	case ekstypes.NodegroupStatusUpdating:
+		return &pool.Cause{Reason: "Updating", Message: "EKS is updating the node group"}
+	case ekstypes.NodegroupStatusDeleting:
+		return &pool.Cause{Reason: "Deleting", Message: "EKS is deleting the node group"}
+	}
+	return nil
+}
+
+// failed says why the node group's creation or deletion failed, in EKS's words.
+func failed(is *ekstypes.Nodegroup) *pool.Cause {
+	var what string
+	switch is.Status {
+	case ekstypes.NodegroupStatusCreateFailed:
+		what = "EKS could not make the node group"
+	case ekstypes.NodegroupStatusDeleteFailed:
+		what = "EKS could not delete the node group"
+	default:
+		return nil
+	}
+	cause := &pool.Cause{Reason: string(is.Status), Message: what}
+	for k, issue := range healthIssues(is) {
+		if k == 0 {
+			cause.Reason = issue.Reason
+		}
+		cause.Message += fmt.Sprintf("; %s: %s", issue.Reason, issue.Message)
+	}
+	return cause
+}

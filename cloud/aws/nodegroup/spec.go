@@ -1,0 +1,176 @@
+package nodegroup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/session"
+)
+
+// groupSpec is what the specification asks for of the node group, its size, its version and its template aside.
+type groupSpec struct {
+	// min is the smallest size; max is nil where the size decides.
+	min int32
+	max *int32
+	// The fields that EKS can't change on a group that exists. subnets is nil while they can't be resolved.
+	subnets       []string
+	images        ekstypes.AMITypes
+	instanceTypes []string
+	diskSize      *int32
+	capacity      ekstypes.CapacityTypes
+	remote        *ekstypes.RemoteAccessConfig
+	// The fields that it can.
+	labels map[string]string
+	taints []ekstypes.Taint
+	update ekstypes.NodegroupUpdateConfig
+	repair bool
+	// tags are all tags that the node group shall have, bookkeeping included; passed those that the group behind passes on to
+	// instances.
+	tags, passed map[string]string
+}
+
+// capacities and effects are EKS's words for the API's.
+var (
+	capacities = map[awsv1.ManagedMachinePoolCapacityType]ekstypes.CapacityTypes{
+		"": ekstypes.CapacityTypesOnDemand,
+		awsv1.ManagedMachinePoolCapacityTypeOnDemand:      ekstypes.CapacityTypesOnDemand,
+		awsv1.ManagedMachinePoolCapacityTypeSpot:          ekstypes.CapacityTypesSpot,
+		awsv1.ManagedMachinePoolCapacityTypeCapacityBlock: ekstypes.CapacityTypesCapacityBlock,
+	}
+	effects = map[awsv1.TaintEffect]ekstypes.TaintEffect{
+		awsv1.TaintEffectNoSchedule:       ekstypes.TaintEffectNoSchedule,
+		awsv1.TaintEffectNoExecute:        ekstypes.TaintEffectNoExecute,
+		awsv1.TaintEffectPreferNoSchedule: ekstypes.TaintEffectPreferNoSchedule,
+	}
+)
+
+// groupSpecOf translates what needs no look-up.
+func groupSpecOf(t target) groupSpec {
+	g := groupSpec{
+		instanceTypes: t.pool.InstanceTypes,
+		diskSize:      t.pool.DiskSize,
+		capacity:      capacities[session.Deref(t.pool.CapacityType)],
+		remote:        remoteAccess(t),
+		labels:        map[string]string{},
+		taints:        taintsOf(t.pool.Taints),
+		update:        updateConfig(t.pool.UpdateConfig),
+		repair:        t.pool.NodeRepairConfig != nil && session.Deref(t.pool.NodeRepairConfig.Enabled),
+		tags:          t.tags(),
+		passed:        t.tags(),
+	}
+	if t.pool.InstanceType != nil {
+		g.instanceTypes = []string{*t.pool.InstanceType}
+	}
+	if s := t.pool.Scaling; s != nil {
+		g.min, g.max = session.Deref(s.MinSize), s.MaxSize
+	}
+	for key, text := range t.pool.Labels {
+		g.labels[key] = string(text)
+	}
+	book(g.passed, tagOurTags, t.additionalTags())
+	book(g.tags, tagOurTags, t.additionalTags())
+	book(g.tags, tagOurLabels, session.SortedKeys(g.labels))
+	book(g.tags, tagOurTaints, taintNames(g.taints))
+	return g
+}
+
+// book puts a bookkeeping tag, unless there is nothing to book.
+func book(tags map[string]string, key string, names []string) {
+	if text := session.Marks(names); text != "" {
+		tags[key] = text
+	}
+}
+
+// taintsOf are the taints in EKS's words, in one order: the order of a list that means a set is nothing to change.
+func taintsOf(asked awsv1.Taints) []ekstypes.Taint {
+	list := make([]ekstypes.Taint, 0, len(asked))
+	for _, t := range asked {
+		list = append(list, ekstypes.Taint{Key: &t.Key, Value: &t.Value, Effect: effects[t.Effect]})
+	}
+	slices.SortFunc(list, func(a, b ekstypes.Taint) int { return strings.Compare(taintName(a), taintName(b)) })
+	return list
+}
+
+// taintName tells taints apart: a key may have one value for each effect.
+func taintName(t ekstypes.Taint) string { return session.Deref(t.Key) + ":" + string(t.Effect) }
+
+func taintNames(taints []ekstypes.Taint) []string {
+	names := make([]string, 0, len(taints))
+	for _, t := range taints {
+		names = append(names, taintName(t))
+	}
+	return names
+}
+
+// defaultUnavailable is how many machines EKS replaces at once when nothing is said.
+const defaultUnavailable = 1
+
+// updateConfig says how EKS replaces machines. What is not said is sent as EKS's default, so that taking a field out of the
+// specification takes effect.
+func updateConfig(c *awsv1.UpdateConfig) ekstypes.NodegroupUpdateConfig {
+	out := ekstypes.NodegroupUpdateConfig{UpdateStrategy: ekstypes.NodegroupUpdateStrategiesDefault}
+	switch {
+	case c != nil && c.MaxUnavailablePercentage != nil:
+		out.MaxUnavailablePercentage = new(int32(*c.MaxUnavailablePercentage))
+	case c != nil && c.MaxUnavailable != nil:
+		out.MaxUnavailable = new(int32(*c.MaxUnavailable))
+	default:
+		out.MaxUnavailable = new(int32(defaultUnavailable))
+	}
+	if c != nil && c.UpdateStrategy != nil {
+		out.UpdateStrategy = ekstypes.NodegroupUpdateStrategies(*c.UpdateStrategy)
+	}
+	return out
+}
+
+// sameUpdate compares what is sent with what the group has; a strategy that is not shown is the default.
+func sameUpdate(want ekstypes.NodegroupUpdateConfig, is *ekstypes.NodegroupUpdateConfig) bool {
+	if is == nil {
+		is = &ekstypes.NodegroupUpdateConfig{}
+	}
+	return session.Deref(want.MaxUnavailable) == session.Deref(is.MaxUnavailable) &&
+		session.Deref(want.MaxUnavailablePercentage) == session.Deref(is.MaxUnavailablePercentage) &&
+		want.UpdateStrategy == cmp.Or(is.UpdateStrategy, ekstypes.NodegroupUpdateStrategiesDefault)
+}
+
+// remoteAccess opens SSH for the named groups and those of the cluster's nodes, or, where it is public, for everybody, which EKS is
+// told by naming no group.
+func remoteAccess(t target) *ekstypes.RemoteAccessConfig {
+	asked := t.pool.RemoteAccess
+	if asked == nil {
+		return nil
+	}
+	out := &ekstypes.RemoteAccessConfig{Ec2SshKey: asked.SSHKeyName}
+	if out.Ec2SshKey == nil {
+		out.Ec2SshKey = t.cluster.SSHKeyName
+	}
+	if session.Deref(out.Ec2SshKey) == "" {
+		out.Ec2SshKey = nil
+	}
+	if !asked.Public {
+		out.SourceSecurityGroups = session.Unique(slices.Concat(asked.SourceSecurityGroups, t.cluster.NodeSecurityGroups))
+	}
+	return out
+}
+
+// newestAL2Minor is the last minor version of Kubernetes for which Amazon Linux 2 is EKS's own choice.
+const newestAL2Minor = 29
+
+// defaultImages is the family of images of a pool that names none: what EKS itself chooses for the version of Kubernetes and the
+// machines' processor. Windows, GPUs and the like are for the pool to name.
+func defaultImages(minor int, arm bool) ekstypes.AMITypes {
+	old := minor != 0 && minor <= newestAL2Minor
+	switch {
+	case old && arm:
+		return ekstypes.AMITypesAl2Arm64
+	case old:
+		return ekstypes.AMITypesAl2X8664
+	case arm:
+		return ekstypes.AMITypesAl2023Arm64Standard
+	}
+	return ekstypes.AMITypesAl2023X8664Standard
+}

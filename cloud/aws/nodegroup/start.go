@@ -1,0 +1,312 @@
+package nodegroup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// codeInUse is how EKS refuses what another update, or a group that exists, stands in the way of.
+const codeInUse = "ResourceInUseException"
+
+// steps are how each step is begun.
+var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
+	pool.PutTemplate:     (*pass).putTemplate,
+	pool.DefaultTemplate: (*pass).defaultTemplate,
+	pool.PruneTemplates:  (*pass).pruneTemplates,
+	pool.DeleteTemplates: func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
+	pool.Provide:         (*pass).provide,
+	pool.CleanUp:         (*pass).cleanUp,
+	pool.CreateGroup:     (*pass).createGroup,
+	pool.UpdateGroup:     (*pass).updateGroup,
+	pool.Resize:          (*pass).resize,
+	pool.Remove:          func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
+	pool.Replace:         func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
+	pool.StartRoll:       (*pass).startRoll,
+	pool.DeleteGroup:     func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
+}
+
+// start begins the step.
+func (p *pass) start(ctx context.Context, s pool.Step) error {
+	begin, ok := steps[s.Kind]
+	if !ok {
+		return fmt.Errorf("step %s is not one that a node group can be asked for", s.Kind)
+	}
+	return begin(p, ctx, s)
+}
+
+// known makes sure that the group has been read before something depends on it, and that it is not somebody else's.
+func (p *pass) known(ctx context.Context) error {
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	return launch.NotOurs(p.foreignGroup())
+}
+
+// read makes sure that the group and the template have been read.
+func (p *pass) read(ctx context.Context) error {
+	if p.memory.group.at.IsZero() {
+		if err := p.readGroup(ctx); err != nil {
+			return err
+		}
+	}
+	if p.t.template != "" && !p.memory.template.Known() {
+		return p.readTemplate(ctx)
+	}
+	return nil
+}
+
+// createGroup makes the node group, with everything that it shall have from the beginning.
+func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	role, err := p.roleForGroup(ctx)
+	if err != nil {
+		return err
+	}
+	input := p.createInput(want, role, int32(s.Size))
+	if p.t.template != "" {
+		if input.LaunchTemplate, err = specification(s.Template); err != nil {
+			return err
+		}
+	}
+	p.memory.touchedUpdates()
+	p.memory.resized = p.now
+	for k := range tokensMost {
+		input.ClientRequestToken = new(clientToken(p.t.Owner.ID, "create", s.Template, want.template.Content, strconv.Itoa(k)))
+		_, err = p.c.EKS.CreateNodegroup(ctx, input)
+		if err = p.roleNotSeenYet(session.Refusal(err, p.now)); !spent(err) {
+			break
+		}
+	}
+	if session.CodeOf(err) == codeInUse {
+		return p.ourGroupAfterAll(ctx, err)
+	}
+	if err == nil {
+		p.memory.made = p.now
+	}
+	return err
+}
+
+// tokensMost bounds the client tokens that are tried. The service remembers what a token has made, and goes on answering with it when
+// that was deleted meanwhile, or refuses the token when what goes with it has changed (tags, a size): then the next token is due.
+const tokensMost = 5
+
+// spent says that the client token once made something else, or something that does not exist any more.
+func spent(err error) bool {
+	if err == nil {
+		return false
+	}
+	text := strings.ToLower(err.Error())
+	return session.Absent(err) && strings.Contains(text, "node group") || strings.Contains(text, "token")
+}
+
+// createInput is the request for a node group of that size.
+func (p *pass) createInput(want wanted, role string, size int32) *eks.CreateNodegroupInput {
+	g := want.group
+	largest := max(size, 1)
+	if g.max != nil {
+		largest = max(*g.max, size)
+	}
+	smallest := min(g.min, size)
+	input := &eks.CreateNodegroupInput{
+		ClusterName: &p.t.eks, NodegroupName: &p.t.name, NodeRole: &role, Subnets: g.subnets,
+		AmiType: g.images, CapacityType: g.capacity, DiskSize: g.diskSize, InstanceTypes: g.instanceTypes, RemoteAccess: g.remote,
+		Labels: g.labels, Taints: g.taints, Tags: g.tags,
+		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: &smallest, MaxSize: &largest, DesiredSize: &size},
+		UpdateConfig:  &g.update,
+	}
+	if g.repair {
+		input.NodeRepairConfig = &ekstypes.NodeRepairConfig{Enabled: &g.repair}
+	}
+	if next := want.course.next; next.minor != 0 {
+		input.Version = new(eksVersion(next.minor))
+	}
+	if want.course.next.release != "" {
+		input.ReleaseVersion = &want.course.next.release
+	}
+	return input
+}
+
+// ourGroupAfterAll finds out whether a group that exists already is the one that an earlier, unanswered request made.
+func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
+	if err := p.readGroup(ctx); err != nil {
+		return err
+	}
+	is := p.memory.group.is
+	if is == nil || !p.ours(is) || is.Status == ekstypes.NodegroupStatusDeleting {
+		return refused
+	}
+	return nil
+}
+
+// deleteGroup deletes the node group with what is still in it, if it is ours.
+func (p *pass) deleteGroup(ctx context.Context) error {
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	if is := p.memory.group.is; is == nil || is.Status == ekstypes.NodegroupStatusDeleting {
+		return nil
+	}
+	p.memory.touchedUpdates()
+	_, err := p.c.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: &p.t.eks, NodegroupName: &p.t.name})
+	if err = session.Refusal(err, p.now); err == nil {
+		p.memory.made = time.Time{}
+	}
+	if session.Absent(err) {
+		return nil
+	}
+	return err
+}
+
+// terminate terminates exactly the given instances, in the group behind: EKS itself would choose. A removal lowers the group's size
+// by one in the same call; otherwise the group launches another in the place of each.
+func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
+	if len(s.Targets) > removeBatch {
+		return fmt.Errorf("asked to terminate %d instances at once: at most %d", len(s.Targets), removeBatch)
+	}
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	if err := p.upToDate(); err != nil {
+		return err
+	}
+	size := p.size()
+	members := p.present()
+	p.memory.touchedGroup()
+	for _, target := range s.Targets {
+		if !members[target.ID] {
+			continue
+		}
+		_, err := p.c.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,
+		})
+		err = session.Refusal(err, p.now)
+		if lower {
+			p.memory.asks(size-1, p.now, err)
+		}
+		if err == nil {
+			size--
+		}
+		if err == nil || session.Absent(err) {
+			continue
+		}
+		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {
+			return fmt.Errorf("terminate instance %s: %w", target.ID, cmp.Or(readErr, err))
+		}
+	}
+	return nil
+}
+
+// present are the instances of the group behind that are not on their way out. Nothing else is ever terminated.
+func (p *pass) present() map[string]bool {
+	ids := map[string]bool{}
+	if behind := p.memory.behind.is; behind != nil {
+		for _, i := range behind.Instances {
+			if state, member := session.StateOf(i); member && state != pool.Terminating {
+				ids[session.Deref(i.InstanceId)] = true
+			}
+		}
+	}
+	return ids
+}
+
+// upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
+func (p *pass) upToDate() error {
+	asked := p.memory.asked
+	if p.memory.behind.is == nil || asked.at.IsZero() || p.now.Sub(asked.at) >= visibleWithin || p.size() == asked.size {
+		return nil
+	}
+	size := p.size()
+	p.memory.touchedGroup()
+	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
+		"node group %s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
+		p.t.name, size, asked.size)}
+}
+
+// going says whether a termination was refused only because the instance is on its way out already.
+func (p *pass) going(ctx context.Context, id string, refused error) (bool, error) {
+	if cloud.KindOf(refused) != cloud.Conflict {
+		return false, nil
+	}
+	defer p.memory.touchedGroup()
+	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
+		return err == nil, err
+	}
+	return !p.present()[id], nil
+}
+
+// ownTemplate makes sure that there is a launch template of the pool's own, which is not somebody else's.
+func (p *pass) ownTemplate(ctx context.Context) error {
+	if p.t.template == "" {
+		return fmt.Errorf("node group %s is launched from EKS's own template, which is not written to", p.t.name)
+	}
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	return launch.NotOurs(p.foreignTemplate())
+}
+
+// putTemplate makes the template with its first version, or a new version of it.
+func (p *pass) putTemplate(ctx context.Context, s pool.Step) error {
+	if err := p.ownTemplate(ctx); err != nil {
+		return err
+	}
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	predecessor := s.Base
+	if is := p.memory.group.is; predecessor == "" && is != nil {
+		predecessor = p.launchRef(is, "")
+	}
+	return p.template().Put(ctx, want.launch, s.Base, predecessor)
+}
+
+// defaultTemplate makes a version the template's default.
+func (p *pass) defaultTemplate(ctx context.Context, s pool.Step) error {
+	if err := p.ownTemplate(ctx); err != nil {
+		return err
+	}
+	return p.template().SetDefault(ctx, s.Template)
+}
+
+// pruneTemplates deletes versions. One that is gone already is no error.
+func (p *pass) pruneTemplates(ctx context.Context, s pool.Step) error {
+	if err := p.ownTemplate(ctx); err != nil {
+		return err
+	}
+	return p.template().Prune(ctx, s.Refs)
+}
+
+// deleteTemplates deletes the template with all its versions, if it is ours. A node group of our name that is not ours is no
+// obstacle, unless it is launched from the template.
+func (p *pass) deleteTemplates(ctx context.Context) error {
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	if p.t.template == "" {
+		return nil
+	}
+	if p.foreignLaunches() {
+		return launch.NotOurs(p.foreignGroup())
+	}
+	return p.template().Delete(ctx)
+}

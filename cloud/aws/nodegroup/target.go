@@ -1,0 +1,138 @@
+package nodegroup
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
+)
+
+// Target is what the driver is handed about one pool.
+type Target = cloud.Target[*awsv1.ManagedMachinePoolSource]
+
+// Bookkeeping on the node group and the group behind it: which tags, labels and taints we put there, so that what others put there
+// is never taken away. It is not passed on to instances.
+const (
+	tagOurTags   = "muster.dev/managed-tags"
+	tagOurLabels = "muster.dev/managed-labels"
+	tagOurTaints = "muster.dev/managed-taints"
+)
+
+func bookkeeping(key string) bool {
+	return key == tagOurTags || key == tagOurLabels || key == tagOurTaints
+}
+
+// withoutBooks are the tags that are meant for instances.
+func withoutBooks(tags map[string]string) map[string]string {
+	out := maps.Clone(tags)
+	maps.DeleteFunc(out, func(key, _ string) bool { return bookkeeping(key) })
+	return out
+}
+
+// target is Target with its parts at hand.
+type target struct {
+	Target
+	pool    *awsv1.AWSManagedMachinePoolSpec
+	cluster awsv1.ClusterView
+	// eks is EKS's name of the cluster, name that of the node group.
+	eks, name string
+	// template is the name of the pool's own launch template; empty without one.
+	template string
+}
+
+func targetOf(t Target) (target, error) {
+	if t.Spec == nil || t.Spec.Pool == nil {
+		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
+	}
+	if t.Owner.ID == "" {
+		return target{}, cloud.Invalidf("metadata.annotations[muster.dev/owner-id]",
+			"there is no owner ID: nothing can be called ours without one")
+	}
+	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, eks: t.Spec.Cluster.EKSClusterName}
+	if out.eks == "" {
+		return target{}, cloud.Invalidf(fieldCluster, "EKS's name of the cluster is not known")
+	}
+	if out.name = out.pool.EKSNodegroupName; out.name == "" {
+		out.name = shortName(t.Owner)
+	}
+	if own := out.pool.AWSLaunchTemplate; own != nil {
+		if out.template = own.Name; out.template == "" {
+			out.template = t.Owner.ResourceName()
+		}
+	}
+	return out, nil
+}
+
+const (
+	// nameMost is how long EKS lets the name of a node group be.
+	nameMost = 63
+	// suffixLength of a name that had to be cut is the owner's hash with its hyphen, which tells pools apart.
+	suffixLength = 11
+)
+
+// shortName is the owner's name for cloud objects as EKS takes it: letters, digits, hyphens and underscores, no more than 63. It is a
+// function of the owner alone, like the name itself.
+func shortName(o cloud.Owner) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '-'
+	}, o.ResourceName())
+	if len(name) <= nameMost {
+		return name
+	}
+	return name[:nameMost-suffixLength] + name[len(name)-suffixLength:]
+}
+
+// tags are what every cloud object of the pool carries.
+func (t target) tags() map[string]string {
+	return session.OwnTags(t.Owner, t.cluster.AdditionalTags, t.pool.AdditionalTags)
+}
+
+// additionalTags are those of the tags that may be taken away again.
+func (t target) additionalTags() []string {
+	names := map[string]bool{}
+	for _, tags := range []awsv1.Tags{t.cluster.AdditionalTags, t.pool.AdditionalTags} {
+		for name := range tags {
+			names[name] = true
+		}
+	}
+	return session.SortedKeys(names)
+}
+
+// types are the instance types that the node group itself names, and where.
+func (t target) types() []launch.Type {
+	var list []launch.Type
+	if t.pool.InstanceType != nil {
+		list = append(list, launch.Type{Name: *t.pool.InstanceType, Field: fieldType})
+	}
+	for k, name := range t.pool.InstanceTypes {
+		list = append(list, launch.Type{Name: name, Field: item(fieldTypes, k)})
+	}
+	return list
+}
+
+// places are where machines may be launched.
+func (t target) places() launch.Places {
+	at := launch.Places{
+		Field: fieldSubnets, Zones: t.pool.AvailabilityZones, Kind: t.pool.AvailabilityZoneSubnetType, FailureDomains: t.FailureDomains,
+	}
+	for _, id := range slices.Sorted(slices.Values(t.pool.SubnetIDs)) {
+		at.Subnets = append(at.Subnets, awsv1.AWSResourceReference{ID: &id})
+	}
+	return at
+}
+
+// source is what the launch template is made of.
+func (t target) source() launch.Source {
+	return launch.Source{
+		Owner: t.Owner, Name: t.template, Spec: t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
+		Types: t.types(), TypesField: fieldTypes, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap, Managed: true,
+	}
+}

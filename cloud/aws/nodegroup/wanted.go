@@ -1,0 +1,245 @@
+package nodegroup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// wanted is what the specification asks for now.
+type wanted struct {
+	group groupSpec
+	// launch is what it asks for of the launch template; zero without one.
+	launch launch.Want
+	// course is the way of the node group's version.
+	course course
+	// template is what machines are told apart by.
+	template pool.Template
+	remember map[string]string
+}
+
+// want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is
+// there even so.
+func (p *pass) want(ctx context.Context) (wanted, error) {
+	look := p.c.Resolver(p.t.Remembered, p.now)
+	w := wanted{group: groupSpecOf(p.t), remember: look.Remember}
+	failed := []error{p.refused(), p.wantSubnets(ctx, look, &w), p.wantTemplate(ctx, look, &w)}
+	for _, err := range failed {
+		if err != nil {
+			look.Keep()
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+// refused says what of the specification the controller may not do.
+func (p *pass) refused() error {
+	if len(p.t.pool.RoleAdditionalPolicies) > 0 && !p.driver.options.AllowAddRoles {
+		return cloud.Invalidf(fieldPolicies,
+			"policies may be added to the node role only where the controller allows it: switch on its feature gate EKSAllowAddRoles, or take the field out")
+	}
+	return nil
+}
+
+func (p *pass) wantSubnets(ctx context.Context, look *session.Resolver, w *wanted) error {
+	subnets, err := launch.Subnets(ctx, look, p.t.cluster, p.t.places())
+	if err == nil && p.t.template != "" {
+		err = p.t.source().FitsIn(subnets)
+	}
+	if err == nil {
+		w.group.subnets = session.Unique(subnets)
+	}
+	return err
+}
+
+// wantTemplate translates the launch template, and puts the version to it that the next step leads to.
+func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *wanted) error {
+	architecture, err := p.wantLaunch(ctx, look, w)
+	if err != nil {
+		return err
+	}
+	a, err := p.asked()
+	if err != nil {
+		return err
+	}
+	if !a.image {
+		w.group.images = ekstypes.AMITypes(session.Deref(p.t.pool.AMIType))
+		if w.group.images == "" {
+			w.group.images = defaultImages(cmp.Or(a.minor, a.controlPlane), architecture == string(armProcessor))
+		}
+	}
+	is := 0
+	if group := p.memory.group.is; group != nil {
+		is = p.runsNow(group).minor
+	}
+	if w.course, err = courseOf(a, is); err != nil {
+		return err
+	}
+	given := p.t.template == ""
+	w.template = pool.Template{
+		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, Given: given || w.launch.Template.Given,
+	}
+	return nil
+}
+
+// armProcessor is EC2's word for ARM processors.
+const armProcessor = "arm64"
+
+// wantLaunch asks for the launch template where the pool has one of its own, and otherwise for the instance types' architecture.
+func (p *pass) wantLaunch(ctx context.Context, look *session.Resolver, w *wanted) (architecture string, err error) {
+	source := p.t.source()
+	if p.t.template != "" {
+		w.launch, err = p.template().Want(ctx, look)
+		return w.launch.Architecture, err
+	}
+	source.Spec = &awsv1.AWSLaunchTemplate{}
+	return source.Architecture(ctx, look)
+}
+
+// asked is what the specification asks for of version and release.
+func (p *pass) asked() (asked, error) {
+	a := asked{release: session.Deref(p.t.pool.AMIVersion), image: p.t.pool.OwnImage()}
+	var err error
+	if a.minor, err = minorOf(fieldVersion, p.t.KubernetesVersion); err != nil {
+		return asked{}, err
+	}
+	// A control plane whose version can't be read is EKS's to compare with.
+	a.controlPlane, _ = minorOf("", p.t.cluster.ControlPlaneVersion)
+	return a, nil
+}
+
+// runsNow is what EKS says that the node group runs.
+func (p *pass) runsNow(is *ekstypes.Nodegroup) runs {
+	minor, _ := minorOf("", session.Deref(is.Version))
+	return runs{minor: minor, release: session.Deref(is.ReleaseVersion)}
+}
+
+// launchRef is the ref of the template that a node group is launched from, in that version or, where that is empty, in its own.
+// Without a launch template it is empty: EKS's version says it all.
+func (p *pass) launchRef(is *ekstypes.Nodegroup, version string) string {
+	from := is.LaunchTemplate
+	if from == nil {
+		return ""
+	}
+	if version == "" {
+		return p.template().RefOf(from.Id, from.Name, from.Version)
+	}
+	return p.template().RefOf(from.Id, from.Name, &version)
+}
+
+// composed is what machines are made of that are launched from a template's version, empty for none, and run this. What the
+// specification does not ask for is left out, so that it makes nothing stale.
+func (p *pass) composed(ref string, is runs, want wanted) pool.Template {
+	seen := is.of(want.course.next)
+	if ref == "" {
+		return pool.Template{Ref: givenRef(is.minor, seen.release), Content: compose("", true, seen), Given: true}
+	}
+	t := p.memory.template.TemplateOf(ref)
+	t.Content = compose(t.Content, false, seen)
+	return t
+}
+
+// templateNow is what the node group is launched from and runs.
+func (p *pass) templateNow(is *ekstypes.Nodegroup, want wanted) pool.Template {
+	return p.composed(p.launchRef(is, ""), p.runsNow(is), want)
+}
+
+// versions are the templates that exist. A launch template's are what they make of the version that the next step leads to, so that
+// they can be compared with what is wanted. Without one they are what EKS gives: the wanted, and what the group runs.
+func (p *pass) versions(want wanted) []pool.Template {
+	if p.t.template != "" {
+		list := p.memory.template.Versions()
+		for k := range list {
+			list[k].Content = compose(list[k].Content, false, want.course.next)
+		}
+		return list
+	}
+	var list []pool.Template
+	is := p.memory.group.is
+	if want.template.Content != "" {
+		next := want.template
+		next.Ref = givenRef(want.course.next.minor, want.course.next.release)
+		if want.course.next.minor == 0 {
+			next.Ref = givenRef(p.minorNow(), want.course.next.release)
+		}
+		list = append(list, next)
+	}
+	if is != nil {
+		if now := p.templateNow(is, want); !slices.ContainsFunc(list, func(t pool.Template) bool { return t.Ref == now.Ref }) {
+			list = append(list, now)
+		}
+	}
+	return list
+}
+
+// minorNow is the minor version that the group runs, or would be made with.
+func (p *pass) minorNow() int {
+	if is := p.memory.group.is; is != nil {
+		return p.runsNow(is).minor
+	}
+	minor, _ := minorOf("", p.t.cluster.ControlPlaneVersion)
+	return minor
+}
+
+// differences says for what an instance was launched from in which of the object's fields it differs from what is wanted.
+func (p *pass) differences(want wanted) func(pool.Template) []string {
+	of := func(string) []string { return nil }
+	if p.t.template != "" {
+		of = p.template().Differences(want.launch)
+	}
+	return func(t pool.Template) []string {
+		if t.Same(want.template) || want.template.Content == "" {
+			return nil
+		}
+		fields := slices.Clone(of(t.Ref))
+		if words := want.course.words(); words != "" && !want.course.waits {
+			fields = append(fields, fmt.Sprintf("%s (%s)", fieldVersion, words))
+		} else if want.course.next.release != "" && len(fields) == 0 {
+			fields = append(fields, fieldRelease)
+		}
+		slices.Sort(fields)
+		return fields
+	}
+}
+
+// template is the launch template's side of the pass.
+func (p *pass) template() launch.Pass {
+	return launch.Pass{Session: p.c, Source: p.t.source(), Memory: &p.memory.template, Now: p.now}
+}
+
+// causeOf says in an observation what went wrong with a look-up.
+func causeOf(err error) pool.Cause {
+	var e *cloud.Error
+	if errors.As(err, &e) {
+		return pool.Cause{Reason: string(e.Kind), Message: e.Error()}
+	}
+	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
+}
+
+const tokenLength = 32
+
+// clientToken makes a repeated request the same request: it is a function of whom it is for, what is asked, and what was there
+// before.
+func clientToken(of ...string) string {
+	text, _ := json.Marshal(of)
+	return session.Digest(text, tokenLength)
+}
+
+// item is the path of a list's item.
+func item(field string, k int) string { return fmt.Sprintf("%s[%d]", field, k) }
+
+// roleNameOf is the name in a role's ARN, whatever its path.
+func roleNameOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
