@@ -91,6 +91,8 @@ type Version struct {
 	Default bool
 	// Content is what it makes machines of.
 	Content string
+	// Says is its description.
+	Says string
 }
 
 // Instance is one machine that has not ended.
@@ -121,7 +123,7 @@ type Wanted struct {
 	// Owner is the object's owner ID.
 	Owner              string
 	Replicas, Min, Max int
-	// Keep is how many versions of distinct content a template keeps.
+	// Keep is how many versions of distinct content a template keeps; zero while not everybody can know what versions there are.
 	Keep int
 	// External says that somebody else sizes the group.
 	External bool
@@ -199,7 +201,7 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
-		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History},
+		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told},
 	}
 }
 

@@ -102,6 +102,9 @@ func TestChecks(t *testing.T) {
 		{"the last one of a content that is kept", "history", pruning(4, func(w *Write) {
 			w.Before.Templates[0].Versions, w.After.Templates[0].Versions = of(6, 5, 4, 2, 1), of(6, 5, 2, 1)
 		}), "version 4 of launch template g, the last one of its content, which is among the newest 2"},
+		{"a change that the description names", "told", renewed("instanceType a -> b"), ""},
+		{"a change that it does not name", "told", renewed("other bootstrap data"), `whose InstanceType differs; its description says "other bootstrap data"`},
+		{"a newest version that not everybody can see", "told", renewed("", func(w *Write) { w.Wanted.Keep = 0 }), ""},
 		{"what somebody else's template loses", "history", pruning(6, func(w *Write) { w.Before.Templates[0].Owner = "them" }), ""},
 	} {
 		t.Run(c.check+": "+c.reason, func(t *testing.T) {
@@ -135,6 +138,17 @@ func pruning(version int64, change ...func(*Write)) Write {
 		w.Before.Templates[0].Versions = of(6, 5, 4, 3, 2, 1)
 		w.After.Templates[0].Versions = slices.DeleteFunc(of(6, 5, 4, 3, 2, 1), func(v Version) bool { return v.Number == version })
 	})
+	for _, c := range change {
+		c(&w)
+	}
+	return w
+}
+
+// renewed is a write that makes a version of another type, with the given description.
+func renewed(says string, change ...func(*Write)) Write {
+	w := Write{Call: "CreateLaunchTemplateVersion", Before: account(1), After: account(1), Wanted: Wanted{Owner: "me", Keep: 3}}
+	w.Before.Templates[0].Versions = []Version{{Number: 1, Content: `{"InstanceType":"a","ImageId":"x"}`}}
+	w.After.Templates[0].Versions = []Version{{Number: 2, Content: `{"InstanceType":"b","ImageId":"x"}`, Says: says}, w.Before.Templates[0].Versions[0]}
 	for _, c := range change {
 		c(&w)
 	}
