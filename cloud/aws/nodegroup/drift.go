@@ -161,8 +161,7 @@ func (g groupSpec) passedChanges(behind *asgtypes.AutoScalingGroup) (put map[str
 	return changes(g.passed, is, is[tagOurTags], func(string) bool { return false })
 }
 
-// unchangeable names what differs and what EKS can't change on a group that exists. Subnets count where the specification names
-// them itself: a subnet that the cluster gets later is no reason to make a group again.
+// unchangeable names what differs and what EKS can't change on a group that exists.
 func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 	templated := is.LaunchTemplate != nil
 	var fields []string
@@ -171,10 +170,10 @@ func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 		differ bool
 	}{
 		{fieldTemplate, t.pool.AWSLaunchTemplate != nil != templated},
-		{fieldSubnets, len(t.pool.SubnetIDs) > 0 && g.subnets != nil && !slices.Equal(g.subnets, session.Unique(is.Subnets))},
+		{fieldSubnets, g.otherSubnets(t, is)},
 		{fieldRole, t.pool.RoleName != "" && roleNameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
-		{fieldImages, t.pool.AMIType != nil && !t.pool.OwnImage() && is.AmiType != ekstypes.AMITypes(*t.pool.AMIType)},
-		{fieldTypes, len(g.instanceTypes) > 0 && len(is.InstanceTypes) > 0 && !slices.Equal(session.Unique(g.instanceTypes), session.Unique(is.InstanceTypes))},
+		{fieldImages, otherImages(t, is)},
+		{fieldTypes, g.otherTypes(is)},
 		{fieldDisk, g.diskSize != nil && is.DiskSize != nil && *g.diskSize != *is.DiskSize},
 		{fieldCapacity, t.pool.CapacityType != nil && is.CapacityType != "" && is.CapacityType != g.capacity},
 		{fieldRemote, !templated && !sameRemote(t, is.RemoteAccess)},
@@ -184,6 +183,20 @@ func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 		}
 	}
 	return fields
+}
+
+// otherSubnets says that the specification itself names other subnets: one that the cluster gets later is no reason to make a group
+// again.
+func (g groupSpec) otherSubnets(t target, is *ekstypes.Nodegroup) bool {
+	return len(t.pool.SubnetIDs) > 0 && g.subnets != nil && !slices.Equal(g.subnets, session.Unique(is.Subnets))
+}
+
+func otherImages(t target, is *ekstypes.Nodegroup) bool {
+	return t.pool.AMIType != nil && !t.pool.OwnImage() && is.AmiType != ekstypes.AMITypes(*t.pool.AMIType)
+}
+
+func (g groupSpec) otherTypes(is *ekstypes.Nodegroup) bool {
+	return len(g.instanceTypes) > 0 && len(is.InstanceTypes) > 0 && !slices.Equal(session.Unique(g.instanceTypes), session.Unique(is.InstanceTypes))
 }
 
 // sameRemote compares what the specification itself says of the remote access.

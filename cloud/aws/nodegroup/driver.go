@@ -35,7 +35,13 @@ func New(o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{options: o, sessions: sessions}, nil
+	return Over(sessions, o), nil
+}
+
+// Over makes a Driver over sessions that other drivers share: clients, rate budgets and look-ups are one. The session's own
+// options among o count for nothing then.
+func Over(sessions *session.Sessions, o Options) *Driver {
+	return &Driver{options: o, sessions: sessions}
 }
 
 // Close closes idle connections. The driver can be used after it.

@@ -48,7 +48,7 @@ func (u updateRead) over() bool { return u.Status != ekstypes.UpdateStatusInProg
 func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
 	known := &p.memory.updates
 	busy := is.Status == ekstypes.NodegroupStatusUpdating
-	if !known.at.IsZero() && !busy && !known.busy && !known.running() && len(known.unread) == 0 && !p.slow(known.at) {
+	if !busy && known.quiet() && !p.slow(known.at) {
 		return nil
 	}
 	if len(known.unread) == 0 {
@@ -58,17 +58,31 @@ func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
 	}
 	known.at, known.busy = p.now, busy
 	for n := 0; len(known.unread) > 0 && n < updatesAtOnce; n++ {
-		id := known.unread[0]
-		found, err := p.c.EKS.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: &p.t.eks, NodegroupName: &p.t.name, UpdateId: &id})
-		if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+		if err := p.readUpdate(ctx, known.unread[0], is); err != nil {
 			return err
 		}
 		known.unread = known.unread[1:]
-		if err == nil && found.Update != nil {
-			p.learnUpdate(id, *found.Update, session.OurTime(found.Update.CreatedAt, found.ResultMetadata), is)
-		}
 	}
 	return nil
+}
+
+func (p *pass) readUpdate(ctx context.Context, id string, is *ekstypes.Nodegroup) error {
+	found, err := p.c.EKS.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: &p.t.eks, NodegroupName: &p.t.name, UpdateId: &id})
+	if err = session.Refusal(err, p.now); err != nil {
+		if session.Absent(err) {
+			return nil
+		}
+		return err
+	}
+	if found.Update != nil {
+		p.learnUpdate(id, *found.Update, session.OurTime(found.Update.CreatedAt, found.ResultMetadata), is)
+	}
+	return nil
+}
+
+// quiet says that nothing was going on when the updates were read, and all were.
+func (r updatesRead) quiet() bool {
+	return !r.at.IsZero() && !r.busy && !r.running() && len(r.unread) == 0
 }
 
 // listUpdates lists the group's updates, and notes those that are not known to have ended.
@@ -275,23 +289,9 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	input := &eks.UpdateNodegroupVersionInput{
-		ClusterName: &p.t.eks, NodegroupName: &p.t.name, Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force,
-	}
-	next := want.course.next
-	if strings.HasPrefix(s.Template, givenPrefix) {
-		if next, err = parseGiven(s.Template); err != nil {
-			return err
-		}
-	} else if input.LaunchTemplate, err = specification(s.Template); err != nil {
+	input, err := p.rollInput(is, want, s.Template)
+	if err != nil {
 		return err
-	}
-	now := p.runsNow(is)
-	if next.minor != 0 && next.minor != now.minor {
-		input.Version = new(eksVersion(next.minor))
-	}
-	if next.release != "" && next.release != now.release {
-		input.ReleaseVersion = &next.release
 	}
 	last := ""
 	if list := p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate); len(list) > 0 {
@@ -304,6 +304,31 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 		return p.rollsAfterAll(ctx, s, err)
 	}
 	return err
+}
+
+// rollInput is the request for an update to a template, and to what the next step leads to as far as the group does not run it yet.
+func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (*eks.UpdateNodegroupVersionInput, error) {
+	input := &eks.UpdateNodegroupVersionInput{
+		ClusterName: &p.t.eks, NodegroupName: &p.t.name, Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force,
+	}
+	next := want.course.next
+	var err error
+	if strings.HasPrefix(template, givenPrefix) {
+		next, err = parseGiven(template)
+	} else {
+		input.LaunchTemplate, err = specification(template)
+	}
+	if err != nil {
+		return nil, err
+	}
+	now := p.runsNow(is)
+	if next.minor != 0 && next.minor != now.minor {
+		input.Version = new(eksVersion(next.minor))
+	}
+	if next.release != "" && next.release != now.release {
+		input.ReleaseVersion = &next.release
+	}
+	return input, nil
 }
 
 // rollsAfterAll finds out whether the update that is under way is the one that was asked for.

@@ -65,29 +65,31 @@ func (p *pass) updateConfig(ctx context.Context, input *eks.UpdateNodegroupConfi
 }
 
 // configInput holds the fields of the configuration that are to change, and nothing else.
-func (p *pass) configInput(fields []string, is *ekstypes.Nodegroup, want groupSpec) (*eks.UpdateNodegroupConfigInput, bool) {
-	input := &eks.UpdateNodegroupConfigInput{}
-	for _, field := range fields {
-		switch field {
-		case fieldMin, fieldMax:
-			if scaling := want.bounds(fields, is, p.size()); scaling != nil {
-				input.ScalingConfig = scaling
-			}
-		case driftLabels:
-			if put, remove := want.labelChanges(is); len(put)+len(remove) > 0 {
-				input.Labels = &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: put, RemoveLabels: remove}
-			}
-		case driftTaints:
-			if put, remove := want.taintChanges(is); len(put)+len(remove) > 0 {
-				input.Taints = &ekstypes.UpdateTaintsPayload{AddOrUpdateTaints: put, RemoveTaints: remove}
-			}
-		case driftUpdate:
-			input.UpdateConfig = &want.update
-		case driftRepair:
-			input.NodeRepairConfig = withRepair(is.NodeRepairConfig, want.repair)
-		}
+func (p *pass) configInput(fields []string, is *ekstypes.Nodegroup, want groupSpec) (input *eks.UpdateNodegroupConfigInput, changed bool) {
+	input = &eks.UpdateNodegroupConfigInput{ScalingConfig: want.bounds(fields, is, p.size())}
+	changed = input.ScalingConfig != nil
+	for field, put := range map[string]func() bool{
+		driftLabels: func() bool {
+			put, remove := want.labelChanges(is)
+			input.Labels = &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: put, RemoveLabels: remove}
+			return len(put)+len(remove) > 0
+		},
+		driftTaints: func() bool {
+			put, remove := want.taintChanges(is)
+			input.Taints = &ekstypes.UpdateTaintsPayload{AddOrUpdateTaints: put, RemoveTaints: remove}
+			return len(put)+len(remove) > 0
+		},
+		driftUpdate: func() bool { input.UpdateConfig = &want.update; return true },
+		driftRepair: func() bool { input.NodeRepairConfig = withRepair(is.NodeRepairConfig, want.repair); return true },
+	} {
+		changed = slices.Contains(fields, field) && put() || changed
 	}
-	changed := input.ScalingConfig != nil || input.Labels != nil || input.Taints != nil || input.UpdateConfig != nil || input.NodeRepairConfig != nil
+	if l := input.Labels; l != nil && len(l.AddOrUpdateLabels)+len(l.RemoveLabels) == 0 {
+		input.Labels = nil
+	}
+	if t := input.Taints; t != nil && len(t.AddOrUpdateTaints)+len(t.RemoveTaints) == 0 {
+		input.Taints = nil
+	}
 	return input, changed
 }
 
@@ -138,9 +140,9 @@ func (p *pass) bookConfig(ctx context.Context, fields []string, is *ekstypes.Nod
 		if !slices.Contains(fields, b.field) {
 			continue
 		}
-		switch text := session.Marks(b.names()); {
-		case text == is.Tags[b.key]:
-		case text == "":
+		switch text := session.Marks(b.names()); text {
+		case is.Tags[b.key]:
+		case "":
 			remove = append(remove, b.key)
 		default:
 			put[b.key] = text
