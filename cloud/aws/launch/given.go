@@ -28,40 +28,47 @@ type given struct {
 	seen []string
 }
 
-// same says whether both name the same version.
-func same(a, b awsv1.ExistingLaunchTemplate) bool {
-	return session.Deref(a.ID) == session.Deref(b.ID) && session.Deref(a.Name) == session.Deref(b.Name) && a.Version == b.Version
+// holds says that what is asked for was read and is there.
+func (g *given) holds(asked awsv1.ExistingLaunchTemplate) bool {
+	return g != nil && g.missing == "" && g.asked.Version == asked.Version &&
+		session.Deref(g.asked.ID) == session.Deref(asked.ID) && session.Deref(g.asked.Name) == session.Deref(asked.Name)
 }
 
 // readGiven makes sure of the version that was brought, slowly when it is there.
 func (p Pass) readGiven(ctx context.Context, refs []string) error {
 	asked := *p.Source.Spec.Existing
 	m := p.Memory
-	if m.given != nil && m.Known() && p.Now.Sub(m.at) < session.SlowPeriod && m.given.missing == "" && same(m.given.asked, asked) {
+	if m.Known() && p.Now.Sub(m.at) < session.SlowPeriod && m.given.holds(asked) {
 		m.given.seen = refs
 		return nil
 	}
 	found, err := p.Session.EC2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{
 		LaunchTemplateId: asked.ID, LaunchTemplateName: asked.Name, Versions: []string{strconv.FormatInt(asked.Version, 10)},
 	})
-	if err = session.Refusal(err, p.Now); err != nil && cloud.KindOf(err) != cloud.Invalid {
+	if err = session.Refusal(err, p.Now); err != nil && cloud.KindOf(err) != cloud.Invalid && !session.Absent(err) {
 		return err
 	}
 	read := Memory{at: p.Now, Wrote: m.Wrote, given: &given{asked: asked, seen: refs}}
-	switch {
-	case err == nil && len(found.LaunchTemplateVersions) > 0:
+	if err == nil && len(found.LaunchTemplateVersions) > 0 {
 		v := versionOf(found.LaunchTemplateVersions[0])
 		v.Template = givenTemplate(v.Ref)
 		read.id, read.versions = session.Deref(found.LaunchTemplateVersions[0].LaunchTemplateId), []version{v}
-	case session.CodeOf(err) == "InvalidLaunchTemplateId.VersionNotFound" || err == nil:
-		read.given.missing = fieldExisting + ".version"
-	case asked.ID != nil:
-		read.given.missing = fieldExisting + ".id"
-	default:
-		read.given.missing = fieldExisting + ".name"
+	} else {
+		read.given.missing = missingField(asked, err)
 	}
 	*m = read
 	return nil
+}
+
+// missingField is the field that names what does not exist.
+func missingField(asked awsv1.ExistingLaunchTemplate, refused error) string {
+	switch {
+	case refused == nil || session.CodeOf(refused) == codeNoVersion:
+		return fieldExisting + ".version"
+	case asked.ID != nil:
+		return fieldExisting + ".id"
+	}
+	return fieldExisting + ".name"
 }
 
 // wantGiven is the version that was brought.

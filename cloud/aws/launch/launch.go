@@ -86,7 +86,7 @@ func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
 	if err != nil || s.Bootstrap.Empty() && !s.Managed {
 		return Want{Architecture: architecture}, err
 	}
-	if data.UserData, err = s.userData(data.ImageId != nil); err != nil {
+	if data.UserData, err = s.userData(); err != nil {
 		return Want{}, err
 	}
 	content, err := contentHash(data)

@@ -17,7 +17,7 @@ const userDataLimit = 16384
 const fieldBootstrap = "MachinePool spec.template.spec.bootstrap"
 
 // userData is the bootstrap data in base64, or nothing where the machines' own service supplies it all.
-func (s Source) userData(ownImage bool) (*string, error) {
+func (s Source) userData() (*string, error) {
 	if s.Bootstrap.Empty() {
 		return nil, nil
 	}

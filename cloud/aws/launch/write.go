@@ -50,6 +50,9 @@ func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) erro
 // as the first. A lost reply still finds the token that has made what exists.
 const tokensMost = 5
 
+// codeNoVersion is how EC2 refuses a version that does not exist.
+const codeNoVersion = "InvalidLaunchTemplateId.VersionNotFound"
+
 // spent says that the client token once made something else, or something that does not exist any more.
 func spent(err error, id string) bool {
 	switch session.CodeOf(err) {
@@ -57,7 +60,7 @@ func spent(err error, id string) bool {
 		return true
 	case "InvalidLaunchTemplateId.NotFound":
 		return id == ""
-	case "InvalidLaunchTemplateId.VersionNotFound":
+	case codeNoVersion:
 		return id != ""
 	}
 	return false
