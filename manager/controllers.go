@@ -10,10 +10,14 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/metrics"
+	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/kube/machinepool"
 )
 
@@ -28,6 +32,7 @@ func (m *Manager) addControllers(ctx context.Context, o Options) error {
 	}{
 		{MachinePool, m.addMachinePool},
 		{AWSMachinePool, m.addAWSMachinePool},
+		{AWSManagedMachinePool, m.addAWSManagedMachinePool},
 	} {
 		if !o.runs(c.name) {
 			continue
@@ -45,9 +50,35 @@ func (m *Manager) addMachinePool(ctx context.Context, o Options) error {
 }
 
 func (m *Manager) addAWSMachinePool(ctx context.Context, o Options) error {
-	counters, err := driverMetrics()
+	sessions, counters, err := m.awsSessions(o)
 	if err != nil {
 		return err
+	}
+	measured := metrics.Measured[*awsv1.MachinePoolSource](aws.Over(sessions), counters, awsv1.AWSMachinePoolKind)
+	r := infrapool.New(awspool.Adapter{}, trace.Traced(measured, o.Tracer), m.poolOptions(AWSMachinePool, o))
+	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.AWSMachinePool})
+}
+
+func (m *Manager) addAWSManagedMachinePool(ctx context.Context, o Options) error {
+	sessions, counters, err := m.awsSessions(o)
+	if err != nil {
+		return err
+	}
+	measured := metrics.Measured[*awsv1.ManagedMachinePoolSource](nodegroup.Over(sessions, nodegroupOptions(o)), counters, awsv1.AWSManagedMachinePoolKind)
+	r := infrapool.New(awsmanaged.Adapter{}, trace.Traced(measured, o.Tracer), m.poolOptions(AWSManagedMachinePool, o))
+	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.AWSManagedMachinePool})
+}
+
+// nodegroupOptions are what the gates let the driver of node groups do.
+func nodegroupOptions(o Options) nodegroup.Options {
+	return nodegroup.Options{EnableIAM: o.Gates.EKSEnableIAM, AllowAddRoles: o.Gates.EKSAllowAddRoles}
+}
+
+// awsSessions are the sessions that all kinds of pools on AWS share, made when the first of them asks.
+func (m *Manager) awsSessions(o Options) (*session.Sessions, *metrics.Metrics, error) {
+	counters, err := driverMetrics()
+	if err != nil || m.sessions != nil {
+		return m.sessions, counters, err
 	}
 	options := o.AWS
 	if options.Hook == nil {
@@ -55,13 +86,13 @@ func (m *Manager) addAWSMachinePool(ctx context.Context, o Options) error {
 	} else {
 		options.Hook = wire.Hooks{options.Hook, counters}
 	}
-	driver, err := aws.New(options)
-	if err != nil {
-		return fmt.Errorf("make the driver: %w", err)
+	if options.Around == nil {
+		options.Around = trace.Requests(o.Tracer)
 	}
-	measured := metrics.Measured[*awsv1.MachinePoolSource](driver, counters, awsv1.AWSMachinePoolKind)
-	r := infrapool.New(awspool.Adapter{}, measured, m.poolOptions(AWSMachinePool, o))
-	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.AWSMachinePool})
+	if m.sessions, err = session.New(options); err != nil {
+		return nil, nil, fmt.Errorf("make the sessions with AWS: %w", err)
+	}
+	return m.sessions, counters, nil
 }
 
 // poolOptions are what the reconcilers of all infrastructure kinds work with.
@@ -75,6 +106,7 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 		Steady:       o.Steady,
 
 		IdentityNamespace: o.IdentityNamespace,
+		Passes:            trace.NewPasses(o.Tracer),
 
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation,
 		Machines:                o.Gates.MachinePoolMachines,

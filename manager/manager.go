@@ -26,6 +26,7 @@ import (
 
 	awsv1beta1 "github.com/muster-project/muster/api/aws/v1beta1"
 	awsv1beta2 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/nodes"
 )
@@ -42,6 +43,8 @@ type Manager struct {
 	SecretClient client.Client
 	// served says that the webhooks have been registered: before that there is no server to be asked for.
 	served atomic.Bool
+	// sessions are shared by the drivers of all kinds of pools on AWS; nil until the first of them is made.
+	sessions *session.Sessions
 }
 
 // NewScheme knows every kind that the controllers and webhooks read and write.

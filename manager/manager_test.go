@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/muster-project/muster/manager/gates"
 )
 
 func TestOptions(t *testing.T) {
@@ -26,7 +28,9 @@ func TestOptions(t *testing.T) {
 	}{
 		"none named":   {reason: "without names everything runs", runs: Controllers()},
 		"one":          {reason: "each can be switched", o: Options{Controllers: []string{AWSMachinePool}}, runs: []string{AWSMachinePool}},
-		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, webhook`},
+		"another":      {reason: "each can be switched", o: Options{Controllers: []string{AWSManagedMachinePool}}, runs: []string{AWSManagedMachinePool}},
+		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{NoEKS: true}}, runs: []string{MachinePool, AWSMachinePool, Webhook}},
+		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, webhook`},
 		"certificates": {reason: "certificates without a name fit nobody", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
 	} {
 		o, err := tc.o.complete()
@@ -46,7 +50,7 @@ func TestOptions(t *testing.T) {
 				t.Errorf("%s: %s: controller %s: want %v, got %v", name, tc.reason, c, want, got)
 			}
 		}
-		if o.SyncPeriod != DefaultSyncPeriod || o.Concurrency.AWSMachinePool != DefaultConcurrency || o.Metrics.BindAddress != "0" || o.HealthAddress != "0" {
+		if o.SyncPeriod != DefaultSyncPeriod || o.Concurrency.AWSMachinePool != DefaultConcurrency || o.Concurrency.AWSManagedMachinePool != DefaultConcurrency || o.Metrics.BindAddress != "0" || o.HealthAddress != "0" {
 			t.Errorf("%s: defaults: got %+v", name, o)
 		}
 	}
@@ -118,7 +122,8 @@ func TestNewScheme(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, gvk := range []string{"cluster.x-k8s.io/v1beta1 MachinePool", "cluster.x-k8s.io/v1beta2 MachinePool", "bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AWSMachinePool", "infrastructure.cluster.x-k8s.io/v1beta2 AWSMachinePool"} {
+		"infrastructure.cluster.x-k8s.io/v1beta1 AWSMachinePool", "infrastructure.cluster.x-k8s.io/v1beta2 AWSMachinePool",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AWSManagedMachinePool", "infrastructure.cluster.x-k8s.io/v1beta2 AWSManagedMachinePool"} {
 		version, kind, _ := strings.Cut(gvk, " ")
 		group, v, _ := strings.Cut(version, "/")
 		if !scheme.Recognizes(schema.GroupVersionKind{Group: group, Version: v, Kind: kind}) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	oteltrace "go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -21,12 +22,16 @@ const (
 	MachinePool = "machinepool"
 	// AWSMachinePool is the controller of AWSMachinePools.
 	AWSMachinePool = "awsmachinepool"
+	// AWSManagedMachinePool is the controller of AWSManagedMachinePools. It does not run where the gate EKS is off.
+	AWSManagedMachinePool = "awsmanagedmachinepool"
 	// Webhook is admission and conversion.
 	Webhook = "webhook"
 )
 
 // Controllers are all names that Options.Controllers may hold.
-func Controllers() []string { return []string{MachinePool, AWSMachinePool, Webhook} }
+func Controllers() []string {
+	return []string{MachinePool, AWSMachinePool, AWSManagedMachinePool, Webhook}
+}
 
 // Options of a Manager. The zero Options run everything, in all namespaces, without leader election, metrics and health
 // endpoints, and serve webhooks on controller-runtime's default port.
@@ -66,6 +71,8 @@ type Options struct {
 	// Gates are the feature gates, all off by default. Who has a command line takes them from there with gates.AddFlag and
 	// gates.Enabled.
 	Gates gates.Gates
+	// Tracer makes spans of passes and of calls to clouds; nil makes none.
+	Tracer oteltrace.Tracer
 	// Steady is the time between two looks at a pool in which nothing moves; zero takes the engine's default.
 	Steady time.Duration
 }
@@ -80,7 +87,7 @@ type LeaderElection struct {
 
 // Concurrency is how many objects a controller works on at a time; zeros take the ecosystem's defaults.
 type Concurrency struct {
-	MachinePool, AWSMachinePool, ClusterCache int
+	MachinePool, AWSMachinePool, AWSManagedMachinePool, ClusterCache int
 }
 
 const (
@@ -114,6 +121,7 @@ func (o Options) complete() (Options, error) {
 	setDefault(&o.IdentityNamespace, infrapool.DefaultIdentityNamespace)
 	setDefault(&o.Concurrency.MachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.AWSMachinePool, DefaultConcurrency)
+	setDefault(&o.Concurrency.AWSManagedMachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.ClusterCache, DefaultClusterCacheConcurrency)
 	setDefault(&o.ClusterCacheQPS, DefaultClusterCacheQPS)
 	setDefault(&o.ClusterCacheBurst, DefaultClusterCacheBurst)
@@ -124,6 +132,9 @@ func (o Options) complete() (Options, error) {
 
 // runs says whether the named controller is switched on.
 func (o Options) runs(name string) bool {
+	if name == AWSManagedMachinePool && o.Gates.NoEKS {
+		return false
+	}
 	return len(o.Controllers) == 0 || slices.Contains(o.Controllers, name)
 }
 

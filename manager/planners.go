@@ -9,8 +9,11 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/kube/webhook"
 )
 
@@ -21,17 +24,22 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 	if err != nil {
 		return nil, err
 	}
-	driver, err := aws.New(o.AWS)
+	sessions, err := session.New(o.AWS)
 	if err != nil {
-		return nil, fmt.Errorf("make the driver: %w", err)
+		return nil, fmt.Errorf("make the sessions with AWS: %w", err)
 	}
 	options := infrapool.Options{
 		Client: c, ClusterCache: clusters, IdentityNamespace: o.IdentityNamespace,
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation, Machines: o.Gates.MachinePoolMachines,
 	}
-	return []infrapool.Planner{
-		infrapool.NewPlanner[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource](awspool.Adapter{}, driver, options),
-	}, nil
+	planners := []infrapool.Planner{
+		infrapool.NewPlanner[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource](awspool.Adapter{}, aws.Over(sessions), options),
+	}
+	if !o.Gates.NoEKS {
+		planners = append(planners, infrapool.NewPlanner[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource](
+			awsmanaged.Adapter{}, nodegroup.Over(sessions, nodegroupOptions(o)), options))
+	}
+	return planners, nil
 }
 
 // Hub gives objects in the version that the controllers read.

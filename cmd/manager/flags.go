@@ -22,6 +22,7 @@ import (
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/manager/gates"
+	"github.com/muster-project/muster/manager/tracing"
 )
 
 const (
@@ -47,6 +48,7 @@ type flags struct {
 	kubeBurst       int
 	certificates    string
 	service, secret string
+	tracing         tracing.Options
 }
 
 func newFlags(set *pflag.FlagSet, env func(string) string) (*flags, error) {
@@ -59,6 +61,8 @@ func newFlags(set *pflag.FlagSet, env func(string) string) (*flags, error) {
 	f.addWork(set)
 	f.addServing(set)
 	f.addLimits(set)
+	f.tracing = tracing.Options{Service: userAgent, Version: version()}
+	f.tracing.AddFlags(set)
 	if err := set.Set("v", "2"); err != nil {
 		return nil, fmt.Errorf("set the default log level: %w", err)
 	}
@@ -102,6 +106,7 @@ func (f *flags) addServing(set *pflag.FlagSet) {
 func (f *flags) addLimits(set *pflag.FlagSet) {
 	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency, "MachinePools that are worked on at a time.")
 	set.IntVar(&f.o.Concurrency.AWSMachinePool, "awsmachinepool-concurrency", manager.DefaultConcurrency, "AWSMachinePools that are worked on at a time.")
+	set.IntVar(&f.o.Concurrency.AWSManagedMachinePool, "awsmanagedmachinepool-concurrency", manager.DefaultConcurrency, "AWSManagedMachinePools that are worked on at a time.")
 	set.IntVar(&f.o.Concurrency.ClusterCache, "clustercache-concurrency", manager.DefaultClusterCacheConcurrency, "Workload clusters that are connected to at a time.")
 	set.Float32Var(&f.o.ClusterCacheQPS, "clustercache-client-qps", manager.DefaultClusterCacheQPS, "Requests a second to one workload cluster.")
 	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst, "Requests in one burst to one workload cluster.")
@@ -174,10 +179,12 @@ func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*man
 	made := &manager.Certificates{
 		Secret:     types.NamespacedName{Namespace: namespace, Name: f.secret},
 		DNSName:    f.service + "." + namespace + ".svc",
-		Conversion: []string{"awsmachinepools.infrastructure.cluster.x-k8s.io"},
+		Validating: []string{kubewebhook.WarningsConfiguration},
+		Conversion: []string{"awsmachinepools.infrastructure.cluster.x-k8s.io", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"},
 	}
 	if len(o.Controllers) == 0 || slices.Contains(o.Controllers, manager.MachinePool) {
-		made.Mutating, made.Validating = []string{kubewebhook.MutatingConfiguration}, []string{kubewebhook.ValidatingConfiguration}
+		made.Mutating = []string{kubewebhook.MutatingConfiguration}
+		made.Validating = append(made.Validating, kubewebhook.ValidatingConfiguration)
 	}
 	return made, nil
 }
