@@ -320,6 +320,9 @@ type Traits struct {
 	// RollsChanges says that the cloud's own roll replaces machines of another template and no others, whatever the pool's
 	// strategy is; those that are stale for another reason (a restart) are replaced by our hand. It implies Rolls.
 	RollsChanges bool
+	// RollSurge is how many machines the cloud's own roll adds for each of the group's zones while it goes on, as far as that is
+	// more than may be unavailable; zero is none. Only plans need it.
+	RollSurge int
 	// CancelsNot says that a roll of the cloud's own that runs can't be ended: it is waited for.
 	CancelsNot bool
 	// SetsAside says that instances can be taken out of the group's count while they go on running. A rollout then surges

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/pool"
 )
 
 // bench looks at one pool with this or that part of an edit.
@@ -127,10 +128,12 @@ func effect(from, to Facts) (Effect, string) {
 		return Unknown, why
 	}
 	a, b := from.Observed.Wanted, to.Observed.Wanted
-	drift := newDrift(from, to)
+	drift := newly(from, to, func(g *pool.Group) []string { return g.Drift })
 	switch {
 	case a.Content != b.Content && a.Content != "", restarts(from, to):
 		return ReplacesMachines, held(to)
+	case len(newly(from, to, func(g *pool.Group) []string { return g.Unchangeable })) > 0:
+		return Nothing, fmt.Sprintf("the %s can't be changed in this once it exists", to.Traits.Group)
 	case a.Data != b.Data:
 		return NewMachinesOnly, ""
 	case len(drift) > 0:
@@ -174,14 +177,14 @@ func restarts(from, to Facts) bool {
 	return to.Desired.Restart != nil && (from.Desired.Restart == nil || from.Desired.Restart.Cause != to.Desired.Restart.Cause)
 }
 
-// newDrift are the fields of the group that would be changed for the edit.
-func newDrift(from, to Facts) []string {
+// newly are the fields of the group of one sort that differ for the edit alone.
+func newly(from, to Facts, fields func(*pool.Group) []string) []string {
 	if from.Observed.Group == nil || to.Observed.Group == nil {
 		return nil
 	}
 	var out []string
-	for _, f := range to.Observed.Group.Drift {
-		if !slices.Contains(from.Observed.Group.Drift, f) {
+	for _, f := range fields(to.Observed.Group) {
+		if !slices.Contains(fields(from.Observed.Group), f) {
 			out = append(out, f)
 		}
 	}

@@ -77,11 +77,30 @@ func Follow(l Facts) Course {
 		c.left[k].aside = aside[c.left[k].ID]
 	}
 	out.sort(c, lows, kept(c.o)-begins, owed)
-	if len(out.Rolled) > 0 && l.Health != nil {
-		low, most := l.Health.Bounds(out.First.Budget.Desired)
+	if len(out.Rolled) > 0 {
+		low, most := promised(l, out.First.Budget)
 		out.Lowest, out.Most = min(out.Lowest, low), max(out.Most, most)
 	}
 	return out
+}
+
+// promised are the least machines that serve and the most that exist while the cloud's own roll goes on.
+func promised(l Facts, b pool.Budget) (least, most int) {
+	switch {
+	case l.Health != nil:
+		return l.Health.Bounds(b.Desired)
+	case !l.Traits.RollsChanges:
+		return b.Desired, b.Desired
+	}
+	zones := map[string]bool{}
+	for _, i := range l.Observed.Instances {
+		zones[i.Zone] = true
+	}
+	most = b.Desired
+	if l.Traits.RollSurge > 0 {
+		most += max(l.Traits.RollSurge*len(zones), b.MaxUnavailable)
+	}
+	return max(0, b.Desired-b.MaxUnavailable), most
 }
 
 // jump goes on to the moment at which time alone may change the plan; false when there is none.

@@ -44,6 +44,11 @@ func by(surge, unavailable int) pool.Strategy {
 	return pool.Strategy{MaxSurge: pool.IntOrPercent{Value: surge}, MaxUnavailable: pool.IntOrPercent{Value: unavailable}}
 }
 
+// managed pools are those whose cloud rolls changes by itself.
+func managed(l *Facts) {
+	l.Traits.Rolls, l.Traits.RollsChanges, l.Traits.CancelsNot, l.Traits.RollSurge = true, true, true, 2
+}
+
 // say is a course in one line.
 func (out Course) say() string {
 	sizes, replaced := []int{}, 0
@@ -85,6 +90,29 @@ func TestFollow(t *testing.T) {
 		{"the cloud rolls", "it chooses the order, and keeps to its own bounds", stocked(3, by(1, 0), func(l *Facts) {
 			l.Desired.Strategy, l.Traits.Rolls, l.Health = nil, true, &Health{MinPercent: 90, MaxPercent: 100}
 		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 3, Done"},
+		{"the cloud rolls changes", "as many as may be unavailable are missing, and as many are added as it adds in each zone, whatever the strategy", stocked(10, by(0, 3), managed),
+			"0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
+		{"the cloud rolls changes, and adds none", "then nobody comes before somebody goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Traits.RollSurge = 0 }),
+			"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
+		{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),
+			"0 replaced in [], 3 rolled, 2 removed, 0 added, 2 to 9, Done"},
+		{"the cloud rolls changes, restart", "machines of the wanted template go by our hand", stocked(3, by(0, 1), managed, func(l *Facts) {
+			l.Observed.Wanted.Content = "v1:a"
+			l.Desired.Restart = &pool.Restart{Before: now, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}
+		}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
+		{"the cloud is at work", "its end is waited for", stocked(3, by(0, 1), managed, func(l *Facts) {
+			l.Observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "the cloud is updating the group"}
+		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 9, Done"},
+		{"a group that failed", "it is made again, as somebody asked", Facts{Now: now, Traits: traits,
+			Desired: pool.Desired{Replicas: 2, Max: 5, Restart: &pool.Restart{Before: now, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}},
+			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, Versions: []pool.Template{{Ref: "lt:1", Content: "v1:a", Data: "d"}},
+				Group: &pool.Group{Size: 2, Max: 5, Template: "lt:1", Failed: &pool.Cause{Reason: "CreateFailed", Message: "no subnets"}, Created: now.Add(-time.Hour)}}},
+			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
+		{"what the group needs", "it comes first", Facts{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
+			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, Needs: []string{"role"}}},
+			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
+		{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Versions[0].Fixed = true }),
+			"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
 		{"nobody rolls", "and nothing is promised", stocked(3, by(1, 0), func(l *Facts) { l.Desired.Strategy = nil }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
 		{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *Facts) {

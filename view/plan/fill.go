@@ -80,6 +80,7 @@ func (p *Plan) hindrances(f Facts, c Course) {
 			p.blocked(*f.Desired.Held)
 		}
 	}
+	p.wrong(f, c)
 	if f.Unreachable != nil {
 		p.blocked(pool.Cause{Reason: "WorkloadClusterUnreachable", Message: "nothing is known of nodes, so that no machine is replaced or removed: " + f.Unreachable.Error()})
 	}
@@ -94,6 +95,25 @@ func (p *Plan) hindrances(f Facts, c Course) {
 	}
 }
 
+// wrong is what the cloud says is wrong with the group or its template, and stays so unless somebody does something.
+func (p *Plan) wrong(f Facts, c Course) {
+	for _, w := range c.Last.Waiting {
+		if w.Reason == "TemplateNotFound" {
+			p.blocked(w)
+		}
+	}
+	g := f.Observed.Group
+	if g == nil {
+		return
+	}
+	if g.Failed != nil {
+		p.blocked(*g.Failed)
+	}
+	if len(g.Unchangeable) > 0 {
+		p.blocked(pool.Cause{Reason: "GroupUnchangeable", Message: fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists", f.Traits.Group, strings.Join(g.Unchangeable, ", "))})
+	}
+}
+
 // warnings are what a reader of the plan should know.
 func warnings(f Facts, c Course) []string {
 	var out []string
@@ -103,6 +123,12 @@ func warnings(f Facts, c Course) []string {
 	}
 	if f.Desired.SkipModel {
 		out = append(out, cmp.Or(f.Desired.SkipModelCause.Message, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine"))
+	}
+	if g := f.Observed.Group; g != nil && g.Busy != nil && !f.Observed.Roll.Runs() {
+		out = append(out, "first: "+g.Busy.Message)
+	}
+	if len(c.Rolled) > 0 && f.Traits.CancelsNot {
+		out = append(out, fmt.Sprintf("a roll of the %s can't be cancelled once it has begun", f.Traits.Group))
 	}
 	if len(c.Rolled) > 0 {
 		out = append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that it promises", f.Traits.Group))

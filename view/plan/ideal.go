@@ -71,8 +71,12 @@ func (c *ideal) do(p pool.Plan) {
 		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
 	case pool.Resize:
 		g.Size, g.Surge = s.Size, s.Surge
-	case pool.PruneTemplates:
-		c.o.Versions = slices.DeleteFunc(c.o.Versions, func(v pool.Template) bool { return slices.Contains(s.Refs, v.Ref) })
+	case pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates:
+		c.versions(s)
+	case pool.Provide:
+		c.o.Needs = nil
+	case pool.CleanUp:
+		c.o.Leftovers = nil
 	case pool.StartRoll:
 		c.rolled = s.Targets
 		c.o.Roll = &pool.Roll{ID: "new", State: pool.RollRunning, Template: c.version(s.Template), Started: c.now}
@@ -81,12 +85,24 @@ func (c *ideal) do(p pool.Plan) {
 	case pool.DeleteGroup:
 		g.Deleting = true
 		c.leave(func(pool.Instance) *pool.Cause { return &s.Cause }, true)
-	case pool.DeleteTemplates:
-		c.o.Versions = nil
 	default:
 		c.machines(s)
 	}
 	c.launch()
+}
+
+// versions begins a step that concerns template versions that exist. What is given is not the pool's to touch.
+func (c *ideal) versions(s pool.Step) {
+	switch s.Kind {
+	case pool.DefaultTemplate:
+		for k, v := range c.o.Versions {
+			c.o.Versions[k].Fixed = v.Ref == s.Template || v.Fixed && v.Given
+		}
+	default:
+		c.o.Versions = slices.DeleteFunc(c.o.Versions, func(v pool.Template) bool {
+			return !v.Given && (s.Kind == pool.DeleteTemplates || slices.Contains(s.Refs, v.Ref))
+		})
+	}
 }
 
 // machines begins a step that concerns instances by name.
@@ -219,6 +235,9 @@ func (c *ideal) tick() bool {
 		moved = c.join(i) || moved
 	}
 	c.now = c.now.Add(c.d.MinReady)
+	if g := c.o.Group; g != nil && g.Busy != nil {
+		g.Busy, moved = nil, true
+	}
 	moved = c.roll() || moved
 	if g := c.o.Group; g != nil && g.Deleting && len(c.o.Instances) == 0 {
 		c.o.Group, moved = nil, true
