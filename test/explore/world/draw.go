@@ -67,6 +67,9 @@ func (d *drawing) versions() {
 			d.s.add(Event{What: Template, At: d.moment(), N: n + d.IntN(9)})
 		}
 	}
+	if d.IntN(12) == 0 && !d.s.Spot {
+		d.s.Brought = true
+	}
 	if d.IntN(10) == 0 {
 		d.s.add(Event{What: HandDropVersion, At: d.near(2, 2*time.Minute), N: d.IntN(9)})
 	}

@@ -48,7 +48,7 @@ func edits() map[What]func(*World, Event) {
 		Strategy: (*World).editStrategy,
 		BadTemplate: func(w *World, _ Event) {
 			w.editInfra(func(o *infra) {
-				if t := o.template(); t != nil {
+				if t := o.template(); t != nil && t.Existing == nil {
 					t.InstanceType = badType
 				}
 			})
@@ -203,6 +203,10 @@ func template(o *infra, n int) {
 	t := o.template()
 	if t == nil {
 		return // the cloud says what machines are
+	}
+	if t.Existing != nil {
+		t.Existing.Version = int64(1 + n%len(broughtTypes))
+		return
 	}
 	switch n % 4 {
 	case 0:

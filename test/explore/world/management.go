@@ -77,6 +77,9 @@ func (w *World) furnish() {
 	if !w.scenario.Has(Bootstrap) {
 		w.rotate()
 	}
+	if w.scenario.Brought {
+		w.bring()
+	}
 	w.must(w.user.Create(ctx, w.infra()), "make the %s", w.scenario.kind())
 	w.must(w.user.Create(ctx, w.pool()), "make the MachinePool")
 }
@@ -127,6 +130,9 @@ func (w *World) infra() client.Object {
 
 // launchTemplate is what the pool's machines are at first.
 func (w *World) launchTemplate() awsv1.AWSLaunchTemplate {
+	if w.scenario.Brought {
+		return awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Name: ptr.To(broughtTemplate), Version: 1}}
+	}
 	t := awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType, SSHKeyName: awssdk.String(simaws.KeyName)}
 	if w.scenario.Spot && !w.scenario.Managed {
 		t.SpotMarketOptions = &awsv1.SpotMarketOptions{}

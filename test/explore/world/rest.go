@@ -137,6 +137,12 @@ func (w *World) want() map[string]string {
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
 		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
 	}
+	if e := s.AWSLaunchTemplate.Existing; e != nil {
+		// Whoever brought it says what is in it, and keeps it.
+		want["type"], want["templates"] = broughtTypes[e.Version-1], "0"
+		delete(want, "data")
+		delete(want, "spare versions")
+	}
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
 		want[name] = size // what somebody else sizes has told its size to spec.replicas

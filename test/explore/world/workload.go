@@ -36,6 +36,8 @@ type workload struct {
 	by    map[string]*machine
 	// expiry of the tokens; one that is not there was never made.
 	expiry map[string]time.Time
+	// lasting is a token that is good for ever: that of machines which nobody hands another.
+	lasting string
 	// away is until when the API server does not answer, left since when; blocked is until when the budget keeps every pod.
 	away, left, blocked time.Time
 	// homeless pods wait for room, pods counts all.
@@ -366,13 +368,21 @@ func (l *workload) running() []*machine {
 // rotate makes a new token. The one before it stays good for a while.
 func (l *workload) rotate(n int) string {
 	for token, at := range l.expiry {
-		if at.IsZero() {
+		if at.IsZero() && token != l.lasting {
 			l.expiry[token] = time.Now().Add(tokenStays)
 		}
 	}
 	token := l.seed.Hex(6, "token", n) + "." + l.seed.Hex(16, "secret", n)
 	l.expiry[token] = time.Time{}
 	return token
+}
+
+// last makes a token that is good for ever, once.
+func (l *workload) last() string {
+	if l.lasting == "" {
+		l.lasting = l.rotate(-1)
+	}
+	return l.lasting
 }
 
 // tokens are all that were ever made.

@@ -1,0 +1,45 @@
+package world
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+// broughtTemplate is the name of a launch template that somebody else keeps for the pool.
+const broughtTemplate = "brought"
+
+// broughtTypes are what its versions launch.
+var broughtTypes = []string{simaws.InstanceType, "c5.large", "m5.large"}
+
+// bring makes the launch template that somebody else keeps, with all its versions.
+func (w *World) bring() {
+	script := fmt.Sprintf("#!/bin/sh\nkubeadm join --token %s\n", w.workload.last())
+	image := w.image()
+	w.must(w.account.hand(func(ctx context.Context) error {
+		_, err := w.account.byHandEC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
+			LaunchTemplateName: awssdk.String(broughtTemplate), LaunchTemplateData: broughtData(0, image, script),
+		})
+		return err
+	}), "make the template that is brought")
+	for k := range broughtTypes[1:] {
+		w.must(w.account.hand(func(ctx context.Context) error {
+			_, err := w.account.byHandEC2.CreateLaunchTemplateVersion(ctx, &ec2.CreateLaunchTemplateVersionInput{
+				LaunchTemplateName: awssdk.String(broughtTemplate), LaunchTemplateData: broughtData(k+1, image, script),
+			})
+			return err
+		}), "make a version of the template that is brought")
+	}
+}
+
+func broughtData(k int, image, script string) *ec2types.RequestLaunchTemplateData {
+	return &ec2types.RequestLaunchTemplateData{
+		InstanceType: ec2types.InstanceType(broughtTypes[k]), ImageId: &image, UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte(script))),
+	}
+}
