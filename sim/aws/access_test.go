@@ -110,6 +110,7 @@ func (f forged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Accounts and regions see nothing of each other.
 func TestAccountsAndRegionsAreApart(t *testing.T) {
 	other := aws.NewAccount("210987654321")
+	other.Roles = []aws.Role{{Name: "muster", Trust: `{"Statement":{"Effect":"Allow","Principal":{"AWS":"` + aws.AccountID + `"},"Action":"sts:AssumeRole"}}`}}
 	inWorld(t, aws.Options{Accounts: []aws.Account{aws.DefaultAccount(), other}}, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		w.template("workers")

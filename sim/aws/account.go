@@ -34,6 +34,10 @@ type Account struct {
 	Region string
 	// Network is what exists in Region from the start.
 	Network Network
+	// Roles that exist from the start; nil means DefaultRoles.
+	Roles []Role
+	// Policy is a document of IAM that says what the account's keys may do; nil lets them do everything.
+	Policy []byte
 }
 
 // Network is what an account has in a region before anything is created.

@@ -119,6 +119,7 @@ func (c *catalogue) addEKS(region string) {
 			c.parameters[base] = fmt.Sprintf(
 				`{"schema_version":"2.0","image_id":%q,"image_name":%q,"release_version":%q}`, i.ID, i.Name, version)
 		}
+		c.addEKSReleases(region, minor)
 	}
 }
 

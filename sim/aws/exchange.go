@@ -154,7 +154,7 @@ func (x *exchange) guessService() string {
 
 // secret finds the secret of the key that signed, be it an account's or a session's.
 func (x *exchange) secret(i sigv4.Identity) (string, bool) {
-	if a, ok := x.server.accounts[i.AccessKeyID]; ok && i.SessionToken == "" {
+	if a, ok := x.server.accountBy(i.AccessKeyID); ok && i.SessionToken == "" {
 		x.account = a.ID
 		return a.SecretAccessKey, true
 	}

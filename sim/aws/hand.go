@@ -70,6 +70,9 @@ type State struct {
 	Groups          []Group
 	Templates       []Template
 	Instances       []Instance
+	Nodegroups      []Nodegroup
+	// Roles are those of the account, in all regions.
+	Roles []IAMRole
 }
 
 // State is what the account holds in the region at this time.
@@ -93,6 +96,10 @@ func (s *Server) State(account, region string) State {
 				Spot: i.Spot, Noticed: due(i.NoticeAt, r.now) || due(i.RecommendedAt, r.now), Launched: i.Launch, Tags: i.Tags,
 			})
 		}
+		for _, n := range r.nodegroups.All() {
+			out.Nodegroups = append(out.Nodegroups, r.inspectNodegroup(n))
+		}
+		out.Roles = r.directory.inspect()
 		return nil
 	})
 	return out
@@ -277,6 +284,7 @@ func (s *Server) adminHandler() http.Handler {
 	hands := map[string]func(string) error{"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt, "recommend": s.Recommend}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())
+	s.adminEKS(mux)
 	mux.HandleFunc("POST "+sim.AdminPath+"instances/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
 		hand, ok := hands[r.PathValue("hand")]
 		if !ok {

@@ -72,15 +72,33 @@ func inWorld(t *testing.T, o aws.Options, f func(t *testing.T, w *world)) {
 	})
 }
 
+// inWorldOf runs a test in virtual time with guests of its own.
+func inWorldOf(t *testing.T, o aws.Options, g sim.Guests, f func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o.Guests = g
+		w := worldOf(t, o)
+		defer w.close()
+		f(t, w)
+	})
+}
+
 func newWorld(t *testing.T, o aws.Options) *world {
 	t.Helper()
 	g := &guests{running: map[string]sim.Machine{}}
 	o.Guests = g
+	w := worldOf(t, o)
+	w.guests = g
+	return w
+}
+
+func worldOf(t *testing.T, o aws.Options) *world {
+	t.Helper()
 	s, err := aws.New(o)
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
-	w := &world{t: t, server: s, guests: g}
+	w := &world{t: t, server: s}
 	w.as, w.ec2, w.ssm, w.sts = clients(s, aws.DefaultAccount(), aws.Region)
 	return w
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/muster-project/muster/sim"
 )
@@ -126,17 +125,4 @@ func (x *exchange) throttled() *apiError {
 	default:
 		return refuse("Throttling", "Rate exceeded")
 	}
-}
-
-// session is a set of temporary credentials.
-type session struct {
-	account, secret, token, arn string
-	expires                     time.Time
-}
-
-func (s *Server) session(accessKey string) (session, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.sessions[accessKey]
-	return v, ok
 }

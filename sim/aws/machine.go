@@ -15,6 +15,12 @@ func (r *realm) tick(now time.Time) time.Time {
 	for _, i := range r.instances.All() {
 		next = earliest(next, r.tickInstance(i))
 	}
+	if r.clusters.Len() == 0 {
+		return earliest(next, r.tickGroups())
+	}
+	r.tickGroups()
+	next = earliest(next, r.tickEKS())
+	// What EKS has just asked of its groups and their members has times of its own.
 	return earliest(next, r.tickGroups())
 }
 
@@ -90,6 +96,7 @@ func (r *realm) machine(i *instance) sim.Machine {
 	if raw, err := base64.StdEncoding.DecodeString(r.kept(i.Blob)); err == nil {
 		m.UserData = raw
 	}
+	m.Managed = r.nodeOf(i)
 	return m
 }
 

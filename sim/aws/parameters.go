@@ -4,9 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/muster-project/muster/sim/aws/shapes/sts"
 )
 
 // The shapes of SSM are JSON and few, so they are spelled here.
@@ -94,60 +91,4 @@ func (r *realm) getParametersByPath(in *getParametersByPathInput) (*getParameter
 	}
 	page, next, err := paged(found, func(p parameter) string { return p.Name }, in.NextToken, r.page(size))
 	return &getParametersByPathOutput{page, next}, err
-}
-
-func getCallerIdentity(r *realm, x *exchange) (any, error) {
-	arn := "arn:aws:iam::" + r.account + ":user/muster"
-	if s, ok := r.server.sessions[x.identity.AccessKeyID]; ok {
-		arn = s.arn
-	}
-	return &sts.GetCallerIdentityOutput{Account: ptr(r.account), Arn: ptr(arn), UserId: ptr("AIDA" + strings.ToUpper(r.server.seed.Hex(16, arn)))}, nil
-}
-
-// assumeRole gives temporary credentials for a role of any account that exists.
-func assumeRole(r *realm, x *exchange) (any, error) {
-	in := &sts.AssumeRoleInput{}
-	if err := x.decode(in); err != nil {
-		return nil, err
-	}
-	parts := strings.Split(str(in.RoleArn), ":")
-	if len(parts) != 6 || parts[2] != "iam" || !strings.HasPrefix(parts[5], "role/") || str(in.RoleSessionName) == "" {
-		return nil, invalid("%s is invalid", str(in.RoleArn))
-	}
-	if !r.server.knows(parts[4]) {
-		return nil, &apiError{Code: "AccessDenied", Message: "User: arn:aws:iam::" + r.account + ":user/muster is not authorized to perform: sts:AssumeRole on resource: " + str(in.RoleArn), Status: 403}
-	}
-	seconds := int32(3600)
-	if in.DurationSeconds != nil {
-		seconds = *in.DurationSeconds
-	}
-	if seconds < 900 || seconds > 43200 {
-		return nil, invalid("The requested DurationSeconds is not within 900..43200.")
-	}
-	n := r.number()
-	role := strings.TrimPrefix(parts[5], "role/")
-	key := "ASIA" + strings.ToUpper(r.server.seed.Hex(16, "key", n))
-	s := session{
-		account: parts[4], secret: r.server.seed.Hex(40, "secret", n), token: r.server.seed.Hex(64, "token", n),
-		arn:     "arn:aws:sts::" + parts[4] + ":assumed-role/" + role + "/" + str(in.RoleSessionName),
-		expires: r.now.Add(time.Duration(seconds) * time.Second),
-	}
-	r.server.sessions[key] = s
-	id := "AROA" + strings.ToUpper(r.server.seed.Hex(16, role)) + ":" + str(in.RoleSessionName)
-	return &sts.AssumeRoleOutput{
-		AssumedRoleUser: &sts.AssumedRoleUser{Arn: ptr(s.arn), AssumedRoleId: ptr(id)},
-		Credentials: &sts.Credentials{
-			AccessKeyId: ptr(key), SecretAccessKey: ptr(s.secret), SessionToken: ptr(s.token), Expiration: stamp(s.expires),
-		},
-	}, nil
-}
-
-// knows reports an account that exists.
-func (s *Server) knows(account string) bool {
-	for _, a := range s.accounts {
-		if a.ID == account {
-			return true
-		}
-	}
-	return false
 }

@@ -20,6 +20,9 @@ type realm struct {
 	// published is what AWS and others offer in the region.
 	published *catalogue
 
+	// directory is what the account holds of IAM.
+	directory *directory
+
 	sequence       *sim.Table[sequence]
 	templates      *sim.Table[template]
 	versions       *sim.Table[version]
@@ -35,6 +38,9 @@ type realm struct {
 	subnets        *sim.Table[subnet]
 	securityGroups *sim.Table[securityGroup]
 	keyPairs       *sim.Table[keyPair]
+	clusters       *sim.Table[cluster]
+	nodegroups     *sim.Table[nodegroup]
+	updates        *sim.Table[update]
 
 	// due is when something happens next by itself; stirred is set when somebody has changed something.
 	due     time.Time
@@ -69,13 +75,16 @@ func newRealm(s *Server, account, region string) *realm {
 		subnets:        sim.NewTable[subnet](p + "subnet/"),
 		securityGroups: sim.NewTable[securityGroup](p + "security-group/"),
 		keyPairs:       sim.NewTable[keyPair](p + "key-pair/"),
+		clusters:       sim.NewTable[cluster](p + "eks-cluster/"),
+		nodegroups:     sim.NewTable[nodegroup](p + "eks-nodegroup/"),
+		updates:        sim.NewTable[update](p + "eks-update/"),
 	}
 }
 
 func (r *realm) tables() []stored {
 	return []stored{
 		r.sequence, r.templates, r.versions, r.blobs, r.instances, r.groups, r.members, r.activities, r.refreshes, r.tokens,
-		r.images, r.vpcs, r.subnets, r.securityGroups, r.keyPairs,
+		r.images, r.vpcs, r.subnets, r.securityGroups, r.keyPairs, r.clusters, r.nodegroups, r.updates,
 	}
 }
 

@@ -26,6 +26,9 @@ type Options struct {
 	Speed float64
 	// Seed is where IDs, jitter and chances come from.
 	Seed uint64
+	// Strict lets machines launch only with an instance profile that exists, and those of node groups join only with a role that may
+	// do what nodes do.
+	Strict bool
 	// Limits are the throttling buckets; nil means DocumentedLimits, an empty one no throttling.
 	Limits Limits
 }
@@ -42,13 +45,17 @@ type Server struct {
 	admin    http.Handler
 	alarm    *sim.Alarm
 
-	mu       sync.Mutex
-	limits   Limits
-	store    *sim.Store
-	realms   map[string]*realm
-	sessions map[string]session // by access key
-	unsaved  map[string]json.RawMessage
-	closed   bool
+	mu     sync.Mutex
+	limits Limits
+	strict bool
+	store  *sim.Store
+	realms map[string]*realm
+	// directories are what the accounts hold of IAM, policies what the keys of an account may do, where they may not do everything.
+	directories map[string]*directory
+	policies    map[string][]Policy
+	sessions    map[string]session // by access key
+	unsaved     map[string]json.RawMessage
+	closed      bool
 }
 
 // New makes a simulated AWS and powers on again what ran when the directory was last used.
@@ -62,13 +69,14 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		accounts: map[string]Account{}, guests: o.Guests, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)),
-		limits: DocumentedLimits(), store: store, realms: map[string]*realm{}, sessions: map[string]session{},
+		limits: DocumentedLimits(), store: store, realms: map[string]*realm{}, sessions: map[string]session{}, strict: o.Strict,
+		directories: map[string]*directory{}, policies: map[string][]Policy{},
 	}
 	if o.Limits != nil {
 		s.limits = o.Limits
 	}
-	for _, a := range o.Accounts {
-		s.accounts[a.AccessKeyID] = a
+	if err := s.admit(o.Accounts); err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
 	s.speed.Set(o.Speed)
 	s.admin = s.adminHandler()
@@ -79,6 +87,22 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
+// admit lets accounts in.
+func (s *Server) admit(accounts []Account) error {
+	for _, a := range accounts {
+		s.accounts[a.AccessKeyID] = a
+		if a.Policy == nil {
+			continue
+		}
+		p, err := ParsePolicy(a.Policy)
+		if err != nil {
+			return fmt.Errorf("the policy of account %s: %w", a.ID, err)
+		}
+		s.policies[a.ID] = []Policy{p}
+	}
+	return nil
+}
+
 // restore opens the realms that the store knows and powers on the machines that ran.
 func (s *Server) restore() error {
 	s.mu.Lock()
@@ -86,7 +110,7 @@ func (s *Server) restore() error {
 	seen := map[string]bool{}
 	for key := range s.store.Docs() {
 		parts := strings.SplitN(key, "/", 3)
-		if len(parts) == 3 {
+		if len(parts) == 3 && parts[1] != iamFolder {
 			seen[parts[0]+"/"+parts[1]] = true
 		}
 	}
@@ -126,12 +150,47 @@ func (s *Server) realm(account, region string) (*realm, error) {
 	if err := r.load(s.store.Docs()); err != nil {
 		return nil, err
 	}
+	d, err := s.directoryOf(account)
+	if err != nil {
+		return nil, err
+	}
+	r.directory = d
 	r.now, r.stirred = time.Now(), true
 	if r.vpcs.Len() == 0 {
 		r.seed(s.networkOf(account, region))
 	}
 	s.realms[key] = r
 	return r, nil
+}
+
+// directoryOf is what the account holds of IAM, made with the roles that it has from the start when it is asked for the first
+// time. s.mu is held.
+func (s *Server) directoryOf(account string) (*directory, error) {
+	if d, ok := s.directories[account]; ok {
+		return d, nil
+	}
+	d := newDirectory(s, account)
+	if err := d.load(s.store.Docs()); err != nil {
+		return nil, err
+	}
+	if d.sequence.Len() == 0 {
+		d.seed(s.rolesOf(account), epoch)
+	}
+	s.directories[account] = d
+	return d, nil
+}
+
+// epoch is when what exists from the start was made.
+var epoch = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// rolesOf are the roles that an account has from the start, nil for the usual ones.
+func (s *Server) rolesOf(account string) []Role {
+	for _, a := range s.accounts {
+		if a.ID == account {
+			return a.Roles
+		}
+	}
+	return nil
 }
 
 // networkOf is the network that an account finds in a region: its own at home, a like one elsewhere.
@@ -187,6 +246,11 @@ func (s *Server) commit(now time.Time, call bool) error {
 			return err
 		}
 	}
+	for _, d := range s.directories {
+		if err := d.flush(s.unsaved); err != nil {
+			return err
+		}
+	}
 	if err := s.store.Commit(now, call, s.unsaved); err != nil {
 		return err
 	}
@@ -208,7 +272,9 @@ func earliest(a, b time.Time) time.Time {
 // asOf is the realm as it was: for reads that are stale. It must not be written to.
 func (s *Server) asOf(r *realm, at time.Time, calls int) (*realm, error) {
 	old := newRealm(s, r.account, r.region)
-	if err := old.load(s.store.DocsBefore(at, calls)); err != nil {
+	old.directory = newDirectory(s, r.account)
+	docs := s.store.DocsBefore(at, calls)
+	if err := errors.Join(old.load(docs), old.directory.load(docs)); err != nil {
 		return nil, fmt.Errorf("load an older state: %w", err)
 	}
 	old.now = r.now
