@@ -43,6 +43,10 @@ type Hook interface {
 	Done(c Call, r Result)
 }
 
+// Around is told when a request begins; what it gives is told when it has ended, and the request runs within the context. It
+// must be safe for concurrent use and quick.
+type Around func(ctx context.Context, c Call) (context.Context, func(Result))
+
 // Hooks are several hooks as one.
 type Hooks []Hook
 

@@ -26,6 +26,8 @@ type Options struct {
 	Budget func(Call) Budget
 	// Hook is told about every request.
 	Hook Hook
+	// Around is told about the beginning of every request too.
+	Around Around
 	// Timeout of one request with its reply. Default: DefaultTimeout.
 	Timeout time.Duration
 	// Now is the clock of the budgets. Default: time.Now.
@@ -48,6 +50,9 @@ func New(o Options) *Transport {
 	}
 	if o.Hook == nil {
 		o.Hook = Hooks{}
+	}
+	if o.Around == nil {
+		o.Around = func(ctx context.Context, _ Call) (context.Context, func(Result)) { return ctx, func(Result) {} }
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
@@ -75,28 +80,34 @@ func (t *Transport) CloseIdleConnections() {
 // RoundTrip sends one request, unless its budget is used up: then it fails at once with *Exhausted.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := Of(req.Context())
+	within, ended := t.options.Around(req.Context(), call)
+	done := func(r Result) {
+		ended(r)
+		t.options.Hook.Done(call, r)
+	}
 	budget := t.options.Budget(call)
 	start := t.options.Now()
 	if wait := t.budgets.take(budget, start); wait > 0 {
 		closeBody(req)
-		t.options.Hook.Done(call, Result{Limited: true})
+		done(Result{Limited: true})
 		return nil, &Exhausted{Call: call, After: wait}
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), t.options.Timeout)
+	ctx, cancel := context.WithTimeout(within, t.options.Timeout)
 	sent, err := detached(ctx, req)
 	if err != nil {
 		cancel()
+		ended(Result{})
 		return nil, err
 	}
 	reply, err := t.options.Base.RoundTrip(sent)
 	now := t.options.Now()
 	if err != nil {
 		cancel()
-		t.options.Hook.Done(call, Result{Duration: now.Sub(start)})
+		done(Result{Duration: now.Sub(start)})
 		return nil, err
 	}
 	reply.Body = &bounded{ReadCloser: reply.Body, done: cancel}
-	t.options.Hook.Done(call, Result{Status: reply.StatusCode, Duration: now.Sub(start)})
+	done(Result{Status: reply.StatusCode, Duration: now.Sub(start)})
 	if refusesForNow(reply.StatusCode) {
 		if after := RetryAfter(reply.Header, now); after > 0 {
 			t.budgets.shut(budget, now.Add(after))

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/conflicts"
@@ -58,6 +59,8 @@ type Options struct {
 	Machines bool
 	// IdentityNamespace is where the secrets of identities lie; empty takes DefaultIdentityNamespace.
 	IdentityNamespace string
+	// Passes puts spans around passes; nil puts none.
+	Passes *trace.Passes
 	// Now is the clock; nil takes the machine's.
 	Now func() time.Time
 }
@@ -99,8 +102,8 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 	}
 }
 
-// Reconcile is one pass over one object.
-func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+// reconcile is one pass over one object.
+func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	o := r.kind.New()
 	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
 		r.stale.forget(req.NamespacedName)
@@ -172,6 +175,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	}
 	tended := r.tendMachines(ctx, s, &out)
 	rep := report.Of(f.Desired, out, r.engine.Traits())
+	progress(ctx, out)
 	r.tell(s.object, rep.Events)
 	if s.deleting() && out.Plan.Gone {
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)

@@ -34,6 +34,8 @@ type Options struct {
 	Base http.RoundTripper
 	// Hook is told about every request.
 	Hook wire.Hook
+	// Around is told about the beginning of every request too.
+	Around wire.Around
 	// Account tells apart the rate budgets of several drivers in one process, and labels metrics. Default: "default".
 	Account string
 	// Timeout of one request. Default: wire.DefaultTimeout.
@@ -158,7 +160,7 @@ func (s *Sessions) transport(settings awssdk.Config, account string) *wire.Trans
 		base = buildable.GetTransport()
 	}
 	s.transports[at] = wire.New(wire.Options{
-		Base: base, Budget: budgetOf, Hook: s.options.Hook, Now: s.options.Now, Timeout: s.options.Timeout,
+		Base: base, Budget: budgetOf, Hook: s.options.Hook, Around: s.options.Around, Now: s.options.Now, Timeout: s.options.Timeout,
 	})
 	return s.transports[at]
 }

@@ -1,0 +1,86 @@
+package infrapool
+
+import (
+	"context"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/muster-project/muster/cloud/trace"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+// The verbosities of what is logged about passes, beside errors. Controllers of the ecosystem run with 2.
+const (
+	// levelStep is for what changes something, or keeps the cloud from being asked.
+	levelStep = 0
+	// levelLook is for every pass.
+	levelLook = 4
+)
+
+// Reconcile is one pass over one object, with a span around it whose trace the logs name.
+func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	ctx, pass := r.Passes.Begin(ctx, r.kind.Name, req.Namespace, req.Name)
+	if id, span := pass.IDs(); id != "" {
+		ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("traceID", id, "spanID", span))
+	}
+	result, err := r.reconcile(context.WithValue(ctx, passKey{}, pass), req)
+	pass.End(err)
+	return result, err
+}
+
+type passKey struct{}
+
+// progress tells what a pass saw, and what it began: in logs, and in the pass's span.
+func progress(ctx context.Context, out engine.Outcome) {
+	log := ctrl.LoggerFrom(ctx)
+	pass, _ := ctx.Value(passKey{}).(*trace.Pass)
+	if out.Fresh != nil {
+		log.V(levelStep).Info("the cloud refuses", "reason", out.Fresh.Error())
+	}
+	step := out.Plan.Step
+	switch {
+	case step != nil && out.Started:
+		pass.Decided(string(step.Kind), step.Cause.Reason)
+		log.V(levelStep).Info("step begun", stepValues(*step)...)
+	case len(out.Plan.Waiting) > 0:
+		pass.Decided("", out.Plan.Waiting[0].Reason)
+	}
+	if !log.V(levelLook).Enabled() || !out.Seen {
+		return
+	}
+	values := []any{"instances", len(out.Observed.Instances), "wanted", out.Observed.Wanted.Content, "data", out.Observed.Wanted.Data,
+		"latest", out.Observed.Latest().Ref, "versions", len(out.Observed.Versions), "again", out.Again.String()}
+	if g := out.Observed.Group; g != nil {
+		values = append(values, "group", g.ID, "size", g.Size, "template", g.Template, "drift", g.Drift)
+	}
+	if len(out.Plan.Waiting) > 0 {
+		values = append(values, "waiting", out.Plan.Waiting)
+	}
+	log.V(levelLook).Info("pool seen", values...)
+}
+
+// stepValues are a step for a log: what it is, why, and what it is about. Data of machines is in no step.
+func stepValues(s pool.Step) []any {
+	values := []any{"step", s.Kind, "reason", s.Cause.Reason, "message", s.Cause.Message}
+	if s.Template != "" {
+		values = append(values, "template", s.Template)
+	}
+	if s.Size != 0 {
+		values = append(values, "size", s.Size)
+	}
+	if len(s.Refs) > 0 {
+		values = append(values, "versions", s.Refs)
+	}
+	if len(s.Fields) > 0 {
+		values = append(values, "fields", s.Fields)
+	}
+	var instances []string
+	for _, t := range s.Targets {
+		instances = append(instances, t.ID)
+	}
+	if len(instances) > 0 {
+		values = append(values, "instances", instances)
+	}
+	return values
+}
