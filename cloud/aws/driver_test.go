@@ -84,8 +84,8 @@ func TestCallsOfALife(t *testing.T) {
 			o = w.observe(target)
 		})
 		time.Sleep(5 * time.Minute)
-		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions", "DescribeInstances"}, func() { o = w.observe(target) })
-		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeScalingActivities"}, func() {
+		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplateVersions", "DescribeInstances"}, func() { o = w.observe(target) })
+		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeScalingActivities"}, func() {
 			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
 			o = w.observe(target)
 		})

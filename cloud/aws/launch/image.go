@@ -83,7 +83,7 @@ func (r resolver) image(ctx context.Context, architecture string) (image, error)
 		}
 		return r.namedImage(ctx, id, architecture)
 	}
-	if r.s.Managed && !spec.NamesImage() {
+	if r.s.Managed && !r.s.OwnImage && !spec.NamesImage() {
 		return image{}, nil
 	}
 	if r.s.KubernetesVersion == "" {

@@ -33,6 +33,9 @@ type Source struct {
 	// Managed says that the machines are of a node group of EKS, which gives by itself what the template does not say: the image,
 	// the user data, the cluster's security group and the instance profile.
 	Managed bool
+	// OwnImage says that the template of a node group shall name an image even where the specification names none: the one that
+	// EKS publishes for the version is looked up.
+	OwnImage bool
 	// RootDevice is what the image that the service supplies calls its root volume; empty means DefaultRootDevice. It counts where
 	// the template names no image.
 	RootDevice string

@@ -21,7 +21,8 @@ type Memory struct {
 	// versions are newest first; gone are those that something refers to though they do not exist any more.
 	versions []version
 	gone     map[string]bool
-	at       time.Time
+	// at is when the versions were read, seen when the template itself was.
+	at, seen time.Time
 	// given is set for a template that was brought.
 	given *given
 }
@@ -41,7 +42,7 @@ func (m *Memory) Known() bool { return !m.at.IsZero() }
 func (m *Memory) Forget() { m.at = time.Time{} }
 
 // ReadAt says whether it was that moment's pass that has read the template.
-func (m *Memory) ReadAt(now time.Time) bool { return m.at.Equal(now) }
+func (m *Memory) ReadAt(now time.Time) bool { return m.at.Equal(now) || m.seen.Equal(now) }
 
 // ID of the template, empty when there is none.
 func (m *Memory) ID() string { return m.id }

@@ -36,22 +36,62 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	if p.Source.Spec.Existing != nil {
 		return p.readGiven(ctx, refs)
 	}
-	if p.Memory.Known() && p.Now.Sub(p.Memory.at) < session.SlowPeriod && !p.refersToUnknown(refs) {
-		return nil
+	if !p.Memory.Known() || p.refersToUnknown(refs) {
+		return p.read(ctx, refs)
 	}
-	return p.read(ctx, refs)
+	return p.readAgain(ctx, refs)
+}
+
+// readAgain reads slowly what is known: the template and its versions in passes of their own, so that no pass reads much.
+func (p Pass) readAgain(ctx context.Context, refs []string) error {
+	m := p.Memory
+	age, seen := p.Now.Sub(m.at), p.Now.Sub(m.seen)
+	switch long := max(age, seen); {
+	case long < session.SlowPeriod:
+		return nil
+	case !m.ours || long >= 2*session.SlowPeriod:
+		return p.read(ctx, refs)
+	case age >= session.SlowPeriod:
+		versions, err := p.readVersions(ctx, m.id)
+		if session.Absent(err) {
+			return p.read(ctx, refs)
+		}
+		if err != nil {
+			return err
+		}
+		m.versions, m.at = versions, p.Now
+		m.gone = m.unknown(refs)
+		return nil
+	default:
+		id, ours, err := p.readOwner(ctx)
+		if err == nil && (id != m.id || !ours) {
+			return p.read(ctx, refs)
+		}
+		if err == nil {
+			m.seen = p.Now
+		}
+		return err
+	}
+}
+
+// readOwner asks which template has the name, and whether it is ours.
+func (p Pass) readOwner(ctx context.Context) (id string, ours bool, err error) {
+	found, err := p.Session.EC2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{p.Source.Name}})
+	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
+		return "", false, err
+	}
+	if err != nil || len(found.LaunchTemplates) == 0 {
+		return "", false, nil
+	}
+	template := found.LaunchTemplates[0]
+	return session.Deref(template.LaunchTemplateId), session.TaggedFor(template.Tags, session.TagOwner, p.Source.Owner), nil
 }
 
 func (p Pass) read(ctx context.Context, refs []string) error {
-	found, err := p.Session.EC2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{p.Source.Name}})
-	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
+	read := Memory{at: p.Now, seen: p.Now, Wrote: p.Memory.Wrote}
+	var err error
+	if read.id, read.ours, err = p.readOwner(ctx); err != nil {
 		return err
-	}
-	read := Memory{at: p.Now, Wrote: p.Memory.Wrote}
-	if err == nil && len(found.LaunchTemplates) > 0 {
-		template := found.LaunchTemplates[0]
-		read.id = session.Deref(template.LaunchTemplateId)
-		read.ours = session.TaggedFor(template.Tags, session.TagOwner, p.Source.Owner)
 	}
 	if read.ours {
 		if read.versions, err = p.readVersions(ctx, read.id); err != nil && !session.Absent(err) {

@@ -113,6 +113,7 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 		first.Ref = Ref(id, strconv.FormatInt(first.number, 10))
 		p.Memory.versions = nil
 		p.Memory.learned(id, first, p.Now)
+		p.Memory.seen = p.Now
 	}
 	return nil
 }
@@ -216,6 +217,6 @@ func (p Pass) Delete(ctx context.Context) error {
 	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
 		return err
 	}
-	*p.Memory = Memory{at: p.Now, Wrote: true}
+	*p.Memory = Memory{at: p.Now, seen: p.Now, Wrote: true}
 	return nil
 }
