@@ -17,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/tracing"
 )
 
 func main() {
@@ -33,7 +34,7 @@ func main() {
 }
 
 // run is the whole life of the process: flags, the manager, its end.
-func run(ctx context.Context, args []string, env func(string) string) error {
+func run(ctx context.Context, args []string, env func(string) string) (err error) {
 	f, err := parse(args, env)
 	if err != nil {
 		return err
@@ -47,6 +48,13 @@ func run(ctx context.Context, args []string, env func(string) string) error {
 		return err
 	}
 	options.Lean = true
+	spans, err := tracing.New(ctx, f.tracing, env)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, spans.Shutdown(ctx)) }()
+	spans.Report(func(err error) { klog.InfoS("spans can't be sent", "reason", err.Error()) })
+	options.Tracer = spans.Tracer()
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("find the management cluster (--kubeconfig, KUBECONFIG, or the pod's own): %w", err)

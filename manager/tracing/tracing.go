@@ -88,21 +88,12 @@ func (o *Options) exporter(ctx context.Context, env func(string) string) (sdktra
 	if o.Exporter != nil {
 		return o.Exporter, nil
 	}
-	off := strings.EqualFold(env(envDisabled), "true") || env(envExporter) == "none"
-	if o.Endpoint == "" && (off || env(envEndpoint) == "" && env(envTracesEndpoint) == "") {
-		return nil, nil
-	}
-	if found := env(envExporter); o.Endpoint == "" && found != "" && found != "otlp" {
-		return nil, fmt.Errorf("%s: want otlp or none, found %q", envExporter, found)
-	}
-	for _, name := range []string{envTracesProtocol, envProtocol} {
-		if found := env(name); o.Endpoint == "" && found != "" && found != "grpc" {
-			return nil, fmt.Errorf("%s: want grpc, found %q: give the collector's gRPC endpoint", name, found)
-		}
-	}
 	var options []otlptracegrpc.Option
 	switch {
 	case o.Endpoint == "":
+		if on, err := configured(env); !on || err != nil {
+			return nil, err
+		}
 	case strings.Contains(o.Endpoint, "://"):
 		options = append(options, otlptracegrpc.WithEndpointURL(o.Endpoint))
 	default:
@@ -113,6 +104,27 @@ func (o *Options) exporter(ctx context.Context, env func(string) string) (sdktra
 		return nil, fmt.Errorf("tracing: make the exporter: %w", err)
 	}
 	return exporter, nil
+}
+
+// configured says whether the environment has spans sent. What it asks for and we have not is an error: to send nothing in
+// silence, or in another way, helps nobody.
+func configured(env func(string) string) (bool, error) {
+	if env(envEndpoint) == "" && env(envTracesEndpoint) == "" || strings.EqualFold(env(envDisabled), "true") {
+		return false, nil
+	}
+	switch found := env(envExporter); found {
+	case "none":
+		return false, nil
+	case "", "otlp":
+	default:
+		return false, fmt.Errorf("%s: want otlp or none, found %q", envExporter, found)
+	}
+	for _, name := range []string{envTracesProtocol, envProtocol} {
+		if found := env(name); found != "" && found != "grpc" {
+			return false, fmt.Errorf("%s: want grpc, found %q: give the collector's gRPC endpoint", name, found)
+		}
+	}
+	return true, nil
 }
 
 // Tracer makes spans; nil when nothing is configured.
