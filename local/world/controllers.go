@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/manager/gates"
+	"github.com/muster-project/muster/manager/tracing"
 )
 
 // RunControllers is the child "controllers": our controllers and webhooks, and cluster-api's own beside them. It returns
@@ -43,11 +45,17 @@ func RunControllers(ctx context.Context, args []string) error {
 	return process(ctx, controllersName, l, func(ctx context.Context) error { return l.control(ctx, o, *tokenTTL) })
 }
 
-// control runs the controllers until ctx ends.
-func (l layout) control(ctx context.Context, o manager.Options, tokenTTL time.Duration) error {
+// control runs the controllers until ctx ends. They are traced when the environment of muster up says where to.
+func (l layout) control(ctx context.Context, o manager.Options, tokenTTL time.Duration) (err error) {
 	if err := upstream.Hurry(); err != nil {
 		return err
 	}
+	spans, err := tracing.New(ctx, tracing.Options{Service: "muster-up"}, os.Getenv)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, spans.Shutdown(ctx)) }()
+	o.Tracer = spans.Tracer()
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
 	if err != nil {
 		return err
