@@ -176,8 +176,9 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	tended := r.tendMachines(ctx, s, &out)
 	rep := report.Of(f.Desired, out, r.engine.Traits())
 	progress(ctx, out)
-	r.tell(s.object, rep.Events)
+	r.tell(s.object, begun(rep.Events))
 	if s.deleting() && out.Plan.Gone {
+		r.tell(s.object, milestones(s.object.GetCommonStatus(), out, r.engine.Traits()))
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
 	return ctrl.Result{RequeueAfter: out.Again}, errors.Join(tended, r.write(ctx, s, rep, out), f.failed)

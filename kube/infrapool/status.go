@@ -48,12 +48,20 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
-	events := news(before.GetConditions(), o.GetConditions())
+	events := r.news(before, o, out)
 	if err := r.writeStatus(ctx, before, o); err != nil {
 		return err
 	}
 	r.tell(o, events)
 	return nil
+}
+
+// news are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has
+// done since the status was written.
+func (r *Reconciler[O, S]) news(before, o O, out engine.Outcome) []report.Event {
+	list := milestones(before.GetCommonStatus(), out, r.engine.Traits())
+	list = append(list, news(before.GetConditions(), o.GetConditions())...)
+	return append(list, troubled(before.GetConditions(), o.GetConditions(), out.Observed)...)
 }
 
 // lists says whether a pass may write the lists of instances. A pool that is being deleted keeps its last list, so that
@@ -166,7 +174,7 @@ func (r *Reconciler[O, S]) fillConditions(s *scope[O], rep report.Report) {
 // reported says whether a condition is one that reports set: what was said earlier and is not said any more is taken
 // away, and conditions of others are left alone.
 func (r *Reconciler[O, S]) reported(name string) bool {
-	for _, t := range []string{report.Ready, report.TemplateReady, report.GroupReady, report.InstancesReady, report.UpToDate, report.Draining, report.Deleting, SettingsValid} {
+	for _, t := range []string{report.Ready, report.TemplateReady, report.NeedsReady, report.GroupReady, report.InstancesReady, report.UpToDate, report.Draining, report.Deleting, SettingsValid} {
 		if name == t || name == r.kind.Aliases[t] {
 			return true
 		}

@@ -1,0 +1,128 @@
+package infrapool
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// templateCreated is the event's reason when a version of the template was made. It is told when the version is seen, by its
+	// name and with what it changes, and not when it is asked for.
+	templateCreated = "TemplateCreated"
+	// groupActive, groupSettled and groupGone are the events' reasons when the cloud has ended its work on a group.
+	groupActive, groupSettled, groupGone = "GroupActive", "GroupUpdateEnded", "GroupGone"
+	// versionsTold bounds how many versions one pass tells of: more than a few come at once only after a long absence.
+	versionsTold = 5
+)
+
+// The reasons of GroupReady while the cloud is at work on the group, as drivers have them.
+const (
+	groupCreating = "Creating"
+	groupUpdating = "Updating"
+)
+
+// going are the reasons of Deleting while the group is still there.
+var going = []string{"GroupDeleting", string(pool.DeleteGroup)}
+
+// passing are the kinds of refusals that come and go by themselves.
+var passing = []string{string(cloud.Throttled), string(cloud.Conflict), string(cloud.Unavailable)}
+
+// milestones are the events that what was observed now gives rise to, held against what the status said before. A status
+// that is new, as that of an object which was moved or restored, tells of nothing: what it would tell is long past.
+func milestones(before *common.Status, out engine.Outcome, t pool.Traits) []report.Event {
+	if !out.Seen || len(before.Conditions) == 0 {
+		return nil
+	}
+	return append(made(before, out.Observed, t), worked(before, out.Observed, t)...)
+}
+
+// begun are the events of a pass's own step, without those of what is told of when it is seen.
+func begun(list []report.Event) []report.Event {
+	return slices.DeleteFunc(list, func(e report.Event) bool { return e.Reason == templateCreated })
+}
+
+// made are the events of versions of the template that the status did not know yet.
+func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event {
+	if before.Template == "" && !meta.IsStatusConditionFalse(before.Conditions, report.TemplateReady) {
+		return nil
+	}
+	var list []report.Event
+	for _, v := range o.Versions {
+		if v.Ref == before.Template || len(list) == versionsTold {
+			break
+		}
+		if v.Given {
+			continue
+		}
+		e := report.Event{Reason: templateCreated, Message: fmt.Sprintf("made the %s %s", t.Template, v.Ref)}
+		if v.About != "" {
+			e.Message += ": " + v.About
+		}
+		list = append(list, e)
+	}
+	if !slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return v.Ref == before.Template }) && len(list) > 1 {
+		// What the status knew is gone, so that nobody can tell which of the others are new, but for the newest.
+		list = list[:1]
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// worked are the events of work on the group that the cloud has ended.
+func worked(before *common.Status, o pool.Observed, t pool.Traits) []report.Event {
+	if o.Group == nil {
+		deleting := meta.FindStatusCondition(before.Conditions, report.Deleting)
+		if deleting != nil && slices.Contains(going, deleting.Reason) {
+			return []report.Event{{Reason: groupGone, Message: fmt.Sprintf("the %s is gone", t.Group)}}
+		}
+		return nil
+	}
+	ready := meta.FindStatusCondition(before.Conditions, report.GroupReady)
+	if ready == nil || o.Group.Busy != nil || o.Group.Failed != nil || o.Group.Deleting {
+		return nil
+	}
+	switch ready.Reason {
+	case groupCreating:
+		return []report.Event{{Reason: groupActive, Message: fmt.Sprintf("the %s has been made: %s", t.Group, o.Group.ID)}}
+	case groupUpdating:
+		return []report.Event{{Reason: groupSettled, Message: fmt.Sprintf("the update of the %s has ended", t.Group)}}
+	}
+	return nil
+}
+
+// troubles are the reasons with which the cloud says that something is wrong with the group or its machines.
+func troubles(o pool.Observed) map[string]bool {
+	said := map[string]bool{}
+	for _, issue := range o.Issues {
+		said[issue.Reason] = !slices.Contains(passing, issue.Reason)
+	}
+	if o.Group != nil && o.Group.Failed != nil {
+		said[o.Group.Failed.Reason] = true
+	}
+	return said
+}
+
+// troubled are the warnings of conditions that have begun to say what is wrong in the cloud's words, where these are no news
+// by themselves.
+func troubled(before, after []metav1.Condition, o pool.Observed) []report.Event {
+	said := troubles(o)
+	var list []report.Event
+	for _, c := range after {
+		old := meta.FindStatusCondition(before, c.Type)
+		_, told := notable[c.Type][c.Reason]
+		if c.Type != report.GroupReady && c.Type != report.InstancesReady || told || !said[c.Reason] || old != nil && old.Reason == c.Reason {
+			continue
+		}
+		list = append(list, report.Event{Warning: true, Reason: c.Reason, Message: c.Message})
+	}
+	return list
+}
