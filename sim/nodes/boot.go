@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/sim/nodes/apiclient"
 	"github.com/muster-project/muster/sim/nodes/cloudinit"
+	"github.com/muster-project/muster/sim/nodes/ignition"
 	"github.com/muster-project/muster/sim/nodes/kubeadm"
 	"github.com/muster-project/muster/sim/nodes/kubelet"
 	"github.com/muster-project/muster/sim/nodes/nodeadm"
@@ -27,6 +28,9 @@ func (g *guest) boot() (joined, bool) {
 	g.print(initd, "Cloud-init v. 24.4 running 'init-local': %s in %s, address %s, hostname %s", g.ID, g.Zone, g.Address, g.Hostname)
 	if !g.until(configAt) {
 		return joined{}, false
+	}
+	if ignition.Is(g.UserData) {
+		return g.igniteBoot()
 	}
 	config, ok := g.readUserData()
 	if !ok {

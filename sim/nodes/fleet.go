@@ -29,6 +29,10 @@ type Options struct {
 	Dir string
 	// Dial opens the machines' connections to API servers; nil means the network. A test cuts machines off with it.
 	Dial apiclient.DialFunc
+	// Fetch gets what the user data of a machine points to: s3://bucket/key, as what the machine is in its cloud, or a URL. An
+	// ErrRefused is final, anything else is tried again. It never shows a signature. Nil means that machines reach nothing but
+	// their clusters.
+	Fetch func(ctx context.Context, m sim.Machine, source string) ([]byte, error)
 }
 
 // Fleet runs machines. It is a sim.Guests, safe for use from several goroutines.
