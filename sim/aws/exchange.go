@@ -198,6 +198,9 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		return nil, err
 	}
 	r.now = now
+	if err := x.authorize(r); err != nil {
+		return nil, err
+	}
 	if x.params.Get("DryRun") == "true" {
 		return nil, x.rehearse(op, r)
 	}

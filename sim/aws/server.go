@@ -53,6 +53,7 @@ type Server struct {
 	// directories are what the accounts hold of IAM, policies what the keys of an account may do, where they may not do everything.
 	directories map[string]*directory
 	policies    map[string][]Policy
+	asked       Asked
 	sessions    map[string]session // by access key
 	unsaved     map[string]json.RawMessage
 	closed      bool
