@@ -79,7 +79,7 @@ func planKeep(d Desired, v *view) Plan {
 	p.first(d, v.quiet(
 		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(),
 		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), begins, v.releaseStep(),
-		v.startRollStep(), v.pruneStep(), rounds)...)
+		v.startRollStep(), v.defaultStep(), v.pruneStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {
 		p.Waiting = v.turns()
 	}

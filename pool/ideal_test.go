@@ -51,7 +51,7 @@ func (c *ideal) do(t failer, s Step) {
 	case Remove:
 		for _, i := range alive(c.o) {
 			if named(s)(i) {
-				g.Size--
+				g.Size = max(0, g.Size-1)
 			}
 		}
 		g.Surge = s.Surge
@@ -304,7 +304,16 @@ func (c *ideal) pointed(d Desired) bool {
 	case c.tr.RollsChanges:
 		return launches.Same(c.o.Wanted)
 	}
+	// What the group launches from is the default at rest, where the template has one.
+	if !launches.Fixed && !launches.Given && slices.ContainsFunc(c.o.Versions, func(v Template) bool { return v.Fixed && ours(v) }) && c.settledOn(d) {
+		return false
+	}
 	return launches.Ref == latest.Ref && (latest.Given || latest.Data == c.o.Wanted.Data)
+}
+
+// settledOn says that no machine waits to be replaced.
+func (c *ideal) settledOn(d Desired) bool {
+	return Decide(d, c.o, c.tr, c.now).Rollout.State == RolloutDone
 }
 
 // rests says that no rollout is held up in its middle.

@@ -438,6 +438,10 @@ func untimely(d Desired, o Observed, tr Traits, s Step) string {
 		return "the group needs something first"
 	case s.Kind == CleanUp && (!d.Deleting || o.Group != nil || len(o.Leftovers) == 0):
 		return "nothing is left over yet"
+	case s.Kind == DefaultTemplate && (s.Template != o.Group.Template || !slices.ContainsFunc(o.Versions, func(v Template) bool {
+		return v.Ref == s.Template && !v.Fixed && !v.Given
+	})):
+		return "it is no default"
 	case s.Kind == PutTemplate && o.Wanted.Given, s.Kind == DeleteTemplates && !slices.ContainsFunc(o.Versions, ours):
 		return "the template is not ours"
 	}

@@ -1,6 +1,9 @@
 package pool
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // behind says whether the newest template lacks what is wanted, bootstrap data included. What is Given is nobody's to make.
 func behind(o Observed) bool {
@@ -49,6 +52,23 @@ func notThere(o Observed, t Traits) *Cause {
 		return nil
 	}
 	return &Cause{"TemplateNotFound", fmt.Sprintf("waiting for the %s that the specification names: it does not exist, or can't be seen yet", t.Template)}
+}
+
+// defaultStep has the template's default follow what the group launches from, once nothing is replaced any more: whoever
+// launches from the template without naming a version gets what serves. A default that is of use to nobody would stay in the
+// history for ever.
+func (v *view) defaultStep() *Step {
+	launched := v.launched()
+	if launched.Ref == "" || launched.Fixed || launched.Given || slices.ContainsFunc(v.members, (*member).replaced) {
+		return nil
+	}
+	for _, version := range v.o.Versions {
+		if version.Fixed && !version.Given {
+			return &Step{Kind: DefaultTemplate, Template: launched.Ref,
+				Cause: Cause{"DefaultBehind", fmt.Sprintf("the %s launches from %s, the default of its %s is %s", v.t.Group, launched.Ref, v.t.Template, version.Ref)}}
+		}
+	}
+	return nil
 }
 
 // kept is how many versions of distinct content the history holds.

@@ -114,6 +114,20 @@ func (p *Plan) wrong(f Facts, c Course) {
 	}
 }
 
+// rolls is what is to be known of what the cloud does by itself.
+func rolls(f Facts, c Course) (out []string) {
+	if g := f.Observed.Group; g != nil && g.Busy != nil && !f.Observed.Roll.Runs() {
+		out = append(out, "first: "+g.Busy.Message)
+	}
+	if len(c.Rolled) == 0 {
+		return out
+	}
+	if f.Traits.CancelsNot {
+		out = append(out, fmt.Sprintf("a roll of the %s can't be cancelled once it has begun", f.Traits.Group))
+	}
+	return append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that it promises", f.Traits.Group))
+}
+
 // warnings are what a reader of the plan should know.
 func warnings(f Facts, c Course) []string {
 	var out []string
@@ -124,15 +138,7 @@ func warnings(f Facts, c Course) []string {
 	if f.Desired.SkipModel {
 		out = append(out, cmp.Or(f.Desired.SkipModelCause.Message, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine"))
 	}
-	if g := f.Observed.Group; g != nil && g.Busy != nil && !f.Observed.Roll.Runs() {
-		out = append(out, "first: "+g.Busy.Message)
-	}
-	if len(c.Rolled) > 0 && f.Traits.CancelsNot {
-		out = append(out, fmt.Sprintf("a roll of the %s can't be cancelled once it has begun", f.Traits.Group))
-	}
-	if len(c.Rolled) > 0 {
-		out = append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that it promises", f.Traits.Group))
-	}
+	out = append(out, rolls(f, c)...)
 	if now := c.First.Rollout; (now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted) && now.Cause != c.Last.Rollout.Cause && now.Cause.Reason != "TemplateBehind" {
 		out = append(out, "for now: "+now.Cause.Message)
 	}

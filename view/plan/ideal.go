@@ -235,16 +235,26 @@ func (c *ideal) tick() bool {
 		moved = c.join(i) || moved
 	}
 	c.now = c.now.Add(c.d.MinReady)
-	if g := c.o.Group; g != nil && g.Busy != nil {
-		g.Busy, moved = nil, true
-	}
 	moved = c.roll() || moved
-	if g := c.o.Group; g != nil && g.Deleting && len(c.o.Instances) == 0 {
-		c.o.Group, moved = nil, true
-	}
+	moved = c.work() || moved
 	moved = c.launch() || moved
 	c.round++
 	return moved
+}
+
+// work ends what the cloud is at work on.
+func (c *ideal) work() bool {
+	switch g := c.o.Group; {
+	case g == nil:
+		return false
+	case g.Deleting && len(c.o.Instances) == 0:
+		c.o.Group = nil
+	case g.Busy != nil:
+		g.Busy = nil
+	default:
+		return false
+	}
+	return true
 }
 
 // vanishes says that the cloud takes a machine away by itself.
