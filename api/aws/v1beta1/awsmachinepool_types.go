@@ -207,7 +207,7 @@ type AWSMachinePoolStatus struct {
 	// +optional
 	LaunchTemplateID string `json:"launchTemplateID,omitempty"`
 
-	// LaunchTemplateVersion is the version that the group launches from.
+	// LaunchTemplateVersion is the version that the group launches from, or will when it is made.
 	// +optional
 	LaunchTemplateVersion *string `json:"launchTemplateVersion,omitempty"`
 

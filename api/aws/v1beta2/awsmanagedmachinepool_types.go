@@ -221,7 +221,7 @@ type AWSManagedMachinePoolStatus struct {
 	// +optional
 	LaunchTemplateID *string `json:"launchTemplateID,omitempty"`
 
-	// LaunchTemplateVersion is the version that the node group launches from.
+	// LaunchTemplateVersion is the version that the node group launches from, or will when it is made.
 	// +optional
 	LaunchTemplateVersion *string `json:"launchTemplateVersion,omitempty"`
 

@@ -107,20 +107,21 @@ func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*
 	}
 }
 
-// Report writes the fields that the ecosystem knows: the launch template's ID, the version that the group launches from,
-// and that the group is going.
+// Report writes the fields that the ecosystem knows: the launch template's ID, the version that the group launches from, or
+// will when it is made, and that the group is going.
 func (Adapter) Report(o *awsv1.AWSMachinePool, r report.Report, out engine.Outcome) {
-	o.Status.LaunchTemplateID, _ = splitTemplate(r.Template)
 	o.Status.LaunchTemplateVersion = nil
 	o.Status.ASGStatus = nil
+	id, version := splitTemplate(r.Template)
 	group := out.Observed.Group
-	if group == nil {
-		return
+	if group != nil && group.Template != "" {
+		_, version = splitTemplate(group.Template)
 	}
-	if _, version := splitTemplate(group.Template); version != "" {
+	o.Status.LaunchTemplateID = id
+	if version != "" {
 		o.Status.LaunchTemplateVersion = &version
 	}
-	if group.Deleting {
+	if group != nil && group.Deleting {
 		status := awsv1.ASGStatusDeleteInProgress
 		o.Status.ASGStatus = &status
 	}

@@ -111,7 +111,7 @@ func TestPlace(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	t.Parallel()
-	three, old := "3", "2"
+	four, three, old := "4", "3", "2"
 	deleting := awsv1.ASGStatusDeleteInProgress
 	for name, tc := range map[string]struct {
 		reason   string
@@ -125,9 +125,9 @@ func TestReport(t *testing.T) {
 			template: "lt-1:4", group: &pool.Group{Template: "lt-1:3"}, want: awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &three},
 		},
 		"no group": {
-			reason: "what is gone is not shown any longer", template: "lt-1:4",
+			reason: "the version is there as soon as the template is, and what is gone is not shown any longer", template: "lt-1:4",
 			before: awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &old, ASGStatus: &deleting},
-			want:   awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1"},
+			want:   awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &four},
 		},
 		"nothing": {reason: "a pool that has nothing shows nothing"},
 		"going":   {reason: "the group's own status is known to the ecosystem", group: &pool.Group{Deleting: true}, want: awsv1.AWSMachinePoolStatus{ASGStatus: &deleting}},
