@@ -14,6 +14,18 @@ type Cloud struct {
 	Groups    []Group
 	Templates []Template
 	Instances []Instance
+	Roles     []Role
+}
+
+// Role is one that machines have.
+type Role struct {
+	Name string
+	// Owner is the owner ID that the role carries, empty for none.
+	Owner string
+	// Policies are those attached to it.
+	Policies []string
+	// Print is everything about the role in one text.
+	Print string
 }
 
 // Group is one group of machines.
@@ -23,6 +35,8 @@ type Group struct {
 	Owner, Template string
 	Min, Max, Size  int
 	Deleting        bool
+	// Failed groups could never be made.
+	Failed bool
 	// Version is the number of the template's version that it launches from, zero for one that the cloud chooses. Content is
 	// what that makes machines of: user data and tags aside.
 	Version int64

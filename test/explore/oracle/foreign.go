@@ -2,7 +2,7 @@ package oracle
 
 import "fmt"
 
-// Foreign finds writes of ours that changed a group or a template that does not carry our owner ID.
+// Foreign finds writes of ours that changed a group, a template or a role that does not carry our owner ID.
 func Foreign(w Write) []string {
 	var wrong []string
 	groups, templates := map[string]Group{}, map[string]Template{}
@@ -20,6 +20,25 @@ func Foreign(w Write) []string {
 	for _, t := range w.Before.Templates {
 		if after := templates[t.ID]; t.Owner != w.Wanted.Owner && after.Print != t.Print {
 			wrong = append(wrong, fmt.Sprintf("%s changed launch template %s (%s), which is not ours, from %s to %q", w.Call, t.ID, t.Name, t.Print, after.Print))
+		}
+	}
+	return append(wrong, foreignRoles(w)...)
+}
+
+// foreignRoles finds roles that are not ours and were changed, and policies that others attached to ours and that are gone.
+func foreignRoles(w Write) []string {
+	var wrong []string
+	roles := map[string]Role{}
+	for _, r := range w.After.Roles {
+		roles[r.Name] = r
+	}
+	for _, before := range w.Before.Roles {
+		after, exists := roles[before.Name]
+		switch {
+		case before.Owner != w.Wanted.Owner && after.Print != before.Print:
+			wrong = append(wrong, fmt.Sprintf("%s changed role %s, which is not ours, from %s to %q", w.Call, before.Name, before.Print, after.Print))
+		case before.Owner == w.Wanted.Owner && exists && !w.Wanted.Deleting && len(after.Policies) < len(before.Policies):
+			wrong = append(wrong, fmt.Sprintf("%s detached from role %s a policy: %v are left of %v", w.Call, before.Name, after.Policies, before.Policies))
 		}
 	}
 	return wrong

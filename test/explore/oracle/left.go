@@ -25,5 +25,10 @@ func Left(c Cloud, owner string) []string {
 			wrong = append(wrong, fmt.Sprintf("the object is gone and its instance %s still runs", i.ID))
 		}
 	}
+	for _, r := range c.Roles {
+		if r.Owner == owner {
+			wrong = append(wrong, fmt.Sprintf("the object is gone and its role %s is still there", r.Name))
+		}
+	}
 	return wrong
 }

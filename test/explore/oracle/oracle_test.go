@@ -90,6 +90,13 @@ func TestChecks(t *testing.T) {
 		{"a group without an owner", "foreign", removal(func(w *Write) { w.Before.Groups[1].Owner, w.After.Groups[1].Print = "", "x" }), "changed group theirs"},
 		{"another's template", "foreign", removal(func(w *Write) { w.After.Templates = w.After.Templates[:1] }), "changed launch template lt-2"},
 
+		{"another's role", "foreign", roles(Role{Name: "r", Owner: "them", Print: "a"}, Role{Name: "r", Owner: "them", Print: "b"}), "changed role r, which is not ours, from a"},
+		{"a policy of ours on our role", "foreign", roles(Role{Name: "r", Owner: "me", Policies: []string{"a"}}, Role{Name: "r", Owner: "me", Policies: []string{"a", "b"}}), ""},
+		{"another's policy on our role", "foreign", roles(Role{Name: "r", Owner: "me", Policies: []string{"a", "b"}}, Role{Name: "r", Owner: "me", Policies: []string{"a"}}), "detached from role r a policy"},
+		{"a group that could never be made", "unwanted removal", Write{
+			Before: Cloud{Groups: []Group{{Owner: "me", Failed: true}}}, After: Cloud{}, Wanted: Wanted{Owner: "me"},
+		}, ""},
+
 		{"a version that nothing needs", "history", pruning(2), ""},
 		{"a version that only user data tells apart", "history", pruning(3), ""},
 		{"the default", "history", pruning(1), "version 1 of launch template g, which is the default"},
@@ -155,6 +162,11 @@ func renewed(says string, change ...func(*Write)) Write {
 	return w
 }
 
+// roles is a write that changes a role.
+func roles(before, after Role) Write {
+	return Write{Call: "x", Before: Cloud{Roles: []Role{before}}, After: Cloud{Roles: []Role{after}}, Wanted: Wanted{Owner: "me"}}
+}
+
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
 		reason string
@@ -202,6 +214,7 @@ func TestAtRest(t *testing.T) {
 		{"nothing left", "", Left(Cloud{Groups: []Group{{Owner: "them"}}, Instances: []Instance{{Owner: "me", Leaving: true}}}, "me")},
 		{"a group left", "its group g", Left(Cloud{Groups: []Group{{Name: "g", Owner: "me"}}}, "me")},
 		{"a template left", "its launch template t", Left(Cloud{Templates: []Template{{Name: "t", Owner: "me"}}}, "me")},
+		{"a role left", "its role r", Left(Cloud{Roles: []Role{{Name: "r", Owner: "me"}, {Name: "s", Owner: "them"}}}, "me")},
 		{"an instance left", "its instance i-1", Left(Cloud{Instances: []Instance{{ID: "i-1", Owner: "me"}}}, "me")},
 		{"what somebody took over", "", Left(Cloud{
 			Groups:    []Group{{Name: "g", Owner: "them", Template: "lt-1"}},

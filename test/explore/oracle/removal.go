@@ -6,7 +6,7 @@ import "fmt"
 // all where somebody else sizes the group.
 func Removal(w Write) []string {
 	before, existed := ours(w.Before, w.Wanted.Owner)
-	if w.Wanted.Deleting || !existed {
+	if w.Wanted.Deleting || !existed || before.Failed {
 		return nil
 	}
 	after, exists := ours(w.After, w.Wanted.Owner)

@@ -96,7 +96,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.trace.add("call", "%s%s -> %s", l.p.name, call, ending(reply, err))
 		return reply, err
 	}
-	words, named, err := inWords(req)
+	words, named, err := inWords(call.Service, req)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +123,9 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))
 	after := a.snapshot()
 	a.look(after, nodes, named)
+	if err == nil && reply.StatusCode < http.StatusMultipleChoices {
+		after = a.foretold(call.Operation, req, after)
+	}
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late(), Lost: lost, Risen: risen,
@@ -131,23 +134,29 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 }
 
 func isWrite(operation string) bool {
-	return !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get")
+	return !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") && !strings.HasPrefix(operation, "List")
 }
 
 // told are the parameters of a write that a trace shows; of all of them it shows a hash.
 var told = []string{
 	"AutoScalingGroupName", "DesiredCapacity", "MinSize", "MaxSize", "InstanceId", "ShouldDecrementDesiredCapacity", "VPCZoneIdentifier",
 	"LaunchTemplate.Version", "LaunchTemplateName", "VersionDescription", "LaunchTemplateVersion.1", "LaunchTemplateVersion.2", "LifecycleHookName",
-	"Tags.member.1.Key", "DefaultCooldown",
+	"Tags.member.1.Key", "DefaultCooldown", "RoleName", "PolicyArn",
 }
 
 // inWords is what a write asks for, without its secrets, and which instances it names.
-func inWords(req *http.Request) (text string, named []string, err error) {
+func inWords(service string, req *http.Request) (text string, named []string, err error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return "", nil, fmt.Errorf("read the request: %w", err)
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
+	if service == "eks" {
+		if req.Method != http.MethodDelete {
+			named = []string{}
+		}
+		return askedOfEKS(req, body), named, nil
+	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return "", nil, fmt.Errorf("read the request: %w", err)
@@ -193,7 +202,7 @@ func ending(reply *http.Response, err error) string {
 	}
 	body, _ := io.ReadAll(reply.Body)
 	reply.Body = io.NopCloser(bytes.NewReader(body))
-	code := "?"
+	code := cmp.Or(reply.Header.Get("X-Amzn-Errortype"), "?")
 	if found := errorCode.FindSubmatch(body); found != nil {
 		code = string(found[1])
 	}
@@ -220,13 +229,22 @@ func (a *account) snapshot() oracle.Cloud {
 	state := a.server.State(simaws.AccountID, simaws.Region)
 	there, groupOf := newThere(state), map[string]string{}
 	var c oracle.Cloud
+	c.Groups, c.Roles = a.nodegroups(state, there), a.roles(state)
+	eks := ofEKS(state)
 	for _, g := range state.Groups {
-		c.Groups = append(c.Groups, a.group(g, there))
+		if !eks[g.Name] {
+			c.Groups = append(c.Groups, a.group(g, there))
+		}
+	}
+	for _, g := range c.Groups {
 		for _, m := range g.Members {
-			groupOf[m.Instance] = g.Name
+			groupOf[m.ID] = g.Name
 		}
 	}
 	for _, t := range state.Templates {
+		if eks[t.ID] {
+			continue
+		}
 		print := fmt.Sprintf("%v %v", t.Tags, t.Versions)
 		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: print, Versions: a.versions(t, there)})
 		a.world.secrets("a launch template's tags and descriptions", print)

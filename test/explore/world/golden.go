@@ -84,3 +84,27 @@ func (s Scenario) Counted() time.Duration {
 	}
 	return Edited
 }
+
+// GoldenManaged are the golden scenarios of managed node groups.
+func GoldenManaged() []Scenario {
+	at := func(name string, events ...Event) Scenario {
+		s := Scenario{
+			Name: "managed: " + name, Managed: true, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
+			Events: events, Ends: Edited + after,
+		}
+		for k := range s.Events {
+			s.Events[k].At += Edited
+			s.Ends = max(s.Ends, s.Events[k].At+after)
+		}
+		return s
+	}
+	return []Scenario{
+		at("create"),
+		at("scale out", Event{What: Replicas, N: 6}),
+		at("scale in", Event{What: Replicas, N: 1}),
+		at("template change", Event{What: Template, N: 3}),
+		at("labels change", Event{What: GroupEdit, N: 0, M: 1}),
+		at("version step", Event{What: Upgrade, M: 1}),
+		at("deletion", Event{What: Delete}),
+	}
+}

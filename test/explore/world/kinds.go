@@ -11,8 +11,11 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws"
+	nodegroups "github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 )
 
 // driver is the one of AWSMachinePool, whose requests take the given way.
@@ -22,8 +25,21 @@ func (w *World) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSo
 	return d
 }
 
+// managedDriver is the one of AWSManagedMachinePool.
+func (w *World) managedDriver(base http.RoundTripper) cloud.Driver[*awsv1.ManagedMachinePoolSource] {
+	d, err := nodegroups.New(nodegroups.Options{
+		Options:   session.Options{Config: func(context.Context, string) (awssdk.Config, error) { return config(), nil }, Base: base},
+		EnableIAM: w.scenario.Roles,
+	})
+	w.must(err, "make the driver")
+	return d
+}
+
 // reconciler is the one of the scenario's kind.
 func (w *World) reconciler(base http.RoundTripper, o infrapool.Options) reconcile {
+	if w.scenario.Managed {
+		return infrapool.New(awsmanaged.Adapter{}, counted[*awsv1.ManagedMachinePoolSource]{w.managedDriver(base), w.account}, o).Reconcile
+	}
 	return infrapool.New(awspool.Adapter{}, counted[*awsv1.MachinePoolSource]{w.driver(base), w.account}, o).Reconcile
 }
 
@@ -32,5 +48,8 @@ type look func(ctx context.Context, edited []client.Object, key client.ObjectKey
 
 // planner is the one of the scenario's kind.
 func (w *World) planner(base http.RoundTripper, o infrapool.Options) look {
+	if w.scenario.Managed {
+		return infrapool.NewPlanner(awsmanaged.Adapter{}, w.managedDriver(base), o).Look
+	}
 	return infrapool.NewPlanner(awspool.Adapter{}, w.driver(base), o).Look
 }

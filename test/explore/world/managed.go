@@ -1,7 +1,6 @@
 package world
 
 import (
-	"maps"
 	"strconv"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -131,13 +130,4 @@ func openEnded(s *awsv1.ManagedMachinePoolScaling, m int) *awsv1.ManagedMachineP
 		return nil
 	}
 	return &is
-}
-
-// labels and taints that the object asks for, in words.
-func (o *infra) labels() map[string]string {
-	all := map[string]string{}
-	for k, v := range o.managed.Spec.Labels {
-		all[k] = string(v)
-	}
-	return maps.Clone(all)
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -62,7 +63,11 @@ func (a *account) meddleManaged(ctx context.Context, n *nodegroup, e Event) erro
 		return err
 	}
 	tag := func(key, value string) error {
-		_, err := c.TagResource(ctx, &eks.TagResourceInput{ResourceArn: &n.ARN, Tags: map[string]string{key: value}})
+		arn, err := a.arn(ctx, n)
+		if err != nil {
+			return err
+		}
+		_, err = c.TagResource(ctx, &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{key: value}})
 		return err
 	}
 	switch e.What {
@@ -113,10 +118,11 @@ func (a *account) scaleBehind(ctx context.Context, n *nodegroup, size int) error
 
 // meddleRole gives the role a policy of somebody else's, or takes one from it that every node needs.
 func (a *account) meddleRole(ctx context.Context, n *nodegroup, e Event) error {
+	name := n.Role[strings.LastIndex(n.Role, "/")+1:]
 	if e.N%2 == 0 {
-		_, err := a.byHandIAM.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &n.Role, PolicyArn: awssdk.String(theirPolicy)})
+		_, err := a.byHandIAM.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(theirPolicy)})
 		return err
 	}
-	_, err := a.byHandIAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &n.Role, PolicyArn: awssdk.String(workerPolicy)})
+	_, err := a.byHandIAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(workerPolicy)})
 	return err
 }

@@ -80,6 +80,9 @@ func (w *World) furnish() {
 	if w.scenario.Brought {
 		w.bring()
 	}
+	if w.scenario.Managed {
+		w.account.putCluster()
+	}
 	w.must(w.user.Create(ctx, w.infra()), "make the %s", w.scenario.kind())
 	w.must(w.user.Create(ctx, w.pool()), "make the MachinePool")
 }
@@ -163,7 +166,7 @@ func (w *World) pool() *clusterv1.MachinePool {
 // rotate puts a new token into the bootstrap data.
 func (w *World) rotate() {
 	w.tokens++
-	data := fmt.Sprintf("#cloud-config\nruncmd: [\"kubeadm join --token %s\"]\n", w.workload.rotate(w.tokens))
+	data := w.scenario.boots(w.workload.rotate(w.tokens))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: secretName, Labels: map[string]string{clusterv1.ClusterNameLabel: clusterName},
 	}}
@@ -174,6 +177,15 @@ func (w *World) rotate() {
 		return
 	}
 	w.must(w.user.Create(w.t.Context(), secret), "make the bootstrap data")
+}
+
+// boots is bootstrap data with a token: what machines of EKS's images run is in parts, and such a machine needs no token.
+func (s Scenario) boots(token string) string {
+	if s.Managed {
+		return "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/x-shellscript\n\n" +
+			"#!/bin/bash\necho --token " + token + "\n\n--//--\n"
+	}
+	return fmt.Sprintf("#cloud-config\nruncmd: [\"kubeadm join --token %s\"]\n", token)
 }
 
 // bootstrap is the hash-free bootstrap data as the secret has it now.

@@ -18,6 +18,9 @@ import (
 
 // is says what there is, asked for as anybody would.
 func (w *World) is() map[string]string {
+	if w.scenario.Managed {
+		return w.isManaged()
+	}
 	ctx, name := context.Background(), w.owner().ResourceName()
 	is := map[string]string{"group": "0"}
 	found, err := w.account.byHand.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})

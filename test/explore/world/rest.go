@@ -64,7 +64,7 @@ func (w *World) rest() {
 		switch {
 		case w.written.After(quiet):
 			quiet = w.written
-		case w.unjoined() || w.unrolled():
+		case w.unjoined() || w.unrolled() || w.busy():
 			quiet = time.Now()
 		default:
 			return
@@ -74,7 +74,7 @@ func (w *World) rest() {
 
 // unjoined says that a machine is still to join.
 func (w *World) unjoined() bool {
-	g := w.account.find(w.owner().ResourceName())
+	g := w.account.kept()
 	joined, _ := w.workload.counts()
 	return g != nil && joined < len(g.Members) && time.Since(w.trace.began) < w.scenario.Ends+restMost/2
 }
@@ -88,7 +88,7 @@ func (w *World) unrolled() bool {
 // settledDown looks at what is there once all is quiet, and at a while more.
 func (w *World) settledDown() {
 	want, is := w.want(), w.is()
-	if size, err := strconv.Atoi(is["size"]); err == nil && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaximumWaits") {
+	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaximumWaits") {
 		delete(want, "max")
 		want["ready"] = "False" // whoever sizes the group has to lower it first, and is told so
 	}
@@ -127,6 +127,9 @@ func (w *World) want() map[string]string {
 	mp, o := w.objects(w.user)
 	if mp == nil || o == nil {
 		return nil
+	}
+	if w.scenario.Managed {
+		return w.wantManaged(mp, o)
 	}
 	s := &o.group.Spec
 	sum := sha256.Sum256(w.bootstrap())

@@ -18,6 +18,8 @@ type Scenario struct {
 	Managed bool
 	// Bare managed pools have no launch template.
 	Bare bool
+	// Roles lets the controller make the role of nodes; otherwise somebody has made one.
+	Roles bool
 	// Brought says that the launch template is somebody else's, who makes its versions.
 	Brought bool
 	// The pool as it is made: its replicas and bounds, who sizes it, how long a node's drain may take, and how many pods

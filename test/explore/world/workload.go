@@ -166,8 +166,7 @@ func (l *workload) boot(on sim.Machine) {
 
 // join makes the machine a node, if it still runs and its token is good.
 func (l *workload) join(m *machine) {
-	expires, made := l.expiry[m.token]
-	if !m.off.IsZero() || m.Type == badType || !made || !expires.IsZero() && !time.Now().Before(expires) {
+	if !m.off.IsZero() || m.Type == badType || !l.good(m.token) {
 		l.world.trace.add("node", "%s does not join", m.ID)
 		return
 	}
@@ -192,6 +191,12 @@ func (l *workload) join(m *machine) {
 		}
 	}
 	l.house()
+}
+
+// good says that a token was made and has not expired.
+func (l *workload) good(token string) bool {
+	expires, made := l.expiry[token]
+	return made && (expires.IsZero() || time.Now().Before(expires))
 }
 
 func readiness(is corev1.ConditionStatus) corev1.NodeCondition {
