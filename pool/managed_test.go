@@ -26,6 +26,12 @@ func TestRollOfChanges(t *testing.T) {
 		{"changed, some are new", "a roll that failed half-way is begun again for the rest", wants(3, rolls(0, 1)), fleet(append(serving(2), machine("i-9", 1, current)), behind), "StartRoll of lt:2 i-1 i-2 (TemplateChanged)"},
 		{"changed, drift", "other fields are repaired, with the template left alone", wants(3, rolls(0, 1)), fleet(serving(3), behind, func(o *Observed) { o.Group.Drift = []string{"labels"} }), "UpdateGroup fields labels (GroupChanged)"},
 		{"changed, no machines", "there is no other way to point the group at it", wants(0, rolls(0, 1)), fleet(nil, behind), "StartRoll of lt:2 (TemplateBehind)"},
+		{"another version of the group's own, no machines", "what the group launches is more than its template", wants(0, rolls(0, 1)), fleet(nil, func(o *Observed) {
+			o.Group.Content = "v1:older"
+		}), "StartRoll of lt:1 (TemplateBehind)"},
+		{"another version of the group's own", "machines tell of it too", wants(1, rolls(0, 1)), fleet(serving(1, from(Template{Ref: "lt:1", Content: "v1:older", Data: "d"})), func(o *Observed) {
+			o.Group.Content = "v1:older"
+		}), "StartRoll of lt:1 i-1 (TemplateChanged)"},
 		{"changed and back", "machines of the old template are what is wanted; the group has to be pointed back", wants(3, rolls(0, 1)), fleet(serving(3), func(o *Observed) {
 			o.Versions = append([]Template{version(3, "a", "d"), version(2, "b", "d")}, o.Versions...)
 			o.Group.Template = "lt:2"

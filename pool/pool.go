@@ -192,6 +192,9 @@ type Group struct {
 	Min, Max int
 	// Template is the Ref of the template that the group launches from now.
 	Template string
+	// Content is that of what the group launches now, for a cloud that makes machines of more than their template (a version
+	// that the group has beside it); empty where the template says it all.
+	Content string
 	// Drift names the fields of the group, its size aside, that differ from what the specification asks for.
 	Drift []string
 	// Unchangeable names the fields of the group that differ from what the specification asks for and that this cloud can't

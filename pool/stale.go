@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -65,6 +66,7 @@ func (v *view) launchesWanted() bool { return v.launched().Same(v.o.Wanted) }
 func (v *view) launched() Template {
 	for _, version := range v.o.Versions {
 		if version.Ref == v.o.Group.Template {
+			version.Content = cmp.Or(v.o.Group.Content, version.Content)
 			return version
 		}
 	}

@@ -219,6 +219,7 @@ func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 		Min:      int(session.Deref(scaling.MinSize)),
 		Max:      int(session.Deref(scaling.MaxSize)),
 		Template: p.templateNow(is, want).Ref,
+		Content:  p.templateNow(is, want).Content,
 		Deleting: is.Status == ekstypes.NodegroupStatusDeleting,
 		Busy:     busy(is),
 		Failed:   failed(is),
