@@ -92,6 +92,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	key := strings.Join([]string{c.Key, target.group, target.template, target.Owner.ID}, "\n")
 	p := &pass{c: c, t: target, now: now, memory: d.memories.of(key, now)}
 	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now}
+	p.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition
 	p.memory.mu.Lock()
 	return p, nil
 }

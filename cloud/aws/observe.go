@@ -49,6 +49,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
+	if err := p.readObjects(ctx, &out); err != nil {
+		return pool.Observed{}, err
+	}
 	is := p.memory.group.is
 	want, err := p.want(ctx)
 	out.Remember = want.remember

@@ -28,6 +28,7 @@ var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
 	pool.CancelRoll:      (*pass).cancelRoll,
 	pool.Release:         (*pass).release,
 	pool.Renew:           (*pass).renew,
+	pool.Provide:         (*pass).provide,
 	pool.DefaultTemplate: (*pass).defaultTemplate,
 	pool.PruneTemplates:  (*pass).pruneTemplates,
 	pool.DeleteGroup:     func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },

@@ -73,3 +73,18 @@ func (p *pass) launchRefs() []string {
 	}
 	return refs
 }
+
+// readObjects looks after what versions point to.
+func (p *pass) readObjects(ctx context.Context, out *pool.Observed) error {
+	needs, issues, err := p.launch.Needs(ctx)
+	out.Needs, out.Issues = needs, append(out.Issues, issues...)
+	return err
+}
+
+// provide puts there again what versions point to.
+func (p *pass) provide(ctx context.Context, s pool.Step) error {
+	if err := p.knownTemplate(ctx); err != nil {
+		return err
+	}
+	return p.launch.Provide(ctx, s.Fields)
+}

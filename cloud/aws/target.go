@@ -40,6 +40,7 @@ func (t target) source() launch.Source {
 	s := launch.Source{
 		Owner: t.Owner, Name: t.template, Spec: &t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
 		TypesField: fieldMixed, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap,
+		Ignition: t.pool.Ignition,
 	}
 	if t.pool.MixedInstancesPolicy != nil {
 		for i, o := range t.pool.MixedInstancesPolicy.Overrides {

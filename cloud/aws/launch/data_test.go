@@ -2,17 +2,20 @@ package launch
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
-	"encoding/base64"
 	"errors"
 	"io"
+	"mime"
+	"mime/multipart"
+	"net/mail"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
@@ -80,8 +83,8 @@ func TestLaunchDataSaysEverything(t *testing.T) {
 			}},
 		},
 	}
-	opts := []cmp.Option{cmpopts.IgnoreFields(ec2types.RequestLaunchTemplateData{}, "TagSpecifications"), ignoreSerde()}
-	if diff := cmp.Diff(want, got, opts...); diff != "" {
+	opts := []gocmp.Option{cmpopts.IgnoreFields(ec2types.RequestLaunchTemplateData{}, "TagSpecifications"), ignoreSerde()}
+	if diff := gocmp.Diff(want, got, opts...); diff != "" {
 		t.Errorf("what is sent (-want +got):\n%s", diff)
 	}
 	var kinds []string
@@ -92,24 +95,24 @@ func TestLaunchDataSaysEverything(t *testing.T) {
 			tags[*tag.Key] = *tag.Value
 		}
 	}
-	if diff := cmp.Diff([]string{"instance", "volume"}, kinds); diff != "" {
+	if diff := gocmp.Diff([]string{"instance", "volume"}, kinds); diff != "" {
 		t.Errorf("what is tagged (-want +got):\n%s", diff)
 	}
 	wantTags := map[string]string{
 		"Name": "g", "team": "a", "muster.dev/owner": "owner", "muster.dev/cluster": "c", "muster.dev/namespace": "ns", "muster.dev/pool": "p",
 		"sigs.k8s.io/cluster-api-provider-aws/cluster/c": "owned", "sigs.k8s.io/cluster-api-provider-aws/role": "node", "kubernetes.io/cluster/c": "owned",
 	}
-	if diff := cmp.Diff(wantTags, tags); diff != "" {
+	if diff := gocmp.Diff(wantTags, tags); diff != "" {
 		t.Errorf("tags (-want +got):\n%s", diff)
 	}
 }
 
 // ignoreSerde leaves out the unexported marker that every type of the SDK embeds.
-func ignoreSerde() cmp.Option {
-	return cmp.FilterPath(func(p cmp.Path) bool {
-		f, ok := p.Last().(cmp.StructField)
+func ignoreSerde() gocmp.Option {
+	return gocmp.FilterPath(func(p gocmp.Path) bool {
+		f, ok := p.Last().(gocmp.StructField)
 		return ok && f.Name() == "noSmithyDocumentSerde"
-	}, cmp.Ignore())
+	}, gocmp.Ignore())
 }
 
 func TestContentHashIsGolden(t *testing.T) {
@@ -320,50 +323,112 @@ func TestClientToken(t *testing.T) {
 	}
 }
 
-func TestUserData(t *testing.T) {
+func TestDelivery(t *testing.T) {
 	long := strings.Repeat("- echo hello world, this can be compressed\n", 1000)
 	noise := make([]byte, 20000)
 	for i, x := 0, uint32(1); i < len(noise); i++ {
 		x = x*1664525 + 1013904223
 		noise[i] = byte(x >> 24)
 	}
+	bucket := &awsv1.BucketView{Name: "b"}
+	store := &awsv1.Ignition{Version: "2.3", StorageType: awsv1.IgnitionStorageTypeOptionClusterObjectStore}
+	inside := &awsv1.Ignition{Version: "2.3", StorageType: awsv1.IgnitionStorageTypeOptionUnencryptedUserData}
 	for _, c := range []struct {
-		reason  string
-		data    string
-		format  string
-		packed  bool
-		refused bool
+		reason, data, format string
+		change               func(*Source)
+		packed, stored       bool
+		refused              string
 	}{
-		{"short data is sent as it is", "#cloud-config\n", "cloud-config", false, false},
-		{"data of exactly the limit is sent as it is", strings.Repeat("x", userDataLimit), "cloud-config", false, false},
-		{"longer data is compressed", long, "cloud-config", true, false},
-		{"data that stays too long is refused", string(noise), "cloud-config", false, true},
-		{"what boots by Ignition can't read compressed data", long, "ignition", false, true},
+		{reason: "short data is sent as it is", data: "#cloud-config\n"},
+		{reason: "short data needs no bucket", data: "#cloud-config\n", change: func(s *Source) { s.Cluster.Bucket = bucket }},
+		{reason: "data of exactly the limit is sent as it is", data: strings.Repeat("x", userDataLimit)},
+		{reason: "longer data is compressed", data: long, packed: true},
+		{reason: "data that stays too long is refused", data: string(noise), refused: fieldBootstrap},
+		{reason: "data that stays too long goes through the bucket", data: string(noise), change: func(s *Source) { s.Cluster.Bucket = bucket }, stored: true},
+		{reason: "Ignition is refused while its gate is off", data: "{}", format: "ignition", change: func(s *Source) { s.IgnitionAllowed = false }, refused: fieldBootstrap},
+		{reason: "what boots by Ignition can't read compressed data", data: long, format: "ignition", refused: fieldBootstrap},
+		{reason: "long Ignition data goes through the bucket", data: long, format: "ignition", change: func(s *Source) { s.Cluster.Bucket = bucket }, stored: true},
+		{reason: "short Ignition data does when asked to", data: "{}", format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, store }, stored: true},
+		{reason: "which needs a bucket", data: "{}", format: "ignition", change: func(s *Source) { s.Ignition = store }, refused: fieldStorage},
+		{reason: "short Ignition data stays inside when asked to", data: "{}", format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }},
+		{reason: "long Ignition data can't stay inside", data: long, format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }, refused: fieldStorage},
+		{reason: "what EKS merges can't be compressed", data: "MIME-Version: 1.0\n" + long, change: func(s *Source) { s.Managed, s.Cluster.Bucket = true, bucket }, refused: fieldBootstrap},
 	} {
-		text, err := userData(cloud.NewBootstrap([]byte(c.data), c.format))
-		if c.refused {
-			if cloud.KindOf(err) != cloud.Invalid || !strings.Contains(err.Error(), "16384") {
-				t.Errorf("%s: want an invalid request that names the limit, got %v", c.reason, err)
+		format := cmp.Or(c.format, "cloud-config")
+		s := sourceWith(awsv1.AWSLaunchTemplate{})
+		s.Bootstrap, s.IgnitionAllowed = cloud.NewBootstrap([]byte(c.data), format), true
+		if c.change != nil {
+			c.change(&s)
+		}
+		got, err := s.deliver(!s.Managed)
+		if c.refused != "" {
+			var refused *cloud.Error
+			if !errors.As(err, &refused) || refused.Kind != cloud.Invalid || refused.Field != c.refused {
+				t.Errorf("%s: want an invalid %s, got %v", c.reason, c.refused, err)
+			}
+			if len(c.data) > userDataLimit && !strings.Contains(refused.Message, "16384") {
+				t.Errorf("%s: want the limit said, got %v", c.reason, err)
 			}
 			continue
 		}
+		if err != nil || got.stored != c.stored {
+			t.Errorf("%s: want it stored: %t, got %t, %v", c.reason, c.stored, got.stored, err)
+			continue
+		}
+		again, _ := s.deliver(!s.Managed)
+		if !bytes.Equal(again.text, got.text) {
+			t.Errorf("%s: want the same bytes each time", c.reason)
+		}
+		sent := got.text
+		if c.packed {
+			sent = unpack(t, sent)
+		}
+		if !c.stored && string(sent) != c.data {
+			t.Errorf("%s: want the data back, got %d bytes", c.reason, len(sent))
+		}
+	}
+}
+
+func TestWhatEKSMerges(t *testing.T) {
+	s := sourceWith(awsv1.AWSLaunchTemplate{})
+	s.Managed = true
+	for _, c := range []struct{ reason, data, kind string }{
+		{"what the bootstrap provider of kubeadm writes", "## template: jinja\n#cloud-config\nruncmd: []\n", "text/jinja2"},
+		{"cloud-config", "#cloud-config\nruncmd: []\n", "text/cloud-config"},
+		{"a script", "#!/bin/bash\nexit 0\n", "text/x-shellscript"},
+		{"what is a document of parts already", "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"x\"\n\n--x--\n", ""},
+		{"Bottlerocket's settings", "[settings.kubernetes]\n", ""},
+	} {
+		s.Bootstrap = cloud.NewBootstrap([]byte(c.data), "cloud-config")
+		got, err := s.deliver(false)
 		if err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 			continue
 		}
-		again, _ := userData(cloud.NewBootstrap([]byte(c.data), c.format))
-		if again != text {
-			t.Errorf("%s: want the same bytes each time", c.reason)
+		if c.kind == "" {
+			if string(got.text) != c.data {
+				t.Errorf("%s: want it as it is, got %q", c.reason, got.text)
+			}
+			continue
 		}
-		sent, err := base64.StdEncoding.DecodeString(text)
+		message, err := mail.ReadMessage(bytes.NewReader(got.text))
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("%s: %v", c.reason, err)
+			continue
 		}
-		if c.packed {
-			sent = unpack(t, sent)
+		_, parameters, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
+		if err != nil {
+			t.Errorf("%s: %v", c.reason, err)
+			continue
 		}
-		if string(sent) != c.data {
-			t.Errorf("%s: want the data back, got %d bytes", c.reason, len(sent))
+		part, err := multipart.NewReader(message.Body, parameters["boundary"]).NextPart()
+		if err != nil {
+			t.Errorf("%s: %v", c.reason, err)
+			continue
+		}
+		body, err := io.ReadAll(part)
+		if kind, _, _ := strings.Cut(part.Header.Get("Content-Type"), ";"); err != nil || kind != c.kind || string(body) != c.data {
+			t.Errorf("%s: want it whole as %s, got %q as %s, %v", c.reason, c.kind, body, kind, err)
 		}
 	}
 }

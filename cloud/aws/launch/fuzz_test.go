@@ -3,7 +3,6 @@ package launch
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"io"
 	"strings"
 	"testing"
@@ -25,16 +24,16 @@ func FuzzUserData(f *testing.F) {
 		if ignition {
 			format = "ignition"
 		}
-		text, err := userData(cloud.NewBootstrap(data, format))
+		how, err := Source{Bootstrap: cloud.NewBootstrap(data, format), IgnitionAllowed: true}.deliver(true)
 		if err != nil {
 			if cloud.KindOf(err) != cloud.Invalid || len(data) <= userDataLimit || len(piece) > 20 && strings.Contains(err.Error(), string(piece)) {
 				t.Errorf("%d bytes: want data within the limit taken and other data refused in silence, got %v", len(data), err)
 			}
 			return
 		}
-		sent, err := base64.StdEncoding.DecodeString(text)
-		if err != nil || len(sent) > userDataLimit {
-			t.Fatalf("want at most %d bytes in base64, got %d, %v", userDataLimit, len(sent), err)
+		sent := how.text
+		if len(sent) > userDataLimit || how.stored {
+			t.Fatalf("want at most %d bytes and no bucket, got %d", userDataLimit, len(sent))
 		}
 		if len(data) > userDataLimit {
 			z, err := gzip.NewReader(bytes.NewReader(sent))

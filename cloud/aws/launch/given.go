@@ -48,7 +48,7 @@ func (p Pass) readGiven(ctx context.Context, refs []string) error {
 	if err = session.Refusal(err, p.Now); err != nil && cloud.KindOf(err) != cloud.Invalid && !session.Absent(err) {
 		return err
 	}
-	read := Memory{at: p.Now, Wrote: m.Wrote, given: &given{asked: asked, seen: refs}}
+	read := Memory{at: p.Now, now: p.Now, Wrote: m.Wrote, given: &given{asked: asked, seen: refs}}
 	if err == nil && len(found.LaunchTemplateVersions) > 0 {
 		v := versionOf(found.LaunchTemplateVersions[0])
 		v.Template = givenTemplate(v.Ref)

@@ -30,6 +30,9 @@ type Source struct {
 	// KubernetesVersion that the machines should run, with the leading v.
 	KubernetesVersion string
 	Bootstrap         cloud.Bootstrap
+	// Ignition is the kind's spec.ignition, nil when it says nothing; IgnitionAllowed is the gate BootstrapFormatIgnition.
+	Ignition        *awsv1.Ignition
+	IgnitionAllowed bool
 	// Managed says that the machines are of a node group of EKS, which gives by itself what the template does not say: the image,
 	// the user data, the cluster's security group and the instance profile.
 	Managed bool
@@ -54,6 +57,8 @@ type Want struct {
 	Architecture string
 
 	data *ec2types.RequestLaunchTemplateData
+	// stored says that the user data is to point to the bootstrap data in the cluster's bucket.
+	stored bool
 }
 
 // resolver looks up what one Source names.
@@ -89,17 +94,23 @@ func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
 	if err != nil || s.Bootstrap.Empty() && !s.Managed {
 		return Want{Architecture: architecture}, err
 	}
-	if data.UserData, err = s.userData(); err != nil {
+	how, err := s.deliver(data.ImageId != nil)
+	if err != nil {
 		return Want{}, err
 	}
+	data.UserData = encoded(how.text)
 	content, err := contentHash(data)
 	if err != nil {
 		return Want{}, err
 	}
-	return Want{
+	want := Want{
 		Template:   pool.Template{Content: content, Data: s.dataHash()},
-		RootDevice: s.rootDevice(image), Architecture: architecture, data: data,
-	}, nil
+		RootDevice: s.rootDevice(image), Architecture: architecture, data: data, stored: how.stored,
+	}
+	if latest := p.Memory.latest(); !latest.Same(want.Template) || latest.Data != want.Template.Data {
+		want.Template.About = p.about(want)
+	}
+	return want, nil
 }
 
 // Pass is one look at, or one write to, the launch template of one pool.

@@ -25,6 +25,9 @@ type Memory struct {
 	at, seen time.Time
 	// given is set for a template that was brought.
 	given *given
+	// objects are what is known of the objects that versions point to; now is the moment of the pass that looked last.
+	objects map[object]objectRead
+	now     time.Time
 }
 
 // version is one version of the launch template.
@@ -33,6 +36,8 @@ type version struct {
 	pool.Template
 	// parts are what it launches, by field; nil where that was not shown.
 	parts parts
+	// pointer is set where the user data only points to the bootstrap data.
+	pointer *pointer
 }
 
 // Known says that the template has been read, however long ago.
@@ -57,16 +62,34 @@ func (m *Memory) Versions() []pool.Template {
 	}
 	var list []pool.Template
 	for _, v := range m.versions {
-		list = append(list, v.Template)
+		list = append(list, v.as(m.now))
 	}
 	return list
+}
+
+// as is the version as it is to be taken at a moment. One whose data can't be fetched much longer has none that counts, so that
+// another is made.
+func (v version) as(now time.Time) pool.Template {
+	t := v.Template
+	if v.pointer.ends(now) {
+		t.Data = ""
+	}
+	return t
+}
+
+// latest is the newest version, or the zero Template.
+func (m *Memory) latest() pool.Template {
+	if versions := m.Versions(); len(versions) > 0 {
+		return versions[0]
+	}
+	return pool.Template{}
 }
 
 // TemplateOf is the version of the given ref. One that is not known has a ref alone.
 func (m *Memory) TemplateOf(ref string) pool.Template {
 	for _, v := range m.versions {
 		if v.Ref == ref {
-			return v.Template
+			return v.as(m.now)
 		}
 	}
 	if m.given != nil {

@@ -33,6 +33,7 @@ const versionsMost = 1000
 // Read reads the launch template and its versions, unless they are known and none of the refs is to an unknown one. The refs
 // are what the group and its instances launch from, as far as the group is ours.
 func (p Pass) Read(ctx context.Context, refs []string) error {
+	p.Memory.now = p.Now
 	if p.Source.Spec.Existing != nil {
 		return p.readGiven(ctx, refs)
 	}
@@ -88,7 +89,7 @@ func (p Pass) readOwner(ctx context.Context) (id string, ours bool, err error) {
 }
 
 func (p Pass) read(ctx context.Context, refs []string) error {
-	read := Memory{at: p.Now, seen: p.Now, Wrote: p.Memory.Wrote}
+	read := Memory{at: p.Now, seen: p.Now, now: p.Now, Wrote: p.Memory.Wrote, objects: p.Memory.objects}
 	var err error
 	if read.id, read.ours, err = p.readOwner(ctx); err != nil {
 		return err
@@ -155,7 +156,7 @@ func versionOf(v ec2types.LaunchTemplateVersion) version {
 		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, About: about, Fixed: session.Deref(v.DefaultVersion),
 	}}
 	if v.LaunchTemplateData != nil {
-		out.parts = partsOf(*v.LaunchTemplateData)
+		out.parts, out.pointer = partsOf(*v.LaunchTemplateData), pointerOf(v.LaunchTemplateData.UserData)
 	}
 	return out
 }

@@ -28,6 +28,14 @@ func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) erro
 		return nil
 	}
 	id := p.Memory.id
+	if want.stored {
+		text, err := p.store(ctx)
+		if err != nil {
+			return err
+		}
+		data := *want.data
+		data.UserData, want.data = encoded(text), &data
+	}
 	p.Memory.touched()
 	var err error
 	for k := range tokensMost {
@@ -86,7 +94,7 @@ func (p Pass) madeSince(base string, want pool.Template) bool {
 		if v.Ref == base {
 			return false
 		}
-		if v.Same(want) && v.Data == want.Data {
+		if v.Same(want) && v.as(p.Now).Data == want.Data {
 			return true
 		}
 	}
@@ -106,7 +114,7 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 		return err
 	}
 	if made.LaunchTemplate != nil {
-		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data)}
+		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data), pointer: pointerOf(want.data.UserData)}
 		_, _, first.About = undescribe(words)
 		first.Fixed = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
 		id := session.Deref(made.LaunchTemplate.LaunchTemplateId)
@@ -160,9 +168,11 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 			return err
 		}
 	}
+	objects := p.objectsOf(p.Memory.versions)
 	p.Memory.at = at
 	p.Memory.versions = slices.DeleteFunc(p.Memory.versions, func(v version) bool { return slices.Contains(refs, v.Ref) })
-	return nil
+	left := p.objectsOf(p.Memory.versions)
+	return p.dropObjects(ctx, slices.DeleteFunc(objects, func(o object) bool { return slices.Contains(left, o) }))
 }
 
 // SetDefault makes a version the template's default, for those who launch from it without saying from which version.
@@ -203,7 +213,7 @@ func undeleted(item ec2types.DeleteLaunchTemplateVersionsResponseErrorItem) erro
 	}
 }
 
-// Delete deletes the template with all its versions, if it is ours.
+// Delete deletes the template with all its versions and what they point to, if it is ours.
 func (p Pass) Delete(ctx context.Context) error {
 	if err := NotOurs(p.Foreign()); err != nil {
 		return err
@@ -211,6 +221,9 @@ func (p Pass) Delete(ctx context.Context) error {
 	id := p.Memory.id
 	if id == "" || p.Memory.given != nil {
 		return nil
+	}
+	if err := p.dropObjects(ctx, p.objectsOf(p.Memory.versions)); err != nil {
+		return err
 	}
 	p.Memory.touched()
 	_, err := p.Session.EC2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})

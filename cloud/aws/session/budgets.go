@@ -8,7 +8,7 @@ import (
 
 // The documented token buckets of EC2 are per operation, account and region. Auto Scaling has one bucket for everything,
 // of a size that is not published: the figure below has been safe in accounts with the default quotas. SSM's GetParameter
-// has 40 a second.
+// has 40 a second; S3 has thousands, and the figure below only keeps us from being a flood.
 const (
 	ec2ReadBurst, ec2ReadRate         = 100, 20
 	ec2WideReadBurst, ec2WideReadRate = 50, 10
@@ -16,6 +16,7 @@ const (
 	ec2TemplateBurst, ec2TemplateRate = 100, 5
 	autoscalingBurst, autoscalingRate = 60, 8
 	ssmBurst, ssmRate                 = 40, 40
+	s3Burst, s3Rate                   = 100, 50
 )
 
 // wideReads have a smaller bucket than other reads, because they can be asked for everything at once.
@@ -27,6 +28,8 @@ func budgetOf(c wire.Call) wire.Budget {
 	switch c.Service {
 	case "autoscaling":
 		return wire.Budget{Key: key, Burst: autoscalingBurst, PerSecond: autoscalingRate}
+	case "s3":
+		return wire.Budget{Key: key, Burst: s3Burst, PerSecond: s3Rate}
 	case "ssm":
 		return wire.Budget{Key: key, Burst: ssmBurst, PerSecond: ssmRate}
 	case "ec2":

@@ -42,6 +42,8 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
+	// BootstrapFormatIgnition is the gate for machines that boot with Ignition.
+	BootstrapFormatIgnition bool
 }
 
 // SlowPeriod is how long what nobody but us writes as a rule (template versions, lifecycle hooks) is taken as read.
@@ -60,6 +62,9 @@ type Session struct {
 	IAM         *iam.Client
 	S3          *s3.Client
 	SSM         *ssm.Client
+
+	// BootstrapFormatIgnition is the gate for machines that boot with Ignition.
+	BootstrapFormatIgnition bool
 
 	lookups lookups
 	notices notices
@@ -144,8 +149,10 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 		EC2:         ec2.NewFromConfig(settings),
 		EKS:         eks.NewFromConfig(settings),
 		IAM:         iam.NewFromConfig(settings),
-		S3:          s3.NewFromConfig(settings),
+		S3:          s3.NewFromConfig(settings, plainObjects),
 		SSM:         ssm.NewFromConfig(settings),
+
+		BootstrapFormatIgnition: s.options.BootstrapFormatIgnition,
 	}
 }
 
@@ -206,4 +213,12 @@ func defaultConfig(ctx context.Context, region string) (awssdk.Config, error) {
 		return awssdk.Config{}, fmt.Errorf("load the SDK's configuration: %w", err)
 	}
 	return settings, nil
+}
+
+// plainObjects has S3 speak as simply as it can: without checksums that nobody asked for, and to an endpoint of somebody's own by
+// paths, for the names of buckets are no hosts there.
+func plainObjects(o *s3.Options) {
+	o.RequestChecksumCalculation = awssdk.RequestChecksumCalculationWhenRequired
+	o.ResponseChecksumValidation = awssdk.ResponseChecksumValidationWhenRequired
+	o.UsePathStyle = o.BaseEndpoint != nil
 }
