@@ -36,6 +36,9 @@ func missing(f facts) *Condition {
 	switch {
 	case g == nil && f.d.Held != nil:
 		return &Condition{GroupReady, False, f.d.Held.Reason, f.d.Held.Message}
+	case g == nil && len(f.o.Needs) > 0 && f.t.Needs != "":
+		c := needsReady(f)
+		return &Condition{GroupReady, c.Status, c.Reason, c.Message}
 	case g == nil:
 		return &Condition{GroupReady, False, "GroupMissing", fmt.Sprintf("the %s is being made", f.t.Group)}
 	case g.Deleting:

@@ -23,6 +23,8 @@ func needsReady(f facts) *Condition {
 		return &Condition{NeedsReady, False, f.d.Held.Reason, f.d.Held.Message}
 	case len(f.o.Needs) > 0:
 		return &Condition{NeedsReady, False, "NeedMissing", fmt.Sprintf("the %s is being made as the %s needs it: %s", f.t.Needs, f.t.Group, strings.Join(f.o.Needs, ", "))}
+	case f.o.Wanted.Content == "":
+		return &Condition{NeedsReady, Unknown, "NeedsUnknown", fmt.Sprintf("whether the %s is as the %s needs it is not known", f.t.Needs, f.t.Group)}
 	default:
 		return &Condition{NeedsReady, True, "AsWanted", fmt.Sprintf("the %s is as the %s needs it", f.t.Needs, f.t.Group)}
 	}

@@ -15,7 +15,7 @@ func ready(f facts) *Condition {
 	if !f.out.Seen {
 		return unseen(f, Ready)
 	}
-	for _, check := range []func(facts) *Condition{groupReady, needsReady, templateReady, instancesReady} {
+	for _, check := range []func(facts) *Condition{groupReady, templateReady, needsReady, instancesReady} {
 		c := check(f)
 		if c == nil || c.Status == True {
 			continue
