@@ -74,6 +74,15 @@ spec: {minSize: 1, maxSize: 3, providerID: 'aws:///eu-west-1a/p', awsLaunchTempl
 `,
 		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: 'lt-1:4', version: v1.30.2, ready: true, conditions: [
   {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsmanagedmachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: AWSManagedMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: eks}}
+spec: {providerID: 'arn:aws:eks:eu-west-1:1:nodegroup/eks/p/1', scaling: {maxSize: 3}, awsLaunchTemplate: {instanceType: t3.large}}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: 'lt-1:4', version: v1.30.2, ready: true, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsmachines",
 		manifest: `
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
