@@ -1,0 +1,243 @@
+package compat
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// flavor is one template for "clusterctl generate cluster --flavor".
+type flavor struct {
+	name string
+	// variables that have no default; all others have one.
+	needed, optional []string
+	// kinds of its objects, in order.
+	kinds []string
+	// warnings that the API server gives, each by words of it; there are no others.
+	warnings []string
+}
+
+var flavors = []flavor{
+	{
+		name:     "machinepool",
+		needed:   []string{"AWS_AVAILABILITY_ZONE", "AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "KUBERNETES_AWS_CCM_VERSION", "WORKER_MACHINE_COUNT"},
+		kinds: []string{"Cluster", "AWSCluster", "KubeadmControlPlane", "AWSMachineTemplate", "MachineHealthCheck", "MachinePool", "AWSMachinePool", "KubeadmConfig",
+			"ClusterResourceSet", "ClusterResourceSet", "ConfigMap", "ConfigMap"},
+	},
+	{
+		name:     "eks-managedmachinepool",
+		needed:   []string{"AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AWS_NODE_MACHINE_TYPE", "WORKER_MACHINE_COUNT"},
+		kinds:    []string{"Cluster", "AWSManagedCluster", "AWSManagedControlPlane", "MachinePool", "AWSManagedMachinePool"},
+		warnings: []string{"spec.amiType", "spec.instanceType"},
+	},
+	{
+		name:     "eks-managedmachinepool-launchtemplate",
+		needed:   []string{"AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AWS_NODE_MACHINE_TYPE", "AWS_NODE_ROOT_VOLUME_SIZE", "WORKER_MACHINE_COUNT"},
+		kinds:    []string{"Cluster", "AWSManagedCluster", "AWSManagedControlPlane", "MachinePool", "AWSManagedMachinePool"},
+	},
+}
+
+// TestFlavors holds that what clusterctl makes of the templates is taken by the API server as it is: with every field known,
+// by the rules of every kind, and without a warning that nobody expects.
+func TestFlavors(t *testing.T) {
+	admin(t)
+	installFlavorKinds(t)
+	for _, f := range flavors {
+		t.Run(f.name, func(t *testing.T) {
+			said := &warnings{}
+			config := rest.CopyConfig(server)
+			config.WarningHandlerWithContext = said
+			plain, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := client.WithFieldValidation(plain, metav1.FieldValidationStrict)
+			ns := namespace(t, c)
+			var kinds []string
+			for _, u := range f.process(t) {
+				kinds = append(kinds, u.GetKind())
+				u.SetNamespace(ns) // as clusterctl does with --target-namespace
+				if err := c.Create(t.Context(), u); err != nil {
+					t.Errorf("%s %s: %v", u.GetKind(), u.GetName(), err)
+				}
+				if u.GetKind() == "ConfigMap" {
+					appliedTo(t, c, u)
+				}
+			}
+			if diff := cmp.Diff(f.kinds, kinds); diff != "" {
+				t.Errorf("kinds (-want +got):\n%s", diff)
+			}
+			said.want(t, f.warnings)
+		})
+	}
+}
+
+// process is clusterctl's work on the template, with the variables that are needed and no others.
+func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "templates", "cluster-template-"+f.name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := yamlprocessor.NewSimpleProcessor()
+	defaults, err := p.GetVariableMap(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var needed, optional []string
+	for name, value := range defaults {
+		if value == nil {
+			needed = append(needed, name)
+		} else {
+			optional = append(optional, name)
+		}
+	}
+	slices.Sort(needed)
+	slices.Sort(optional)
+	if diff := cmp.Diff([][]string{f.needed, f.optional}, [][]string{needed, optional}); diff != "" {
+		t.Errorf("variables without and with a default (-want +got):\n%s", diff)
+	}
+	values := map[string]string{"AWS_AVAILABILITY_ZONE": "eu-west-1a", "AWS_REGION": "eu-west-1", "AWS_SSH_KEY_NAME": "default", "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.33.1"}
+	out, err := p.Process(text, func(name string) (string, error) {
+		if value, ok := values[name]; ok {
+			return value, nil
+		}
+		return "", fmt.Errorf("variable %s is not set", name)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return documents(t, string(out))
+}
+
+// documents are the objects of a text.
+func documents(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	for _, document := range strings.Split(text, "\n---\n") {
+		u := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict([]byte(document), &u.Object); err != nil {
+			t.Fatalf("%v in\n%s", err, document)
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
+// appliedTo holds that a workload cluster takes what is to be applied there, each object without anything unknown in it.
+func appliedTo(t *testing.T, c client.Client, u *unstructured.Unstructured) {
+	t.Helper()
+	data, _, err := unstructured.NestedStringMap(u.Object, "data")
+	if err != nil || len(data) == 0 {
+		t.Fatalf("%s: want data, got %v, %v", u.GetName(), data, err)
+	}
+	for _, text := range data {
+		for _, o := range documents(t, text) {
+			err := c.Create(t.Context(), o, client.DryRunAll)
+			if err != nil && !apierrors.IsAlreadyExists(err) {
+				t.Errorf("%s: %s %s: %v", u.GetName(), o.GetKind(), o.GetName(), err)
+			}
+		}
+	}
+}
+
+// warnings are what the API server warned of.
+type warnings struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// HandleWarningHeaderWithContext notes a warning.
+func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, text)
+}
+
+func (w *warnings) want(t *testing.T, words []string) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	left := slices.Clone(w.all)
+	for _, word := range words {
+		i := slices.IndexFunc(left, func(text string) bool { return strings.Contains(text, word) })
+		if i < 0 {
+			t.Errorf("want a warning about %s, got %q", word, w.all)
+			continue
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	if len(left) > 0 {
+		t.Errorf("want no other warnings, got %q", left)
+	}
+}
+
+// installFlavorKinds defines the kinds of the templates that Muster neither owns nor reads: cluster-api's own as they are, and
+// the AWS provider's for whatever fields they have.
+func installFlavorKinds(t *testing.T) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := strings.TrimSpace(string(out))
+	definitions := []*unstructured.Unstructured{documents(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: awsmachinetemplates.infrastructure.cluster.x-k8s.io}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: AWSMachineTemplate, plural: awsmachinetemplates}
+  versions:
+  - {name: v1beta2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`)[0]}
+	for _, file := range []string{
+		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanes.yaml",
+		"core/config/crd/bases/addons.cluster.x-k8s.io_clusterresourcesets.yaml",
+	} {
+		text, err := os.ReadFile(filepath.Join(module, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		definitions = append(definitions, documents(t, strings.TrimPrefix(strings.TrimSpace(string(text)), "---\n"))[0])
+	}
+	c := admin(t)
+	for _, d := range definitions {
+		if err := c.Create(t.Context(), d); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(group + "/v1beta2")
+		list.SetKind(kind + "List")
+		err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			return c.List(ctx, list) == nil, nil
+		})
+		if err != nil {
+			t.Fatalf("%s is not served: %v", kind, err)
+		}
+	}
+}
