@@ -3,6 +3,7 @@ package v1beta2
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -75,6 +76,26 @@ status:
 			name: "no key", reason: "the empty string says none, absence says nothing",
 			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {sshKeyName: ""}}`,
 			want:   ClusterView{Name: "capa", SSHKeyName: &none},
+		},
+		{
+			name: "control plane of EKS", reason: "where node groups are, and whether nodes can join; the version that runs counts",
+			object: `{kind: AWSManagedControlPlane, metadata: {name: eks}, spec: {region: eu-west-1, eksClusterName: default_eks, version: v1.32, s3Bucket: {}}, status: {ready: true, version: "1.31"}}`,
+			want:   ClusterView{Name: "eks", Region: "eu-west-1", EKS: true, EKSClusterName: "default_eks", ControlPlaneVersion: "v1.31", ControlPlaneReady: true},
+		},
+		{
+			name: "new control plane of EKS", reason: "what it shall run is all that is known yet",
+			object: `{kind: AWSManagedControlPlane, metadata: {name: eks}, spec: {version: "1.32"}}`,
+			want:   ClusterView{Name: "eks", EKS: true, ControlPlaneVersion: "v1.32"},
+		},
+		{
+			name: "bucket", reason: "data for machines that user data has no room for",
+			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {s3Bucket: {name: b, presignedURLDuration: 1h30m, bestEffortDeleteObjects: true, nodesIAMInstanceProfiles: [n]}}}`,
+			want:   ClusterView{Name: "capa", Bucket: &BucketView{Name: "b", PresignedURLDuration: 90 * time.Minute, BestEffortDelete: true}},
+		},
+		{
+			name: "words of EKS elsewhere", reason: "a cluster on machines has no cluster in EKS, whatever its fields are called",
+			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {eksClusterName: x, version: "1.3"}, status: {ready: true}}`,
+			want:   ClusterView{Name: "capa"},
 		},
 		{
 			name: "groups of the specification", reason: "groups that the user brings count before the status has them",
