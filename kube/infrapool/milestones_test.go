@@ -1,0 +1,102 @@
+package infrapool
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
+)
+
+func saying(list ...string) []metav1.Condition {
+	var out []metav1.Condition
+	for k := 0; k < len(list); k += 3 {
+		out = append(out, metav1.Condition{Type: list[k], Status: metav1.ConditionStatus(list[k+1]), Reason: list[k+2], Message: "m"})
+	}
+	return out
+}
+
+func TestMilestones(t *testing.T) {
+	t.Parallel()
+	traits := pool.Traits{Group: "node group", Template: "launch template"}
+	version := func(ref, about string) pool.Template { return pool.Template{Ref: ref, About: about, Content: ref} }
+	missing := saying(report.TemplateReady, "False", "TemplateMissing")
+	group := func(reason string) []metav1.Condition { return saying(report.GroupReady, "False", reason) }
+	for name, c := range map[string]struct {
+		why    string
+		before common.Status
+		o      pool.Observed
+		unseen bool
+		want   []report.Event
+	}{
+		"first version": {why: "the template is there", before: common.Status{Conditions: missing}, o: pool.Observed{Versions: []pool.Template{version("lt-1:1", "")}},
+			want: []report.Event{{Reason: "TemplateCreated", Message: "made the launch template lt-1:1"}}},
+		"another version": {why: "by its name, and with what it changes", before: common.Status{Template: "lt-1:1", Conditions: missing},
+			o:    pool.Observed{Versions: []pool.Template{version("lt-1:2", "instanceType a -> b"), version("lt-1:1", "")}},
+			want: []report.Event{{Reason: "TemplateCreated", Message: "made the launch template lt-1:2: instanceType a -> b"}}},
+		"two versions": {why: "each is told, in their order", before: common.Status{Template: "lt-1:1", Conditions: missing},
+			o:    pool.Observed{Versions: []pool.Template{version("lt-1:3", "c"), version("lt-1:2", "b"), version("lt-1:1", "")}},
+			want: []report.Event{{Reason: "TemplateCreated", Message: "made the launch template lt-1:2: b"}, {Reason: "TemplateCreated", Message: "made the launch template lt-1:3: c"}}},
+		"no other version": {why: "once is enough", before: common.Status{Template: "lt-1:2", Conditions: missing}, o: pool.Observed{Versions: []pool.Template{version("lt-1:2", "b"), version("lt-1:1", "")}}},
+		"made anew": {why: "of a template that was deleted behind our back nothing is old", before: common.Status{Template: "lt-1:2", Conditions: missing}, o: pool.Observed{Versions: []pool.Template{version("lt-2:1", "")}},
+			want: []report.Event{{Reason: "TemplateCreated", Message: "made the launch template lt-2:1"}}},
+		"known one pruned": {why: "of those that are older than the newest nobody knows whether they were told of", before: common.Status{Template: "lt-1:2", Conditions: missing},
+			o:    pool.Observed{Versions: []pool.Template{version("lt-1:5", "d"), version("lt-1:4", "c")}},
+			want: []report.Event{{Reason: "TemplateCreated", Message: "made the launch template lt-1:5: d"}}},
+		"brought":         {why: "what is brought was made by somebody else", before: common.Status{Template: "lt-1:1", Conditions: missing}, o: pool.Observed{Versions: []pool.Template{{Ref: "lt-1:2", Given: true}, {Ref: "lt-1:1", Given: true}}}},
+		"restored":        {why: "an object without a status tells no old story", o: pool.Observed{Versions: []pool.Template{version("lt-1:2", "b")}, Group: &pool.Group{}}},
+		"template unseen": {why: "what was never said to be missing was not made now", before: common.Status{Conditions: saying(report.TemplateReady, "Unknown", "Unavailable")}, o: pool.Observed{Versions: []pool.Template{version("lt-1:2", "b")}}},
+		"cloud away":      {why: "nothing was seen", before: common.Status{Template: "lt-1:1", Conditions: missing}, unseen: true},
+
+		"group made": {why: "the cloud makes it for minutes after it was asked", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{ID: "arn:x"}},
+			want: []report.Event{{Reason: "GroupActive", Message: "the node group has been made: arn:x"}}},
+		"being made":   {why: "not yet", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{Busy: &pool.Cause{Reason: "Creating"}}}},
+		"not made":     {why: "its condition tells that", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{Failed: &pool.Cause{Reason: "CREATE_FAILED"}}}},
+		"updated":      {why: "the end of the cloud's work", before: common.Status{Conditions: group("Updating")}, o: pool.Observed{Group: &pool.Group{}}, want: []report.Event{{Reason: "GroupUpdateEnded", Message: "the update of the node group has ended"}}},
+		"at rest":      {why: "nothing has ended", before: common.Status{Conditions: group("AsWanted")}, o: pool.Observed{Group: &pool.Group{}}},
+		"gone":         {why: "the end of the cloud's work", before: common.Status{Conditions: saying(report.Deleting, "True", "GroupDeleting")}, want: []report.Event{{Reason: "GroupGone", Message: "the node group is gone"}}},
+		"gone at once": {why: "a cloud may be that quick", before: common.Status{Conditions: saying(report.Deleting, "True", "DeleteGroup")}, want: []report.Event{{Reason: "GroupGone", Message: "the node group is gone"}}},
+		"long gone":    {why: "once is enough", before: common.Status{Conditions: saying(report.Deleting, "True", "DeleteTemplates")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := milestones(&c.before, engine.Outcome{Seen: !c.unseen, Observed: c.o}, traits)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: want -, got +\n%s", c.why, diff)
+			}
+		})
+	}
+}
+
+func TestTroubled(t *testing.T) {
+	t.Parallel()
+	code := pool.Cause{Reason: "Ec2SubnetMissingIpv6Assignment", Message: "m"}
+	for name, c := range map[string]struct {
+		why           string
+		before, after []metav1.Condition
+		o             pool.Observed
+		want          []report.Event
+	}{
+		"not made": {why: "EKS's own code and words", before: saying(report.GroupReady, "False", "Creating"), after: saying(report.GroupReady, "False", code.Reason),
+			o: pool.Observed{Group: &pool.Group{Failed: &code}}, want: []report.Event{{Warning: true, Reason: code.Reason, Message: "m"}}},
+		"unhealthy": {why: "EKS's own code and words", before: nil, after: saying(report.InstancesReady, "False", code.Reason),
+			o: pool.Observed{Issues: []pool.Cause{code}}, want: []report.Event{{Warning: true, Reason: code.Reason, Message: "m"}}},
+		"still unhealthy": {why: "once is enough", before: saying(report.InstancesReady, "False", code.Reason), after: saying(report.InstancesReady, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
+		"said elsewhere":  {why: "the summary repeats what another condition says", after: saying(report.Ready, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
+		"told already":    {why: "what is news by itself is not told twice", after: saying(report.InstancesReady, "False", "Capacity"), o: pool.Observed{Issues: []pool.Cause{{Reason: "Capacity"}}}},
+		"it will pass":    {why: "a hiccup of the cloud is nothing to look at", after: saying(report.InstancesReady, "False", string(cloud.Throttled)), o: pool.Observed{Issues: []pool.Cause{{Reason: string(cloud.Throttled)}}}},
+		"our own words":   {why: "the cloud has not said that", after: saying(report.GroupReady, "False", "Scaling"), o: pool.Observed{Group: &pool.Group{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, troubled(c.before, c.after, c.o)); diff != "" {
+				t.Errorf("%s: want -, got +\n%s", c.why, diff)
+			}
+		})
+	}
+}
