@@ -16,12 +16,10 @@ import (
 func capacity[S any](p player[S]) {
 	target := p.target()
 	words := p.cloud.Profile().NoCapacity
-	p.fault(sim.Fault{Kind: sim.NoCapacity})
-	o := p.put(target)
-	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref})
-	settle()
-	o = p.observe(target)
-	if len(o.Issues) == 0 || o.Issues[0].Reason != string(cloud.Capacity) || !strings.Contains(o.Issues[0].Message, words) {
+	o := p.wantMachines(target)
+	if !slices.ContainsFunc(o.Issues, func(i pool.Cause) bool {
+		return i.Reason == string(cloud.Capacity) && strings.Contains(i.Message, words)
+	}) {
 		p.Fatalf("want an issue with the reason %s and the words %q, got %+v", cloud.Capacity, words, o.Issues)
 	}
 	told := o.Issues
@@ -36,6 +34,22 @@ func capacity[S any](p player[S]) {
 	if !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return mentions(told, i.Zone) }) {
 		p.Errorf("want the zone named that had no capacity, one of those of %+v, got %+v", o.Instances, told)
 	}
+}
+
+// wantMachines asks for machines while the cloud has none: with a new group, or, where a cloud gives up a group whose first machines
+// do not come, with a larger one.
+func (p player[S]) wantMachines(target cloud.Target[S]) pool.Observed {
+	p.Helper()
+	if p.suite.Works {
+		p.create(target, 0)
+		p.fault(sim.Fault{Kind: sim.NoCapacity})
+		p.start(target, pool.Step{Kind: pool.Resize, Size: sizeSmall})
+	} else {
+		p.fault(sim.Fault{Kind: sim.NoCapacity})
+		p.start(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: p.put(target).Latest().Ref})
+	}
+	settle()
+	return p.observe(target)
 }
 
 func mentions(issues []pool.Cause, words string) bool {

@@ -23,6 +23,8 @@ type mistake[S any] struct {
 	wire        func(http.RoundTripper) http.RoundTripper
 	// about is the kind of step that it is about, empty for all clouds: where a cloud has no such step nobody can get it wrong.
 	about pool.StepKind
+	// in is the exercise that it is about, where that is not every one of the kind.
+	in string
 }
 
 // mistakes are those that the contract is shown to notice.

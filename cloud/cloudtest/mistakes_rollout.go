@@ -14,6 +14,12 @@ func (m mistake[S]) of(kind pool.StepKind) mistake[S] {
 	return m
 }
 
+// within says which exercise the mistake is about.
+func (m mistake[S]) within(name string) mistake[S] {
+	m.in = name
+	return m
+}
+
 // instead bends one kind of step.
 func instead[S any](name, guard string, kind pool.StepKind, bend func(pool.Observed, *pool.Step) (skip bool)) mistake[S] {
 	return doing(name, guard, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
@@ -89,16 +95,16 @@ func rollouts[S any]() []mistake[S] {
 		instead[S]("rolls whatever is of another version", caseTwice, pool.StartRoll, func(_ pool.Observed, s *pool.Step) bool {
 			s.Targets = nil
 			return false
-		}),
+		}).within(nameSomeRoll),
 		instead[S]("spares in a restart what is of the wanted template", caseTwice, pool.StartRoll, func(_ pool.Observed, s *pool.Step) bool {
 			s.Every = false
 			return false
-		}),
+		}).within(nameRestart),
 		theRoll[S]("takes a roll that was cancelled for one that has failed", caseTwice, func(r *pool.Roll) {
 			if r.State == pool.RollCancelled {
 				r.Failures++
 			}
-		}),
+		}).of(pool.CancelRoll),
 		theRoll[S]("does not know what a roll makes", caseTwice, func(r *pool.Roll) { r.Template = pool.Template{} }),
 		instead[S]("cancels nothing", caseTwice, pool.CancelRoll, skipped),
 		instead[S]("cancels whatever runs", caseOtherRoll, pool.CancelRoll, func(o pool.Observed, s *pool.Step) bool {

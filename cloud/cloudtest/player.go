@@ -137,11 +137,34 @@ func (p player[S]) try(target cloud.Target[S], s pool.Step) error {
 	return p.driver.Start(p.Context(), target, s)
 }
 
-// start begins a step that must work.
+// start begins a step that must work, as soon as the cloud is not at work on the group.
 func (p player[S]) start(target cloud.Target[S], s pool.Step) {
 	p.Helper()
+	p.idle(target)
 	if err := p.try(target, s); err != nil {
 		p.Fatalf("start %s: %v", s.Kind, err)
+	}
+}
+
+// idle waits until the cloud is not at work on the group, where it ever is.
+func (p player[S]) idle(target cloud.Target[S]) {
+	p.Helper()
+	for n := 0; p.suite.Works && working(p.observe(target)); n++ {
+		if n == passesMost {
+			p.Fatalf("want the cloud's work on the group to end within %d minutes", passesMost)
+		}
+		rest(time.Minute)
+	}
+}
+
+// working says that the cloud is at work on the group.
+func working(o pool.Observed) bool { return o.Group != nil && o.Group.Busy != nil }
+
+// launch points the group at a version, where that is a step of its own and not the cloud's roll.
+func (p player[S]) launch(target cloud.Target[S], ref string) {
+	p.Helper()
+	if !p.driver.Traits().RollsChanges {
+		p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: ref})
 	}
 }
 
@@ -159,7 +182,9 @@ func (p player[S]) create(target cloud.Target[S], size int) pool.Observed {
 	o := p.put(target)
 	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: size, Template: o.Latest().Ref})
 	settle()
-	o = p.observe(target)
+	if o = p.observe(target); p.suite.Late {
+		o = p.repair(target)
+	}
 	if o.Group == nil || len(o.Instances) != size {
 		p.Fatalf("create: want a group of %d instances, got group %+v, instances %+v, issues %v", size, o.Group, o.Instances, o.Issues)
 	}
@@ -171,6 +196,10 @@ func (p player[S]) repair(target cloud.Target[S]) pool.Observed {
 	p.Helper()
 	for range passesMost {
 		o := p.observe(target)
+		if working(o) {
+			rest(time.Minute)
+			continue
+		}
 		if o.Group == nil || len(o.Group.Drift) == 0 {
 			return o
 		}

@@ -9,8 +9,14 @@ import (
 // asked says whether a cloud with these traits is ever asked for the step of an exercise.
 func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 	switch {
-	case e.kind == pool.StartRoll, e.kind == pool.CancelRoll:
-		return t.Rolls
+	case e.kind == pool.CancelRoll:
+		return t.Rolls && !t.CancelsNot
+	case e.kind == pool.StartRoll:
+		return t.Rolls && (!t.RollsChanges || e.name != nameSomeRoll && e.name != nameRestart)
+	case e.kind == pool.Provide, e.kind == pool.CleanUp:
+		return s.Needy != nil
+	case e.name == nameLaunch:
+		return !t.RollsChanges
 	case e.kind == pool.Release, e.kind == pool.Renew:
 		return s.Holds
 	case e.kind == pool.SetAside, e.name == nameAside:
@@ -20,6 +26,12 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 	}
 	return true
 }
+
+// nameLaunch is the exercise in which the group is pointed at another version; nameRestart has a roll replace what is as wanted.
+const (
+	nameLaunch  = "launching from another version"
+	nameRestart = "another roll for those that the last one left"
+)
 
 // nameAside is the exercise that begins with instances set aside.
 const nameAside = "none set aside"

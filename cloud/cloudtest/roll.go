@@ -10,8 +10,7 @@ import (
 func readyRoll[S any](p player[S]) scene[S] {
 	p.create(p.target(), sizeSmall)
 	target := p.target(p.suite.Changed)
-	o := p.put(target)
-	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+	p.launch(target, p.put(target).Latest().Ref)
 	return seen(p, target)
 }
 
@@ -86,8 +85,7 @@ func readySomeRoll[S any](p player[S]) scene[S] {
 	p.start(sc.target, pool.Step{Kind: pool.Replace, Targets: []pool.Target{{ID: first.ID, ProviderID: first.ProviderID}}})
 	settle()
 	target := rotated(sc.target, 1)
-	o := p.put(target)
-	p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+	p.launch(target, p.put(target).Latest().Ref)
 	sc = seen(p, target)
 	for _, i := range sc.before.Instances {
 		if i.Template.Same(sc.before.Wanted) && i.Template.Ref != sc.before.Latest().Ref {
@@ -161,7 +159,7 @@ func doneCancel[S any](p player[S], sc scene[S], o pool.Observed) {
 
 // otherRoll asks to cancel a roll that is over, or never was, while another runs.
 func otherRoll[S any](p player[S]) {
-	if !p.driver.Traits().Rolls {
+	if traits := p.driver.Traits(); !traits.Rolls || traits.CancelsNot {
 		return
 	}
 	sc := readyRolling(p)

@@ -1,12 +1,11 @@
 package cloudtest
 
 import (
-	"fmt"
 	"slices"
+	"time"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
-	"github.com/muster-project/muster/sim"
 )
 
 // exercise is one kind of step with a pool in which it is due.
@@ -30,6 +29,8 @@ type scene[S any] struct {
 	before pool.Observed
 	// chosen are the instances or the versions that shall go.
 	chosen []string
+	// late says that a group is not complete before it has been repaired.
+	late bool
 }
 
 // sizes of the groups in exercises, as small as they can be for something to be left of them.
@@ -43,7 +44,7 @@ func exercises[S any]() []exercise[S] {
 		{"the first template", pool.PutTemplate, readyNothing[S], duePut[S], donePut[S]},
 		{"another version", pool.PutTemplate, readyVersion[S], duePut[S], donePut[S]},
 		{"a group", pool.CreateGroup, readyTemplate[S], dueCreate[S], doneCreate[S]},
-		{"launching from another version", pool.UpdateGroup, readyLaunch[S], dueLaunch[S], doneLaunch[S]},
+		{nameLaunch, pool.UpdateGroup, readyLaunch[S], dueLaunch[S], doneLaunch[S]},
 		{"another shape", pool.UpdateGroup, readyShape[S], dueShape[S], doneShape[S]},
 		{"more instances", pool.Resize, readyGroup[S], dueResize[S], doneResize[S]},
 		{"fewer instances", pool.Remove, readyRemove[S], dueRemove[S], doneRemove[S]},
@@ -54,8 +55,11 @@ func exercises[S any]() []exercise[S] {
 		{"a longer hold", pool.Renew, readyExpiring[S], dueRenew[S], doneHeld[S]},
 		{"a roll", pool.StartRoll, readyRoll[S], dueRoll[S], doneRoll[S]},
 		{nameSomeRoll, pool.StartRoll, readySomeRoll[S], dueRoll[S], doneSomeRoll[S]},
-		{"another roll for those that the last one left", pool.StartRoll, readyRestart[S], dueRestart[S], doneRestart[S]},
+		{nameRestart, pool.StartRoll, readyRestart[S], dueRestart[S], doneRestart[S]},
 		{"no roll", pool.CancelRoll, readyRolling[S], dueCancel[S], doneCancel[S]},
+		{"another default", pool.DefaultTemplate, readyDefault[S], dueDefault[S], doneDefault[S]},
+		{"what the group needs", pool.Provide, readyNeedy[S], dueProvide[S], doneProvide[S]},
+		{"what is left", pool.CleanUp, readyProvided[S], dueCleanUp[S], doneCleanUp[S]},
 		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
 		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},
 		{"no template", pool.DeleteTemplates, readyTemplate[S], dueDeleteTemplates[S], doneDeleteTemplates[S]},
@@ -64,7 +68,8 @@ func exercises[S any]() []exercise[S] {
 
 func seen[S any](p player[S], target cloud.Target[S]) scene[S] {
 	p.Helper()
-	return scene[S]{target: target, before: p.observe(target)}
+	p.idle(target)
+	return scene[S]{target: target, before: p.observe(target), late: p.suite.Late}
 }
 
 func readyNothing[S any](p player[S]) scene[S] { return seen(p, p.target()) }
@@ -88,6 +93,14 @@ func readyLaunch[S any](p player[S]) scene[S] {
 	sc := readyVersion(p)
 	p.put(sc.target)
 	return seen(p, sc.target)
+}
+
+// repairs is the step that completes a group which gets some of what it shall have late.
+func repairs[S any](sc scene[S], o pool.Observed) *pool.Step {
+	if !sc.late || o.Group == nil || len(o.Group.Drift) == 0 {
+		return nil
+	}
+	return &pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift}
 }
 
 func readyShape[S any](p player[S]) scene[S] {
@@ -152,7 +165,7 @@ func donePut[S any](p player[S], sc scene[S], o pool.Observed) {
 
 func dueCreate[S any](sc scene[S], o pool.Observed) *pool.Step {
 	if o.Group != nil {
-		return nil
+		return repairs(sc, o)
 	}
 	if s := duePut(sc, o); s != nil {
 		return s
@@ -303,7 +316,12 @@ func (p player[S]) finish(e exercise[S], sc scene[S]) {
 	p.Helper()
 	var refused error
 	for range passesMost {
-		s := e.due(sc, p.observe(sc.target))
+		o := p.observe(sc.target)
+		if working(o) {
+			rest(time.Minute)
+			continue
+		}
+		s := e.due(sc, o)
 		if s == nil {
 			settle()
 			e.done(p, sc, p.observe(sc.target))
@@ -350,46 +368,4 @@ func pagedSteps[S any](p player[S]) {
 		p = p.again()
 		p.finish(e, sc)
 	})
-}
-
-// callsOf are the requests that the exercise's step sends when all is well, from the driver that has prepared it or from one
-// that has seen nothing.
-func callsOf[S any](p player[S], e exercise[S], forgetful bool) []call {
-	p.Helper()
-	sc, s := p.begin(e)
-	if forgetful {
-		p = p.again()
-	}
-	before := len(p.wire.carried)
-	list := numbered(p.sent(func() { p.start(sc.target, s) }))
-	for i := range list {
-		list[i].carries = p.wire.carried[before+i]
-	}
-	return list
-}
-
-// call is one of the requests that something sends.
-type call struct {
-	service, action string
-	// before is how many of the same name come before it, earlier how many writes.
-	before, earlier int
-	// writes says that it writes, carries that bootstrap data is in it.
-	writes, carries bool
-}
-
-func (c call) String() string { return fmt.Sprintf("%s:%s[%d]", c.service, c.action, c.before) }
-
-// numbered tells requests of one name apart.
-func numbered(sent []sim.Call) []call {
-	list := make([]call, 0, len(sent))
-	named, earlier := map[string]int{}, 0
-	for _, c := range sent {
-		name := c.Service + ":" + c.Action
-		list = append(list, call{service: c.Service, action: c.Action, before: named[name], earlier: earlier, writes: c.Mutating})
-		named[name]++
-		if c.Mutating {
-			earlier++
-		}
-	}
-	return list
 }

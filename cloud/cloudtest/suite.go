@@ -39,6 +39,8 @@ type Suite[S any] struct {
 	// Changed wants other machines; Reshaped another group around the same machines, in every field that a group has;
 	// Searching finds by their properties, several of each, all things that can be found so.
 	Changed, Reshaped, Searching func(S) S
+	// Needy wants a group that needs something beside its template which does not exist; nil where groups never do.
+	Needy func(S) S
 	// Broken names, by the field that is to be blamed, something that the cloud does not have.
 	Broken map[string]func(S) S
 	// AskedTag is the key of a tag of groups that Reshaped asks for, FixedTag that of one which the driver puts on every group
@@ -48,6 +50,12 @@ type Suite[S any] struct {
 	Many int
 	// Holds says that the cloud keeps an instance that is to go running until it is released.
 	Holds bool
+	// Works says that the cloud is at work on a group for a while after each change of it, and takes no other change meanwhile.
+	Works bool
+	// Late says that some of what a group shall have can be put there only once it exists: it differs until that is repaired.
+	Late bool
+	// BootsAlone says that machines boot without bootstrap data too.
+	BootsAlone bool
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
 }
