@@ -26,6 +26,9 @@ const (
 	roleHash   = 10
 	// defaultPartition is that of the commercial regions.
 	defaultPartition = "aws"
+	// rolePeriod is how long what was read of a role is good enough: who takes a policy away breaks what runs sooner than anybody
+	// looks, and what is to be made is looked at in any case.
+	rolePeriod = 30 * time.Minute
 	// fieldBoundary is the boundary of a role that we make.
 	fieldBoundary = "spec.rolePermissionsBoundary"
 )
@@ -159,12 +162,12 @@ func (p *pass) readRole(ctx context.Context) error {
 	if known.name != name {
 		*known = roleRead{name: name}
 	}
-	if known.at.IsZero() || known.arn == "" || p.slow(known.at) {
+	if known.at.IsZero() || known.arn == "" || p.now.Sub(known.at) >= rolePeriod && p.slow(known.at) {
 		if err := p.getRole(ctx, name); err != nil {
 			return err
 		}
 	}
-	if known.ours && (known.listed.IsZero() || p.slow(known.listed)) {
+	if known.ours && (known.listed.IsZero() || p.now.Sub(known.listed) >= rolePeriod && p.slow(known.listed)) {
 		return p.listPolicies(ctx)
 	}
 	return nil

@@ -293,6 +293,12 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
+	if err := p.readUpdates(ctx, is); err != nil {
+		return err
+	}
+	if p.rolled(is, want, s.Template) {
+		return nil
+	}
 	last := ""
 	if list := p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate); len(list) > 0 {
 		last = session.Deref(list[0].Id)
@@ -321,14 +327,24 @@ func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (
 	if err != nil {
 		return nil, err
 	}
-	now := p.runsNow(is)
-	if next.minor != 0 && next.minor != now.minor {
-		input.Version = new(eksVersion(next.minor))
+	if p.t.pool.OwnImage() {
+		return input, nil
 	}
-	if next.release != "" && next.release != now.release {
+	// Without a version EKS would take the control plane's, without a release the newest.
+	if minor := cmp.Or(next.minor, p.runsNow(is).minor); minor != 0 {
+		input.Version = new(eksVersion(minor))
+	}
+	if next.release != "" {
 		input.ReleaseVersion = &next.release
 	}
 	return input, nil
+}
+
+// rolled says that the group is launched from the template and runs what the next step leads to already, and that no update has
+// left anything else behind.
+func (p *pass) rolled(is *ekstypes.Nodegroup, want wanted, template string) bool {
+	now := p.templateNow(is, want)
+	return now.Ref == template && now.Same(want.template) && len(p.openUpdates()) == 0
 }
 
 // rollsAfterAll finds out whether the update that is under way is the one that was asked for.

@@ -67,19 +67,9 @@ func (p *pass) wantSubnets(ctx context.Context, look *session.Resolver, w *wante
 
 // wantTemplate translates the launch template, and puts the version to it that the next step leads to.
 func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *wanted) error {
-	architecture, err := p.wantLaunch(ctx, look, w)
-	if err != nil {
-		return err
-	}
 	a, err := p.asked()
 	if err != nil {
 		return err
-	}
-	if !a.image {
-		w.group.images = ekstypes.AMITypes(session.Deref(p.t.pool.AMIType))
-		if w.group.images == "" {
-			w.group.images = defaultImages(cmp.Or(a.minor, a.controlPlane), architecture == string(armProcessor))
-		}
 	}
 	is := 0
 	if group := p.memory.group.is; group != nil {
@@ -87,6 +77,16 @@ func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *want
 	}
 	if w.course, err = courseOf(a, is); err != nil {
 		return err
+	}
+	architecture, err := p.wantLaunch(ctx, look, w)
+	if err != nil {
+		return err
+	}
+	if !a.image {
+		w.group.images = ekstypes.AMITypes(session.Deref(p.t.pool.AMIType))
+		if w.group.images == "" {
+			w.group.images = defaultImages(cmp.Or(a.minor, a.controlPlane), architecture == armProcessor)
+		}
 	}
 	given := p.t.template == ""
 	w.template = pool.Template{

@@ -1,0 +1,132 @@
+package nodegroup_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+func TestContract(t *testing.T) { suite().Run(t) }
+
+func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
+
+func suite() cloudtest.Suite[source] {
+	return cloudtest.Suite[source]{
+		Cloud: func() (cloudtest.Cloud, error) {
+			server, err := newCloud(version)
+			return managed{server}, err
+		},
+		Driver: func(wire http.RoundTripper) (cloud.Driver[source], error) {
+			return newDriver(wire, func(o *nodegroup.Options) { o.EnableIAM, o.AllowAddRoles = true, true })
+		},
+		Pool:              withTemplate,
+		KubernetesVersion: version,
+		Changed:           spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" }),
+		Reshaped:          spec(reshape),
+		Searching:         spec(search),
+		Needy:             spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "for-this-pool" }),
+		Broken: map[string]func(source) source{
+			"spec.awsLaunchTemplate.instanceType": spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }),
+			"spec.subnetIDs[0]":                   spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.SubnetIDs = []string{"subnet-0123456789abcdef0"} }),
+		},
+		AskedTag: "stage", FixedTag: "muster.dev/cluster",
+		Many: 210, SteadyReads: 3, Works: true, Late: true, BootsAlone: true,
+	}
+}
+
+// reshape changes every field of a node group that can be changed.
+func reshape(s *awsv1.AWSManagedMachinePoolSpec) {
+	s.Scaling = &awsv1.ManagedMachinePoolScaling{MinSize: new(int32(1)), MaxSize: new(int32(6))}
+	s.Labels = awsv1.NodeLabels{"tier": "blue"}
+	s.Taints = awsv1.Taints{{Key: "only", Value: "x", Effect: awsv1.TaintEffectNoSchedule}}
+	s.UpdateConfig = &awsv1.UpdateConfig{MaxUnavailablePercentage: new(50)}
+	s.NodeRepairConfig = &awsv1.NodeRepairConfig{Enabled: new(true)}
+	s.AdditionalTags = awsv1.Tags{"stage": "test"}
+}
+
+// search finds all that can be found by its properties so that there are several of each.
+func search(s *awsv1.AWSManagedMachinePoolSpec) {
+	s.AWSLaunchTemplate.AdditionalSecurityGroups = []awsv1.AWSResourceReference{{Filters: []awsv1.Filter{{Name: "group-name", Values: []string{"muster-*"}}}}}
+	s.AWSLaunchTemplate.ImageLookupFormat = "capa-ami-{{.BaseOS}}-?1.33.*"
+}
+
+// managed is the simulator for those whose groups are node groups.
+type managed struct{ *simaws.Server }
+
+// Profile has hands for node groups, and those of the account for everything else.
+func (m managed) Profile() sim.Profile {
+	p := m.Server.Profile()
+	settings := config(simaws.Region)
+	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: m.Server}}
+	by := hands{eks.NewFromConfig(settings)}
+	for _, d := range []sim.Deed{sim.LaunchFrom, sim.Resume, sim.Unhook, sim.BeginRoll, sim.EndRoll, sim.FailRoll} {
+		p.Hands[d] = nil
+	}
+	p.Hands[sim.MakeGroup], p.Hands[sim.DeleteGroup] = by.make, by.drop
+	p.Hands[sim.SetSize], p.Hands[sim.SetBounds] = by.size, by.bounds
+	p.Hands[sim.Untag], p.Hands[sim.Retag] = by.untag, by.retag
+	return p
+}
+
+// hands do to node groups what somebody does with EKS's own tools.
+type hands struct{ eks *eks.Client }
+
+func (h hands) make(on sim.Thing) error {
+	_, err := h.eks.CreateNodegroup(context.Background(), &eks.CreateNodegroupInput{
+		ClusterName: new(clusterName), NodegroupName: &on.Name, NodeRole: new("arn:aws:iam::" + simaws.AccountID + ":role/" + simaws.NodegroupRole),
+		Subnets: []string{simaws.SubnetID}, ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: new(int32(0)), MaxSize: new(int32(1)), DesiredSize: new(int32(0))},
+	})
+	return err
+}
+
+func (h hands) drop(on sim.Thing) error {
+	_, err := h.eks.DeleteNodegroup(context.Background(), &eks.DeleteNodegroupInput{ClusterName: new(clusterName), NodegroupName: &on.Name})
+	return err
+}
+
+func (h hands) update(on sim.Thing, scaling ekstypes.NodegroupScalingConfig) error {
+	_, err := h.eks.UpdateNodegroupConfig(context.Background(), &eks.UpdateNodegroupConfigInput{ClusterName: new(clusterName), NodegroupName: &on.Name, ScalingConfig: &scaling})
+	return err
+}
+
+func (h hands) size(on sim.Thing) error {
+	return h.update(on, ekstypes.NodegroupScalingConfig{DesiredSize: new(int32(on.Size))})
+}
+
+func (h hands) bounds(on sim.Thing) error {
+	return h.update(on, ekstypes.NodegroupScalingConfig{MaxSize: new(int32(on.Size))})
+}
+
+func (h hands) untag(on sim.Thing) error {
+	arn, err := h.arn(on)
+	if err == nil {
+		_, err = h.eks.UntagResource(context.Background(), &eks.UntagResourceInput{ResourceArn: arn, TagKeys: []string{on.Key}})
+	}
+	return err
+}
+
+func (h hands) retag(on sim.Thing) error {
+	arn, err := h.arn(on)
+	if err == nil {
+		_, err = h.eks.TagResource(context.Background(), &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{on.Key: on.Value}})
+	}
+	return err
+}
+
+func (h hands) arn(on sim.Thing) (*string, error) {
+	found, err := h.eks.DescribeNodegroup(context.Background(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: &on.Name})
+	if err != nil {
+		return nil, err
+	}
+	return found.Nodegroup.NodegroupArn, nil
+}
