@@ -24,6 +24,8 @@ const (
 	KeyName                     = "default"
 	// InstanceType is one that the catalogue has and that suits a small node.
 	InstanceType = "t3.large"
+	// BucketName is the account's bucket.
+	BucketName = "muster-bootstrap"
 )
 
 // Account is one account of the simulated cloud.
@@ -36,6 +38,8 @@ type Account struct {
 	Network Network
 	// Roles that exist from the start; nil means DefaultRoles.
 	Roles []Role
+	// Buckets of S3 that the account has.
+	Buckets []Bucket
 	// Policy is a document of IAM that says what the account's keys may do; nil lets them do everything.
 	Policy []byte
 }
@@ -61,7 +65,7 @@ type Subnet struct {
 func DefaultAccount() Account {
 	return Account{
 		ID: AccountID, AccessKeyID: AccessKeyID, SecretAccessKey: SecretAccessKey,
-		Region: Region, Network: networkIn(AccountID, Region),
+		Region: Region, Network: networkIn(AccountID, Region), Buckets: []Bucket{{Name: BucketName}},
 	}
 }
 

@@ -21,6 +21,9 @@ func (x *exchange) write(w http.ResponseWriter, out any) {
 	}
 	w.Header().Set("Content-Type", protocolOf(x.service).kind)
 	w.Header().Set("X-Amzn-Requestid", x.requestID())
+	if a, ok := out.(objectAnswer); ok {
+		a.headers(w.Header())
+	}
 	_, _ = w.Write(body) // the client went away
 }
 

@@ -62,6 +62,8 @@ func internalCode(service string) string {
 		return "ServerException"
 	case serviceIAM:
 		return "ServiceFailure"
+	case serviceS3:
+		return "InternalError"
 	default:
 		return "InternalFailure"
 	}
@@ -100,6 +102,7 @@ var (
 			sigv4.ErrMismatch: {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
 			sigv4.ErrExpired:  {"RequestExpired", "Request has expired.", http.StatusBadRequest},
 		},
+		serviceS3: objectSignatures,
 		serviceEKS: {
 			sigv4.ErrMissing:  {"MissingAuthenticationTokenException", "Missing Authentication Token", http.StatusForbidden},
 			sigv4.ErrUnknown:  {"UnrecognizedClientException", "The security token included in the request is invalid.", http.StatusForbidden},

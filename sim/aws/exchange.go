@@ -169,7 +169,7 @@ func (x *exchange) secret(i sigv4.Identity) (string, bool) {
 var subjects = []string{
 	"AutoScalingGroupName", "LaunchTemplateName", "LaunchTemplateId", "InstanceId", "InstanceId.1", "InstanceIds.member.1",
 	"AutoScalingGroupNames.member.1", "LaunchTemplateName.1", "LaunchTemplateId.1", "Tags.member.1.ResourceId", "ResourceId.1",
-	"nodegroupName", "clusterName", "name", "resourceArn", "RoleName", "InstanceProfileName", "PolicyArn", "PolicyName", "RoleArn",
+	"nodegroupName", "clusterName", "name", "resourceArn", "RoleName", "InstanceProfileName", "PolicyArn", "PolicyName", "RoleArn", "Key",
 }
 
 func (x *exchange) subject() string {

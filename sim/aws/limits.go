@@ -120,6 +120,8 @@ func (x *exchange) throttled() *apiError {
 		return &apiError{Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: http.StatusServiceUnavailable}
 	case serviceSSM:
 		return refuse("ThrottlingException", "Rate exceeded")
+	case serviceS3:
+		return &apiError{Code: "SlowDown", Message: "Please reduce your request rate.", Status: http.StatusServiceUnavailable}
 	case serviceEKS:
 		return &apiError{Code: "ThrottlingException", Message: "Rate exceeded", Status: http.StatusTooManyRequests}
 	default:

@@ -137,6 +137,13 @@ var operations = map[string]map[string]operation{
 		"GetInstanceProfile":          read((*realm).getInstanceProfile),
 		"ListInstanceProfilesForRole": read((*realm).listInstanceProfilesForRole),
 	},
+	serviceS3: {
+		"PutObject":    {run: putObject, mutating: true},
+		"CopyObject":   {run: copyObject, mutating: true},
+		"DeleteObject": {run: deleteObject, mutating: true},
+		"GetObject":    {run: getObject},
+		"HeadObject":   {run: headObject},
+	},
 	serviceEKS: {
 		"CreateCluster":          write((*realm).createCluster),
 		"DeleteCluster":          write((*realm).deleteCluster),

@@ -41,6 +41,8 @@ func protocolOf(service string) protocol {
 		return jsonProtocol
 	case serviceEKS:
 		return restProtocol
+	case serviceS3:
+		return s3Protocol
 	default:
 		return queryProtocol
 	}

@@ -41,6 +41,7 @@ type realm struct {
 	clusters       *sim.Table[cluster]
 	nodegroups     *sim.Table[nodegroup]
 	updates        *sim.Table[update]
+	objects        *sim.Table[storedObject]
 
 	// due is when something happens next by itself; stirred is set when somebody has changed something.
 	due     time.Time
@@ -78,13 +79,14 @@ func newRealm(s *Server, account, region string) *realm {
 		clusters:       sim.NewTable[cluster](p + "eks-cluster/"),
 		nodegroups:     sim.NewTable[nodegroup](p + "eks-nodegroup/"),
 		updates:        sim.NewTable[update](p + "eks-update/"),
+		objects:        sim.NewTable[storedObject](p + "s3-object/"),
 	}
 }
 
 func (r *realm) tables() []stored {
 	return []stored{
 		r.sequence, r.templates, r.versions, r.blobs, r.instances, r.groups, r.members, r.activities, r.refreshes, r.tokens,
-		r.images, r.vpcs, r.subnets, r.securityGroups, r.keyPairs, r.clusters, r.nodegroups, r.updates,
+		r.images, r.vpcs, r.subnets, r.securityGroups, r.keyPairs, r.clusters, r.nodegroups, r.updates, r.objects,
 	}
 }
 

@@ -43,6 +43,11 @@ type header struct {
 	date      string
 	signed    []string
 	signature string
+	// at is when it was signed, valid how long the signature holds.
+	at    string
+	valid time.Duration
+	// presigned says that the signature stands in the address.
+	presigned bool
 }
 
 // Parse reads who claims to have signed a request, and for which region and service, without checking it.
@@ -62,15 +67,19 @@ func Verify(r *http.Request, body []byte, now time.Time, secret func(Identity) (
 	if !ok {
 		return h.Identity, ErrUnknown
 	}
-	at, err := time.Parse(timeFormat, r.Header.Get("X-Amz-Date"))
+	at, err := time.Parse(timeFormat, h.at)
 	if err != nil || at.Format("20060102") != h.date {
 		return h.Identity, fmt.Errorf("%w: X-Amz-Date and the credential's date are wanted alike", ErrMalformed)
 	}
-	if at.Before(now.Add(-maxSkew)) || at.After(now.Add(maxSkew)) {
-		return h.Identity, fmt.Errorf("%w: %s is not within 15 minutes of %s", ErrExpired, at.Format(timeFormat), now.UTC().Format(timeFormat))
+	if at.Before(now.Add(-h.valid)) || at.After(now.Add(maxSkew)) {
+		return h.Identity, fmt.Errorf("%w: %s is not within %s of %s", ErrExpired, at.Format(timeFormat), h.valid, now.UTC().Format(timeFormat))
+	}
+	payload, err := h.payload(r, body)
+	if err != nil {
+		return h.Identity, err
 	}
 	scope := strings.Join([]string{h.date, h.Region, h.Service, "aws4_request"}, "/")
-	canonical := sha256.Sum256([]byte(canonicalRequest(r, body, h.signed)))
+	canonical := sha256.Sum256([]byte(h.canonicalRequest(r, payload)))
 	toSign := strings.Join([]string{algorithm, at.Format(timeFormat), scope, hex.EncodeToString(canonical[:])}, "\n")
 	want := hex.EncodeToString(mac(signingKey(key, h), toSign))
 	if subtle.ConstantTimeCompare([]byte(want), []byte(h.signature)) != 1 {
@@ -81,6 +90,9 @@ func Verify(r *http.Request, body []byte, now time.Time, secret func(Identity) (
 
 func parse(r *http.Request) (header, error) {
 	v := r.Header.Get("Authorization")
+	if v == "" && r.URL.Query().Has("X-Amz-Signature") {
+		return parsePresigned(r.URL.Query())
+	}
 	if v == "" {
 		return header{}, ErrMissing
 	}
@@ -97,7 +109,7 @@ func parse(r *http.Request) (header, error) {
 	if len(scope) != 5 || scope[4] != "aws4_request" || parts["SignedHeaders"] == "" || parts["Signature"] == "" {
 		return header{}, fmt.Errorf("%w: Credential, SignedHeaders and Signature are wanted", ErrMalformed)
 	}
-	h := header{date: scope[1], signed: strings.Split(parts["SignedHeaders"], ";"), signature: parts["Signature"]}
+	h := header{at: r.Header.Get("X-Amz-Date"), valid: maxSkew, date: scope[1], signed: strings.Split(parts["SignedHeaders"], ";"), signature: parts["Signature"]}
 	h.Identity = Identity{AccessKeyID: scope[0], Region: scope[2], Service: scope[3], SessionToken: r.Header.Get("X-Amz-Security-Token")}
 	if !slices.Contains(h.signed, "host") {
 		return h, fmt.Errorf("%w: host must be a signed header", ErrMalformed)
@@ -105,19 +117,62 @@ func parse(r *http.Request) (header, error) {
 	return h, nil
 }
 
-func canonicalRequest(r *http.Request, body []byte, signed []string) string {
+// parsePresigned reads a signature that stands in the address, which whoever has the address can use for a while.
+func parsePresigned(q url.Values) (header, error) {
+	scope := strings.Split(q.Get("X-Amz-Credential"), "/")
+	seconds, err := strconv.Atoi(q.Get("X-Amz-Expires"))
+	if q.Get("X-Amz-Algorithm") != algorithm || len(scope) != 5 || scope[4] != "aws4_request" || err != nil || seconds < 1 || seconds > maxPresigned {
+		return header{}, fmt.Errorf("%w: X-Amz-Algorithm, X-Amz-Credential and X-Amz-Expires of at most a week are wanted", ErrMalformed)
+	}
+	return header{
+		Identity: Identity{AccessKeyID: scope[0], Region: scope[2], Service: scope[3], SessionToken: q.Get("X-Amz-Security-Token")},
+		date:     scope[1], signed: strings.Split(q.Get("X-Amz-SignedHeaders"), ";"), signature: q.Get("X-Amz-Signature"),
+		at: q.Get("X-Amz-Date"), valid: time.Duration(seconds) * time.Second, presigned: true,
+	}, nil
+}
+
+const (
+	// maxPresigned is how many seconds an address may be valid: a week.
+	maxPresigned = 7 * 24 * 60 * 60
+	// unsigned stands for the hash of a body that is not signed.
+	unsigned = "UNSIGNED-PAYLOAD"
+	// plainPaths is the service whose paths are signed as they are on the wire.
+	plainPaths = "s3"
+)
+
+// payload is what stands for the body in what is signed. Where the client says what its hash is, it must be that.
+func (h header) payload(r *http.Request, body []byte) (string, error) {
+	hashed := sha256.Sum256(body)
+	sum := hex.EncodeToString(hashed[:])
+	switch said := r.Header.Get("X-Amz-Content-Sha256"); {
+	case h.Service != plainPaths:
+	case h.presigned, said == unsigned:
+		return unsigned, nil
+	case said != sum:
+		return "", fmt.Errorf("%w: the body is not the one of X-Amz-Content-Sha256", ErrMismatch)
+	}
+	return sum, nil
+}
+
+func (h header) canonicalRequest(r *http.Request, payload string) string {
 	var b strings.Builder
-	// Paths are escaped once more than they are on the wire, slashes apart.
-	path := strings.ReplaceAll(escape(r.URL.EscapedPath()), "%2F", "/")
+	path := r.URL.EscapedPath()
+	if h.Service != plainPaths {
+		// Paths are escaped once more than they are on the wire, slashes apart.
+		path = strings.ReplaceAll(escape(path), "%2F", "/")
+	}
 	if path == "" {
 		path = "/"
 	}
-	b.WriteString(r.Method + "\n" + path + "\n" + canonicalQuery(r.URL.Query()) + "\n")
-	for _, name := range signed {
+	query := r.URL.Query()
+	if h.presigned {
+		query.Del("X-Amz-Signature")
+	}
+	b.WriteString(r.Method + "\n" + path + "\n" + canonicalQuery(query) + "\n")
+	for _, name := range h.signed {
 		b.WriteString(name + ":" + headerValue(r, name) + "\n")
 	}
-	sum := sha256.Sum256(body)
-	b.WriteString("\n" + strings.Join(signed, ";") + "\n" + hex.EncodeToString(sum[:]))
+	b.WriteString("\n" + strings.Join(h.signed, ";") + "\n" + payload)
 	return b.String()
 }
 
