@@ -146,11 +146,13 @@ var told = []string{
 
 // inWords is what a write asks for, without its secrets, and which instances it names.
 func inWords(service string, req *http.Request) (text string, named []string, err error) {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return "", nil, fmt.Errorf("read the request: %w", err)
+	var body []byte
+	if req.Body != nil {
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return "", nil, fmt.Errorf("read the request: %w", err)
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	req.Body = io.NopCloser(bytes.NewReader(body))
 	if service == "eks" {
 		if req.Method != http.MethodDelete {
 			named = []string{}

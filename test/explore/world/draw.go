@@ -16,8 +16,11 @@ const (
 
 // Draw makes the scenario of a seed.
 func Draw(seed uint64) Scenario {
-	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}}
+	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}, happenings: happenings, actions: actions}
 	s := &d.s
+	if seed%managedShare == 0 {
+		s.Managed, d.happenings, d.actions = true, managedHappenings, managedActions
+	}
 	d.within = time.Duration([]int{2, 3, 5, 10}[d.IntN(4)]) * time.Minute
 	s.Ends = d.within + after
 	s.Least, s.Speed = d.IntN(3), []float64{1, 3, 5, 10}[d.IntN(4)]
@@ -35,7 +38,9 @@ func Draw(seed uint64) Scenario {
 	if d.IntN(4) == 0 {
 		s.add(Event{What: Bootstrap, At: time.Duration(d.IntN(120)) * time.Second})
 	}
-	if d.IntN(5) == 0 {
+	if s.Managed {
+		s.Refresh, s.SkipModel, s.Bare, s.Roles = Plain, false, d.IntN(3) == 0, d.IntN(2) == 0
+	} else if d.IntN(5) == 0 {
 		s.add(Event{What: HandForeign, N: d.IntN(3)})
 		s.add(Event{What: HandDropForeign, At: time.Minute + d.moment()})
 	}
@@ -67,7 +72,7 @@ func (d *drawing) versions() {
 			d.s.add(Event{What: Template, At: d.moment(), N: n + d.IntN(9)})
 		}
 	}
-	if d.IntN(12) == 0 && !d.s.Spot {
+	if d.IntN(12) == 0 && !d.s.Spot && !d.s.Managed {
 		d.s.Brought = true
 	}
 	if d.IntN(10) == 0 {
@@ -101,6 +106,9 @@ func DrawEdit(seed uint64) Scenario {
 type drawing struct {
 	*rand.Rand
 	s Scenario
+	// happenings and actions are those of the scenario's kind, each as often as it is named.
+	happenings []What
+	actions    []string
 	// within bounds how long edits go on: together in a few minutes, or each by itself.
 	within time.Duration
 }
@@ -133,8 +141,26 @@ var happenings = []What{
 	Restart, Crash, Crash, Crash, Away, Block, Unready, Nudge, Nudge, Lag, Lag, Deaf, Rival, Meet, Meet, Pause,
 }
 
+// managedShare of the scenarios, the drawn ones, are about managed node groups.
+const managedShare = 4
+
+// managedHappenings are those of managed node groups.
+var managedHappenings = []What{
+	Replicas, Replicas, Replicas, Replicas, Bounds, Template, Template, Template, Template, Back, GroupEdit, GroupEdit, GroupEdit, Token, External, Autoscaler,
+	Strategy, BadTemplate, RestartNow, HandInterrupt, HandUnhealthy, Upgrade, Upgrade,
+	Mark, HandTerminate, HandTerminate, HandFail, HandResize, HandTags, HandLabels, HandLabels, HandRole, HandDisown, HandDropGroup, HandBounds,
+	HandBreak, HandFailUpdate, HandFailEnding,
+	Restart, Crash, Crash, Crash, Away, Block, Unready, Nudge, Nudge, Lag, Lag, Deaf, Rival, Meet, Meet, Pause,
+}
+
+// managedActions are the calls that a fault may be for where node groups are managed.
+var managedActions = []string{
+	"*", "*", "Describe*", "Create*", "Update*", "Terminate*", "Delete*", "CreateNodegroup", "UpdateNodegroup*", "DescribeNodegroup", "TagResource",
+	"DescribeAutoScalingGroups", "DescribeLaunchTemplate*", "ListUpdates", "DescribeUpdate", "GetRole", "CreateRole", "AttachRolePolicy", "DeleteRole",
+}
+
 func (d *drawing) happening() {
-	e := Event{What: happenings[d.IntN(len(happenings))], At: d.near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
+	e := Event{What: d.happenings[d.IntN(len(d.happenings))], At: d.near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
 	if e.What == BadTemplate && (d.s.SkipModel || d.s.Refresh == Disabled) {
 		e.What = Template // nothing would ever replace what does not join
 	}
@@ -148,6 +174,8 @@ func (d *drawing) follow(e Event) {
 		return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, d.within+time.Minute)
 	}
 	switch e.What {
+	case HandBreak, HandFailEnding:
+		d.s.add(Event{What: HandHeal, At: later(10, 300)})
 	case HandDisown:
 		d.s.add(Event{What: HandOwn, At: later(10, 300)})
 	case Autoscaler:
@@ -183,7 +211,7 @@ var actions = []string{
 
 // cloudFault is one of the cloud: a burst, or one at a certain call.
 func (d *drawing) cloudFault() {
-	f := sim.Fault{Action: actions[d.IntN(len(actions))]}
+	f := sim.Fault{Action: d.actions[d.IntN(len(d.actions))]}
 	switch d.IntN(10) {
 	case 0, 1:
 		f.Kind = sim.Throttle

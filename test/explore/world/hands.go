@@ -175,6 +175,10 @@ func (w *World) own() {
 	if _, o := w.objects(w.user); o == nil {
 		return
 	}
+	if w.scenario.Managed {
+		w.ownManaged()
+		return
+	}
 	if g := w.account.find(name); g != nil && g.Tags[tagOwner] == thief {
 		_ = w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, name, Event{What: HandOwn}) })
 		w.account.owned = time.Now()

@@ -92,6 +92,7 @@ func (a *account) nodegroups(state simaws.State, there there) []oracle.Group {
 		if g, ok := behind[n.Group]; ok {
 			is := a.group(g, there)
 			out.Members, out.Content, out.Size = is.Members, is.Content, is.Size
+			out.Max = max(out.Max, is.Max) // EKS's own updates go above it
 		}
 		list = append(list, out)
 	}

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	simaws "github.com/muster-project/muster/sim/aws"
 )
 
 // theirs is what somebody else puts onto what is ours, and that stays there.
@@ -52,6 +55,30 @@ func (w *World) toManaged(e Event) error {
 		}
 	}
 	return w.account.hand(func(ctx context.Context) error { return w.account.meddleManaged(ctx, n, e) })
+}
+
+// ownManaged gives the node group back that was taken from us.
+func (w *World) ownManaged() {
+	if n := w.account.nodegroup(); n != nil && n.Tags[tagOwner] == thief {
+		_ = w.account.hand(func(ctx context.Context) error { return w.account.meddleManaged(ctx, n, Event{What: HandOwn}) })
+		w.account.owned = time.Now()
+	}
+}
+
+// appease takes back what keeps a node group or its role from being looked after, or from going.
+func (w *World) appease() {
+	n := w.account.nodegroup()
+	if n != nil {
+		w.must(w.account.server.ClearIssues(n.Cluster, n.Name), "heal the node group")
+	}
+	for _, r := range w.account.server.State(simaws.AccountID, simaws.Region).Roles {
+		if slices.Contains(r.Attached, theirPolicy) {
+			_ = w.account.hand(func(ctx context.Context) error {
+				_, err := w.account.byHandIAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &r.Name, PolicyArn: awssdk.String(theirPolicy)})
+				return err
+			})
+		}
+	}
 }
 
 // meddleManaged is a change by hand that takes a call.

@@ -6,6 +6,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/test/explore/oracle"
 )
 
 // infra is a pool's infrastructure object, of one of the kinds: the other is nil.
@@ -102,4 +103,16 @@ func (o *infra) rolls() bool {
 	}
 	p := o.group.Spec.RefreshPreferences
 	return o.group.Spec.Strategy != nil || p == nil || !p.Disable
+}
+
+// unavailable is how many machines of a managed pool may be missing.
+func (o *infra) unavailable() oracle.Share {
+	switch c := o.managed.Spec.UpdateConfig; {
+	case c == nil:
+	case c.MaxUnavailable != nil:
+		return oracle.Share{N: *c.MaxUnavailable}
+	case c.MaxUnavailablePercentage != nil:
+		return oracle.Share{N: *c.MaxUnavailablePercentage, Percent: true}
+	}
+	return oracle.Share{N: 1}
 }

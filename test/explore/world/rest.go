@@ -40,6 +40,9 @@ func (w *World) peace() {
 	}
 	w.own()
 	w.dropForeign()
+	if w.scenario.Managed {
+		w.appease()
+	}
 	if w.bootstrap() == nil {
 		w.rotate()
 	}
@@ -91,6 +94,9 @@ func (w *World) settledDown() {
 	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaximumWaits") {
 		delete(want, "max")
 		want["ready"] = "False" // whoever sizes the group has to lower it first, and is told so
+	}
+	if least, err := strconv.Atoi(want["min"]); err == nil && w.scenario.Managed && w.external() && strconv.Itoa(least) > is["size"] {
+		delete(want, "min") // EKS takes no minimum above the size, which whoever sizes the group has to raise first
 	}
 	w.trace.add("rest", "%s", w.says())
 	w.blameAll("as desired", oracle.AsDesired(want, is))
@@ -257,6 +263,10 @@ func (p *process) asks(mp *clusterv1.MachinePool, o *infra, wanted *oracle.Wante
 		wanted.ByHand = true
 		r := o.strategy().RollingUpdate
 		wanted.Surge, wanted.Unavailable = share(r.MaxSurge), share(r.MaxUnavailable)
+	}
+	if o != nil && o.managed != nil {
+		// EKS replaces what has changed, and our hand what is to be restarted, of which one at least may always be missing.
+		wanted.ByHand, wanted.Surge, wanted.Unavailable = true, oracle.Share{}, o.unavailable()
 	}
 	wanted.SkipModel = p.world.scenario.SkipModel
 	wanted.Paused = annotated(mp, o, rolloutAnnotation) == "paused"

@@ -377,6 +377,10 @@ func (l *workload) rotate(n int) string {
 			l.expiry[token] = time.Now().Add(tokenStays)
 		}
 	}
+	return l.make(n)
+}
+
+func (l *workload) make(n int) string {
 	token := l.seed.Hex(6, "token", n) + "." + l.seed.Hex(16, "secret", n)
 	l.expiry[token] = time.Time{}
 	return token
@@ -385,7 +389,7 @@ func (l *workload) rotate(n int) string {
 // last makes a token that is good for ever, once.
 func (l *workload) last() string {
 	if l.lasting == "" {
-		l.lasting = l.rotate(-1)
+		l.lasting = l.make(-1)
 	}
 	return l.lasting
 }
