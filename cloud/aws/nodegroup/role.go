@@ -162,12 +162,12 @@ func (p *pass) readRole(ctx context.Context) error {
 	if known.name != name {
 		*known = roleRead{name: name}
 	}
-	if known.at.IsZero() || known.arn == "" || p.now.Sub(known.at) >= rolePeriod && p.slow(known.at) {
+	if known.at.IsZero() || known.arn == "" || p.slowBy(known.at, rolePeriod) {
 		if err := p.getRole(ctx, name); err != nil {
 			return err
 		}
 	}
-	if known.ours && (known.listed.IsZero() || p.now.Sub(known.listed) >= rolePeriod && p.slow(known.listed)) {
+	if known.ours && (known.listed.IsZero() || p.slowBy(known.listed, rolePeriod)) {
 		return p.listPolicies(ctx)
 	}
 	return nil

@@ -1,0 +1,321 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+const (
+	// pools of one account, each of so many machines: reads that pools share are shared.
+	pools, size = 6, 3
+	// settle is given to everything that is looked up once after a change, watched is the time in which calls are counted: reads
+	// that come once in a quarter of an hour, or once in an hour, have their share in it.
+	settle, watched = 30 * time.Minute, 24 * time.Hour
+	// callsMost is how many requests a pass over a pool at rest may cost, slow reads included.
+	callsMost = 3.0
+	// eksName is the cluster of node groups.
+	eksName = "eks-c"
+)
+
+// kinds are the pools whose rest is measured, by the name of their kind and what tells them apart.
+var kinds = map[string]func(*testing.T) rested{
+	"AWSMachinePool": func(t *testing.T) rested {
+		return rest(t, func(base http.RoundTripper) (cloud.Driver[*awsv1.MachinePoolSource], error) {
+			return aws.New(aws.Options{Config: settings, Base: base})
+		}, func() *awsv1.MachinePoolSource { return source(simaws.InstanceType, size) })
+	},
+	"AWSManagedMachinePool/template": func(t *testing.T) rested {
+		return rest(t, nodegroups, func() *awsv1.ManagedMachinePoolSource { return managed(true) })
+	},
+	"AWSManagedMachinePool/bare": func(t *testing.T) rested {
+		return rest(t, nodegroups, func() *awsv1.ManagedMachinePoolSource { return managed(false) })
+	},
+}
+
+// rested is what pools at rest have cost.
+type rested struct {
+	passes, calls, writes int
+	// counts are the calls by service and action.
+	counts map[string]map[string]int
+}
+
+func (r rested) each(n int) float64 { return float64(n) / float64(max(1, r.passes)) }
+
+// faults say what pools at rest must not cost.
+func (r rested) faults() (list []string) {
+	if r.writes > 0 {
+		list = append(list, fmt.Sprintf("want no write at rest, got %d in %d passes: %v", r.writes, r.passes, r.counts))
+	}
+	if r.each(r.calls) > callsMost {
+		list = append(list, fmt.Sprintf("want at most %.0f calls a pass, got %.2f: %v", callsMost, r.each(r.calls), r.counts))
+	}
+	return list
+}
+
+// BenchmarkSteadyPass is what a pass over a pool at rest costs, by the simulated cloud's own log.
+func BenchmarkSteadyPass(b *testing.B) {
+	for name, play := range kinds {
+		b.Run(name, func(b *testing.B) {
+			var is rested
+			for b.Loop() {
+				is = played(b, name, play)
+			}
+			for _, fault := range is.faults() {
+				b.Fatal(fault)
+			}
+			b.ReportMetric(is.each(is.calls), "calls/pass")
+			b.ReportMetric(is.each(is.writes), "writes/pass")
+			b.ReportMetric(float64(is.passes), "passes")
+		})
+	}
+}
+
+// played plays in a bubble of virtual time, which only a test can have.
+func played(b *testing.B, name string, play func(*testing.T) rested) (is rested) {
+	var once sync.Once
+	all := func(string, string) (bool, error) { return true, nil }
+	if !testing.RunTests(all, []testing.InternalTest{{Name: name, F: func(t *testing.T) {
+		once.Do(func() { is = play(t) })
+	}}}) {
+		b.Fatalf("%s did not come to rest", name)
+	}
+	return is
+}
+
+// A pool at rest costs few reads and no write, whatever its kind, over a whole day.
+func TestSteadyPass(t *testing.T) {
+	for name, play := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := play(t)
+			t.Logf("%.2f calls a pass in %d passes: %v", is.each(is.calls), is.passes, is.counts)
+			if is.passes < pools*int(watched/engine.DefaultSteady)/2 {
+				t.Errorf("want a pass of each pool every few minutes, got %d in all", is.passes)
+			}
+			for _, fault := range is.faults() {
+				t.Error(fault)
+			}
+		})
+	}
+}
+
+// nodegroups is the driver of managed pools.
+func nodegroups(base http.RoundTripper) (cloud.Driver[*awsv1.ManagedMachinePoolSource], error) {
+	return nodegroup.New(nodegroup.Options{Options: session.Options{Config: settings, Base: base}, EnableIAM: true})
+}
+
+// managed is a managed pool in the default account, with a launch template of its own or with EKS's.
+func managed(template bool) *awsv1.ManagedMachinePoolSource {
+	s := &awsv1.ManagedMachinePoolSource{Cluster: source(simaws.InstanceType, size).Cluster, Pool: &awsv1.AWSManagedMachinePoolSpec{
+		Scaling:      &awsv1.ManagedMachinePoolScaling{MinSize: ptr.To(int32(1)), MaxSize: ptr.To(int32(size))},
+		UpdateConfig: &awsv1.UpdateConfig{MaxUnavailable: ptr.To(1)},
+		Labels:       awsv1.NodeLabels{"tier": "a"}, AdditionalTags: awsv1.Tags{"team": "a"},
+	}}
+	s.Cluster.EKS, s.Cluster.EKSClusterName, s.Cluster.ControlPlaneVersion, s.Cluster.ControlPlaneReady = true, eksName, "v1.34", true
+	if template {
+		s.Pool.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType}
+	} else {
+		s.Pool.InstanceType = ptr.To(simaws.InstanceType)
+	}
+	return s
+}
+
+// rest makes pools of a kind, waits until they are at rest, and counts what they cost from then on.
+func rest[S any](t *testing.T, driver func(http.RoundTripper) (cloud.Driver[S], error), spec func() S) (is rested) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &nodes{joined: map[string]*pool.Node{}, timers: map[string]*time.Timer{}}
+		server, err := simaws.New(simaws.Options{Seed: 1, Speed: 1, Guests: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.stop()
+		defer func() {
+			if err := server.Close(); err != nil {
+				t.Errorf("close the simulator: %v", err)
+			}
+		}()
+		var subnets []string
+		for _, s := range simaws.DefaultAccount().Network.Subnets {
+			subnets = append(subnets, s.ID)
+		}
+		if err := server.PutCluster(simaws.AccountID, simaws.EKSCluster{
+			Name: eksName, Version: "1.34", Endpoint: "https://eks.example", CA: []byte("CA"), Token: "abcdef.0123456789abcdef", Subnets: subnets,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		d, err := driver(delayed{server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newAccount(t, engine.New(d, engine.Options{}), spec, n)
+		a.settle()
+		server.Calls().Reset()
+		is.passes = a.run(watched)
+		sum := server.Calls().Summary(0)
+		is.calls, is.writes, is.counts = sum.Total, sum.Mutating, sum.Counts
+	})
+	return is
+}
+
+// delayed is the way to the cloud, which takes time.
+type delayed struct{ server *simaws.Server }
+
+func (l delayed) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(latency)
+	return sim.Transport{Handler: l.server}.RoundTrip(r)
+}
+
+// account is some pools of one kind in one account, and the worker that looks after them.
+type account[S any] struct {
+	t      *testing.T
+	engine *engine.Engine[S]
+	pools  []*looked[S]
+	nodes  *nodes
+}
+
+// looked is one pool, when it is to be looked at again, and what was seen last.
+type looked[S any] struct {
+	target cloud.Target[S]
+	due    time.Time
+	last   engine.Outcome
+}
+
+func newAccount[S any](t *testing.T, e *engine.Engine[S], spec func() S, n *nodes) *account[S] {
+	a := &account[S]{t: t, engine: e, nodes: n}
+	for k := range pools {
+		name := fmt.Sprintf("pool-%d", k)
+		a.pools = append(a.pools, &looked[S]{due: time.Now(), target: cloud.Target[S]{
+			Owner:             cloud.Owner{ID: "owner-" + name, Cluster: "c", Namespace: "default", Name: name},
+			KubernetesVersion: "v1.34.1", Spec: spec(),
+			Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
+		}})
+	}
+	return a
+}
+
+// run lets passes go by for some time, each when the engine asks for it, and counts them.
+func (a *account[S]) run(long time.Duration) (passes int) {
+	a.t.Helper()
+	for end := time.Now().Add(long); ; passes++ {
+		next := a.pools[0]
+		for _, p := range a.pools {
+			if p.due.Before(next.due) {
+				next = p
+			}
+		}
+		if next.due.After(end) {
+			time.Sleep(time.Until(end))
+			return passes
+		}
+		time.Sleep(time.Until(next.due))
+		synctest.Wait()
+		next.last = a.engine.Run(a.t.Context(), engine.Facts[S]{
+			Target: next.target, Now: time.Now(),
+			Desired: pool.Desired{
+				Replicas: size, Min: 1, Max: size, MaxField: "max", DeletePolicy: pool.Oldest,
+				Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
+			},
+		}, a.nodes)
+		if err := next.last.Err; err != nil {
+			a.t.Fatalf("look at the cloud: %v", err)
+		}
+		next.due = time.Now().Add(next.last.Again)
+	}
+}
+
+// settle waits until all pools are at rest, and then until what is looked up after a change was looked up.
+func (a *account[S]) settle() {
+	a.t.Helper()
+	_ = a.run(settle)
+	_ = a.run(settle)
+	for _, p := range a.pools {
+		if l := p.last; !l.Plan.Settled || l.Plan.Rollout.State != pool.RolloutDone || l.Plan.Budget.Available != size || len(l.Plan.Waiting) > 0 {
+			a.t.Fatalf("want the pools at rest, got %+v, refused %v", l.Plan, l.Refused)
+		}
+	}
+}
+
+// nodes are the machines: each joins some time after it was powered on. They are the workload cluster too.
+type nodes struct {
+	mu     sync.Mutex
+	joined map[string]*pool.Node
+	timers map[string]*time.Timer
+}
+
+func (n *nodes) PowerOn(m sim.Machine) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	key := cloud.ProviderKey(m.ProviderID)
+	if n.timers[key] != nil {
+		return
+	}
+	n.timers[key] = time.AfterFunc(join, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.joined[key] = &pool.Node{Name: m.Hostname, Joined: time.Now(), Ready: true, ReadySince: time.Now(), KubeletVersion: m.KubeletVersion}
+	})
+}
+
+func (n *nodes) PowerOff(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.joined, cloud.ProviderKey("aws:///x/"+id))
+}
+
+func (n *nodes) Console(string) []byte { return nil }
+
+func (n *nodes) Ready(id string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.joined[cloud.ProviderKey("aws:///x/"+id)] != nil
+}
+
+func (n *nodes) Cordon(string, bool)     {}
+func (n *nodes) Drain(string, bool) bool { return true }
+func (n *nodes) Mark(string, sim.Marks)  {}
+
+func (n *nodes) Find(_ context.Context, keys []string) (map[string]pool.Node, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	found := map[string]pool.Node{}
+	for _, key := range keys {
+		if node := n.joined[key]; node != nil {
+			found[key] = *node
+		}
+	}
+	return found, nil
+}
+
+func (n *nodes) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+	return n.Find(ctx, keys)
+}
+
+func (n *nodes) Start(_ context.Context, s pool.Step) error {
+	return fmt.Errorf("want no machine drained, got %s: %s", s.Kind, s.Cause.Message)
+}
+
+// stop ends what still boots.
+func (n *nodes) stop() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, timer := range n.timers {
+		timer.Stop()
+	}
+}
