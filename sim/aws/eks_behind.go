@@ -32,6 +32,9 @@ func (r *realm) provide(c *cluster, n *nodegroup) error {
 	t := &template{ID: r.newID("lt"), Name: "eks-" + id, Created: r.now, Default: 1, Tags: map[string]string{eksClusterTag: n.cluster(), eksNodegroupTag: n.name()}}
 	r.templates.Put(t.ID, t)
 	n.Template = t.ID
+	r.directory.profiles.Put(roleKey(t.Name), &profile{
+		Name: t.Name, Path: "/", ID: r.directory.newID("AIPA"), Created: r.now, Tags: map[string]string{}, Role: r.directory.named(str(n.Shape.NodeRole)).nameOr(""),
+	})
 	r.addVersion(t, r.merged(c, n, facts), "")
 	name := "eks-" + n.name() + "-" + id
 	s := n.Shape.ScalingConfig
@@ -100,7 +103,7 @@ func (r *realm) merged(c *cluster, n *nodegroup, facts nodeFacts) ec2.ResponseLa
 	}
 	d.ImageId = ptr(facts.Image)
 	d.InstanceType = ""
-	d.IamInstanceProfile = &ec2.LaunchTemplateIamInstanceProfileSpecification{Name: ptr(str(r.templateName(n)))}
+	d.IamInstanceProfile = &ec2.LaunchTemplateIamInstanceProfileSpecification{Name: r.templateName(n)}
 	if len(d.SecurityGroupIds)+len(d.SecurityGroups)+len(d.NetworkInterfaces) == 0 {
 		d.SecurityGroupIds = []string{str(c.Shape.ResourcesVpcConfig.ClusterSecurityGroupId)}
 	}
@@ -109,6 +112,14 @@ func (r *realm) merged(c *cluster, n *nodegroup, facts nodeFacts) ec2.ResponseLa
 		d.SecurityGroupIds = append(d.SecurityGroupIds, str(n.Shape.Resources.RemoteAccessSecurityGroup))
 	}
 	return d
+}
+
+// nameOr is the role's name, or another where there is no role any more.
+func (r *role) nameOr(other string) string {
+	if r == nil {
+		return other
+	}
+	return r.Name
 }
 
 // templateName is the name of EKS's own template, which is that of the instance profile as well.
@@ -130,7 +141,7 @@ func (r *realm) launchFromVersion(n *nodegroup, g *group, version string) {
 }
 
 // resizeBehind sets the bounds and the size of the group.
-func (r *realm) resizeBehind(g *group, low, desired, high int32, why string) {
+func (r *realm) resizeBehind(g *group, low, desired, high int32) {
 	was := *g.Spec.DesiredCapacity
 	if was == desired && *g.Spec.MinSize == low && *g.Spec.MaxSize == high {
 		return
@@ -139,7 +150,7 @@ func (r *realm) resizeBehind(g *group, low, desired, high int32, why string) {
 	r.groups.Touch(g.name())
 	if was != desired {
 		r.because(g, "a user request update of AutoScalingGroup constraints to min: "+itoa(low)+", max: "+itoa(high)+", desired: "+itoa(desired)+
-			" changing the desired capacity from "+itoa(was)+" to "+itoa(desired)+why)
+			" changing the desired capacity from "+itoa(was)+" to "+itoa(desired))
 		r.lookSoon(g)
 	}
 }
@@ -161,6 +172,9 @@ func (r *realm) behindOf(g *group) *nodegroup {
 func (r *realm) forgetBehind(n *nodegroup) {
 	for key := range r.versions.Under(n.Template + "/") {
 		r.versions.Delete(key)
+	}
+	if t := r.templates.Get(n.Template); t != nil {
+		r.directory.profiles.Delete(roleKey(t.Name))
 	}
 	r.templates.Delete(n.Template)
 	if n.Shape.Resources != nil {

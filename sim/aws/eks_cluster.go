@@ -84,12 +84,7 @@ func (r *realm) createCluster(in *eks.CreateClusterInput) (*eks.CreateClusterOut
 // newCluster is a cluster that runs, with a security group of its own.
 func (r *realm) newCluster(name, version string, subnets []string) *cluster {
 	id := strings.ToUpper(r.server.seed.Hex(32, "cluster", r.account, r.region, name, r.number()))
-	vpcID := ""
-	if len(subnets) > 0 {
-		if s := r.subnets.Get(subnets[0]); s != nil {
-			vpcID = s.VPC
-		}
-	}
+	vpcID := r.vpcOf(subnets)
 	group := r.newID("sg")
 	r.securityGroups.Put(group, &securityGroup{
 		ID: group, Name: "eks-cluster-sg-" + name + "-" + itoa(r.number()), VPC: vpcID, Description: "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as well as any managed workloads.",
@@ -102,6 +97,19 @@ func (r *realm) newCluster(name, version string, subnets []string) *cluster {
 		AccessConfig:       &eks.AccessConfigResponse{AuthenticationMode: "API_AND_CONFIG_MAP"}, Health: &eks.ClusterHealth{},
 		KubernetesNetworkConfig: &eks.KubernetesNetworkConfigResponse{IpFamily: "ipv4", ServiceIpv4Cidr: ptr("172.20.0.0/16")},
 	}}
+}
+
+// vpcOf is the VPC of subnets, or the account's first.
+func (r *realm) vpcOf(subnets []string) string {
+	for _, id := range subnets {
+		if s := r.subnets.Get(id); s != nil {
+			return s.VPC
+		}
+	}
+	for id := range r.vpcs.All() {
+		return id
+	}
+	return ""
 }
 
 func (r *realm) eksARN(what string) string {

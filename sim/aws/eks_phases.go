@@ -49,7 +49,7 @@ func (r *realm) setUp(n *nodegroup, g *group, u *update) {
 	if n.Shape.UpdateConfig.UpdateStrategy != "MINIMAL" && len(r.old(n, g)) > 0 {
 		roll.Phase = rollScaleUp
 		roll.Extra = int32(max(2*len(g.Spec.AvailabilityZones), r.parallel(n)))
-		r.resizeBehind(g, roll.Min, roll.Desired+roll.Extra, max(roll.Max, roll.Desired+roll.Extra), "")
+		r.resizeBehind(g, roll.Min, roll.Desired+roll.Extra, max(roll.Max, roll.Desired+roll.Extra))
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *realm) scaleDown(n *nodegroup, g *group, u *update) {
 	roll := n.Roll
 	want := *g.Spec.DesiredCapacity
 	if want > roll.Desired && want <= roll.Desired+roll.Extra {
-		r.resizeBehind(g, roll.Min, want-1, max(roll.Max, want-1), "")
+		r.resizeBehind(g, roll.Min, want-1, max(roll.Max, want-1))
 		return
 	}
 	for _, m := range r.membersOf(g) {
@@ -206,7 +206,7 @@ func (r *realm) scaleDown(n *nodegroup, g *group, u *update) {
 			return
 		}
 	}
-	r.resizeBehind(g, roll.Min, want, max(roll.Max, want), "")
+	r.resizeBehind(g, roll.Min, want, max(roll.Max, want))
 	r.succeed(n, u)
 }
 
@@ -243,7 +243,7 @@ func (r *realm) abort(n *nodegroup, g *group, u *update, why eks.ErrorDetail) {
 				surplus--
 			}
 		}
-		r.resizeBehind(g, roll.Min, max(roll.Min, min(*g.Spec.DesiredCapacity, roll.Desired)), max(roll.Max, roll.Desired), "")
+		r.resizeBehind(g, roll.Min, max(roll.Min, min(*g.Spec.DesiredCapacity, roll.Desired)), max(roll.Max, roll.Desired))
 		g.Failures, g.Retry = 0, time.Time{}
 	}
 	for _, id := range slices.Sorted(maps.Keys(n.Drains)) {

@@ -100,15 +100,6 @@ func (n *nodegroup) name() string    { return str(n.Shape.NodegroupName) }
 func (n *nodegroup) cluster() string { return str(n.Shape.ClusterName) }
 func (n *nodegroup) key() string     { return n.cluster() + "/" + n.name() }
 
-// busy reports a node group that EKS is changing.
-func (n *nodegroup) busy() bool {
-	switch n.Shape.Status {
-	case eksCreating, eksUpdating, eksDeleting:
-		return true
-	}
-	return false
-}
-
 func updateKey(cluster, nodegroup string, number int64) string {
 	return fmt.Sprintf("%s/%s/%012d", cluster, nodegroup, number)
 }

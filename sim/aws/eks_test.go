@@ -115,7 +115,7 @@ func (w *nodeWorld) make(name string, change ...func(*eks.CreateNodegroupInput))
 	return w.until(name, ekstypes.NodegroupStatusActive, 5*time.Minute)
 }
 
-// group describes a node group.
+// nodegroup describes a node group.
 func (w *nodeWorld) nodegroup(name string) *ekstypes.Nodegroup {
 	w.t.Helper()
 	out, err := w.eks.DescribeNodegroup(w.t.Context(), &eks.DescribeNodegroupInput{ClusterName: awssdk.String(eksName), NodegroupName: &name})

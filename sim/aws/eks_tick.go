@@ -224,7 +224,7 @@ func (r *realm) advanceDeletion(n *nodegroup, g *group) {
 			}
 		}
 		g.Suspended = map[string]string{}
-		r.resizeBehind(g, 0, 0, 0, "")
+		r.resizeBehind(g, 0, 0, 0)
 		r.wake(g)
 	case !g.Deleting:
 		g.Deleting = true
@@ -272,6 +272,9 @@ func (r *realm) issues(n *nodegroup, g *group) []eks.Issue {
 	}
 	if !r.directory.has(str(n.Shape.NodeRole)) {
 		add("IamNodeRoleNotFound", "We couldn't find the IAM role for your managed node group.", str(n.Shape.NodeRole))
+	}
+	if name := str(r.templateName(n)); name != "" && r.directory.profiles.Get(roleKey(name)) == nil {
+		add("IamInstanceProfileNotFound", "We couldn't find the IAM instance profile for your managed node group.", name)
 	}
 	for _, id := range n.Shape.Subnets {
 		if r.subnets.Get(id) == nil {

@@ -202,25 +202,29 @@ func (r *realm) put(n *nodegroup, g *group) {
 		if n.Change.ScalingConfig.DesiredSize != nil {
 			desired = *s.DesiredSize
 		}
-		r.resizeBehind(g, *s.MinSize, max(*s.MinSize, min(*s.MaxSize, desired)), *s.MaxSize, "")
+		r.resizeBehind(g, *s.MinSize, max(*s.MinSize, min(*s.MaxSize, desired)), *s.MaxSize)
 	}
-	w := r.server.workload()
-	if w == nil || g == nil || n.Change.Labels == nil && n.Change.Taints == nil {
-		return
+	if w := r.server.workload(); w != nil && g != nil && (n.Change.Labels != nil || n.Change.Taints != nil) {
+		marks := marksOf(was, n.Shape)
+		for _, m := range r.membersOf(g) {
+			w.Mark(m.Instance, marks)
+		}
 	}
-	marks := sim.Marks{Labels: n.Shape.Labels, Taints: taintsOf(n.Shape.Taints)}
+}
+
+// marksOf is how nodes change when their node group does.
+func marksOf(was, now eks.Nodegroup) sim.Marks {
+	marks := sim.Marks{Labels: now.Labels, Taints: taintsOf(now.Taints)}
 	for k := range was.Labels {
-		if _, stays := n.Shape.Labels[k]; !stays {
+		if _, stays := now.Labels[k]; !stays {
 			marks.Unlabel = append(marks.Unlabel, k)
 		}
 	}
 	slices.Sort(marks.Unlabel)
 	for _, t := range was.Taints {
-		if !slices.ContainsFunc(n.Shape.Taints, func(x eks.Taint) bool { return sameTaint(x, t) }) {
+		if !slices.ContainsFunc(now.Taints, func(x eks.Taint) bool { return sameTaint(x, t) }) {
 			marks.Untaint = append(marks.Untaint, taintsOf([]eks.Taint{t})...)
 		}
 	}
-	for _, m := range r.membersOf(g) {
-		w.Mark(m.Instance, marks)
-	}
+	return marks
 }

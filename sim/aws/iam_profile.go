@@ -116,3 +116,16 @@ func (r *realm) listInstanceProfilesForRole(in *iam.ListInstanceProfilesForRoleI
 	}
 	return out, nil
 }
+
+// checkProfile refuses a launch with an instance profile that does not exist, where the simulator is strict.
+func (r *realm) checkProfile(l launch) error {
+	p := l.data.IamInstanceProfile
+	if p == nil || !r.server.strict {
+		return nil
+	}
+	name, arn := str(p.Name), str(p.Arn)
+	if found := r.directory.profiles.Get(roleKey(cmp.Or(name, arn[strings.LastIndex(arn, "/")+1:]))); found != nil && found.Role != "" {
+		return nil
+	}
+	return refuse("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", cmp.Or(name, arn))
+}

@@ -144,7 +144,7 @@ func (r *realm) check(l launch) error {
 	if l.image == "" && l.data.ImageId == nil {
 		return refuse("MissingParameter", "The request must contain the parameter ImageId")
 	}
-	for _, f := range []func(launch) error{r.checkImage, r.checkType, r.checkKey, r.checkGroups, r.checkSubnet} {
+	for _, f := range []func(launch) error{r.checkImage, r.checkType, r.checkKey, r.checkGroups, r.checkSubnet, r.checkProfile} {
 		if err := f(l); err != nil {
 			return err
 		}

@@ -123,23 +123,31 @@ func (w written) read(trust bool) (Statement, error) {
 	case trust == (w.Principal == nil) || w.NotPrincipal != nil:
 		return s, errors.New("a Principal belongs to what trusts, and to nothing else")
 	}
+	if err := s.readConditions(w); err != nil {
+		return s, err
+	}
+	var err error
+	s.Principals, err = readPrincipals(w.Principal)
+	return s, err
+}
+
+// readConditions checks actions and conditions, and takes the latter over.
+func (s *Statement) readConditions(w written) error {
 	for _, a := range slices.Concat(w.Action, w.NotAction) {
 		if a != "*" && !strings.Contains(a, ":") {
-			return s, fmt.Errorf("the action %q has no service", a)
+			return fmt.Errorf("the action %q has no service", a)
 		}
 	}
 	for operator, keys := range w.Condition {
 		if !knownOperator(operator) {
-			return s, fmt.Errorf("the condition operator %q is not known", operator)
+			return fmt.Errorf("the condition operator %q is not known", operator)
 		}
 		s.Conditions[operator] = map[string][]string{}
 		for key, values := range keys {
 			s.Conditions[operator][key] = values
 		}
 	}
-	var err error
-	s.Principals, err = readPrincipals(w.Principal)
-	return s, err
+	return nil
 }
 
 // readPrincipals reads "*" or lists by kind.

@@ -121,27 +121,7 @@ func askIAM(r *realm, x *exchange, name string) ([]ask, error) {
 	if b := str(in.PermissionsBoundary); b != "" {
 		context["iam:PermissionsBoundary"] = []string{b}
 	}
-	resource := "*"
-	policy, role, profile := x.params.Get("PolicyArn"), x.params.Get("RoleName"), x.params.Get("InstanceProfileName")
-	switch {
-	case profile != "":
-		resource = d.arn("instance-profile", "/", profile)
-		if p := d.profiles.Get(roleKey(profile)); p != nil {
-			resource = d.arn("instance-profile", p.Path, p.Name)
-			maps.Copy(context, carried("iam", p.Tags))
-		}
-	case role != "" && x.action == "CreateRole":
-		resource = d.arn("role", cmp.Or(str(in.Path), "/"), role)
-	case role != "":
-		resource = d.roleARN(role)
-		if found := d.roles.Get(roleKey(role)); found != nil {
-			maps.Copy(context, carried("iam", found.Tags))
-		}
-	case policy != "":
-		resource = policy
-	case x.params.Get("PolicyName") != "":
-		resource = d.arn("policy", cmp.Or(str(in.Path), "/"), x.params.Get("PolicyName"))
-	}
+	policy, resource := x.params.Get("PolicyArn"), d.asked(x, str(in.Path), context)
 	if policy != "" {
 		context["iam:PolicyARN"] = []string{policy}
 	}
@@ -150,6 +130,29 @@ func askIAM(r *realm, x *exchange, name string) ([]ask, error) {
 		asks = append(asks, about("iam:TagRole", resource, context))
 	}
 	return asks, nil
+}
+
+// asked is the ARN of what a request of IAM is about; its tags are added to the context.
+func (d *directory) asked(x *exchange, path string, context map[string][]string) string {
+	role, profile, policy := x.params.Get("RoleName"), x.params.Get("InstanceProfileName"), x.params.Get("PolicyName")
+	switch {
+	case profile != "":
+		if p := d.profiles.Get(roleKey(profile)); p != nil {
+			maps.Copy(context, carried("iam", p.Tags))
+			return d.arn("instance-profile", p.Path, p.Name)
+		}
+		return d.arn("instance-profile", "/", profile)
+	case role != "" && x.action == "CreateRole":
+		return d.arn("role", path, role)
+	case role != "":
+		if found := d.roles.Get(roleKey(role)); found != nil {
+			maps.Copy(context, carried("iam", found.Tags))
+		}
+		return d.roleARN(role)
+	case policy != "":
+		return d.arn("policy", path, policy)
+	}
+	return cmp.Or(x.params.Get("PolicyArn"), "*")
 }
 
 func askServiceRole(r *realm, x *exchange, _ string) ([]ask, error) {
