@@ -111,18 +111,27 @@ func troubles(o pool.Observed) map[string]bool {
 	return said
 }
 
-// troubled are the warnings of conditions that have begun to say what is wrong in the cloud's words, where these are no news
-// by themselves.
+// troubled are the warnings of what conditions have begun to say in the cloud's words, where it is no news by itself. Several
+// conditions may say one thing, some of them later than others: it is told once.
 func troubled(before, after []metav1.Condition, o pool.Observed) []report.Event {
 	said := troubles(o)
+	for _, c := range before {
+		if tellsOfTrouble(c) {
+			said[c.Reason] = false
+		}
+	}
 	var list []report.Event
 	for _, c := range after {
-		old := meta.FindStatusCondition(before, c.Type)
-		_, told := notable[c.Type][c.Reason]
-		if c.Type != report.GroupReady && c.Type != report.InstancesReady || told || !said[c.Reason] || old != nil && old.Reason == c.Reason {
+		if _, told := notable[c.Type][c.Reason]; told || !tellsOfTrouble(c) || !said[c.Reason] {
 			continue
 		}
+		said[c.Reason] = false
 		list = append(list, report.Event{Warning: true, Reason: c.Reason, Message: c.Message})
 	}
 	return list
+}
+
+// tellsOfTrouble says whether a condition is one of those whose reasons may be the cloud's.
+func tellsOfTrouble(c metav1.Condition) bool {
+	return c.Type == report.GroupReady || c.Type == report.InstancesReady
 }

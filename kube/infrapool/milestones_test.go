@@ -87,10 +87,14 @@ func TestTroubled(t *testing.T) {
 		"unhealthy": {why: "EKS's own code and words", before: nil, after: saying(report.InstancesReady, "False", code.Reason),
 			o: pool.Observed{Issues: []pool.Cause{code}}, want: []report.Event{{Warning: true, Reason: code.Reason, Message: "m"}}},
 		"still unhealthy": {why: "once is enough", before: saying(report.InstancesReady, "False", code.Reason), after: saying(report.InstancesReady, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
-		"said elsewhere":  {why: "the summary repeats what another condition says", after: saying(report.Ready, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
-		"told already":    {why: "what is news by itself is not told twice", after: saying(report.InstancesReady, "False", "Capacity"), o: pool.Observed{Issues: []pool.Cause{{Reason: "Capacity"}}}},
-		"it will pass":    {why: "a hiccup of the cloud is nothing to look at", after: saying(report.InstancesReady, "False", string(cloud.Throttled)), o: pool.Observed{Issues: []pool.Cause{{Reason: string(cloud.Throttled)}}}},
-		"our own words":   {why: "the cloud has not said that", after: saying(report.GroupReady, "False", "Scaling"), o: pool.Observed{Group: &pool.Group{}}},
+		"said twice": {why: "two conditions may say one thing", after: saying(report.GroupReady, "False", code.Reason, report.InstancesReady, "False", code.Reason),
+			o: pool.Observed{Issues: []pool.Cause{code}}, want: []report.Event{{Warning: true, Reason: code.Reason, Message: "m"}}},
+		"said later": {why: "one of two conditions may be later than the other", before: saying(report.GroupReady, "False", code.Reason),
+			after: saying(report.GroupReady, "False", code.Reason, report.InstancesReady, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
+		"said elsewhere": {why: "the summary repeats what another condition says", after: saying(report.Ready, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
+		"told already":   {why: "what is news by itself is not told twice", after: saying(report.InstancesReady, "False", "Capacity"), o: pool.Observed{Issues: []pool.Cause{{Reason: "Capacity"}}}},
+		"it will pass":   {why: "a hiccup of the cloud is nothing to look at", after: saying(report.InstancesReady, "False", string(cloud.Throttled)), o: pool.Observed{Issues: []pool.Cause{{Reason: string(cloud.Throttled)}}}},
+		"our own words":  {why: "the cloud has not said that", after: saying(report.GroupReady, "False", "Scaling"), o: pool.Observed{Group: &pool.Group{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

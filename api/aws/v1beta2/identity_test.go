@@ -56,7 +56,7 @@ func TestFingerprint(t *testing.T) {
 	if (*IdentityView)(nil).Fingerprint() != "" {
 		t.Error("want no fingerprint for the controller's own credentials")
 	}
-	if base().Fingerprint() != base().Fingerprint() || base().Fingerprint() != base().DeepCopy().Fingerprint() {
+	if one, other := base().Fingerprint(), base().Fingerprint(); one != other || one != base().DeepCopy().Fingerprint() {
 		t.Error("want the same fingerprint for the same content")
 	}
 	for reason, change := range map[string]func(*IdentityView){
