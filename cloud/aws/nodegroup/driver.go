@@ -57,7 +57,7 @@ const rollSurge = 2
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "node group", Template: "launch template", RemoveBatch: removeBatch,
-		Rolls: true, RollsChanges: true, CancelsNot: true, RollSurge: rollSurge,
+		Rolls: true, RollsChanges: true, CancelsNot: true, RollSurge: rollSurge, Needs: "node role",
 	}
 }
 
