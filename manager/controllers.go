@@ -74,13 +74,20 @@ func nodegroupOptions(o Options) nodegroup.Options {
 	return nodegroup.Options{EnableIAM: o.Gates.EKSEnableIAM, AllowAddRoles: o.Gates.EKSAllowAddRoles}
 }
 
+// awsOptions are those of the sessions with AWS, as the gates have them.
+func awsOptions(o Options) session.Options {
+	options := o.AWS
+	options.BootstrapFormatIgnition = options.BootstrapFormatIgnition || o.Gates.BootstrapFormatIgnition
+	return options
+}
+
 // awsSessions are the sessions that all kinds of pools on AWS share, made when the first of them asks.
 func (m *Manager) awsSessions(o Options) (*session.Sessions, *metrics.Metrics, error) {
 	counters, err := driverMetrics()
 	if err != nil || m.sessions != nil {
 		return m.sessions, counters, err
 	}
-	options := o.AWS
+	options := awsOptions(o)
 	if options.Hook == nil {
 		options.Hook = counters
 	} else {

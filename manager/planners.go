@@ -24,7 +24,7 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := session.New(o.AWS)
+	sessions, err := session.New(awsOptions(o))
 	if err != nil {
 		return nil, fmt.Errorf("make the sessions with AWS: %w", err)
 	}
