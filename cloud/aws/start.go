@@ -194,8 +194,13 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 	if err = session.Refusal(err, p.now); err == nil {
 		p.memory.made = time.Time{}
 	}
-	if session.Absent(err) {
+	if session.Absent(err) || cloud.KindOf(err) == cloud.Denied && p.gone(ctx) {
 		return nil
 	}
 	return err
+}
+
+// gone says that there is no group: credentials that allow by tags are denied what has none any more.
+func (p *pass) gone(ctx context.Context) bool {
+	return p.readGroup(ctx) == nil && p.memory.group.is == nil
 }

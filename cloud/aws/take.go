@@ -53,9 +53,10 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	return nil
 }
 
-// going says whether a termination was refused only because the instance is on its way out already.
+// going says whether a termination was refused only because the instance is on its way out already, or gone: credentials that
+// allow by tags are denied what has none any more.
 func (p *pass) going(ctx context.Context, id string, refused error) (bool, error) {
-	if cloud.KindOf(refused) != cloud.Conflict {
+	if kind := cloud.KindOf(refused); kind != cloud.Conflict && kind != cloud.Denied {
 		return false, nil
 	}
 	defer p.memory.touchedMembers()

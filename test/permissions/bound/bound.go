@@ -1,0 +1,130 @@
+// Package bound binds drivers to what package permissions allows: their requests are signed by a role that has exactly these
+// policies, while the hands of tests keep the account's own keys, which may do everything.
+package bound
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/muster-project/muster/cloud/aws/permissions"
+	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+const (
+	roleName = "muster-controllers"
+	// sessionSeconds is as long as sessions may be, and longer than any scenario.
+	sessionSeconds = 12 * 60 * 60
+	trustAccount   = `{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}]}`
+)
+
+// Credentials makes the role with the policies of the options in the simulator's default account, and gives credentials of it.
+func Credentials(ctx context.Context, server *simaws.Server, o permissions.Options) (awssdk.CredentialsProvider, error) {
+	documents, err := permissions.Documents(o)
+	if err != nil {
+		return nil, err
+	}
+	settings := awssdk.Config{
+		Region: simaws.Region, Credentials: credentials.NewStaticCredentialsProvider(simaws.AccessKeyID, simaws.SecretAccessKey, ""),
+		BaseEndpoint: awssdk.String("http://simulated.aws"), HTTPClient: &http.Client{Transport: sim.Transport{Handler: server}},
+		Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} },
+	}
+	directory := iam.NewFromConfig(settings)
+	made, err := directory.CreateRole(ctx, &iam.CreateRoleInput{
+		RoleName: awssdk.String(roleName), AssumeRolePolicyDocument: awssdk.String(trustAccount), MaxSessionDuration: awssdk.Int32(sessionSeconds),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the controllers' role: %w", err)
+	}
+	for n, d := range documents {
+		text, err := json.Marshal(d)
+		if err != nil {
+			return nil, fmt.Errorf("encode a policy: %w", err)
+		}
+		if _, err := directory.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
+			RoleName: awssdk.String(roleName), PolicyName: awssdk.String(fmt.Sprintf("muster-%d", n+1)), PolicyDocument: awssdk.String(string(text)),
+		}); err != nil {
+			return nil, fmt.Errorf("give the role its policy: %w", err)
+		}
+	}
+	got, err := sts.NewFromConfig(settings).AssumeRole(ctx, &sts.AssumeRoleInput{
+		RoleArn: made.Role.Arn, RoleSessionName: awssdk.String("test"), DurationSeconds: awssdk.Int32(sessionSeconds),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("assume the controllers' role: %w", err)
+	}
+	return credentials.NewStaticCredentialsProvider(*got.Credentials.AccessKeyId, *got.Credentials.SecretAccessKey, *got.Credentials.SessionToken), nil
+}
+
+// Denied are the actions that the simulator has denied the role, each with how often, but for those about what was gone.
+func Denied(server *simaws.Server) []string {
+	denied := maps.Clone(server.Asked().Denied)
+	maps.DeleteFunc(denied, func(action string, _ int) bool { return slices.Contains(ofGone, action) })
+	var all []string
+	for _, action := range slices.Sorted(maps.Keys(denied)) {
+		all = append(all, fmt.Sprintf("%s (%d times)", action, denied[action]))
+	}
+	return all
+}
+
+// Account is the simulator of one case with the credentials for the driver.
+type Account struct {
+	options permissions.Options
+	server  *simaws.Server
+	// Provider signs the driver's requests.
+	Provider awssdk.CredentialsProvider
+}
+
+// Bind makes the role in a simulator that was just made.
+func (a *Account) Bind(server *simaws.Server, err error) (*simaws.Server, error) {
+	if err != nil {
+		return nil, err
+	}
+	a.server = server
+	a.Provider, err = Credentials(context.Background(), server, a.options)
+	return server, err
+}
+
+// ofGone are the actions that a driver may be denied once what they are about is gone: a policy that allows by tags allows nothing
+// about what has none. Were they not allowed at all, the cases themselves would fail.
+var ofGone = []string{
+	"autoscaling:DeleteAutoScalingGroup", "autoscaling:TerminateInstanceInAutoScalingGroup", "eks:DeleteNodegroup", "iam:DeleteRole", "iam:DetachRolePolicy",
+}
+
+// behind is the case in which reads show what is gone: whoever believes them is denied, and told so, until they have caught up.
+const behind = "reads that are behind our own writes make nothing twice and take nothing else away"
+
+// Contract plays every case of a contract suite with a driver that is bound, and wants nothing of it denied.
+func Contract[S any](t *testing.T, o permissions.Options, suite func(a *Account) cloudtest.Suite[S]) {
+	for _, c := range cloudtest.Cases[S]() {
+		if c.Name == behind {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := &Account{options: o}
+				s := suite(a)
+				s.Play(t, c)
+				if a.server == nil {
+					t.Fatal("want the suite to bind the account that it makes")
+				}
+				for _, denied := range Denied(a.server) {
+					t.Errorf("want it allowed by what package permissions prints: %s", denied)
+				}
+			})
+		})
+	}
+}
