@@ -38,8 +38,14 @@ type world struct {
 // inWorld runs a test in a fresh world, in virtual time.
 func inWorld(t *testing.T, test func(*testing.T, *world)) {
 	t.Helper()
+	inWorldOf(t, simaws.DefaultAccount(), test)
+}
+
+// inWorldOf runs a test with an account of its own.
+func inWorldOf(t *testing.T, account simaws.Account, test func(*testing.T, *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server, err := simaws.New(simaws.Options{Seed: 1})
+		server, err := simaws.New(simaws.Options{Seed: 1, Accounts: []simaws.Account{account}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,6 +75,8 @@ func newDriver(over http.RoundTripper) (*aws.Driver, error) {
 	return aws.New(aws.Options{
 		Config: func(_ context.Context, region string) (awssdk.Config, error) { return config(region), nil },
 		Base:   over,
+
+		BootstrapFormatIgnition: true,
 	})
 }
 

@@ -74,7 +74,7 @@ func imageOf(i ec2types.Image) image {
 	return found
 }
 
-// image finds the pool's image: the one that it names, the one that EKS publishes, or the newest by its name.
+// image finds the pool's image: the one that it names, or one that is published; none where the machines' own service has one.
 func (r resolver) image(ctx context.Context, architecture string) (image, error) {
 	spec := r.s.Spec
 	if id := session.Deref(spec.AMI.ID); id != "" {
@@ -86,6 +86,12 @@ func (r resolver) image(ctx context.Context, architecture string) (image, error)
 	if r.s.Managed && !r.s.OwnImage && !spec.NamesImage() {
 		return image{}, nil
 	}
+	return r.publishedImage(ctx, architecture)
+}
+
+// publishedImage finds an image for the Kubernetes version: the one that EKS publishes, or the newest by its name.
+func (r resolver) publishedImage(ctx context.Context, architecture string) (image, error) {
+	spec := r.s.Spec
 	if r.s.KubernetesVersion == "" {
 		return image{}, cloud.Invalidf(fieldVersion, "no image can be found without a Kubernetes version: set it, or set %s", fieldImage)
 	}

@@ -94,6 +94,12 @@ func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
 	if err != nil || s.Bootstrap.Empty() && !s.Managed {
 		return Want{Architecture: architecture}, err
 	}
+	return p.wanted(data, image, architecture)
+}
+
+// wanted is what is asked for, with what tells it apart.
+func (p Pass) wanted(data *ec2types.RequestLaunchTemplateData, image image, architecture string) (Want, error) {
+	s := p.Source
 	how, err := s.deliver(data.ImageId != nil)
 	if err != nil {
 		return Want{}, err
