@@ -42,6 +42,8 @@ type account struct {
 	byHandEC2 *ec2.Client
 	byHandEKS *eks.Client
 	byHandIAM *iam.Client
+	// manager is what the manager asks with.
+	manager awssdk.CredentialsProvider
 	// owner is who the pool's objects were last seen to belong to.
 	owner cloud.Owner
 	// calls counts requests, steps what they were for.
@@ -66,6 +68,11 @@ func newAccount(w *World) *account {
 	w.must(err, "make the simulator")
 	a := &account{world: w, server: server, steps: map[string]Cost{}, ledger: ledger{}, contents: map[string]string{}}
 	settings := config()
+	a.manager = settings.Credentials
+	if w.options.Credentials != nil {
+		a.manager, err = w.options.Credentials(server)
+		w.must(err, "make the manager's credentials")
+	}
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
 	a.byHand, a.byHandEC2 = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings)
 	a.byHandEKS, a.byHandIAM = eks.NewFromConfig(settings), iam.NewFromConfig(settings)

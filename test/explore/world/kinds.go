@@ -18,9 +18,16 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 )
 
+// settings are what drivers work with.
+func (w *World) settings(context.Context, string) (awssdk.Config, error) {
+	settings := config()
+	settings.Credentials = w.account.manager
+	return settings, nil
+}
+
 // driver is the one of AWSMachinePool, whose requests take the given way.
 func (w *World) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSource] {
-	d, err := aws.New(aws.Options{Config: func(context.Context, string) (awssdk.Config, error) { return config(), nil }, Base: base})
+	d, err := aws.New(aws.Options{Config: w.settings, Base: base})
 	w.must(err, "make the driver")
 	return d
 }
@@ -28,7 +35,7 @@ func (w *World) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSo
 // managedDriver is the one of AWSManagedMachinePool.
 func (w *World) managedDriver(base http.RoundTripper) cloud.Driver[*awsv1.ManagedMachinePoolSource] {
 	d, err := nodegroups.New(nodegroups.Options{
-		Options:   session.Options{Config: func(context.Context, string) (awssdk.Config, error) { return config(), nil }, Base: base},
+		Options:   session.Options{Config: w.settings, Base: base},
 		EnableIAM: w.scenario.Roles,
 	})
 	w.must(err, "make the driver")

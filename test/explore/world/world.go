@@ -9,9 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/view/plan"
@@ -27,6 +29,9 @@ type Options struct {
 	CountFrom time.Duration
 	// Foresee has it planned, right after the first event, what becomes of the pool, and noted what does.
 	Foresee bool
+	// Credentials are what the manager asks the cloud with, made when the account is; nil are the account's own keys, which
+	// may do everything, and which people and other programs ask with.
+	Credentials func(*simaws.Server) (awssdk.CredentialsProvider, error)
 }
 
 // Result is what became of a scenario.
