@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -105,6 +104,7 @@ type world struct {
 	t      *testing.T
 	server *simaws.Server
 	driver *nodegroup.Driver
+	over   sim.Transport
 	eks    *eks.Client
 	iam    *iam.Client
 }
@@ -129,7 +129,7 @@ func inWorld(t *testing.T, version string, change func(*nodegroup.Options), test
 		}
 		settings := config(simaws.Region)
 		settings.HTTPClient = &http.Client{Transport: over}
-		test(t, &world{t: t, server: server, driver: driver, eks: eks.NewFromConfig(settings), iam: iam.NewFromConfig(settings)})
+		test(t, &world{t: t, server: server, over: over, driver: driver, eks: eks.NewFromConfig(settings), iam: iam.NewFromConfig(settings)})
 	})
 }
 
@@ -154,10 +154,4 @@ func (w *world) start(t nodegroup.Target, s pool.Step) {
 	if err := w.driver.Start(w.t.Context(), t, s); err != nil {
 		w.t.Fatalf("start %s: %v", s.Kind, err)
 	}
-}
-
-// settle lets pass what any move of the cloud takes.
-func settle() {
-	time.Sleep(40 * time.Minute)
-	synctest.Wait()
 }
