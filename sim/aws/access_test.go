@@ -141,7 +141,9 @@ func TestAccountsAndRegionsAreApart(t *testing.T) {
 		}
 		after(61 * time.Minute)
 		_, err = e.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{})
-		wantCode(t, err, "AuthFailure")
+		wantCode(t, err, "RequestExpired")
+		_, err = s.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+		wantCode(t, err, "ExpiredToken")
 		_, err = w.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: awssdk.String("arn:aws:iam::999999999999:role/x"), RoleSessionName: awssdk.String("test")})
 		wantCode(t, err, "AccessDenied")
 	})

@@ -219,3 +219,22 @@ func (s *Server) FailUpdate(clusterName, name string) error {
 		return nil
 	})
 }
+
+// DropRole deletes a role of the default account with all that hangs on it, as somebody would in the console, who is asked for none
+// of it.
+func (s *Server) DropRole(name string) error {
+	return s.home(func(r *realm) error {
+		found, err := r.directory.findRole(&name)
+		if err != nil {
+			return err
+		}
+		for key, p := range r.directory.profiles.All() {
+			if roleKey(p.Role) == roleKey(found.Name) {
+				p.Role = ""
+				r.directory.profiles.Touch(key)
+			}
+		}
+		r.directory.roles.Delete(roleKey(found.Name))
+		return nil
+	})
+}

@@ -112,5 +112,21 @@ var (
 	}
 )
 
+// tokenExpired is said of temporary keys whose time is over.
+func tokenExpired(service string) *apiError {
+	const message = "The security token included in the request is expired"
+	switch service {
+	case serviceEC2:
+		return refuse("RequestExpired", "Request has expired.")
+	case serviceSSM:
+		return refuse("ExpiredTokenException", message)
+	case serviceEKS:
+		return &apiError{Code: "ExpiredTokenException", Message: message, Status: http.StatusForbidden}
+	case serviceS3:
+		return refuse("ExpiredToken", "The provided token has expired.")
+	}
+	return &apiError{Code: "ExpiredToken", Message: message, Status: http.StatusForbidden}
+}
+
 // mismatch is said of a signature that was made with another secret, or of another request.
 const mismatch = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method."

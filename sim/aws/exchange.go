@@ -52,6 +52,8 @@ type exchange struct {
 	resource string
 	mutating bool
 	fault    string
+	// expired says that the keys that signed were temporary and that their time is over.
+	expired bool
 }
 
 // ServeHTTP answers a request of an AWS client, or of the simulator's owner below sim.AdminPath.
@@ -112,6 +114,9 @@ func (x *exchange) read() (operation, error) {
 		x.service = x.guessService()
 	}
 	identity, err := sigv4.Verify(x.request, x.body, x.began, x.secret)
+	if x.expired {
+		return operation{}, tokenExpired(x.service)
+	}
 	if err != nil {
 		return operation{}, err
 	}
@@ -158,8 +163,8 @@ func (x *exchange) secret(i sigv4.Identity) (string, bool) {
 		x.account = a.ID
 		return a.SecretAccessKey, true
 	}
-	if s, ok := x.server.session(i.AccessKeyID); ok && s.token == i.SessionToken && x.began.Before(s.expires) {
-		x.account = s.account
+	if s, ok := x.server.session(i.AccessKeyID); ok && s.token == i.SessionToken {
+		x.account, x.expired = s.account, !x.began.Before(s.expires)
 		return s.secret, true
 	}
 	return "", false

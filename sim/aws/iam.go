@@ -130,7 +130,7 @@ func iamInvalid(format string, args ...any) *apiError {
 const (
 	maxRoles, maxAttached, maxProfiles = 1000, 10, 1000
 	maxTrust                           = 2048
-	maxPolicyText                      = 6144
+	maxPolicyText, maxInlineText       = 6144, 10240
 	iamPage                            = 100
 )
 

@@ -102,7 +102,10 @@ func (r *realm) putRolePolicy(in *iam.PutRolePolicyInput) (*iam.PutRolePolicyOut
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPolicyText(str(in.PolicyDocument), 10240); err != nil {
+	if err := checkIAMName("policyName", str(in.PolicyName), ""); err != nil {
+		return nil, err
+	}
+	if err := checkPolicyText(str(in.PolicyDocument), maxInlineText); err != nil {
 		return nil, err
 	}
 	inline := maps.Clone(found.Inline)

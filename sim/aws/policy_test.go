@@ -252,3 +252,31 @@ func TestRotatedKeys(t *testing.T) {
 		after(time.Second)
 	})
 }
+
+// FuzzPolicy holds that no document does worse than be refused, and that one that is taken is judged.
+func FuzzPolicy(f *testing.F) {
+	f.Add(allow(statement("Allow", `"*"`, "*", `{"ForAnyValue:StringNotLikeIfExists":{"aws:TagKeys":["${aws:x","a*"]}}`)))
+	f.Add(`{"Statement":{"Effect":"Deny","NotAction":["a:b"],"NotResource":[true,1],"Condition":{"Null":{"x":"true"}}}}`)
+	f.Add(`{"Statement":[[],null]}`)
+	f.Fuzz(func(t *testing.T, document string) {
+		p, err := aws.ParsePolicy([]byte(document))
+		if err != nil {
+			return
+		}
+		for _, s := range p.Statements {
+			if s.Effect != "Allow" && s.Effect != "Deny" || s.Actions == nil && s.NotActions == nil || s.Resources == nil && s.NotResource == nil {
+				t.Errorf("want a statement that says something, got %+v from %s", s, document)
+			}
+		}
+		account := aws.DefaultAccount()
+		account.Policy = []byte(document)
+		s, err := aws.New(aws.Options{Accounts: []aws.Account{account}})
+		ok(t, err)
+		defer func() { ok(t, s.Close()) }()
+		_, e, _, _ := clients(s, account, aws.Region)
+		_, err = e.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
+		if err != nil {
+			wantCode(t, err, "UnauthorizedOperation")
+		}
+	})
+}

@@ -33,6 +33,12 @@ func FuzzWire(f *testing.F) {
 	f.Add("ssm", http.MethodPost, "/", "", amzJSON, "x", []byte(`[`), "")
 	f.Add("sts", http.MethodPost, "/", "", form, "", []byte("Action=AssumeRole&Version=2011-06-15&RoleArn=arn:aws:iam::123456789012:role/r&RoleSessionName=s&DurationSeconds=900"), "")
 	f.Add("eks", http.MethodGet, "/clusters/a%20b", "", "", "", []byte(nil), "")
+	f.Add("eks", http.MethodPost, "/clusters", "", "application/json", "", []byte(`{"name":"a","version":"1.34","roleArn":"x","resourcesVpcConfig":{"subnetIds":["subnet-0a1b2c3d4e5f60001"]}}`), "")
+	f.Add("eks", http.MethodPost, "/clusters/a/node-groups", "", "application/json", "", []byte(`{"nodegroupName":"b","nodeRole":"arn:aws:iam::123456789012:role/x","scalingConfig":{"minSize":1},"launchTemplate":{}}`), "")
+	f.Add("eks", http.MethodGet, "/clusters/a/updates", "nodegroupName=b&maxResults=x&nextToken=%25", "", "", []byte(nil), "")
+	f.Add("eks", http.MethodDelete, "/tags/arn:aws:eks:x", "tagKeys=a&tagKeys=b", "", "", []byte(nil), "")
+	f.Add("iam", http.MethodPost, "/", "", form, "", []byte("Action=CreateRole&Version=2010-05-08&RoleName=a&AssumeRolePolicyDocument=%7B%7D&Tags.member.1.Key=a"), "")
+	f.Add("iam", http.MethodPost, "/", "", form, "", []byte("Action=ListRoles&Version=2010-05-08&Marker=%25&MaxItems=0"), "")
 	f.Add("ec2", http.MethodPost, "//", "%zz", "", "", []byte("Action=%zz"), "AWS4-HMAC-SHA256 Credential=a/b/c/d/aws4_request, SignedHeaders=host, Signature=00")
 	f.Add("", "PUT", "/x", "Version=2011-01-01", "text/plain", "AmazonSSM.GetParameter", []byte("Version=2011-01-01"), "Basic eDp5")
 	f.Fuzz(func(t *testing.T, service, method, path, query, kind, target string, body []byte, authorization string) {
