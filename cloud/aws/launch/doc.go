@@ -12,5 +12,7 @@
 //     and a reason to make nothing.
 //   - Pass.Put, SetDefault, Prune and Delete are the steps PutTemplate, DefaultTemplate, PruneTemplates and DeleteTemplates. The driver makes sure
 //     before that the template has been read (Memory.Known) and is not Foreign; after a conflict it calls Memory.Forget.
+//   - Pass.Needs, after Pass.Read, names objects in the cluster's bucket that versions point to and that are to be put there again;
+//     Pass.Provide does that for those of a step's fields that are objects (IsObject).
 //   - Blamed puts fields to what the services refuse.
 package launch

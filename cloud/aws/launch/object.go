@@ -51,6 +51,9 @@ type object struct{ bucket, key string }
 
 func (o object) String() string { return objectScheme + o.bucket + "/" + o.key }
 
+// IsObject says whether what a pool needs is an object in a bucket: Provide sees to those.
+func IsObject(need string) bool { return strings.HasPrefix(need, objectScheme) }
+
 func parseObject(text string) (object, bool) {
 	rest, ok := strings.CutPrefix(text, objectScheme)
 	bucket, key, found := strings.Cut(rest, "/")

@@ -48,7 +48,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 			out.Versions = nil
 		}
 	}
-	if err := p.observeRole(ctx, &failed, &out); err != nil {
+	if err := p.observeNeeds(ctx, &failed, &out); err != nil {
 		return pool.Observed{}, err
 	}
 	if template := p.foreignTemplate(); template != nil {

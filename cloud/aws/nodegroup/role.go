@@ -217,12 +217,9 @@ func (p *pass) roleForGroup(ctx context.Context) (string, error) {
 	return p.memory.role.arn, nil
 }
 
-// provide makes the role, if there is none, and attaches the policies that a role of ours lacks. What the step names was observed;
+// provideRole makes the role, if there is none, and attaches the policies that a role of ours lacks. What the step names was observed;
 // what is done follows from what is there now.
-func (p *pass) provide(ctx context.Context, _ pool.Step) error {
-	if err := p.known(ctx); err != nil {
-		return err
-	}
+func (p *pass) provideRole(ctx context.Context) error {
 	if !p.driver.options.EnableIAM {
 		return cloud.Invalidf(fieldRole, "the controller makes no IAM roles: switch on its feature gate EKSEnableIAM")
 	}
