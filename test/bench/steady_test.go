@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +29,8 @@ const (
 	// settle is given to everything that is looked up once after a change, watched is the time in which calls are counted: reads
 	// that come once in a quarter of an hour, or once in an hour, have their share in it.
 	settle, watched = 30 * time.Minute, 24 * time.Hour
+	// tried is as much of it as a test has time for.
+	tried = 6 * time.Hour
 	// callsMost is how many requests a pass over a pool at rest may cost, slow reads included.
 	callsMost = 3.0
 	// eksName is the cluster of node groups.
@@ -35,18 +38,42 @@ const (
 )
 
 // kinds are the pools whose rest is measured, by the name of their kind and what tells them apart.
-var kinds = map[string]func(*testing.T) rested{
-	"AWSMachinePool": func(t *testing.T) rested {
-		return rest(t, func(base http.RoundTripper) (cloud.Driver[*awsv1.MachinePoolSource], error) {
-			return aws.New(aws.Options{Config: settings, Base: base})
-		}, func() *awsv1.MachinePoolSource { return source(simaws.InstanceType, size) })
-	},
-	"AWSManagedMachinePool/template": func(t *testing.T) rested {
-		return rest(t, nodegroups, func() *awsv1.ManagedMachinePoolSource { return managed(true) })
-	},
-	"AWSManagedMachinePool/bare": func(t *testing.T) rested {
-		return rest(t, nodegroups, func() *awsv1.ManagedMachinePoolSource { return managed(false) })
-	},
+var kinds = map[string]kind{
+	"AWSMachinePool":                 kindOf(groups, func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }),
+	"AWSManagedMachinePool/template": kindOf(nodegroups, func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, true) }),
+	"AWSManagedMachinePool/bare":     kindOf(nodegroups, func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, false) }),
+}
+
+// kind is what is measured of a kind of pool.
+type kind struct {
+	// rest is what its pools cost at rest, waits by how much the passes of their lives took longer than the calls that they made.
+	rest  func(t *testing.T, long time.Duration) rested
+	waits func(*testing.T) time.Duration
+}
+
+func kindOf[S any](driver func(http.RoundTripper) (cloud.Driver[S], error), spec func(change string) S) kind {
+	return kind{
+		rest: func(t *testing.T, long time.Duration) (is rested) {
+			inAccount(t, driver, spec, func(a *account[S]) { is = a.rest(long) })
+			return is
+		},
+		waits: func(t *testing.T) (longest time.Duration) {
+			inAccount(t, driver, spec, func(a *account[S]) { longest = a.live() })
+			return longest
+		},
+	}
+}
+
+// instanceType is the one that pools begin with, unless they are changed.
+func instanceType(change string) string {
+	if change != "" {
+		return change
+	}
+	return simaws.InstanceType
+}
+
+func groups(base http.RoundTripper) (cloud.Driver[*awsv1.MachinePoolSource], error) {
+	return aws.New(aws.Options{Config: settings, Base: base})
 }
 
 // rested is what pools at rest have cost.
@@ -71,11 +98,11 @@ func (r rested) faults() (list []string) {
 
 // BenchmarkSteadyPass is what a pass over a pool at rest costs, by the simulated cloud's own log.
 func BenchmarkSteadyPass(b *testing.B) {
-	for name, play := range kinds {
+	for name, k := range kinds {
 		b.Run(name, func(b *testing.B) {
 			var is rested
 			for b.Loop() {
-				is = played(b, name, play)
+				is = played(b, name, k.rest)
 			}
 			for _, fault := range is.faults() {
 				b.Fatal(fault)
@@ -88,29 +115,42 @@ func BenchmarkSteadyPass(b *testing.B) {
 }
 
 // played plays in a bubble of virtual time, which only a test can have.
-func played(b *testing.B, name string, play func(*testing.T) rested) (is rested) {
+func played(b *testing.B, name string, play func(*testing.T, time.Duration) rested) (is rested) {
 	var once sync.Once
 	all := func(string, string) (bool, error) { return true, nil }
 	if !testing.RunTests(all, []testing.InternalTest{{Name: name, F: func(t *testing.T) {
-		once.Do(func() { is = play(t) })
+		once.Do(func() { is = play(t, watched) })
 	}}}) {
 		b.Fatalf("%s did not come to rest", name)
 	}
 	return is
 }
 
-// A pool at rest costs few reads and no write, whatever its kind, over a whole day.
+// A pool at rest costs few reads and no write, whatever its kind, over some hours.
 func TestSteadyPass(t *testing.T) {
-	for name, play := range kinds {
+	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			is := play(t)
+			is := k.rest(t, tried)
 			t.Logf("%.2f calls a pass in %d passes: %v", is.each(is.calls), is.passes, is.counts)
-			if is.passes < pools*int(watched/engine.DefaultSteady)/2 {
+			if is.passes < pools*int(tried/engine.DefaultSteady)/2 {
 				t.Errorf("want a pass of each pool every few minutes, got %d in all", is.passes)
 			}
 			for _, fault := range is.faults() {
 				t.Error(fault)
+			}
+		})
+	}
+}
+
+// No pass waits for anything but the replies to its own calls, in the whole life of a pool: it is made, its machines are replaced
+// and it is deleted.
+func TestNoPassWaits(t *testing.T) {
+	for name, k := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if longest := k.waits(t); longest > 0 {
+				t.Errorf("want every pass to take as long as its calls, one took %s longer", longest)
 			}
 		})
 	}
@@ -122,23 +162,23 @@ func nodegroups(base http.RoundTripper) (cloud.Driver[*awsv1.ManagedMachinePoolS
 }
 
 // managed is a managed pool in the default account, with a launch template of its own or with EKS's.
-func managed(template bool) *awsv1.ManagedMachinePoolSource {
+func managed(change string, template bool) *awsv1.ManagedMachinePoolSource {
 	s := &awsv1.ManagedMachinePoolSource{Cluster: source(simaws.InstanceType, size).Cluster, Pool: &awsv1.AWSManagedMachinePoolSpec{
 		Scaling:      &awsv1.ManagedMachinePoolScaling{MinSize: ptr.To(int32(1)), MaxSize: ptr.To(int32(size))},
 		UpdateConfig: &awsv1.UpdateConfig{MaxUnavailable: ptr.To(1)},
-		Labels:       awsv1.NodeLabels{"tier": "a"}, AdditionalTags: awsv1.Tags{"team": "a"},
+		Labels:       awsv1.NodeLabels{"tier": awsv1.LabelValue("a" + change)}, AdditionalTags: awsv1.Tags{"team": "a"},
 	}}
 	s.Cluster.EKS, s.Cluster.EKSClusterName, s.Cluster.ControlPlaneVersion, s.Cluster.ControlPlaneReady = true, eksName, "v1.34", true
 	if template {
-		s.Pool.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType}
+		s.Pool.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{InstanceType: instanceType(change)}
 	} else {
 		s.Pool.InstanceType = ptr.To(simaws.InstanceType)
 	}
 	return s
 }
 
-// rest makes pools of a kind, waits until they are at rest, and counts what they cost from then on.
-func rest[S any](t *testing.T, driver func(http.RoundTripper) (cloud.Driver[S], error), spec func() S) (is rested) {
+// inAccount makes pools of a kind in an account of their own, in virtual time.
+func inAccount[S any](t *testing.T, driver func(http.RoundTripper) (cloud.Driver[S], error), spec func(string) S, f func(*account[S])) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &nodes{joined: map[string]*pool.Node{}, timers: map[string]*time.Timer{}}
 		server, err := simaws.New(simaws.Options{Seed: 1, Speed: 1, Guests: n})
@@ -160,24 +200,51 @@ func rest[S any](t *testing.T, driver func(http.RoundTripper) (cloud.Driver[S], 
 		}); err != nil {
 			t.Fatal(err)
 		}
-		d, err := driver(delayed{server})
+		line := &way{server: server}
+		d, err := driver(line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := newAccount(t, engine.New(d, engine.Options{}), spec, n)
-		a.settle()
-		server.Calls().Reset()
-		is.passes = a.run(watched)
-		sum := server.Calls().Summary(0)
-		is.calls, is.writes, is.counts = sum.Total, sum.Mutating, sum.Counts
+		f(newAccount(t, engine.New(d, engine.Options{}), line, spec, n))
 	})
+}
+
+// rest waits until the pools are at rest, and counts what they cost from then on.
+func (a *account[S]) rest(long time.Duration) (is rested) {
+	a.settle()
+	a.way.server.Calls().Reset()
+	is.passes = a.run(long)
+	sum := a.way.server.Calls().Summary(0)
+	is.calls, is.writes, is.counts = sum.Total, sum.Mutating, sum.Counts
 	return is
 }
 
-// delayed is the way to the cloud, which takes time.
-type delayed struct{ server *simaws.Server }
+// live is the whole life of the pools.
+func (a *account[S]) live() time.Duration {
+	a.settle()
+	for _, p := range a.pools {
+		p.target.Spec, p.due = a.spec("m5.large"), time.Now()
+		p.generation = "changed"
+	}
+	a.settle()
+	a.deleting = true
+	_ = a.run(settle)
+	for _, p := range a.pools {
+		if !p.last.Plan.Gone {
+			a.t.Fatalf("want the pools gone, got %+v", p.last.Plan)
+		}
+	}
+	return a.longest
+}
 
-func (l delayed) RoundTrip(r *http.Request) (*http.Response, error) {
+// way is the way to the cloud, which takes time.
+type way struct {
+	server *simaws.Server
+	calls  atomic.Int64
+}
+
+func (l *way) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.calls.Add(1)
 	time.Sleep(latency)
 	return sim.Transport{Handler: l.server}.RoundTrip(r)
 }
@@ -186,24 +253,30 @@ func (l delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 type account[S any] struct {
 	t      *testing.T
 	engine *engine.Engine[S]
+	way    *way
+	spec   func(change string) S
 	pools  []*looked[S]
 	nodes  *nodes
+	// deleting says that the pools go. longest is by how much a pass took longer than its calls.
+	deleting bool
+	longest  time.Duration
 }
 
 // looked is one pool, when it is to be looked at again, and what was seen last.
 type looked[S any] struct {
-	target cloud.Target[S]
-	due    time.Time
-	last   engine.Outcome
+	target     cloud.Target[S]
+	generation string
+	due        time.Time
+	last       engine.Outcome
 }
 
-func newAccount[S any](t *testing.T, e *engine.Engine[S], spec func() S, n *nodes) *account[S] {
-	a := &account[S]{t: t, engine: e, nodes: n}
+func newAccount[S any](t *testing.T, e *engine.Engine[S], line *way, spec func(string) S, n *nodes) *account[S] {
+	a := &account[S]{t: t, engine: e, way: line, spec: spec, nodes: n}
 	for k := range pools {
 		name := fmt.Sprintf("pool-%d", k)
 		a.pools = append(a.pools, &looked[S]{due: time.Now(), target: cloud.Target[S]{
 			Owner:             cloud.Owner{ID: "owner-" + name, Cluster: "c", Namespace: "default", Name: name},
-			KubernetesVersion: "v1.34.1", Spec: spec(),
+			KubernetesVersion: "v1.34.1", Spec: spec(""),
 			Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
 		}})
 	}
@@ -226,18 +299,24 @@ func (a *account[S]) run(long time.Duration) (passes int) {
 		}
 		time.Sleep(time.Until(next.due))
 		synctest.Wait()
-		next.last = a.engine.Run(a.t.Context(), engine.Facts[S]{
-			Target: next.target, Now: time.Now(),
-			Desired: pool.Desired{
-				Replicas: size, Min: 1, Max: size, MaxField: "max", DeletePolicy: pool.Oldest,
-				Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
-			},
-		}, a.nodes)
-		if err := next.last.Err; err != nil {
-			a.t.Fatalf("look at the cloud: %v", err)
-		}
+		a.pass(next)
 		next.due = time.Now().Add(next.last.Again)
 	}
+}
+
+// pass runs one pass, and notes whether it waited for anything.
+func (a *account[S]) pass(p *looked[S]) {
+	a.t.Helper()
+	began, calls := time.Now(), a.way.calls.Load()
+	d := pool.Desired{
+		Replicas: size, Min: 1, Max: size, MaxField: "max", DeletePolicy: pool.Oldest, Deleting: a.deleting,
+		Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
+	}
+	p.last = a.engine.Run(a.t.Context(), engine.Facts[S]{Target: p.target, Generation: p.generation, Desired: d, Now: began}, a.nodes)
+	if err := p.last.Err; err != nil && cloud.KindOf(err) != cloud.Conflict {
+		a.t.Fatalf("look at the cloud: %v", err)
+	}
+	a.longest = max(a.longest, time.Since(began)-time.Duration(a.way.calls.Load()-calls)*latency)
 }
 
 // settle waits until all pools are at rest, and then until what is looked up after a change was looked up.
@@ -307,8 +386,21 @@ func (n *nodes) Ask(ctx context.Context, keys []string) (map[string]pool.Node, e
 	return n.Find(ctx, keys)
 }
 
+// Start drains at once: nothing runs on these nodes.
 func (n *nodes) Start(_ context.Context, s pool.Step) error {
-	return fmt.Errorf("want no machine drained, got %s: %s", s.Kind, s.Cause.Message)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, target := range s.Targets {
+		node := n.joined[cloud.ProviderKey(target.ProviderID)]
+		if node == nil {
+			continue
+		}
+		node.Cordoned, node.DrainStarted = s.Kind == pool.Drain, time.Time{}
+		if s.Kind == pool.Drain {
+			node.DrainStarted = time.Now()
+		}
+	}
+	return nil
 }
 
 // stop ends what still boots.
