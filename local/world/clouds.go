@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/sim/nodes"
 )
@@ -46,13 +47,28 @@ func (l layout) simulate(ctx context.Context, port int, speed float64) (err erro
 	if err != nil {
 		return fmt.Errorf("listen for the simulated AWS: %w", err)
 	}
-	fleet := nodes.New(nodes.Options{Dir: l.path("sim", "machines"), Speed: speed})
+	// Machines that ran before are on again before the cloud answers them.
+	var cloud *aws.Server
+	answers := make(chan struct{})
+	fleet := nodes.New(nodes.Options{Dir: l.path("sim", "machines"), Speed: speed, Fetch: func(ctx context.Context, m sim.Machine, source string) ([]byte, error) {
+		select {
+		case <-answers:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		content, err := cloud.Fetch(ctx, m, source)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", nodes.ErrRefused, err)
+		}
+		return content, err
+	}})
 	defer fleet.Close()
-	cloud, err := aws.New(aws.Options{Dir: l.path("sim", "aws"), Speed: speed, Guests: fleet})
+	cloud, err = aws.New(aws.Options{Dir: l.path("sim", "aws"), Speed: speed, Guests: fleet})
 	if err != nil {
 		return errors.Join(fmt.Errorf("simulate AWS: %w", err), listener.Close())
 	}
 	defer func() { err = errors.Join(err, cloud.Close()) }()
+	close(answers)
 	server := &http.Server{Handler: cloud, ReadHeaderTimeout: headerLimit}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

@@ -90,7 +90,7 @@ func (g *guest) readUserData() (*cloudinit.Config, bool) {
 	}
 	facts := cloudinit.Instance{ID: g.ID, Type: g.Type, Hostname: g.Hostname, Address: g.Address, Cloud: g.Cloud, Region: g.Region, Zone: g.Zone, Arch: unameArch(g.arch())}
 	g.print(initd, "Cloud-init v. 24.4 running 'init': user data of %d bytes", len(g.UserData))
-	c, err := cloudinit.Parse(g.UserData, facts.Metadata())
+	c, err := cloudinit.Parse(g.UserData, facts.Metadata(), g.included())
 	if err != nil {
 		g.print(initd, "WARNING: %v", err)
 		g.print(systemd, "%s login: (the machine runs and has not joined a cluster)", g.Hostname)

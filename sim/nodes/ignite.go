@@ -82,6 +82,14 @@ func (b *booting) substitute(line string) {
 	}
 }
 
+// included fetches for cloud-init, where machines can fetch at all.
+func (g *guest) included() cloudinit.Fetch {
+	if g.fleet.options.Fetch == nil {
+		return nil
+	}
+	return g.fetch
+}
+
 // fetch gets what user data points to. It is tried until it is there, or is refused, or the machine is off.
 func (g *guest) fetch(source string) ([]byte, error) {
 	if g.fleet.options.Fetch == nil {
@@ -96,7 +104,7 @@ func (g *guest) fetch(source string) ([]byte, error) {
 		}
 		if text := err.Error(); text != said && g.ctx.Err() == nil {
 			said = text
-			g.print(ignited, "%v, will retry", err)
+			g.print(initd, "%v, will retry", err)
 		}
 		if !b.Wait(g.ctx) {
 			return nil, err

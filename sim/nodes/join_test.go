@@ -183,7 +183,7 @@ var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not
 		return userData(t, joinConfig(s), "1.33.0", nil)
 	}, want: "already exists in the cluster"},
 	"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *fakeapi.Server) []byte { return []byte("hello\n") }, want: "unhandled non-multipart"},
-	"ignition":       {reason: "the other format that the bootstrap provider writes", data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "unhandled non-multipart"},
+	"ignition":       {reason: "the other format that the bootstrap provider writes", data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "has not joined a cluster"},
 	"empty":          {reason: "a template without user data", data: func(*testing.T, *fakeapi.Server) []byte { return nil }, want: "user data is empty"},
 	"unknown variable": {reason: "the node name cannot be one", data: func(t *testing.T, s *fakeapi.Server) []byte {
 		j := joinConfig(s)

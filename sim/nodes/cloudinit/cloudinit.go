@@ -46,9 +46,12 @@ type Config struct {
 	Notes, Warnings []string
 }
 
-// Parse reads user data. An error means that nothing of it can be carried out; it is worded as a line for the console and never
-// quotes the data.
-func Parse(userData []byte, data Metadata) (*Config, error) {
+// Fetch gets what a URL names.
+type Fetch func(url string) ([]byte, error)
+
+// Parse reads user data, and what it includes. An error means that nothing of it can be carried out; it is worded as a line for
+// the console and never quotes the data. Without a way to fetch, included addresses are noted and no more.
+func Parse(userData []byte, data Metadata, fetch Fetch) (*Config, error) {
 	raw, err := gunzip(userData)
 	if err != nil {
 		return nil, err
@@ -56,26 +59,41 @@ func Parse(userData []byte, data Metadata) (*Config, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, fmt.Errorf("user data is empty: want a cloud-config document")
 	}
-	parts, err := split(raw)
-	if err != nil {
+	r := &reading{data: data, fetch: fetch, config: &Config{}, doc: document{}}
+	if err := r.read(raw, 0); err != nil {
 		return nil, err
 	}
-	c := &Config{}
-	doc := document{}
-	for _, p := range parts {
-		if err := c.take(p, data, doc); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.apply(doc); err != nil {
+	if err := r.config.apply(r.doc); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return r.config, nil
 }
 
-// take handles one part by what its first line says that it is. Cloud-configs are collected in doc.
-func (c *Config) take(p part, data Metadata, doc document) error {
-	body, err := c.render(p.body, data)
+// reading is user data that is being read. Cloud-configs are collected in doc.
+type reading struct {
+	data   Metadata
+	fetch  Fetch
+	config *Config
+	doc    document
+}
+
+func (r *reading) read(raw []byte, depth int) error {
+	parts, err := split(raw)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := r.take(p, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take handles one part by what its first line says that it is.
+func (r *reading) take(p part, depth int) error {
+	c := r.config
+	body, err := c.render(p.body, r.data)
 	if err != nil {
 		return err
 	}
@@ -85,16 +103,50 @@ func (c *Config) take(p part, data Metadata, doc document) error {
 		if err != nil {
 			return err
 		}
-		doc.merge(next)
+		r.doc.merge(next)
 	case "shellscript":
 		c.Scripts = append(c.Scripts, scriptLines(body)...)
 		c.Notes = append(c.Notes, "user data part of type shellscript: only what joins a cluster is carried out by a simulated machine")
 	case nodeConfig:
 		c.NodeConfigs = append(c.NodeConfigs, body)
+	case "include", "include-once":
+		return r.include(body, kind, depth)
 	case "":
 		return fmt.Errorf("unhandled non-multipart (text/x-not-multipart) user data: first line %q is no header that cloud-init knows, such as #cloud-config", firstLine(body))
 	default:
-		c.Notes = append(c.Notes, fmt.Sprintf("user data part of type %s is not carried out by a simulated machine", kind))
+		r.note(kind)
+	}
+	return nil
+}
+
+func (r *reading) note(kind string) {
+	r.config.Notes = append(r.config.Notes, fmt.Sprintf("user data part of type %s is not carried out by a simulated machine", kind))
+}
+
+// include reads what each line of an include part names, as if it stood there. As with cloud-init, one that can't be had ends it.
+func (r *reading) include(body []byte, kind string, depth int) error {
+	if r.fetch == nil {
+		r.note(kind)
+		return nil
+	}
+	if depth == maxDepth {
+		return fmt.Errorf("user data: includes are nested more than %d deep", maxDepth)
+	}
+	for line := range strings.Lines(string(body)) {
+		address := strings.TrimSpace(line)
+		if address == "" || strings.HasPrefix(address, "#") {
+			continue
+		}
+		got, err := r.fetch(address)
+		if err != nil {
+			return fmt.Errorf("included URL failed: %w", err)
+		}
+		if got, err = gunzip(got); err != nil {
+			return err
+		}
+		if err := r.read(got, depth+1); err != nil {
+			return err
+		}
 	}
 	return nil
 }

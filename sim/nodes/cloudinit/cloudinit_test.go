@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestBootstrapProvidersOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cloudinit.Parse(data, facts.Metadata())
+	c, err := cloudinit.Parse(data, facts.Metadata(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestTemplates(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			data := "## template: jinja\n#cloud-config\nwrite_files:\n- path: /f\n  content: |\n    " + c.template + "\n"
-			got, err := cloudinit.Parse([]byte(data), facts.Metadata())
+			got, err := cloudinit.Parse([]byte(data), facts.Metadata(), nil)
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Fatalf("error: want %q, got %v", c.fails, err)
@@ -141,7 +142,7 @@ func TestTemplates(t *testing.T) {
 			}
 		})
 	}
-	plain, err := cloudinit.Parse([]byte("#cloud-config\nruncmd: ['{{ x }}']\n"), facts.Metadata())
+	plain, err := cloudinit.Parse([]byte("#cloud-config\nruncmd: ['{{ x }}']\n"), facts.Metadata(), nil)
 	if err != nil || plain.Commands[0] != "{{ x }}" {
 		t.Errorf("without the header nothing is rendered: want {{ x }}, got %v, %v", plain, err)
 	}
@@ -181,7 +182,7 @@ func TestFormsOfUserData(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
-			got, err := cloudinit.Parse([]byte(c.data), facts.Metadata())
+			got, err := cloudinit.Parse([]byte(c.data), facts.Metadata(), nil)
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Fatalf("error: want %q, got %v", c.fails, err)
@@ -204,6 +205,37 @@ func TestFormsOfUserData(t *testing.T) {
 	}
 }
 
+func TestInclude(t *testing.T) {
+	t.Parallel()
+	fetch := func(url string) ([]byte, error) {
+		switch url {
+		case "https://h/config?sig=s3cr3t":
+			return zipped(t, "## template: jinja\n#cloud-config\nruncmd: ['{{ ds.meta_data.local_hostname }}']\n"), nil
+		case "https://h/circle":
+			return []byte("#include\nhttps://h/circle\n"), nil
+		default:
+			return nil, errors.New("403 Forbidden")
+		}
+	}
+	for _, c := range []struct{ reason, data, want, fails string }{
+		{reason: "what is elsewhere counts as if it stood there", data: "#include\n# a comment\n\nhttps://h/config?sig=s3cr3t\n", want: facts.Hostname},
+		{reason: "once is as good", data: "#include-once\nhttps://h/config?sig=s3cr3t\n", want: facts.Hostname},
+		{reason: "an address whose time is over", data: "#include\nhttps://h/expired?sig=s3cr3t\n", fails: "included URL failed: 403 Forbidden"},
+		{reason: "a circle", data: "#include\nhttps://h/circle\n", fails: "nested more than"},
+	} {
+		got, err := cloudinit.Parse([]byte(c.data), facts.Metadata(), fetch)
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "s3cr3t") {
+				t.Errorf("%s: want %q and no secret, got %v", c.reason, c.fails, err)
+			}
+			continue
+		}
+		if err != nil || len(got.Commands) != 1 || got.Commands[0] != c.want {
+			t.Errorf("%s: want the command %s, got %+v, %v", c.reason, c.want, got, err)
+		}
+	}
+}
+
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ reason, entry, warns string }{
@@ -216,7 +248,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
-			got, err := cloudinit.Parse([]byte("#cloud-config\nhostname: h\nwrite_files:\n- "+c.entry+"\n- path: /good\n  permissions: 0600\n"), facts.Metadata())
+			got, err := cloudinit.Parse([]byte("#cloud-config\nhostname: h\nwrite_files:\n- "+c.entry+"\n- path: /good\n  permissions: 0600\n"), facts.Metadata(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

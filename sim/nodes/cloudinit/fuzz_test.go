@@ -42,7 +42,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, errA := cloudinit.Parse(data, facts.Metadata())
+		a, errA := cloudinit.Parse(data, facts.Metadata(), nil)
 		if (errA == nil) != (a != nil) {
 			t.Fatalf("want a configuration or an error, got %v and %v", a, errA)
 		}
@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 			readings["compressed in an archive"] = inArchive(zipped(t, string(data)))
 		}
 		for how, other := range readings {
-			b, errB := cloudinit.Parse(other, facts.Metadata())
+			b, errB := cloudinit.Parse(other, facts.Metadata(), nil)
 			if diff := cmp.Diff(a, b); diff != "" || (errA == nil) != (errB == nil) {
 				t.Fatalf("want the same %s, got %s, %v, %v", how, diff, errA, errB)
 			}
@@ -87,7 +87,7 @@ func FuzzRendered(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := cloudinit.Parse(data, facts.Metadata())
+		c, err := cloudinit.Parse(data, facts.Metadata(), nil)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, data)
 		}
