@@ -92,7 +92,8 @@ func (s *Server) ForgetCluster(account, region, name string) error {
 }
 
 // adminEKS is what the owner of clusters sets over HTTP: PUT eks/clusters with an EKSCluster, DELETE eks/clusters/{name}, of the
-// default account unless the query names another.
+// default account unless the query names another. Hands can be laid on node groups of the default account: POST
+// eks/clusters/{cluster}/nodegroups/{name}/issue?code=...&message=..., stick?code=..., clear or fail-update.
 func (s *Server) adminEKS(mux *http.ServeMux) {
 	account := func(r *http.Request) string {
 		if a := r.URL.Query().Get("account"); a != "" {
@@ -114,6 +115,29 @@ func (s *Server) adminEKS(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("DELETE "+sim.AdminPath+"eks/clusters/{name}", func(w http.ResponseWriter, r *http.Request) {
 		if err := s.ForgetCluster(account(r), r.URL.Query().Get("region"), r.PathValue("name")); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	s.adminNodegroups(mux)
+}
+
+// adminNodegroups lays hands on node groups over HTTP.
+func (s *Server) adminNodegroups(mux *http.ServeMux) {
+	hands := map[string]func(clusterName, name, code, message string) error{
+		"issue":       s.SetIssue,
+		"stick":       func(c, n, code, _ string) error { return s.StickDeletion(c, n, code) },
+		"clear":       func(c, n, _, _ string) error { return s.ClearIssues(c, n) },
+		"fail-update": func(c, n, _, _ string) error { return s.FailUpdate(c, n) },
+	}
+	mux.HandleFunc("POST "+sim.AdminPath+"eks/clusters/{cluster}/nodegroups/{name}/{hand}", func(w http.ResponseWriter, r *http.Request) {
+		hand, ok := hands[r.PathValue("hand")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if err := hand(r.PathValue("cluster"), r.PathValue("name"), r.FormValue("code"), r.FormValue("message")); err != nil {
 			http.Error(w, err.Error(), http.StatusConflict)
 			return
 		}

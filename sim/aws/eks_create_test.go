@@ -291,10 +291,16 @@ func TestClustersByHTTP(t *testing.T) {
 			{"one without goes", http.MethodDelete, "/west?region=" + aws.Region, http.StatusNoContent},
 			{"one that is gone is no error", http.MethodDelete, "/west", http.StatusNoContent},
 			{"nothing is no cluster", http.MethodPut, "", http.StatusBadRequest},
+			{"something is found wrong", http.MethodPost, "/" + eksName + "/nodegroups/blue/issue?code=AccessDenied&message=no", http.StatusNoContent},
+			{"no update can fail where none is", http.MethodPost, "/" + eksName + "/nodegroups/blue/fail-update", http.StatusConflict},
+			{"a hand that nobody has", http.MethodPost, "/" + eksName + "/nodegroups/blue/paint", http.StatusNotFound},
 		} {
 			if got := do(c.method, c.path, nil); got != c.want {
 				t.Errorf("%s: want %d, got %d", c.why, c.want, got)
 			}
+		}
+		if got := issues(w.nodegroup("blue")); got != "AccessDenied: no" {
+			t.Errorf("want the issue, got %s", got)
 		}
 	})
 }

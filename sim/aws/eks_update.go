@@ -87,7 +87,8 @@ func (r *realm) checkConfig(n *nodegroup, in *eks.UpdateNodegroupConfigInput) er
 	if in.WarmPoolConfig != nil {
 		return badParameter("Warm pools are not simulated.")
 	}
-	next := changed(n.Shape, in)
+	// The size that counts is the one that the group has now, whoever has changed it.
+	next := changed(*r.showNodegroup(n), in)
 	if in.ScalingConfig != nil {
 		if err := checkScaling(next.ScalingConfig); err != nil {
 			return err
@@ -199,8 +200,8 @@ func (r *realm) put(n *nodegroup, g *group) {
 	n.Shape = changed(was, n.Change)
 	if s := n.Shape.ScalingConfig; n.Change.ScalingConfig != nil && g != nil {
 		desired := *g.Spec.DesiredCapacity
-		if n.Change.ScalingConfig.DesiredSize != nil {
-			desired = *s.DesiredSize
+		if d := n.Change.ScalingConfig.DesiredSize; d != nil {
+			desired = *d
 		}
 		r.resizeBehind(g, *s.MinSize, max(*s.MinSize, min(*s.MaxSize, desired)), *s.MaxSize)
 	}

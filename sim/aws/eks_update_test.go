@@ -289,11 +289,20 @@ func TestGroupBehindChangedByHand(t *testing.T) {
 		if len(w.nodes.drained) != 1 {
 			t.Errorf("want it drained by EKS as well, got %v", w.nodes.drained)
 		}
+		// Bounds alone leave the size that somebody gave it.
+		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
+			ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(1)},
+		})
+		ok(t, err)
+		after(10 * time.Second)
+		if got := w.nodegroup("blue").ScalingConfig; *got.DesiredSize != 1 || *got.MaxSize != 1 {
+			t.Errorf("want 1 of 1, got %d of %d", *got.DesiredSize, *got.MaxSize)
+		}
 		ok(t, w.server.SetIssue(eksName, "blue", "InsufficientFreeAddresses", "no address"))
 		if got := w.nodegroup("blue"); got.Status != ekstypes.NodegroupStatusDegraded || issues(got) != "InsufficientFreeAddresses: no address" {
 			t.Errorf("want it DEGRADED with the issue, got %s: %s", got.Status, issues(got))
 		}
-		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ScalingConfig: &ekstypes.NodegroupScalingConfig{DesiredSize: awssdk.Int32(2)}})
+		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ScalingConfig: &ekstypes.NodegroupScalingConfig{MaxSize: awssdk.Int32(2), DesiredSize: awssdk.Int32(2)}})
 		ok(t, err)
 		after(time.Minute)
 		ok(t, w.server.ClearIssues(eksName, "blue"))

@@ -136,8 +136,10 @@ func (r *realm) checkTemplateData(d *ec2.RequestLaunchTemplateData, description 
 	if len(d.NetworkInterfaces) > 0 && len(d.SecurityGroupIds)+len(d.SecurityGroups) > 0 {
 		return nil, refuse("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the same request")
 	}
-	if err := checkDevices(d.BlockDeviceMappings); err != nil {
-		return nil, err
+	for _, check := range []func(*ec2.RequestLaunchTemplateData) error{checkDevices, checkEnumerations, checkPlacement, checkMarket, checkInterfaces} {
+		if err := check(d); err != nil {
+			return nil, err
+		}
 	}
 	out := &ec2.ResponseLaunchTemplateData{}
 	return out, reshape(d, out)
@@ -159,9 +161,12 @@ func checkIDs(d *ec2.RequestLaunchTemplateData) error {
 // ebsTypes are the kinds of volume.
 var ebsTypes = []string{"standard", "io1", "io2", "gp2", "gp3", "st1", "sc1"}
 
-func checkDevices(devices []ec2.LaunchTemplateBlockDeviceMappingRequest) error {
-	for _, d := range devices {
-		if err := checkVolume(val(d.Ebs)); err != nil {
+func checkDevices(d *ec2.RequestLaunchTemplateData) error {
+	for _, device := range d.BlockDeviceMappings {
+		if err := checkVolume(val(device.Ebs)); err != nil {
+			return err
+		}
+		if err := checkSnapshot(val(device.Ebs)); err != nil {
 			return err
 		}
 	}

@@ -141,6 +141,48 @@ func TestCreateTemplateRefusals(t *testing.T) {
 		{"unknown volume type", "the kinds are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
 			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "fast"}}}
 		}, "InvalidParameterValue"},
+		{"unknown tenancy", "the tenancies are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.Placement = &types.LaunchTemplatePlacementRequest{Tenancy: "shared"}
+		}, "InvalidParameterValue"},
+		{"a group by name and by ID", "one of them names it", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.Placement = &types.LaunchTemplatePlacementRequest{GroupName: awssdk.String("g"), GroupId: awssdk.String("pg-1")}
+		}, "InvalidParameterCombination"},
+		{"a partition of nothing", "partitions are of placement groups", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.Placement = &types.LaunchTemplatePlacementRequest{PartitionNumber: awssdk.Int32(1)}
+		}, "InvalidParameterCombination"},
+		{"a host of one's own without its tenancy", "hosts are for the tenancy host", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.Placement = &types.LaunchTemplatePlacementRequest{HostId: awssdk.String("h-1"), Tenancy: types.TenancyDedicated}
+		}, "InvalidParameterCombination"},
+		{"spot on a host", "dedicated hosts are not sold so", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.Placement = &types.LaunchTemplatePlacementRequest{Tenancy: types.TenancyHost}
+			d.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeSpot}
+		}, "InvalidParameterCombination"},
+		{"a capacity block without its reservation", "a block is a reservation", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeCapacityBlock}
+		}, "InvalidParameterCombination"},
+		{"a reservation that is not to be used", "the preference says the opposite", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
+				CapacityReservationPreference: types.CapacityReservationPreferenceNone, CapacityReservationTarget: &types.CapacityReservationTarget{CapacityReservationId: awssdk.String("cr-1")},
+			}
+		}, "InvalidParameterCombination"},
+		{"two interfaces in one place", "each has an index of its own", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.SecurityGroupIds = nil
+			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0)}, {DeviceIndex: awssdk.Int32(0)}}
+		}, "InvalidParameterCombination"},
+		{"no first interface", "an instance begins with it", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.SecurityGroupIds = nil
+			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(1)}}
+		}, "InvalidParameterCombination"},
+		{"a public address of several interfaces", "EC2 gives one to a single interface", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.SecurityGroupIds = nil
+			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0), AssociatePublicIpAddress: awssdk.Bool(true)}, {DeviceIndex: awssdk.Int32(1)}}
+		}, "InvalidParameterCombination"},
+		{"hops beyond count", "EC2 takes up to 64", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.MetadataOptions = &types.LaunchTemplateInstanceMetadataOptionsRequest{HttpPutResponseHopLimit: awssdk.Int32(65)}
+		}, "InvalidParameterValue"},
+		{"a rate without a snapshot", "nothing is fetched", "workers", func(d *types.RequestLaunchTemplateData) {
+			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeInitializationRate: awssdk.Int32(100)}}}
+		}, "InvalidParameterCombination"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
