@@ -28,8 +28,10 @@ func TestUntilReady(t *testing.T) {
 	if err != nil {
 		t.Fatalf("want exit code 0, got %v\n%s", err, out)
 	}
-	if !regexp.MustCompile(`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `).Match(out) {
-		t.Errorf("want a table with capa-mp-0 at 2/2, got\n%s", out)
+	for _, want := range []string{`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `} {
+		if !regexp.MustCompile(want).Match(out) {
+			t.Errorf("want a table with a match of %s, got\n%s", want, out)
+		}
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("want the temporary folder gone, found %v %v", left, err)
@@ -81,6 +83,7 @@ func TestUpRefuses(t *testing.T) {
 		{reason: "broken YAML", manifest: "kind: A\napiVersion: v1\nmetadata: {name: a}\n---\na: b: c", want: "standard input: document 2: yaml: "},
 		{reason: "a file that is not there", args: []string{"-f", "no-such-file.yaml"}, want: "no-such-file.yaml: no such file"},
 		{reason: "a cloud that nobody simulates", args: []string{"--clouds", "azure"}, want: `--clouds: "azure" is not simulated: choose from aws`},
+		{reason: "a pool that is not built in", args: []string{"--pools", "aks-mp-0"}, want: `--pools: "aks-mp-0" is not built in: choose from capa-mp-0, eks-mmp-0`},
 		{reason: "a speed that is none", args: []string{"--speed", "0"}, want: "--speed: wanted a number above 0, found 0"},
 		{reason: "a feature gate that there is not", args: []string{"--feature-gates", "NoSuchGate=true"}, want: "unrecognized feature gate: NoSuchGate"},
 		{reason: "an unknown flag", args: []string{"--no-such-flag"}, want: "unknown flag: --no-such-flag"},

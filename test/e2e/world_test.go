@@ -100,11 +100,15 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// start runs "muster up" on dir and returns once it has printed how to reach it. The world is stopped with the test.
+// start runs "muster up" on dir and returns once it has printed how to reach it. The world is stopped with the test. Unless args
+// say which pools it has, it has the built-in AWSMachinePool alone.
 func start(t *testing.T, dir string, args ...string) *world {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a world: left out with -short")
+	}
+	if len(args) == 0 {
+		args = []string{"--pools", "capa-mp-0"}
 	}
 	w := run(t, dir, append([]string{"up", "--dir", dir}, args...)...)
 	w.kubeconfig = w.printed(`export KUBECONFIG=(\S+)`)

@@ -1,0 +1,343 @@
+package e2e
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+)
+
+// templatesSpeed is how much faster than life this world is: node groups are updated in minutes of life, with pauses of a minute.
+const templatesSpeed = "60"
+
+// kept is how many versions of distinct content the pools of this world keep of their launch templates.
+const kept = 2
+
+// pools of the world with both kinds, by their infrastructure objects, and the clusters that they are in.
+const (
+	plainPool, plainCluster     = "awsmachinepool/capa-mp-0", "capa"
+	managedPool, managedCluster = "awsmanagedmachinepool/eks-mmp-0", "eks"
+)
+
+var bothPools = []string{plainPool, managedPool}
+
+// TestTemplateUpdates edits the launch templates of both kinds of pools with kubectl, and looks at what becomes of their machines,
+// events and histories; then the managed pool goes on to another Kubernetes version, is scaled, and is deleted.
+func TestTemplateUpdates(t *testing.T) {
+	t.Parallel()
+	w := start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
+	u := &updates{world: w, version: map[string]int{plainPool: 1, managedPool: 1}}
+	u.settled()
+	for _, part := range []struct {
+		name string
+		run  func(u *updates)
+	}{
+		{"the first version is on both objects, and made by their controllers", firstVersion},
+		{"another instance type replaces every machine, whatever is killed meanwhile", anotherType},
+		{"a value that was there already makes no version", sameAgain},
+		{"the history is as long as the templates say, and the default is the version in use", history},
+		{"the node group goes on to another Kubernetes version with its control plane", anotherKubernetes},
+		{"its machines are scaled out and in, drained", scaleManaged},
+		{"kubectl delete leaves nothing of the node group", deleteManaged},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.run(u.in(t)) }) {
+			return
+		}
+	}
+}
+
+// updates is a world with both kinds of pools, and how many versions their templates have had.
+type updates struct {
+	*world
+	version map[string]int
+}
+
+func (u *updates) in(t *testing.T) *updates {
+	return &updates{world: u.world.in(t), version: u.version}
+}
+
+// edit patches the infrastructure object of a pool.
+func (u *updates) edit(pool, patch string) {
+	u.t.Helper()
+	u.kubectl("patch", pool, "--type=merge", "-p", patch)
+}
+
+// settled waits until both pools rest at their newest version with two machines each.
+func (u *updates) settled() {
+	u.t.Helper()
+	for _, pool := range bothPools {
+		u.atRest(pool, 2)
+	}
+}
+
+func (u *updates) atRest(pool string, replicas int) {
+	u.t.Helper()
+	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="Ready")].status} {.status.launchTemplateVersion}`
+	u.eventually(fmt.Sprintf("%s to rest at version %d", pool, u.version[pool]), func() error {
+		got := u.kubectl("get", pool, "-o", "jsonpath="+path)
+		if want := fmt.Sprintf("%[1]d %[1]d %[1]d Running True %[2]d", replicas, u.version[pool]); got != want {
+			return fmt.Errorf("want %s, it says %s; its conditions are\n%s", want, got, u.kubectl("get", pool, "-o", conditionLines))
+		}
+		return nil
+	})
+}
+
+// conditionLines prints the conditions of an object.
+const conditionLines = `jsonpath={range .status.conditions[*]}  {.type}={.status} {.reason}: {.message}{"\n"}{end}`
+
+// told holds that an event of a pool's infrastructure object says something.
+func (u *updates) told(pool, reason, message string) {
+	u.t.Helper()
+	kind, name, _ := strings.Cut(pool, "/")
+	kinds := map[string]string{"awsmachinepool": "AWSMachinePool", "awsmanagedmachinepool": "AWSManagedMachinePool"}
+	u.eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
+		got := u.kubectl("get", "events", "--field-selector", "involvedObject.kind="+kinds[kind]+",involvedObject.name="+name+",reason="+reason, "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
+		if !regexp.MustCompile(message).MatchString(got) {
+			return fmt.Errorf("there are\n%s", got)
+		}
+		return nil
+	})
+}
+
+// nodesOf are the names of a cluster's nodes.
+func (u *updates) nodesOf(cluster string) []string {
+	u.t.Helper()
+	return strings.Fields(u.workload(cluster, "get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"))
+}
+
+// template is the ID of a pool's launch template.
+func (u *updates) template(pool string) string {
+	u.t.Helper()
+	return u.kubectl("get", pool, "-o", "jsonpath={.status.launchTemplateID}")
+}
+
+// templateVersion is one version of a launch template, as the account has it.
+type templateVersion struct {
+	number           int64
+	content, display string
+	isDefault        bool
+}
+
+// versions are those that a pool's template has, the oldest first.
+func (u *updates) versions(pool string) []templateVersion {
+	u.t.Helper()
+	out, err := u.account().ec2.DescribeLaunchTemplateVersions(u.t.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String(u.template(pool))})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	var all []templateVersion
+	for _, v := range out.LaunchTemplateVersions {
+		description := aws.ToString(v.VersionDescription)
+		content := regexp.MustCompile(`content=(v1:[0-9a-f]{16})`).FindString(description)
+		all = append(all, templateVersion{number: aws.ToInt64(v.VersionNumber), content: content, display: description, isDefault: aws.ToBool(v.DefaultVersion)})
+	}
+	slices.SortFunc(all, func(a, b templateVersion) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+func firstVersion(u *updates) {
+	for _, pool := range bothPools {
+		if got := u.versions(pool); len(got) != 1 || !strings.HasPrefix(got[0].display, "muster content=v1:") || !got[0].isDefault {
+			u.t.Errorf("%s: want one version, which says what it is of, got %+v", pool, got)
+		}
+		u.told(pool, "TemplateCreated", `made the launch template lt-\w+:1`)
+	}
+	u.told(managedPool, "GroupCreated", "made the node group")
+	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1", "example.com/pool=eks-mmp-0"} {
+		if got := strings.Fields(u.workload(managedCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
+			u.t.Errorf("want two nodes with the label %s, got %v", label, got)
+		}
+	}
+}
+
+// anotherType edits both templates at once. Pods with a budget are on the managed pool's nodes, where EKS drains.
+func anotherType(u *updates) {
+	u.applyTo(managedCluster, pairManifest)
+	u.workload(managedCluster, "wait", "deployment/pair", "--for=condition=Available", "--timeout", waitLimit.String())
+	seen := u.witness(managedCluster)
+	seen.byOthers()
+	seen.begin()
+	before := map[string][]string{plainCluster: u.nodesOf(plainCluster), managedCluster: u.nodesOf(managedCluster)}
+	for _, pool := range bothPools {
+		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.xlarge","versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
+		u.version[pool]++
+	}
+	u.told(managedPool, "RollStarted", `began a roll of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
+	u.killChild("controllers")
+	u.eventually("a node to be closed", func() error {
+		if u.workload(managedCluster, "get", "nodes", "-o", "jsonpath={.items[*].spec.unschedulable}") == "" {
+			return errors.New("none is")
+		}
+		return nil
+	})
+	u.killChild("clouds")
+	u.killChild("controllers")
+	u.settled()
+	for cluster, names := range before {
+		u.eventually("every node of "+cluster+" replaced", func() error {
+			now := u.nodesOf(cluster)
+			if len(now) != 2 || slices.ContainsFunc(now, func(n string) bool { return slices.Contains(names, n) }) {
+				return fmt.Errorf("they were %v, and are %v", names, now)
+			}
+			return nil
+		})
+	}
+	for _, pool := range bothPools {
+		u.told(pool, "TemplateCreated", `made (the launch template|a version of the launch template) .*instanceType t3\.large -> t3\.xlarge`)
+		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
+	}
+	if got := u.workload(managedCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`); got != "t3.xlarge t3.xlarge" {
+		u.t.Errorf("want machines of the new type, got %s", got)
+	}
+	lowest, gone, evicted, err := seen.saw()
+	if err != nil {
+		u.t.Errorf("what must not happen: %v", err)
+	}
+	if lowest < 2 {
+		u.t.Errorf("want no fewer than two nodes that serve, for EKS adds machines first; got %d", lowest)
+	}
+	u.t.Logf("gone %d, evicted %d pods; serving at least %d", len(gone), evicted, lowest)
+}
+
+// pairManifest is two pods, of which one may be away.
+const pairManifest = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: pair, namespace: default}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: pair}}
+  template:
+    metadata: {labels: {app: pair}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers: [{name: pair, image: pair}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: pair, namespace: default}
+spec: {minAvailable: 1, selector: {matchLabels: {app: pair}}}
+`
+
+// sameAgain sets what is the default already.
+func sameAgain(u *updates) {
+	before := map[string]int{}
+	for _, pool := range bothPools {
+		before[pool] = len(u.versions(pool))
+		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"enclaveOptions":{"enabled":false},"instanceMetadataOptions":{"httpEndpoint":"enabled"}}}}`)
+	}
+	u.settled()
+	for _, pool := range bothPools {
+		if got := u.versions(pool); len(got) != before[pool] {
+			u.t.Errorf("%s: want %d versions as before, got %+v", pool, before[pool], got)
+		}
+	}
+}
+
+// history makes two versions more.
+func history(u *updates) {
+	for _, instance := range []string{"m5.large", "m5.xlarge"} {
+		for _, pool := range bothPools {
+			u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"`+instance+`"}}}`)
+			u.version[pool]++
+		}
+		u.settled()
+	}
+	for _, pool := range bothPools {
+		u.eventually(fmt.Sprintf("%s to keep %d versions, and launch from the default", pool, kept), func() error {
+			all := u.versions(pool)
+			contents := map[string]bool{}
+			for _, v := range all {
+				contents[v.content] = true
+				if v.isDefault != (v.number == int64(u.version[pool])) {
+					return fmt.Errorf("%d is the one in use: %+v", u.version[pool], all)
+				}
+			}
+			if len(contents) != kept {
+				return fmt.Errorf("there are %+v", all)
+			}
+			return nil
+		})
+		u.told(pool, "TemplatesPruned", "")
+	}
+}
+
+// anotherKubernetes asks the pool for a version that its control plane does not have yet.
+func anotherKubernetes(u *updates) {
+	before := u.nodesOf(managedCluster)
+	u.kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p", `{"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
+	u.eventually("the pool to say that its control plane is older", func() error {
+		if got := u.kubectl("get", managedPool, "-o", conditionLines); !strings.Contains(got, "1.34") {
+			return fmt.Errorf("its conditions are\n%s", got)
+		}
+		return nil
+	})
+	if got := u.nodesOf(managedCluster); !slices.Equal(got, before) {
+		u.t.Errorf("want nobody replaced before the control plane is, got %v after %v", got, before)
+	}
+	u.kubectl("patch", "awsmanagedcontrolplane/eks-control-plane", "--type=merge", "-p", `{"spec":{"version":"v1.34.0"}}`)
+	u.eventually("nodes of version 1.34", func() error {
+		if got := u.workload(managedCluster, "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"); got != "v1.34.10 v1.34.10" {
+			return errors.New("they are of " + got)
+		}
+		return nil
+	})
+	u.atRest(managedPool, 2)
+	u.told(managedPool, "RollStarted", "1.33 to 1.34")
+}
+
+// scaleManaged adds a machine and takes one away, which Muster drains before EKS's group takes it.
+func scaleManaged(u *updates) {
+	u.kubectl("scale", "machinepool/eks-mmp-0", "--replicas=3")
+	u.atRest(managedPool, 3)
+	seen := u.witness(managedCluster)
+	seen.begin()
+	u.kubectl("scale", "machinepool/eks-mmp-0", "--replicas=2")
+	u.atRest(managedPool, 2)
+	u.eventually("one node to be gone", func() error {
+		if _, gone, _, _ := seen.saw(); len(gone) != 1 {
+			return fmt.Errorf("gone are %v", gone)
+		}
+		return nil
+	})
+	if _, _, _, err := seen.saw(); err != nil {
+		u.t.Errorf("what must not happen: %v", err)
+	}
+	u.told(managedPool, "DrainStarted", "draining i-")
+}
+
+func deleteManaged(u *updates) {
+	template := u.template(managedPool)
+	u.kubectl("delete", "machinepool/eks-mmp-0", "--timeout", waitLimit.String())
+	u.told(managedPool, "GroupDeleted", "deleting the node group: the pool is being deleted")
+	u.eventually("nothing to be left of it", func() error {
+		h := u.account().holds()
+		for _, name := range slices.Concat(h.groups, h.templates) {
+			if strings.Contains(name, "eks") {
+				return errors.New("left: " + name)
+			}
+		}
+		if names := u.nodesOf(managedCluster); len(names) > 0 {
+			return fmt.Errorf("nodes are left: %v", names)
+		}
+		return nil
+	})
+	out, err := u.account().ec2.DescribeLaunchTemplates(u.t.Context(), nil)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	for _, l := range out.LaunchTemplates {
+		if aws.ToString(l.LaunchTemplateId) == template {
+			u.t.Errorf("want the launch template gone, got %s", template)
+		}
+	}
+	u.kubectl("delete", "cluster/eks", "--timeout", waitLimit.String())
+	if got := u.kubectl("get", "awsmanagedcontrolplane,awsmanagedcluster", "-o", "name"); got != "" {
+		u.t.Errorf("want nothing of the cluster left, got\n%s", got)
+	}
+}
