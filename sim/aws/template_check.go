@@ -59,12 +59,29 @@ func badWord(parameter, said string, known []string) error {
 // checkPlacement refuses what says two things about where instances run.
 func checkPlacement(d *ec2.RequestLaunchTemplateData) error {
 	p := val(d.Placement)
-	named := str(p.GroupName) != "" || str(p.GroupId) != ""
-	switch {
-	case str(p.GroupName) != "" && str(p.GroupId) != "":
+	switch groups := count(p.GroupName, p.GroupId); {
+	case groups > 1:
 		return refuse("InvalidParameterCombination", "You cannot specify both GroupName and GroupId in the request.")
-	case p.PartitionNumber != nil && !named:
+	case p.PartitionNumber != nil && groups == 0:
 		return refuse("InvalidParameterCombination", "A partition number requires a placement group.")
+	}
+	return checkHost(d, p)
+}
+
+// count is how many of the texts are given.
+func count(texts ...*string) int {
+	n := 0
+	for _, t := range texts {
+		if str(t) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// checkHost refuses hosts for instances that run on none.
+func checkHost(d *ec2.RequestLaunchTemplateData, p ec2.LaunchTemplatePlacementRequest) error {
+	switch {
 	case str(p.HostId) != "" && str(p.HostResourceGroupArn) != "":
 		return refuse("InvalidParameterCombination", "You cannot specify both a host and a host resource group.")
 	case str(p.HostId) != "" && p.Tenancy != "host", str(p.Affinity) != "" && p.Tenancy != "host":
@@ -96,22 +113,33 @@ func checkInterfaces(d *ec2.RequestLaunchTemplateData) error {
 	taken := map[place]bool{}
 	for _, n := range d.NetworkInterfaces {
 		at := place{val(n.NetworkCardIndex), val(n.DeviceIndex)}
-		switch {
-		case !slices.Contains(interfaceKinds, str(n.InterfaceType)):
-			return badWord("interfaceType", str(n.InterfaceType), interfaceKinds)
-		case taken[at]:
+		if taken[at] {
 			return refuse("InvalidParameterCombination", "Each network interface requires a unique device index.")
-		case val(n.AssociatePublicIpAddress) && len(d.NetworkInterfaces) > 1:
-			return refuse("InvalidParameterCombination", "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces.")
-		case n.SecondaryPrivateIpAddressCount != nil && n.Ipv4PrefixCount != nil, n.Ipv6AddressCount != nil && n.Ipv6PrefixCount != nil:
-			return refuse("InvalidParameterCombination", "You cannot specify both addresses and prefixes of one kind for a network interface.")
-		case str(n.InterfaceType) == "efa-only" && (n.AssociatePublicIpAddress != nil || n.Ipv6AddressCount != nil || n.Ipv4PrefixCount != nil):
-			return refuse("InvalidParameterCombination", "Network interfaces of the type efa-only have no addresses.")
 		}
 		taken[at] = true
+		if val(n.AssociatePublicIpAddress) && len(d.NetworkInterfaces) > 1 {
+			return refuse("InvalidParameterCombination", "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces.")
+		}
+		if err := checkInterface(n); err != nil {
+			return err
+		}
 	}
 	if len(d.NetworkInterfaces) > 0 && !taken[place{}] {
 		return refuse("InvalidParameterCombination", "A network interface with device index 0 on network card 0 is required.")
+	}
+	return nil
+}
+
+// checkInterface refuses what no network interface can have.
+func checkInterface(n ec2.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest) error {
+	addresses := n.AssociatePublicIpAddress != nil || n.Ipv6AddressCount != nil || n.Ipv4PrefixCount != nil
+	switch {
+	case !slices.Contains(interfaceKinds, str(n.InterfaceType)):
+		return badWord("interfaceType", str(n.InterfaceType), interfaceKinds)
+	case n.SecondaryPrivateIpAddressCount != nil && n.Ipv4PrefixCount != nil, n.Ipv6AddressCount != nil && n.Ipv6PrefixCount != nil:
+		return refuse("InvalidParameterCombination", "You cannot specify both addresses and prefixes of one kind for a network interface.")
+	case str(n.InterfaceType) == "efa-only" && addresses:
+		return refuse("InvalidParameterCombination", "Network interfaces of the type efa-only have no addresses.")
 	}
 	return nil
 }

@@ -61,7 +61,21 @@ func TestTemplateDataRoundTrip(t *testing.T) {
 		data.UserData = awssdk.String(base64.StdEncoding.EncodeToString([]byte("#!/bin/sh\n")))
 		data.SecurityGroupIds, data.SecurityGroups = nil, nil
 		for i := range data.BlockDeviceMappings {
-			data.BlockDeviceMappings[i].Ebs.VolumeType = types.VolumeTypeGp3
+			ebs := data.BlockDeviceMappings[i].Ebs
+			ebs.VolumeType, ebs.SnapshotId, ebs.VolumeInitializationRate = types.VolumeTypeGp3, awssdk.String(fmt.Sprint("snap-", i)), awssdk.Int32(int32(100+i))
+		}
+		data.Placement.GroupId, data.Placement.HostResourceGroupArn = nil, nil
+		data.Placement.Tenancy, data.Placement.Affinity = types.TenancyHost, awssdk.String("host")
+		data.InstanceMarketOptions.MarketType, data.InstanceMarketOptions.SpotOptions = types.MarketTypeCapacityBlock, nil
+		data.CapacityReservationSpecification.CapacityReservationPreference = types.CapacityReservationPreferenceCapacityReservationsOnly
+		data.MetadataOptions = &types.LaunchTemplateInstanceMetadataOptionsRequest{
+			HttpEndpoint: "enabled", HttpProtocolIpv6: "disabled", HttpPutResponseHopLimit: awssdk.Int32(7), HttpTokens: "required", InstanceMetadataTags: "enabled",
+		}
+		data.PrivateDnsNameOptions.HostnameType = types.HostnameTypeResourceName
+		for i := range data.NetworkInterfaces {
+			at := &data.NetworkInterfaces[i]
+			at.DeviceIndex, at.NetworkCardIndex, at.InterfaceType = awssdk.Int32(int32(i)), awssdk.Int32(0), awssdk.String("efa")
+			at.AssociatePublicIpAddress, at.SecondaryPrivateIpAddressCount, at.Ipv6PrefixCount = nil, nil, nil
 		}
 		_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("all"), LaunchTemplateData: &data})
 		ok(t, err)
