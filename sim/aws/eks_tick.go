@@ -149,12 +149,12 @@ func (r *realm) launchFailure(g *group) string {
 
 // issueOf is the code that EKS gives to a failed launch.
 func issueOf(message string) string {
-	for part, code := range map[string]string{
-		"free addresses": "InsufficientFreeAddresses", "vCPU": "InstanceLimitExceeded", "The image id": "AmiIdNotFound",
-		"The subnet ID": "Ec2SubnetNotFound", "launch template": "Ec2LaunchTemplateInvalidConfiguration",
+	for _, known := range []struct{ part, code string }{
+		{"free addresses", "InsufficientFreeAddresses"}, {"vCPU", "InstanceLimitExceeded"}, {"The image id", "AmiIdNotFound"},
+		{"The subnet ID", "Ec2SubnetNotFound"}, {"launch template", "Ec2LaunchTemplateInvalidConfiguration"},
 	} {
-		if strings.Contains(message, part) {
-			return code
+		if strings.Contains(message, known.part) {
+			return known.code
 		}
 	}
 	return "AsgInstanceLaunchFailures"
