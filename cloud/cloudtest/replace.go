@@ -51,12 +51,15 @@ func readyAside[S any](p player[S]) scene[S] {
 	return sc
 }
 
-// chosenTargets are the chosen instances that are not on their way out.
+// chosenTargets are the chosen instances that are not on their way out, in the order in which they were chosen: a step of which
+// only the beginning is done leaves the others spread over the zones too.
 func chosenTargets[S any](sc scene[S], o pool.Observed) []pool.Target {
 	var targets []pool.Target
-	for _, i := range alive(o.Instances) {
-		if slices.Contains(sc.chosen, i.ID) {
-			targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+	for _, id := range sc.chosen {
+		for _, i := range alive(o.Instances) {
+			if i.ID == id {
+				targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+			}
 		}
 	}
 	return targets

@@ -234,12 +234,7 @@ func doneResize[S any](p player[S], sc scene[S], o pool.Observed) {
 }
 
 func dueRemove[S any](sc scene[S], o pool.Observed) *pool.Step {
-	var targets []pool.Target
-	for _, i := range alive(o.Instances) {
-		if slices.Contains(sc.chosen, i.ID) {
-			targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
-		}
-	}
+	targets := chosenTargets(sc, o)
 	if len(targets) == 0 {
 		return nil
 	}

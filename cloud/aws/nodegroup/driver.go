@@ -100,7 +100,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 		return nil, err
 	}
 	now := d.sessions.Now()
-	key := strings.Join([]string{target.cluster.Identity.Fingerprint(), c.Region, target.eks, target.name, target.template, target.Owner.ID}, "\n")
+	key := strings.Join([]string{c.Key, target.eks, target.name, target.template, target.Owner.ID}, "\n")
 	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.of(key, now)}
 	p.memory.mu.Lock()
 	return p, nil

@@ -217,7 +217,9 @@ func (p *pass) differences(want wanted) func(pool.Template) []string {
 
 // template is the launch template's side of the pass.
 func (p *pass) template() launch.Pass {
-	return launch.Pass{Session: p.c, Source: p.t.source(), Memory: &p.memory.template, Now: p.now}
+	source := p.t.source()
+	source.IgnitionAllowed = p.c.BootstrapFormatIgnition
+	return launch.Pass{Session: p.c, Source: source, Memory: &p.memory.template, Now: p.now}
 }
 
 // causeOf says in an observation what went wrong with a look-up.
