@@ -17,7 +17,7 @@ import (
 
 // The driver keeps the contract with credentials that allow what package permissions prints, and nothing else.
 func TestContractWithLeastPermissions(t *testing.T) {
-	bound.Contract(t, permissions.Options{}, func(a *bound.Account) cloudtest.Suite[source] {
+	bound.Contract(t, permissions.Options{}, bound.ByContract, func(a *bound.Account) cloudtest.Suite[source] {
 		s := suite()
 		s.Cloud = func() (cloudtest.Cloud, error) { return a.Bind(simaws.New(simaws.Options{Seed: 1})) }
 		s.Driver = func(wire http.RoundTripper) (cloud.Driver[source], error) {

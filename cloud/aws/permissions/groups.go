@@ -58,9 +58,9 @@ func templates(o Options) []Grant {
 			},
 		},
 		{
-			Name: "MusterTagOwn", Resources: []string{o.arn("ec2", "instance/*"), o.arn("ec2", "launch-template/*")}, Conditions: ours(), Actions: []Action{
-				{Name: "ec2:CreateTags", Why: "marks on instances that are set aside or kept, changed tags of the template"},
-				{Name: "ec2:DeleteTags", Why: "marks and tags that are no longer so"},
+			Name: "MusterMarkOwn", Resources: []string{o.arn("ec2", "instance/*")}, Conditions: ours(), Actions: []Action{
+				{Name: "ec2:CreateTags", Why: "marks on instances that are set aside, or kept from a refresh"},
+				{Name: "ec2:DeleteTags", Why: "marks that are no longer true"},
 			},
 		},
 	}

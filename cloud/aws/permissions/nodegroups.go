@@ -41,6 +41,13 @@ func nodeGroups(o Options) []Grant {
 			},
 		},
 		{
+			Name: "MusterTagNodes", Resources: []string{o.arn("ec2", "instance/*")},
+			Conditions: Conditions{"Null": {"aws:ResourceTag/eks:nodegroup-name": {"false"}}},
+			Actions: []Action{
+				{Name: "ec2:CreateTags", Why: "tags of instances that no template of ours gave them"},
+			},
+		},
+		{
 			Name: "MusterReadNodeRoles", Resources: []string{o.role("*")}, Actions: []Action{
 				{Name: "iam:GetRole", Why: "the node role by its name, and whose it is"},
 				{Name: "iam:ListAttachedRolePolicies", Why: "which policies a role of ours lacks"},
@@ -82,14 +89,8 @@ func nodeRoles(o Options) []Grant {
 			Name: "MusterOwnNodeRoles", Resources: []string{o.role("*")}, Conditions: ours(), Actions: []Action{
 				{Name: "iam:DeleteRole", Why: "the pool is deleted"},
 				{Name: "iam:ListInstanceProfilesForRole", Why: "what still holds the role of a pool that is deleted"},
-				{Name: "iam:TagRole", Why: "tags that differ from the specification"},
 			},
 		},
 		attach,
-		{
-			Name: "MusterInstanceProfiles", Resources: []string{"arn:" + o.Partition + ":iam::*:instance-profile/eks-*"}, Actions: []Action{
-				{Name: "iam:RemoveRoleFromInstanceProfile", Why: "EKS's own profile that was left behind holds the role"},
-			},
-		},
 	}
 }

@@ -1,13 +1,17 @@
 package permissions
 
+// objectFolder is where in the bucket the user data of pools is kept.
+const objectFolder = "machine-pool/"
+
 // userData are the grants about the bucket that holds user data which is too large for a template.
 func userData(o Options) []Grant {
 	bucket := "arn:" + o.Partition + ":s3:::" + o.Bucket
+	objects := bucket + "/" + objectFolder + "*"
 	return []Grant{
 		{
-			Name: "MusterUserData", Resources: []string{bucket + "/*"}, Actions: []Action{
+			Name: "MusterUserData", Resources: []string{objects}, Actions: []Action{
 				{Name: "s3:DeleteObject", Why: "data that no template version points to any more"},
-				{Name: "s3:GetObject", Why: "whether the data is still there, and what presigned addresses allow"},
+				{Name: "s3:GetObject", Why: "whether the data is still there, what is copied onto itself, and what presigned addresses allow"},
 				{Name: "s3:PutObject", Why: "user data that is larger than 16 KB compressed"},
 			},
 		},

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -106,8 +107,34 @@ var ofGone = []string{
 // behind is the case in which reads show what is gone: whoever believes them is denied, and told so, until they have caught up.
 const behind = "reads that are behind our own writes make nothing twice and take nothing else away"
 
-// Contract plays every case of a contract suite with a driver that is bound, and wants nothing of it denied.
-func Contract[S any](t *testing.T, o permissions.Options, suite func(a *Account) cloudtest.Suite[S]) {
+// ByContract are the actions that the contract suite of groups asks for and no scenario does: that they are needed is shown there.
+var ByContract = []string{
+	"autoscaling:DeleteLifecycleHook", "autoscaling:DeleteTags", "autoscaling:RecordLifecycleActionHeartbeat", "autoscaling:ResumeProcesses",
+	"autoscaling:SuspendProcesses", "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets",
+}
+
+// Contract plays every case of a contract suite with a driver that is bound. It wants nothing of it denied, and each action of shows
+// asked for by one of them.
+func Contract[S any](t *testing.T, o permissions.Options, shows []string, suite func(a *Account) cloudtest.Suite[S]) {
+	var mu sync.Mutex
+	used := map[string]int{}
+	t.Run("cases", func(t *testing.T) {
+		cases(t, func() *Account { return &Account{options: o} }, suite, func(a *Account) {
+			mu.Lock()
+			defer mu.Unlock()
+			for action, n := range a.server.Asked().Allowed {
+				used[action] += n
+			}
+		})
+	})
+	for _, action := range shows {
+		if used[action] == 0 {
+			t.Errorf("want a case to ask for %s, found none: is it superfluous?", action)
+		}
+	}
+}
+
+func cases[S any](t *testing.T, account func() *Account, suite func(a *Account) cloudtest.Suite[S], played func(*Account)) {
 	for _, c := range cloudtest.Cases[S]() {
 		if c.Name == behind {
 			continue
@@ -115,7 +142,7 @@ func Contract[S any](t *testing.T, o permissions.Options, suite func(a *Account)
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				a := &Account{options: o}
+				a := account()
 				s := suite(a)
 				s.Play(t, c)
 				if a.server == nil {
@@ -124,6 +151,7 @@ func Contract[S any](t *testing.T, o permissions.Options, suite func(a *Account)
 				for _, denied := range Denied(a.server) {
 					t.Errorf("want it allowed by what package permissions prints: %s", denied)
 				}
+				played(a)
 			})
 		})
 	}

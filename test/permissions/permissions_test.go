@@ -1,0 +1,136 @@
+// Package permissions plays scenarios with controllers whose credentials allow what package cloud/aws/permissions prints and
+// nothing else, and holds that nothing of it is superfluous.
+package permissions
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/cloud/aws/permissions"
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/permissions/bound"
+)
+
+// TestScenarios plays the golden scenarios of both kinds, under the policies of what each needs. Each ends as it does with
+// credentials that may do everything, and every action of the policies is asked for by one of them, or by a contract suite.
+func TestScenarios(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	used := map[string]int{}
+	t.Run("play", func(t *testing.T) {
+		for _, s := range append(world.Golden(), refreshes()...) {
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel()
+				asked := play(t, s)
+				mu.Lock()
+				defer mu.Unlock()
+				for action, n := range asked {
+					used[action] += n
+				}
+			})
+		}
+	})
+	maps.Copy(used, lookedUp(t))
+	for _, action := range allowed(t, permissions.Options{EKS: true, EKSIAM: true}) {
+		if elsewhere := slices.Contains(bound.ByContract, action); used[action] == 0 && !elsewhere {
+			t.Errorf("%s is allowed, and no scenario needs it", action)
+		}
+	}
+}
+
+// refreshes are scenarios of the group's own refresh that no golden scenario is about.
+func refreshes() []world.Scenario {
+	at := func(name string, events ...world.Event) world.Scenario {
+		for k := range events {
+			events[k].At += world.Edited
+		}
+		return world.Scenario{
+			Name: name, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5, Refresh: world.Surplus,
+			Events: events, Ends: world.Edited + time.Hour,
+		}
+	}
+	image := world.Event{What: world.Template, N: 3}
+	return []world.Scenario{
+		at("refresh, taken back in its midst", image, world.Event{What: world.Back, At: 20 * time.Second}),
+		at("restart by refresh, beside a machine that has just come", world.Event{What: world.RestartNow}, world.Event{What: world.Replicas, N: 4, At: time.Second}),
+	}
+}
+
+// lookedUp are the actions that a look at a pool asks for whose image EKS publishes.
+func lookedUp(t *testing.T) map[string]int {
+	t.Helper()
+	server, err := simaws.New(simaws.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	keys, err := bound.Credentials(t.Context(), server, permissions.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver, err := aws.New(aws.Options{Base: sim.Transport{Handler: server}, Config: func(_ context.Context, region string) (awssdk.Config, error) {
+		return awssdk.Config{Region: region, Credentials: keys, BaseEndpoint: awssdk.String("http://simulated.aws")}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := simaws.DefaultAccount().Network
+	got, err := driver.Observe(t.Context(), aws.Target{
+		Owner: cloud.Owner{ID: "owner", Cluster: "c", Namespace: "ns", Name: "p"}, KubernetesVersion: "v1.31.0",
+		Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
+		Spec: &awsv1.MachinePoolSource{
+			Pool: &awsv1.AWSMachinePoolSpec{MaxSize: 5, AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType}},
+			Cluster: awsv1.ClusterView{Name: "c", Region: simaws.Region, VPCID: network.VPCID, EKS: true,
+				Subnets: []awsv1.SubnetView{{ID: simaws.SubnetID, AvailabilityZone: simaws.Zone}}},
+		},
+	})
+	if denied := bound.Denied(server); err != nil || got.Wanted.Content == "" || len(denied) > 0 {
+		t.Errorf("want an image found, got %+v, %v, denied %v", got.Wanted, err, denied)
+	}
+	return server.Asked().Allowed
+}
+
+// play plays one scenario, and gives what was allowed.
+func play(t *testing.T, s world.Scenario) map[string]int {
+	t.Helper()
+	o := permissions.Options{EKS: s.Managed, EKSIAM: s.Roles, NodeRoles: []string{simaws.NodegroupRole}}
+	var server *simaws.Server
+	got := world.Play(t, s, world.Options{CountFrom: s.Counted(), Credentials: func(made *simaws.Server) (awssdk.CredentialsProvider, error) {
+		server = made
+		return bound.Credentials(context.Background(), made, o)
+	}})
+	for _, v := range got.Wrong {
+		t.Errorf("%s: %s", v.Oracle, v.Text)
+	}
+	for _, denied := range bound.Denied(server) {
+		t.Errorf("want it allowed by what package permissions prints: %s", denied)
+	}
+	return server.Asked().Allowed
+}
+
+// allowed are the actions that the options allow.
+func allowed(t *testing.T, o permissions.Options) []string {
+	t.Helper()
+	grants, err := permissions.Grants(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, g := range grants {
+		for _, name := range g.Names() {
+			all[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
