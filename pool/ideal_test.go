@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -138,7 +139,7 @@ func (c *ideal) roll() {
 		}
 	}
 	roll.State, roll.Ended, roll.Failures = RollSucceeded, c.now, 0
-	c.o.Group.Template = roll.Template.Ref
+	c.o.Group.Template, c.o.Group.Content = roll.Template.Ref, ""
 }
 
 func (c *ideal) leave(who func(Instance) bool) {
@@ -212,14 +213,15 @@ func (c *ideal) tick() {
 		c.leave(func(i Instance) bool { return i.ID == counted[0].ID })
 		return
 	}
-	from := c.o.Group.Template
-	if c.o.Roll != nil && !c.o.Roll.ended() {
-		from = c.o.Roll.Template.Ref
+	from := c.version(c.o.Group.Template)
+	from.Content = cmp.Or(c.o.Group.Content, from.Content)
+	if c.o.Roll.Runs() {
+		from = c.version(c.o.Roll.Template.Ref)
 	}
 	for range c.o.Group.Size - len(counted) {
 		id := fmt.Sprintf("n-%d", c.next)
 		c.next++
-		c.o.Instances = append(c.o.Instances, Instance{ID: id, ProviderID: "aws:///x/" + id, Zone: "a", Template: c.version(from), State: Pending, Created: c.now})
+		c.o.Instances = append(c.o.Instances, Instance{ID: id, ProviderID: "aws:///x/" + id, Zone: "a", Template: from, State: Pending, Created: c.now})
 	}
 }
 
@@ -296,6 +298,7 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 // pointed says that the newest template is what is wanted, and that the group launches from it or from one as good.
 func (c *ideal) pointed(d Desired) bool {
 	latest, launches := c.o.Latest(), c.version(c.o.Group.Template)
+	launches.Content = cmp.Or(c.o.Group.Content, launches.Content)
 	switch {
 	case !latest.Same(c.o.Wanted):
 		return false

@@ -90,6 +90,7 @@ func aFleet() *rapid.Generator[Observed] {
 			Drift:    rapid.SampledFrom([][]string{nil, nil, {"tags"}, {"spec.maxSize"}, {"spec.maxSize", "tags"}}).Draw(t, "drift"),
 			Deleting: rapid.IntRange(0, 19).Draw(t, "deleting") == 0,
 			Surge:    rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "surge"),
+			Content:  rapid.SampledFrom([]string{"", "", "", "v1:9", "v1:1"}).Draw(t, "launches content"),
 		}
 		troubled(t, o.Group)
 		if rapid.IntRange(0, 4).Draw(t, "roll") == 0 {
@@ -142,6 +143,9 @@ func seenBy(tr Traits, o Observed) Observed {
 	o = copied(o)
 	if !tr.Rolls {
 		o.Roll = nil
+	}
+	if o.Group != nil && !tr.RollsChanges {
+		o.Group.Content = ""
 	}
 	for k := range o.Instances {
 		o.Instances[k].Aside = o.Instances[k].Aside && tr.SetsAside

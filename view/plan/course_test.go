@@ -92,6 +92,12 @@ func TestFollow(t *testing.T) {
 		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 3, Done"},
 		{"the cloud rolls changes", "as many as may be unavailable are missing, and as many are added as it adds in each zone, whatever the strategy", stocked(10, by(0, 3), managed),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
+		{"the cloud rolls changes of more than the template", "a version that the group has beside its template is another content too, and one roll is enough", stocked(10, by(0, 3), managed, func(l *Facts) {
+			l.Observed.Versions[0].Content, l.Observed.Group.Content = "v1:b", "v1:a"
+			for k := range l.Observed.Instances {
+				l.Observed.Instances[k].Template.Content = "v1:a"
+			}
+		}), "0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
 		{"the cloud rolls changes, and adds none", "then nobody comes before somebody goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Traits.RollSurge = 0 }),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
 		{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),

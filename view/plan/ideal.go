@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -78,7 +79,7 @@ func (c *ideal) do(p pool.Plan) {
 	case pool.CleanUp:
 		c.o.Leftovers = nil
 	case pool.StartRoll:
-		c.rolled = s.Targets
+		c.rolled = append(c.rolled, s.Targets...)
 		c.o.Roll = &pool.Roll{ID: "new", State: pool.RollRunning, Template: c.version(s.Template), Started: c.now}
 	case pool.CancelRoll:
 		c.o.Roll.State = pool.RollCancelling
@@ -208,13 +209,20 @@ func (c *ideal) missing() int {
 	return max(0, g.Size-counted)
 }
 
+// launches is what the group launches machines from.
+func (c *ideal) launches() pool.Template {
+	t := c.version(c.o.Group.Template)
+	t.Content = cmp.Or(c.o.Group.Content, t.Content)
+	return t
+}
+
 // launch brings the machines that are missing, and says whether there were any.
 func (c *ideal) launch() bool {
 	missing := c.missing()
 	for range missing {
 		c.next++
 		id := fmt.Sprintf("new-%d", c.next)
-		c.o.Instances = append(c.o.Instances, pool.Instance{ID: id, ProviderID: "new:///" + id, Template: c.version(c.o.Group.Template), State: pool.Pending, Created: c.now})
+		c.o.Instances = append(c.o.Instances, pool.Instance{ID: id, ProviderID: "new:///" + id, Template: c.launches(), State: pool.Pending, Created: c.now})
 		c.launched = append(c.launched, c.round)
 	}
 	return missing > 0
@@ -303,7 +311,7 @@ func (c *ideal) roll() bool {
 		r.State = pool.RollSucceeded
 		c.leave(func(i pool.Instance) *pool.Cause { return named(c.rolled, i.ID) }, false)
 		if r.Template.Content != "" {
-			c.o.Group.Template = r.Template.Ref
+			c.o.Group.Template, c.o.Group.Content = r.Template.Ref, ""
 		}
 		c.launch()
 		for k := range c.o.Instances {
