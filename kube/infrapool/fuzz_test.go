@@ -47,7 +47,7 @@ func FuzzBootstrapOf(f *testing.F) {
 		if format != "" && format != formatCloudConfig {
 			return
 		}
-		if c, err := cloudinit.Parse(data, cloudinit.Metadata{}); err == nil && len(c.Files)+len(c.Commands) > 0 {
+		if c, err := cloudinit.Parse(data, cloudinit.Metadata{}, nil); err == nil && len(c.Files)+len(c.Commands) > 0 {
 			t.Errorf("want what a machine acts upon taken, got %s", cause.Message)
 		}
 	})

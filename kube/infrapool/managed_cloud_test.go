@@ -21,8 +21,10 @@ type eks struct {
 	list     []pool.Instance
 	roll     *pool.Roll
 	issues   []pool.Cause
-	calls    []string
-	seen     []managedTarget
+	// unmet is why what is wanted can't be made; nil when it can.
+	unmet error
+	calls []string
+	seen  []managedTarget
 	// asked are the regions and EKS clusters that were looked at.
 	asked map[string]bool
 }
@@ -51,6 +53,9 @@ func (e *eks) Observe(_ context.Context, t managedTarget) (pool.Observed, error)
 		o.Versions = append([]pool.Template{o.Wanted}, o.Versions...)
 	}
 	o.Wanted.Ref = ""
+	if e.unmet != nil {
+		return pool.Observed{}, e.unmet
+	}
 	if e.group != nil {
 		group := *e.group
 		o.Group, o.Instances = &group, slices.Clone(e.list)

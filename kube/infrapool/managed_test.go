@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/kube/nodes"
@@ -398,5 +399,20 @@ func TestManagedSizedElsewhere(t *testing.T) {
 	got := &clusterv1.MachinePool{}
 	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(mp), got); err != nil || *got.Spec.Replicas != 4 {
 		t.Errorf("want replicas as the group has them, got %v, %v", got.Spec.Replicas, err)
+	}
+}
+
+// TestManagedRefusalIsToldOnce: what a pass has told is not told again by the conditions that repeat it, and no pass after it
+// tells it either.
+func TestManagedRefusalIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newManagedWorld(t, owner("", ""), managedPool(), eksControlPlane(true))
+	w.eks.unmet = &cloud.Unmet{Err: cloud.Invalidf("MachinePool spec.template.spec.version", "EKS knows no such version")}
+	w.passes(5)
+	if got := w.told(); len(got) != 1 || !strings.Contains(got[0], "EKS knows no such version") {
+		t.Errorf("want it told once, got %q", got)
+	}
+	if got := w.condition("EKSNodegroupReady"); got.Reason != "Invalid" {
+		t.Errorf("want it said for as long as it holds, got %+v", got)
 	}
 }

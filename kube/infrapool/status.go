@@ -48,7 +48,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
-	events := r.news(before, o, out)
+	events := r.news(before, o, rep, out)
 	if err := r.writeStatus(ctx, before, o); err != nil {
 		return err
 	}
@@ -57,11 +57,14 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 }
 
 // news are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has
-// done since the status was written.
-func (r *Reconciler[O, S]) news(before, o O, out engine.Outcome) []report.Event {
+// done since the status was written. What the pass itself has told already, as of a look-up that is refused, is not repeated.
+func (r *Reconciler[O, S]) news(before, o O, rep report.Report, out engine.Outcome) []report.Event {
 	list := milestones(before.GetCommonStatus(), out, r.engine.Traits())
 	list = append(list, news(before.GetConditions(), o.GetConditions())...)
-	return append(list, troubled(before.GetConditions(), o.GetConditions(), out.Observed)...)
+	list = append(list, troubled(before.GetConditions(), o.GetConditions(), out.Observed)...)
+	return slices.DeleteFunc(list, func(e report.Event) bool {
+		return slices.ContainsFunc(rep.Events, func(told report.Event) bool { return told.Message == e.Message })
+	})
 }
 
 // lists says whether a pass may write the lists of instances. A pool that is being deleted keeps its last list, so that
