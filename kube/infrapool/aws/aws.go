@@ -47,7 +47,16 @@ func (Adapter) Kind() infrapool.Kind[*awsv1.AWSMachinePool] {
 		New:       func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} },
 		NewList:   func() client.ObjectList { return &awsv1.AWSMachinePoolList{} },
 		Aliases:   map[string]string{report.GroupReady: asgReady, report.TemplateReady: launchTemplateReady},
+		Boots:     boots,
 	}
+}
+
+// boots is what bootstrap data is to the pool's instances: nothing reaches them through a launch template that somebody else keeps.
+func boots(o *awsv1.AWSMachinePool) infrapool.Boots {
+	if o.Spec.AWSLaunchTemplate.Existing != nil {
+		return infrapool.Unused
+	}
+	return infrapool.Needed
 }
 
 // Place is the AWSCluster, or the control plane where that is Amazon's own: the network is described there then.

@@ -179,3 +179,20 @@ func TestRolloutOf(t *testing.T) {
 		})
 	}
 }
+
+func TestBootstrapDataThatNothingReads(t *testing.T) {
+	existing := &awsv1.ExistingLaunchTemplate{Name: new("golden"), Version: 1}
+	for _, c := range []struct {
+		reason   string
+		existing *awsv1.ExistingLaunchTemplate
+		want     infrapool.Boots
+	}{
+		{"instances boot with what the pool's own template hands them", nil, infrapool.Needed},
+		{"a template that is brought has user data of its own", existing, infrapool.Unused},
+	} {
+		o := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: awsv1.AWSLaunchTemplate{Existing: c.existing}}}
+		if got := (Adapter{}).Kind().Boots(o); got != c.want {
+			t.Errorf("%s: want %v, got %v", c.reason, c.want, got)
+		}
+	}
+}
