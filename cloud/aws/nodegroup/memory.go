@@ -41,7 +41,7 @@ type memory struct {
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
 	asked askedSize
-	// deleteFailed is when the group was first seen to have failed to be deleted.
+	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
 	deleteFailed time.Time
 }
 

@@ -128,16 +128,17 @@ func (p *pass) readGroup(ctx context.Context) error {
 	return nil
 }
 
-// noteFailure keeps the moment at which a deletion was first seen to have failed.
+// noteFailure keeps the moment at which the last deletion failed: as the group says, else when that was first seen.
 func (p *pass) noteFailure(is *ekstypes.Nodegroup) {
+	changed := session.Deref(is.ModifiedAt)
 	switch {
 	case is.Status != ekstypes.NodegroupStatusDeleteFailed:
 		p.memory.deleteFailed = time.Time{}
+	case changed.After(p.memory.deleteFailed) && changed.Before(p.now):
+		// Another deletion may have failed between two looks.
+		p.memory.deleteFailed = changed
 	case p.memory.deleteFailed.IsZero():
 		p.memory.deleteFailed = p.now
-		if changed := session.Deref(is.ModifiedAt); !changed.IsZero() && changed.Before(p.now) {
-			p.memory.deleteFailed = changed
-		}
 	}
 }
 

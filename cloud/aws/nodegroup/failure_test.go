@@ -1,0 +1,36 @@
+package nodegroup
+
+import (
+	"testing"
+	"time"
+
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+)
+
+// A deletion may fail and be tried again between two looks: the next pause begins with the failure that was last.
+func TestTheLastFailedDeletionCounts(t *testing.T) {
+	start := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
+	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	p := &pass{memory: &memory{}}
+	for _, look := range []struct {
+		reason  string
+		now     time.Time
+		status  ekstypes.NodegroupStatus
+		changed *time.Time
+		want    time.Time
+	}{
+		{"nothing has failed", at(0), ekstypes.NodegroupStatusActive, new(at(0)), time.Time{}},
+		{"the group says when", at(5), ekstypes.NodegroupStatusDeleteFailed, new(at(4)), at(4)},
+		{"it is the same failure", at(9), ekstypes.NodegroupStatusDeleteFailed, new(at(4)), at(4)},
+		{"another one, whose deletion nobody saw", at(11), ekstypes.NodegroupStatusDeleteFailed, new(at(10)), at(10)},
+		{"a clock that is ahead of ours", at(12), ekstypes.NodegroupStatusDeleteFailed, new(at(13)), at(10)},
+		{"it is being deleted", at(14), ekstypes.NodegroupStatusDeleting, new(at(14)), time.Time{}},
+		{"nobody says when", at(16), ekstypes.NodegroupStatusDeleteFailed, nil, at(16)},
+	} {
+		p.now = look.now
+		p.noteFailure(&ekstypes.Nodegroup{Status: look.status, ModifiedAt: look.changed})
+		if !p.memory.deleteFailed.Equal(look.want) {
+			t.Errorf("%s: want a failed deletion at %s, got %s", look.reason, look.want, p.memory.deleteFailed)
+		}
+	}
+}
