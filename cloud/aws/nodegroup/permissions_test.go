@@ -18,7 +18,7 @@ import (
 // The driver keeps the contract with credentials that allow what package permissions prints, and nothing else.
 func TestContractWithLeastPermissions(t *testing.T) {
 	o := permissions.Options{EKS: true, EKSIAM: true, NodeRoles: []string{simaws.NodegroupRole, "for-this-pool"}}
-	bound.Contract(t, o, func(a *bound.Account) cloudtest.Suite[source] {
+	bound.Contract(t, o, nil, func(a *bound.Account) cloudtest.Suite[source] {
 		s := suite()
 		s.Cloud = func() (cloudtest.Cloud, error) {
 			server, err := a.Bind(newCloud(version))
