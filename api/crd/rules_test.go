@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -33,6 +34,20 @@ type admission struct {
 }
 
 func admissionOf(t *testing.T, kind, version string) admission {
+	t.Helper()
+	key := kind + "/" + version
+	made, ok := admissions.Load(key)
+	if !ok {
+		// Two tests may make one at the same time, and then one of the two is thrown away.
+		made, _ = admissions.LoadOrStore(key, newAdmission(t, kind, version))
+	}
+	return made.(admission)
+}
+
+// admissions are those that were made, by kind and version: to compile the rules of a kind takes most of a second.
+var admissions sync.Map
+
+func newAdmission(t *testing.T, kind, version string) admission {
 	t.Helper()
 	definition, ok := definitions(t)[kind]
 	if !ok {
