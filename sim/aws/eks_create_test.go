@@ -169,7 +169,8 @@ func TestNodesThatNobodyKnows(t *testing.T) {
 			c := config(w.server, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)
 			ok(t, w.server.PutCluster(aws.AccountID, aws.EKSCluster{Name: eksName, Version: eksVersion}))
 			n := &nodeWorld{world: w, eks: eks.NewFromConfig(c), iam: iam.NewFromConfig(c)}
-			n.make("blue")
+			older, _ := n.releases()
+			n.make("blue", func(in *eks.CreateNodegroupInput) { in.ReleaseVersion = &older })
 			_, err := n.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: awssdk.String("bare"), AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com"))})
 			ok(t, err)
 			after(time.Minute)
@@ -202,7 +203,8 @@ func TestNodegroupsSurvive(t *testing.T) {
 		}
 		w := begin()
 		ok(t, w.server.PutCluster(aws.AccountID, aws.EKSCluster{Name: eksName, Version: eksVersion, Token: "secret"}))
-		w.make("blue")
+		older, _ := w.releases()
+		w.make("blue", func(in *eks.CreateNodegroupInput) { in.ReleaseVersion = &older })
 		id := w.update("blue", nil)
 		for range 40 {
 			w.close()

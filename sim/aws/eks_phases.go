@@ -39,9 +39,11 @@ func (r *realm) setUp(n *nodegroup, g *group, u *update) {
 		r.abort(n, g, u, eks.ErrorDetail{ErrorCode: "Unknown", ErrorMessage: ptr("The launch template of the Auto Scaling group could not be found."), ResourceIds: []string{n.Template}})
 		return
 	}
-	v := r.addVersion(t, r.merged(c, n, roll.Goal), "")
-	roll.To = itoa(v.Number)
-	n.Launched[roll.To] = roll.Goal
+	roll.To = r.versionFor(n, roll.Goal)
+	if roll.To == "" {
+		roll.To = itoa(r.addVersion(t, r.merged(c, n, roll.Goal), "").Number)
+		n.Launched[roll.To] = roll.Goal
+	}
 	r.launchFromVersion(n, g, roll.To)
 	roll.Phase = rollUpgrade
 	roll.Until = r.now.Add(r.life(lifeJoinLimit))
@@ -51,6 +53,17 @@ func (r *realm) setUp(n *nodegroup, g *group, u *update) {
 		roll.Extra = int32(max(2*len(g.Spec.AvailabilityZones), r.parallel(n)))
 		r.resizeBehind(g, roll.Min, roll.Desired+roll.Extra, max(roll.Max, roll.Desired+roll.Extra))
 	}
+}
+
+// versionFor is the version of EKS's template that makes such machines, "" where there is none yet. Nodes that an update has brought
+// before it failed are thus not replaced by the next.
+func (r *realm) versionFor(n *nodegroup, facts nodeFacts) string {
+	for _, number := range slices.Sorted(maps.Keys(n.Launched)) {
+		if n.Launched[number] == facts && r.versions.Get(versionKey(n.Template, int64(atoi(number)))) != nil {
+			return number
+		}
+	}
+	return ""
 }
 
 // parallel is how many nodes may be missing at a time.

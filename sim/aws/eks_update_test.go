@@ -172,10 +172,19 @@ func TestTemplateUpdate(t *testing.T) {
 				t.Errorf("want a node of version 2, got %s with %v", m.Type, m.Managed.Labels)
 			}
 		}
+		before := w.inState(w.behind(got), "InService")
+		same := w.update("blue", func(in *eks.UpdateNodegroupVersionInput) {
+			in.LaunchTemplate = &ekstypes.LaunchTemplateSpecification{Id: &id, Version: awssdk.String("2")}
+			in.ReleaseVersion = n.ReleaseVersion
+		})
+		w.ended("blue", same, time.Minute)
+		if after := w.inState(w.behind(got), "InService"); !slices.Equal(before, after) {
+			t.Errorf("want nobody replaced by an update to what is there, got %v for %v", after, before)
+		}
 		list, err := w.eks.ListUpdates(t.Context(), &eks.ListUpdatesInput{Name: awssdk.String(eksName), NodegroupName: awssdk.String("blue")})
 		ok(t, err)
-		if !slices.Equal(list.UpdateIds, []string{u}) {
-			t.Errorf("want the one update, got %v", list.UpdateIds)
+		if !slices.Equal(list.UpdateIds, []string{same, u}) {
+			t.Errorf("want both, the newest first, got %v", list.UpdateIds)
 		}
 		_, err = w.eks.CancelUpdate(t.Context(), &eks.CancelUpdateInput{Name: awssdk.String(eksName), UpdateId: &u})
 		wantCode(t, err, "InvalidRequestException")
