@@ -49,6 +49,8 @@ type account struct {
 	// calls counts requests, steps what they were for.
 	calls int
 	steps map[string]Cost
+	// lately are the moments of the last writes, by their kind.
+	lately map[string][]time.Time
 	// disowned is when somebody took the owner tag off our group: for a moment not everybody can see that.
 	disowned time.Time
 	// owned is when he gave it back, with as much right to be seen late.
@@ -66,7 +68,7 @@ type account struct {
 func newAccount(w *World) *account {
 	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload})
 	w.must(err, "make the simulator")
-	a := &account{world: w, server: server, steps: map[string]Cost{}, ledger: ledger{}, contents: map[string]string{}}
+	a := &account{world: w, server: server, steps: map[string]Cost{}, lately: map[string][]time.Time{}, ledger: ledger{}, contents: map[string]string{}}
 	settings := config()
 	a.manager = settings.Credentials
 	if w.options.Credentials != nil {
@@ -110,6 +112,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := l.p.begin(call.String()); err != nil {
 		return nil, err
 	}
+	w.account.count(call.String())
 	reply, err := w.account.write(l.p, call, words, named, req)
 	if killed := l.p.finish(call.String()); killed != nil {
 		if err == nil {
@@ -118,6 +121,23 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, killed
 	}
 	return reply, err
+}
+
+// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them.
+const (
+	stormMost  = 60
+	stormSpell = 5 * time.Minute
+)
+
+// count blames one write too many of a kind.
+func (a *account) count(call string) {
+	now := time.Now()
+	recent := slices.DeleteFunc(a.lately[call], func(at time.Time) bool { return now.Sub(at) > stormSpell })
+	a.lately[call] = append(recent, now)
+	if len(recent) == stormMost {
+		a.world.blame("storm", "%s was sent more than %d times within %s", call, stormMost, stormSpell)
+		a.lately[call] = nil
+	}
 }
 
 // write sends a write and has it judged.

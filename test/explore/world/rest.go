@@ -55,6 +55,9 @@ func (w *World) peace() {
 		}
 	})
 	w.within()
+	if n := w.account.nodegroup(); w.scenario.Managed && (n == nil || n.Status != "ACTIVE") {
+		w.editPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + minor(w.minor) + ".0" }) // new groups are of no other version
+	}
 	w.trace.add("event", "peace")
 }
 
