@@ -188,6 +188,8 @@ type Group struct {
 	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size. It is needed
 	// only where somebody else sizes the group and instances can't be set aside. It never says more than was added.
 	Surge int
+	// Zones is how many zones the group spreads its machines over; zero when the driver does not say. Only plans need it.
+	Zones int
 	// Min and Max are the group's own limits as they are in the cloud.
 	Min, Max int
 	// Template is the Ref of the template that the group launches from now.

@@ -98,7 +98,11 @@ func promised(l Facts, b pool.Budget) (least, most int) {
 	}
 	most = b.Desired
 	if l.Traits.RollSurge > 0 {
-		most += max(l.Traits.RollSurge*len(zones), b.MaxUnavailable)
+		spread := len(zones)
+		if g := l.Observed.Group; g != nil {
+			spread = max(spread, g.Zones)
+		}
+		most += max(l.Traits.RollSurge*spread, b.MaxUnavailable)
 	}
 	return max(0, b.Desired-b.MaxUnavailable), most
 }
