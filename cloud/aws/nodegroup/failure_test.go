@@ -1,11 +1,34 @@
 package nodegroup
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/muster-project/muster/cloud"
 )
+
+// What was asked for with a token keeps nobody from asking for something else under the next one.
+func TestTokensThatMadeSomethingElseAreSpent(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		{"it was made", nil, false},
+		{"other arguments, in EC2's words, which EKS passes on", &cloud.Error{Kind: cloud.Invalid, Code: "InvalidRequestException",
+			Message: "Arguments on this idempotent request are inconsistent with arguments used in previous request(s)."}, true},
+		{"other arguments, in EKS's words", &cloud.Error{Kind: cloud.Invalid, Code: "InvalidRequestException", Message: "the client request token was used before"}, true},
+		{"another refusal", &cloud.Error{Kind: cloud.Invalid, Code: "InvalidParameterException", Message: "no such subnet"}, false},
+		{"no answer", errors.New("connection reset"), false},
+	} {
+		if got := spent(c.err); got != c.want {
+			t.Errorf("%s: want %t, got %t", c.reason, c.want, got)
+		}
+	}
+}
 
 // A deletion may fail and be tried again between two looks: the next pause begins with the failure that was last.
 func TestTheLastFailedDeletionCounts(t *testing.T) {

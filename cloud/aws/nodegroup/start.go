@@ -115,7 +115,7 @@ func spent(err error) bool {
 		return false
 	}
 	text := strings.ToLower(err.Error())
-	return session.Absent(err) && strings.Contains(text, "node group") || strings.Contains(text, "token")
+	return session.Absent(err) && strings.Contains(text, "node group") || strings.Contains(text, "token") || strings.Contains(text, "idempotent")
 }
 
 // createInput is the request for a node group of that size.
