@@ -139,7 +139,8 @@ func (r *Reconciler[O, S]) settings(s *scope[O]) settings {
 	if s.pool != nil {
 		machinePool = &annotated{"MachinePool", keyRestartPool, s.pool}
 	}
-	return settingsOf(annotated{r.kind.Name, keyRestart, s.object}, machinePool)
+	_, machines := r.hasMachines()
+	return settingsOf(annotated{r.kind.Name, keyRestart, s.object}, machinePool, machines)
 }
 
 // minReady is how long a node must have been Ready to count as available.

@@ -416,3 +416,16 @@ func TestManagedRefusalIsToldOnce(t *testing.T) {
 		t.Errorf("want it said for as long as it holds, got %+v", got)
 	}
 }
+
+// TestManagedHasNoMachines: what means nothing for the kind is said to.
+func TestManagedHasNoMachines(t *testing.T) {
+	t.Parallel()
+	w := newManagedWorld(t, owner("", ""), managedPool(func(o *awsv1.AWSManagedMachinePool) {
+		o.Annotations = map[string]string{infrapool.MachinesAnnotation: "true"}
+	}), eksControlPlane(true))
+	w.passes(3)
+	w.wantCalls("the pool is made nevertheless", "CreateGroup")
+	if got := w.condition(infrapool.SettingsValid); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "instances of this kind have no Machines") {
+		t.Errorf("want it said that the annotation means nothing, got %+v", got)
+	}
+}

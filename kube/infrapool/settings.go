@@ -73,15 +73,19 @@ type annotated struct {
 	object           client.Object
 }
 
-// settingsOf reads the annotations. A value that means nothing changes nothing, but for one that looks as if a rollout was to
-// be held: then it is.
-func settingsOf(infra annotated, machinePool *annotated) settings {
+// settingsOf reads the annotations; machines says whether instances of the kind can have Machines. A value that means nothing
+// changes nothing, but for one that looks as if a rollout was to be held: then it is.
+func settingsOf(infra annotated, machinePool *annotated, machines bool) settings {
 	var s settings
 	s.read(infra)
 	s.join = s.duration(infra, JoinDeadlineAnnotation)
 	s.progress = s.duration(infra, ProgressDeadlineAnnotation)
-	if value, ok := infra.object.GetAnnotations()[MachinesAnnotation]; ok && value != machinesOn && value != machinesOff {
+	switch value, ok := infra.object.GetAnnotations()[MachinesAnnotation]; {
+	case !ok || value == machinesOff || value == machinesOn && machines:
+	case machines:
 		s.refuse(infra, MachinesAnnotation, value, machinesOn+" or "+machinesOff)
+	default:
+		s.refuse(infra, MachinesAnnotation, value, machinesOff+", because instances of this kind have no Machines")
 	}
 	if machinePool != nil {
 		s.read(*machinePool)
