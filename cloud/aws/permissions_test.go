@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/aws/permissions"
 	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/permissions/bound"
 )
@@ -28,5 +32,64 @@ func TestContractWithLeastPermissions(t *testing.T) {
 			}})
 		}
 		return s
+	})
+}
+
+// Data that goes through a bucket is put there, looked at, put there again and deleted with the least permissions. That the
+// service looks at s3:ListBucket before it says that an object is missing is not in the simulator.
+func TestBucketWithLeastPermissions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, err := simaws.New(simaws.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = server.Close() }()
+		keys, err := bound.Credentials(t.Context(), server, permissions.Options{Bucket: simaws.BucketName})
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := tooLong(noise(1), "cloud-config")
+		pass := func(kind pool.StepKind) pool.Observed {
+			t.Helper()
+			d, err := aws.New(aws.Options{Base: sim.Transport{Handler: server}, Config: func(_ context.Context, region string) (awssdk.Config, error) {
+				settings := config(region)
+				settings.Credentials = keys
+				return settings, nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := d.Observe(t.Context(), target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kind != "" {
+				if err := d.Start(t.Context(), target, pool.Step{Kind: kind, Fields: o.Needs, Base: o.Latest().Ref}); err != nil {
+					t.Fatalf("%s: %v", kind, err)
+				}
+				time.Sleep(time.Hour)
+			}
+			return o
+		}
+		pass(pool.PutTemplate)
+		server.RemoveObject(simaws.BucketName, "machine-pool/"+target.Owner.ID+"/"+target.Bootstrap.Hash())
+		if o := pass(pool.Provide); len(o.Needs) != 1 {
+			t.Errorf("want it seen that the object is gone, got %v", o.Needs)
+		}
+		if o := pass(""); len(o.Needs) != 0 || len(server.Objects(simaws.BucketName)) != 1 {
+			t.Errorf("want the object there again, got %v", o.Needs)
+		}
+		pass(pool.DeleteTemplates)
+		if left := server.Objects(simaws.BucketName); len(left) > 0 {
+			t.Errorf("want nothing left, got %v", left)
+		}
+		for _, denied := range bound.Denied(server) {
+			t.Errorf("want it allowed: %s", denied)
+		}
+		for _, action := range []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"} {
+			if server.Asked().Allowed[action] == 0 {
+				t.Errorf("want %s asked for, or it is superfluous", action)
+			}
+		}
 	})
 }
