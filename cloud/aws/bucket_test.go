@@ -241,6 +241,29 @@ func TestIgnitionPointsToTheBucket(t *testing.T) {
 	})
 }
 
+func TestObjectsThatCantBeLookedAt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.reconcile(tooLong(noise(1), "cloud-config"), 3)
+		for _, f := range []sim.Fault{
+			{Kind: sim.ErrorBefore, Action: "HeadObject", Code: "AccessDenied", Status: 403}, {Kind: sim.DropBefore, Action: "HeadObject"},
+		} {
+			if err := w.server.Faults().Add(f); err != nil {
+				t.Fatal(err)
+			}
+			w.driver = w.newDriver()
+			time.Sleep(time.Hour)
+			seen := w.observe(target)
+			if seen.Group == nil || len(seen.Needs) != 0 || len(seen.Issues) != 1 || !strings.Contains(seen.Issues[0].Message, "machine-pool/") {
+				t.Errorf("%s: want the pool looked after and an issue, got %+v, %v, %v", f.Kind, seen.Group, seen.Needs, seen.Issues)
+			}
+			looks := w.calls("HeadObject")
+			if w.observe(target); w.calls("HeadObject") != looks {
+				t.Errorf("%s: want no look each pass, got %d after %d", f.Kind, w.calls("HeadObject"), looks)
+			}
+		}
+	})
+}
+
 func TestABucketThatIsNotThere(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target := tooLong(noise(1), "cloud-config")

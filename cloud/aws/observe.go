@@ -49,9 +49,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
-	if err := p.readObjects(ctx, &out); err != nil {
-		return pool.Observed{}, err
-	}
+	p.readObjects(ctx, &out)
 	is := p.memory.group.is
 	want, err := p.want(ctx)
 	out.Remember = want.remember

@@ -75,10 +75,9 @@ func (p *pass) launchRefs() []string {
 }
 
 // readObjects looks after what versions point to.
-func (p *pass) readObjects(ctx context.Context, out *pool.Observed) error {
-	needs, issues, err := p.launch.Needs(ctx)
+func (p *pass) readObjects(ctx context.Context, out *pool.Observed) {
+	needs, issues := p.launch.Needs(ctx)
 	out.Needs, out.Issues = needs, append(out.Issues, issues...)
-	return err
 }
 
 // provide puts there again what versions point to.

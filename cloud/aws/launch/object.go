@@ -3,11 +3,13 @@ package launch
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,10 +67,29 @@ type objectRead struct {
 	at, modified time.Time
 	// missing says that it is gone; expires that its bucket deletes it some day.
 	missing, expires bool
+	// problem is why that is not known.
+	problem *pool.Cause
 }
 
+// young says that it need not be asked for again.
+func (r objectRead) young(now time.Time) bool {
+	if r.problem != nil {
+		return now.Sub(r.at) < session.SlowPeriod
+	}
+	return now.Sub(r.at) < objectPeriod
+}
+
+// plainOwner is an owner's ID that can stand in an address as it is.
+var plainOwner = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
+
 // folder is where the owner's objects are.
-func (s Source) folder() string { return objectFolder + url.QueryEscape(s.Owner.ID) + "/" }
+func (s Source) folder() string {
+	owner := s.Owner.ID
+	if !plainOwner.MatchString(owner) {
+		owner = "sha256." + session.Digest([]byte(owner), 2*sha256.Size)
+	}
+	return objectFolder + owner + "/"
+}
 
 // object is where the bootstrap data of now is kept.
 func (s Source) object() object { return object{s.Cluster.Bucket.Name, s.folder() + s.dataHash()} }
@@ -199,24 +220,22 @@ func (q *pointer) ends(now time.Time) bool {
 }
 
 // Needs are the objects of versions that are gone or about to go, and that can be put there again; the issues are those that
-// can't. Nothing is asked for pools whose data needs no object, and rarely for the others.
-func (p Pass) Needs(ctx context.Context) (needs []string, issues []pool.Cause, err error) {
-	for _, v := range p.Memory.versions {
-		if v.pointer == nil || v.pointer.to.bucket == "" || !strings.HasPrefix(v.pointer.to.key, p.Source.folder()) || slices.Contains(needs, v.pointer.to.String()) {
-			continue
-		}
-		read, err := p.lookAt(ctx, v.pointer.to)
+// can't, and those that can't be looked at, which keeps nothing else from being done. Nothing is asked for pools whose data needs
+// no object, and rarely for the others.
+func (p Pass) Needs(ctx context.Context) (needs []string, issues []pool.Cause) {
+	for _, at := range p.objectsOf(p.Memory.versions) {
+		read := p.lookAt(ctx, at)
 		switch {
-		case err != nil:
-			return nil, nil, err
-		case read.missing && !p.holds(v.pointer.to):
+		case read.problem != nil:
+			issues = append(issues, *read.problem)
+		case read.missing && !p.holds(at):
 			issues = append(issues, pool.Cause{Reason: "BootstrapDataGone", Message: fmt.Sprintf(
-				"%s, which version %s points to, is gone: no machine can start from that version any more", v.pointer.to, v.Ref)})
+				"%s, which a version of launch template %s points to, is gone: no machine can start from that version any more", at, p.Source.Name)})
 		case read.missing, read.expires && p.Now.Sub(read.modified) > renewAfter:
-			needs = append(needs, v.pointer.to.String())
+			needs = append(needs, at.String())
 		}
 	}
-	return needs, issues, nil
+	return needs, issues
 }
 
 // holds says that the object's data is that of now.
@@ -225,9 +244,9 @@ func (p Pass) holds(at object) bool {
 }
 
 // lookAt asks for an object unless it is known.
-func (p Pass) lookAt(ctx context.Context, at object) (objectRead, error) {
-	if known, ok := p.Memory.objects[at]; ok && p.Now.Sub(known.at) < objectPeriod {
-		return known, nil
+func (p Pass) lookAt(ctx context.Context, at object) objectRead {
+	if known, ok := p.Memory.objects[at]; ok && known.young(p.Now) {
+		return known
 	}
 	found, err := p.Session.S3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &at.bucket, Key: &at.key})
 	read := objectRead{at: p.Now}
@@ -235,12 +254,12 @@ func (p Pass) lookAt(ctx context.Context, at object) (objectRead, error) {
 	case noObject(err):
 		read.missing = true
 	case err != nil:
-		return objectRead{}, session.InField(err, fieldBucket)
+		read.problem = &pool.Cause{Reason: string(cloud.KindOf(err)), Message: fmt.Sprintf("%s can't be looked at: %v", at, err)}
 	default:
 		read.modified, read.expires = session.Deref(session.OurTime(found.LastModified, found.ResultMetadata)), session.Deref(found.Expiration) != ""
 	}
 	p.Memory.knowObject(at, read)
-	return read, nil
+	return read
 }
 
 // noObject says that an object, or its bucket, does not exist.

@@ -14,9 +14,9 @@ func (p *pass) observeNeeds(ctx context.Context, failed *error, out *pool.Observ
 	if err := p.observeRole(ctx, failed, out); err != nil || p.t.template == "" {
 		return err
 	}
-	needs, issues, err := p.template().Needs(ctx)
+	needs, issues := p.template().Needs(ctx)
 	out.Needs, out.Issues = append(out.Needs, needs...), append(out.Issues, issues...)
-	return err
+	return nil
 }
 
 // provide makes what the group needs.
