@@ -1,0 +1,2 @@
+// Package docs holds what documents say against what is there.
+package docs

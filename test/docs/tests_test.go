@@ -1,0 +1,82 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root of the repository.
+const root = "../.."
+
+var (
+	// named is a test as a document names it: its folder and its name.
+	named = regexp.MustCompile("`([a-z0-9/]+)\\.((?:Test|Benchmark|Fuzz)[A-Za-z0-9_]*)`")
+	// link is a link to a file beside a document.
+	link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+)
+
+// exists says whether a folder has a test of that name.
+func exists(t *testing.T, folder, test string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), "\nfunc "+test+"(")
+	})
+}
+
+// Every requirement of the proposal has a row in the table, and each row names tests that exist.
+func TestRequirementsAreShownByTests(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/launch-templates.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			rows[strings.TrimSpace(cells[1])] = cells[3]
+		}
+	}
+	for _, want := range []string{"FR1", "FR2", "FR3", "FR4", "FR5", "FR6", "FR7", "NFR1", "NFR2", "NFR3", "NFR4", "Story 1", "Story 2", "Story 3", "Story 4", "Story 5"} {
+		if !named.MatchString(rows[want]) {
+			t.Errorf("%s: want a row that names tests, got %q", want, rows[want])
+		}
+	}
+}
+
+// What documents name exists: tests by folder and name, and the files that they link to.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("want documents, got none")
+	}
+	for _, file := range append(files, filepath.Join(root, "README.md")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			if !exists(t, m[1], m[2]) {
+				t.Errorf("%s names a test that does not exist: %s in %s", file, m[2], m[1])
+			}
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+				t.Errorf("%s links to a file that does not exist: %s", file, m[1])
+			}
+		}
+	}
+}
