@@ -11,6 +11,7 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -349,4 +350,69 @@ func TestClusterLife(t *testing.T) {
 		_, err = w.eks.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: name})
 		wantCode(t, err, "ResourceNotFoundException")
 	})
+}
+
+// Access from afar opens a security group of its own, which goes with the node group; so do EKS's template and instance profile,
+// which hold the role meanwhile.
+func TestWhatComesWithANodegroup(t *testing.T) {
+	inNodeWorld(t, aws.Options{Strict: true}, func(t *testing.T, w *nodeWorld) {
+		ctx := t.Context()
+		n := w.make("blue", func(in *eks.CreateNodegroupInput) {
+			in.RemoteAccess = &ekstypes.RemoteAccessConfig{Ec2SshKey: awssdk.String(aws.KeyName)}
+		})
+		group := awssdk.ToString(n.Resources.RemoteAccessSecurityGroup)
+		machine := w.server.State(aws.AccountID, aws.Region).Living()[0]
+		described, err := w.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{machine.ID}})
+		ok(t, err)
+		i := described.Reservations[0].Instances[0]
+		if len(i.SecurityGroups) != 2 || *i.SecurityGroups[1].GroupId != group || *i.KeyName != aws.KeyName {
+			t.Errorf("want the cluster's group, %s and the key, got %v, %v", group, i.SecurityGroups, i.KeyName)
+		}
+		arn := *i.IamInstanceProfile.Arn
+		profile := awssdk.String(arn[strings.LastIndex(arn, "/")+1:])
+		held, err := w.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: profile})
+		ok(t, err)
+		if *held.InstanceProfile.Roles[0].RoleName != aws.NodegroupRole {
+			t.Errorf("want the node role in %s, got %v", *profile, held.InstanceProfile.Roles)
+		}
+		_, err = w.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: awssdk.String(aws.NodegroupRole)})
+		wantCode(t, err, "DeleteConflict")
+		ok(t, w.server.DropRole(aws.NodegroupRole))
+		after(time.Second)
+		if got := issues(w.nodegroup("blue")); !strings.Contains(got, "IamNodeRoleNotFound") {
+			t.Errorf("want the role missed, got %q", got)
+		}
+		_, err = w.eks.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: n.ClusterName, NodegroupName: n.NodegroupName})
+		ok(t, err)
+		after(2 * time.Minute)
+		_, err = w.ec2.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{GroupIds: []string{group}})
+		wantCode(t, err, "InvalidGroup.NotFound")
+		_, err = w.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: profile})
+		wantCode(t, err, "NoSuchEntity")
+	})
+}
+
+// A strict simulator launches nothing with an instance profile that does not exist.
+func TestProfilesOfLaunches(t *testing.T) {
+	for _, c := range []struct {
+		why, profile string
+		strict       bool
+		code         string
+	}{
+		{"one that exists", aws.NodeRole, true, ""},
+		{"one that does not", "nobody", true, "InvalidParameterValue"},
+		{"nobody asks", "nobody", false, ""},
+	} {
+		inWorld(t, aws.Options{Strict: c.strict}, func(t *testing.T, w *world) {
+			_, err := w.ec2.RunInstances(t.Context(), &ec2.RunInstancesInput{
+				ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType, SubnetId: awssdk.String(aws.SubnetID), MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1),
+				IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &c.profile},
+			})
+			if c.code == "" {
+				ok(t, err)
+				return
+			}
+			wantCode(t, err, c.code)
+		})
+	}
 }

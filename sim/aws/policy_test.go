@@ -280,3 +280,43 @@ func FuzzPolicy(f *testing.F) {
 		}
 	})
 }
+
+// EKS asks for its caller too: for the role that it is handed, for tags, and for launches from the caller's template.
+func TestEKSAsksForItsCallers(t *testing.T) {
+	create := statement("Allow", `"eks:CreateNodegroup"`, "arn:aws:eks:*:*:cluster/*", `{"Null":{"aws:RequestTag/muster.dev/owner":"false"}}`)
+	tag := statement("Allow", `"eks:TagResource"`, "arn:aws:eks:*:*:nodegroup/*/*/*", "")
+	pass := statement("Allow", `"iam:PassRole"`, "arn:aws:iam::*:role/eks-nodegroup.*", `{"StringEquals":{"iam:PassedToService":"eks.amazonaws.com"}}`)
+	linked := statement("Allow", `"iam:CreateServiceLinkedRole"`, "arn:aws:iam::*:role/aws-service-role/*", `{"StringLike":{"iam:AWSServiceName":"eks-nodegroup.*"}}`)
+	run := statement("Allow", `"ec2:RunInstances"`, "*", `{"ArnLike":{"ec2:LaunchTemplate":"arn:aws:ec2:*:*:launch-template/*"}}`)
+	marks := statement("Allow", `"ec2:CreateTags"`, "arn:aws:ec2:*:*:instance/*", `{"StringEquals":{"ec2:CreateAction":"RunInstances"}}`)
+	for _, c := range []struct {
+		why, denied, code string
+		statements        []string
+	}{
+		{"all that it takes", "", "", []string{create, tag, pass, linked, run, marks}},
+		{"not the call", "eks:CreateNodegroup", "AccessDeniedException", []string{tag, pass, linked, run, marks}},
+		{"not its tags", "eks:TagResource", "AccessDeniedException", []string{create, pass, linked, run, marks}},
+		{"not the role", "iam:PassRole", "AccessDeniedException", []string{create, tag, linked, run, marks}},
+		{"not the first use", "iam:CreateServiceLinkedRole", "AccessDeniedException", []string{create, tag, pass, run, marks}},
+		{"not the launch", "ec2:RunInstances", "InvalidRequestException", []string{create, tag, pass, linked, marks}},
+		{"not the tags of machines", "ec2:CreateTags", "InvalidRequestException", []string{create, tag, pass, linked, run}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
+				id := w.source("mine", &types.RequestLaunchTemplateData{InstanceType: "m5.large", TagSpecifications: []types.LaunchTemplateTagSpecificationRequest{
+					{ResourceType: types.ResourceTypeInstance, Tags: []types.Tag{{Key: awssdk.String("a"), Value: awssdk.String("b")}}},
+				}})
+				ok(t, w.server.SetPolicies(aws.AccountID, []byte(allow(c.statements...))))
+				_, err := w.eks.CreateNodegroup(t.Context(), w.input("blue", with(id, "1")))
+				if c.denied == "" {
+					ok(t, err)
+					return
+				}
+				wantCode(t, err, c.code)
+				if !strings.Contains(err.Error(), "perform: "+c.denied+" on resource: arn:aws:") || w.server.Asked().Denied[c.denied] != 1 {
+					t.Errorf("want a denial of %s, got %v", c.denied, err)
+				}
+			})
+		})
+	}
+}
