@@ -5,8 +5,8 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/kube/spans"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -20,21 +20,13 @@ const (
 
 // Reconcile is one pass over one object, with a span around it whose trace the logs name.
 func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	ctx, pass := r.Passes.Begin(ctx, r.kind.Name, req.Namespace, req.Name)
-	if id, span := pass.IDs(); id != "" {
-		ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("traceID", id, "spanID", span))
-	}
-	result, err := r.reconcile(context.WithValue(ctx, passKey{}, pass), req)
-	pass.End(err)
-	return result, err
+	return spans.Around(ctx, r.Passes, r.kind.Name, req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
 }
-
-type passKey struct{}
 
 // progress tells what a pass saw, and what it began: in logs, and in the pass's span.
 func progress(ctx context.Context, out engine.Outcome) {
 	log := ctrl.LoggerFrom(ctx)
-	pass, _ := ctx.Value(passKey{}).(*trace.Pass)
+	pass := spans.Of(ctx)
 	if out.Fresh != nil {
 		log.V(levelStep).Info("the cloud refuses", "reason", out.Fresh.Error())
 	}

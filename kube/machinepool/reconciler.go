@@ -13,7 +13,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/spans"
 )
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools;machinepools/status;machinepools/finalizers,verbs=get;list;watch;create;update;patch;delete
@@ -33,6 +35,8 @@ type Reconciler struct {
 	// WatchFilterValue is the value of the label cluster.x-k8s.io/watch-filter that a pool must have to be reconciled;
 	// empty reconciles all.
 	WatchFilterValue string
+	// Passes puts spans around passes; nil puts none.
+	Passes *trace.Passes
 	// Recorder of events; SetupWithManager sets it when it is nil.
 	Recorder events.EventRecorder
 	// Now is the clock; nil is the real one.
@@ -48,6 +52,10 @@ type Reconciler struct {
 
 // Reconcile runs one pass over one pool and writes its outcome once, at the end.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	return spans.Around(ctx, r.Passes, "MachinePool", req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	pool := &clusterv1.MachinePool{}
 	if err := r.Client.Get(ctx, req.NamespacedName, pool); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)

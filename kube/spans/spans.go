@@ -1,0 +1,29 @@
+// Package spans puts a span around a controller's pass, and names its trace in the pass's logs.
+package spans
+
+import (
+	"context"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/muster-project/muster/cloud/trace"
+)
+
+type key struct{}
+
+// Around runs a pass over one object of a kind within a span, if passes have any.
+func Around(ctx context.Context, passes *trace.Passes, kind string, req ctrl.Request, pass func(context.Context) (ctrl.Result, error)) (ctrl.Result, error) {
+	ctx, span := passes.Begin(ctx, kind, req.Namespace, req.Name)
+	if id, own := span.IDs(); id != "" {
+		ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("traceID", id, "spanID", own))
+	}
+	result, err := pass(context.WithValue(ctx, key{}, span))
+	span.End(err)
+	return result, err
+}
+
+// Of is the span of the pass that the context belongs to; nil, which takes every call, without one.
+func Of(ctx context.Context) *trace.Pass {
+	span, _ := ctx.Value(key{}).(*trace.Pass)
+	return span
+}
