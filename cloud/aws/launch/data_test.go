@@ -43,6 +43,22 @@ func full() awsv1.AWSLaunchTemplate {
 	}
 }
 
+// fuller is a launch template in which what came later is said too.
+func fuller() awsv1.AWSLaunchTemplate {
+	l := full()
+	l.SpotMarketOptions = nil
+	l.Placement = &awsv1.Placement{
+		GroupName: new("g"), PartitionNumber: new(int32(2)), Tenancy: new(awsv1.TenancyHost), HostID: new("h-1"), Affinity: new("host"),
+	}
+	l.NetworkInterfaces = []awsv1.NetworkInterface{
+		{DeviceIndex: 0, AssociatePublicIPAddress: new(false), Description: new("first"), IPv6AddressCount: new(int32(1)), PrimaryIPv6: new(true)},
+		{DeviceIndex: 1, NetworkCardIndex: new(int32(1)), InterfaceType: new(awsv1.InterfaceTypeEFAOnly), DeleteOnTermination: new(true)},
+	}
+	l.NonRootVolumes[0].SnapshotID, l.NonRootVolumes[0].VolumeInitializationRate = new("snap-1"), new(int32(200))
+	l.NonRootVolumes[0].DeleteOnTermination = new(false)
+	return l
+}
+
 func sourceWith(template awsv1.AWSLaunchTemplate) Source {
 	owner := cloud.Owner{ID: "owner", Cluster: "c", Namespace: "ns", Name: "p", GroupName: "g"}
 	return Source{
@@ -123,6 +139,7 @@ func TestContentHashIsGolden(t *testing.T) {
 	}{
 		{"the least: an upgrade that changes this rolls every pool", awsv1.AWSLaunchTemplate{InstanceType: "m5.large"}, "v1:6ef4a45872ede4c7"},
 		{"the most", full(), "v1:c46a142c36dfdd62"},
+		{"with everything that came later", fuller(), "v1:d3e4d10364515a06"},
 	} {
 		data, err := launchData(sourceWith(c.template), found{image: anImage})
 		if err != nil {
@@ -444,4 +461,53 @@ func unpack(t *testing.T, packed []byte) []byte {
 		t.Fatalf("want whole gzip: %v", err)
 	}
 	return data
+}
+
+// TestBothKindsLaunchAlike holds that a template makes the same machines in both kinds, but for what EKS gives itself.
+func TestBothKindsLaunchAlike(t *testing.T) {
+	template := fuller()
+	template.IamInstanceProfile = ""
+	own := sourceWith(template)
+	managed := own
+	managed.Managed = true
+	for _, c := range []struct {
+		reason string
+		found  found
+		change func(*awsv1.AWSLaunchTemplate)
+		groups []string
+	}{
+		{"security groups that are asked for stand beside the cluster's", found{image: anImage, groups: []string{"sg-a"}}, func(l *awsv1.AWSLaunchTemplate) { l.NetworkInterfaces = nil }, []string{"sg-a", "sg-node"}},
+		{"none asked for are EKS's matter", found{image: anImage}, func(l *awsv1.AWSLaunchTemplate) { l.NetworkInterfaces = nil }, nil},
+		{"network interfaces name them in any case", found{image: anImage}, func(*awsv1.AWSLaunchTemplate) {}, nil},
+	} {
+		spec := template
+		c.change(&spec)
+		own.Spec, managed.Spec = &spec, &spec
+		want, err := launchData(own, c.found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.SecurityGroupIds = c.groups
+		got, err := launchData(managed, c.found)
+		if diff := gocmp.Diff(want, got, ignoreSerde()); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", c.reason, err, diff)
+		}
+	}
+	for field, change := range map[string]func(*awsv1.AWSLaunchTemplate){
+		"spec.awsLaunchTemplate.iamInstanceProfile": func(l *awsv1.AWSLaunchTemplate) { l.IamInstanceProfile = "nodes" },
+		"spec.awsLaunchTemplate.marketType":         func(l *awsv1.AWSLaunchTemplate) { l.MarketType = awsv1.MarketTypeSpot },
+	} {
+		spec := awsv1.AWSLaunchTemplate{}
+		change(&spec)
+		managed.Spec = &spec
+		var refused *cloud.Error
+		if _, err := launchData(managed, found{}); !errors.As(err, &refused) || refused.Field != field {
+			t.Errorf("want %s refused for a node group, got %v", field, err)
+		}
+	}
+	managed.Spec = &awsv1.AWSLaunchTemplate{RootVolume: &awsv1.Volume{Size: 30}}
+	got, err := launchData(managed, found{})
+	if err != nil || got.ImageId != nil || session.Deref(got.BlockDeviceMappings[0].DeviceName) != DefaultRootDevice {
+		t.Errorf("want EKS's own image and its root device, got %+v, %v", got, err)
+	}
 }

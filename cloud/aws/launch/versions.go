@@ -37,6 +37,10 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	if p.Source.Spec.Existing != nil {
 		return p.readGiven(ctx, refs)
 	}
+	if p.Memory.given != nil {
+		// What was brought says nothing of a template of the pool's own.
+		*p.Memory = Memory{now: p.Now, Wrote: p.Memory.Wrote}
+	}
 	if !p.Memory.Known() || p.refersToUnknown(refs) {
 		return p.read(ctx, refs)
 	}

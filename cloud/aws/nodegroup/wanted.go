@@ -91,6 +91,7 @@ func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *want
 	given := p.t.template == ""
 	w.template = pool.Template{
 		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, Given: given || w.launch.Template.Given,
+		About: w.launch.Template.About,
 	}
 	return nil
 }
