@@ -300,6 +300,8 @@ func TestManagedChanges(t *testing.T) {
 		{name: "brought at last", reason: "the pool's own would be left behind", old: "awsLaunchTemplate: {}", new: "awsLaunchTemplate: {existing: {name: abc, version: 1}}", refused: []string{"spec.awsLaunchTemplate.existing", "another pool"}},
 		{name: "what the existing provider filled in", reason: "it sent no family beside an image, and its objects must stay writable", old: "awsLaunchTemplate: {ami: {id: ami-1}}\namiType: AL2_x86_64",
 			new: "awsLaunchTemplate: {ami: {id: ami-1}}\namiType: AL2_x86_64\nproviderIDList: ['aws:///a/i-1']"},
+		{name: "what the existing provider filled in beside a look-up", reason: "as above", old: "awsLaunchTemplate: {imageLookupOrg: '1'}\namiType: AL2_x86_64",
+			new: "awsLaunchTemplate: {imageLookupOrg: '1', instanceType: b}\namiType: AL2_x86_64"},
 		{name: "what the existing provider filled in, put right", reason: "CUSTOM is what it was all along", old: "awsLaunchTemplate: {ami: {id: ami-1}}\namiType: AL2_x86_64",
 			new: "awsLaunchTemplate: {ami: {id: ami-2}}\namiType: CUSTOM"},
 		{name: "what the existing provider filled in, made use of", reason: "a contradiction that somebody writes is refused", old: "awsLaunchTemplate: {instanceType: a}\namiType: AL2_x86_64",
