@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -369,6 +370,11 @@ func TestDelivery(t *testing.T) {
 		{reason: "which needs a bucket", data: "{}", format: "ignition", change: func(s *Source) { s.Ignition = store }, refused: fieldStorage},
 		{reason: "short Ignition data stays inside when asked to", data: "{}", format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }},
 		{reason: "long Ignition data can't stay inside", data: long, format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }, refused: fieldStorage},
+		{reason: "a node group's data can't be behind an address that ends", data: string(noise), change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, refused: fieldBootstrap},
+		{reason: "nor can Ignition's", data: long, format: "ignition", change: func(s *Source) {
+			s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, &awsv1.BucketView{Name: "b", PresignedURLDuration: time.Hour}
+		}, refused: fieldBootstrap},
+		{reason: "which may be where the instance's own permissions reach", data: long, format: "ignition", change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, stored: true},
 		{reason: "what EKS merges can't be compressed", data: "MIME-Version: 1.0\n" + long, change: func(s *Source) { s.Managed, s.Cluster.Bucket = true, bucket }, refused: fieldBootstrap},
 	} {
 		format := cmp.Or(c.format, "cloud-config")
@@ -377,7 +383,7 @@ func TestDelivery(t *testing.T) {
 		if c.change != nil {
 			c.change(&s)
 		}
-		got, err := s.deliver(!s.Managed)
+		got, err := s.deliver(!s.Managed || s.OwnImage)
 		if c.refused != "" {
 			var refused *cloud.Error
 			if !errors.As(err, &refused) || refused.Kind != cloud.Invalid || refused.Field != c.refused {
@@ -392,7 +398,7 @@ func TestDelivery(t *testing.T) {
 			t.Errorf("%s: want it stored: %t, got %t, %v", c.reason, c.stored, got.stored, err)
 			continue
 		}
-		again, _ := s.deliver(!s.Managed)
+		again, _ := s.deliver(!s.Managed || s.OwnImage)
 		if !bytes.Equal(again.text, got.text) {
 			t.Errorf("%s: want the same bytes each time", c.reason)
 		}

@@ -55,11 +55,18 @@ func (s Source) deliver(ownImage bool) (delivery, error) {
 	if len(packed) <= userDataLimit {
 		return delivery{text: packed}, nil
 	}
-	if s.Cluster.Bucket == nil {
+	switch {
+	case s.Managed:
+		return delivery{}, s.tooLong(fieldBootstrap, len(packed), "make it shorter, for example by fetching files at boot: "+noAddress)
+	case s.Cluster.Bucket == nil:
 		return delivery{}, s.tooLong(fieldBootstrap, len(packed), "make it shorter, for example by fetching files at boot, or give the cluster a bucket in "+fieldBucket)
 	}
 	return delivery{stored: true}, nil
 }
+
+// noAddress is why a node group's data can't be behind an address that ends: another address makes another version, to which EKS
+// takes a group by replacing all of its nodes.
+const noAddress = "EKS replaces every node of a group for another version of its template, so that no address can be kept valid"
 
 // deliverIgnition is for machines that boot with Ignition, which takes user data as it is and nothing compressed.
 func (s Source) deliverIgnition() (delivery, error) {
@@ -74,6 +81,9 @@ func (s Source) deliverIgnition() (delivery, error) {
 		return delivery{}, cloud.Invalidf(fieldStorage, "%s needs a bucket: set %s of the infrastructure cluster, or %s here, for data of up to %d bytes",
 			storage, fieldBucket, awsv1.IgnitionStorageTypeOptionUnencryptedUserData, userDataLimit)
 	case storage == awsv1.IgnitionStorageTypeOptionClusterObjectStore, storage == "" && !fits && bucket:
+		if s.Managed && s.Cluster.Bucket.PresignedURLDuration > 0 {
+			return delivery{}, s.tooLong(fieldBootstrap, len(data), "make it shorter, or have the cluster's bucket give no presigned addresses: "+noAddress)
+		}
 		return delivery{stored: true}, nil
 	case !fits && storage == awsv1.IgnitionStorageTypeOptionUnencryptedUserData:
 		return delivery{}, s.tooLong(fieldStorage, len(data), fmt.Sprintf("make it shorter, or set %s and give the cluster a bucket in %s",
