@@ -8,24 +8,31 @@ import (
 
 // asked says whether a cloud with these traits is ever asked for the step of an exercise.
 func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
+	asked, some := map[pool.StepKind]bool{
+		pool.CancelRoll: t.Rolls && !t.CancelsNot,
+		pool.StartRoll:  t.Rolls,
+		pool.Provide:    s.Needy != nil,
+		pool.CleanUp:    s.Needy != nil,
+		pool.Release:    s.Holds,
+		pool.Renew:      s.Holds,
+		pool.SetAside:   t.SetsAside,
+		pool.Replace:    !t.NoReplace,
+	}[e.kind]
 	switch {
-	case e.kind == pool.CancelRoll:
-		return t.Rolls && !t.CancelsNot
-	case e.kind == pool.StartRoll:
-		return t.Rolls && (!t.RollsChanges || e.name != nameSomeRoll && e.name != nameRestart)
-	case e.kind == pool.Provide, e.kind == pool.CleanUp:
-		return s.Needy != nil
-	case e.name == nameLaunch:
-		return !t.RollsChanges
-	case e.kind == pool.Release, e.kind == pool.Renew:
-		return s.Holds
-	case e.kind == pool.SetAside, e.name == nameAside:
+	case some && !asked:
+		return false
+	case slices.Contains(ofTemplates, e.kind):
+		return !s.Given
+	case e.name == nameAside:
 		return t.SetsAside
-	case e.kind == pool.Replace:
-		return !t.NoReplace
+	case e.name == nameSomeRoll, e.name == nameRestart, e.name == nameLaunch:
+		return !t.RollsChanges
 	}
 	return true
 }
+
+// ofTemplates are the steps that nobody is asked for whose templates are the cloud's own.
+var ofTemplates = []pool.StepKind{pool.PutTemplate, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates}
 
 // nameLaunch is the exercise in which the group is pointed at another version; nameRestart has a roll replace what is as wanted.
 const (

@@ -149,7 +149,7 @@ func readyPrune[S any](p player[S]) scene[S] {
 }
 
 func duePut[S any](_ scene[S], o pool.Observed) *pool.Step {
-	if o.Latest().Same(o.Wanted) && o.Latest().Data == o.Wanted.Data {
+	if o.Wanted.Given || o.Latest().Same(o.Wanted) && o.Latest().Data == o.Wanted.Data {
 		return nil
 	}
 	return &pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref}

@@ -54,6 +54,8 @@ type Suite[S any] struct {
 	Works bool
 	// Late says that some of what a group shall have can be put there only once it exists: it differs until that is repaired.
 	Late bool
+	// Given says that templates are the cloud's own: there is none to be made, changed or deleted, and bootstrap data has no place.
+	Given bool
 	// BootsAlone says that machines boot without bootstrap data too.
 	BootsAlone bool
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.

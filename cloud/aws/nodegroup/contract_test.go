@@ -24,7 +24,7 @@ func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
 		Cloud: func() (cloudtest.Cloud, error) {
 			server, err := newCloud(version)
-			return managed{server}, err
+			return managed{Server: server}, err
 		},
 		Driver: func(wire http.RoundTripper) (cloud.Driver[source], error) {
 			return newDriver(wire, func(o *nodegroup.Options) { o.EnableIAM, o.AllowAddRoles = true, true })
@@ -61,7 +61,11 @@ func search(s *awsv1.AWSManagedMachinePoolSpec) {
 }
 
 // managed is the simulator for those whose groups are node groups.
-type managed struct{ *simaws.Server }
+type managed struct {
+	*simaws.Server
+	// given says that node groups have no launch template of their own.
+	given bool
+}
 
 // Profile has hands for node groups, and those of the account for everything else.
 func (m managed) Profile() sim.Profile {
@@ -71,6 +75,11 @@ func (m managed) Profile() sim.Profile {
 	by := hands{eks.NewFromConfig(settings)}
 	for _, d := range []sim.Deed{sim.LaunchFrom, sim.Resume, sim.Unhook, sim.BeginRoll, sim.EndRoll, sim.FailRoll} {
 		p.Hands[d] = nil
+	}
+	for _, d := range []sim.Deed{sim.MakeTemplate, sim.DeleteTemplate, sim.MakeVersion, sim.DeleteVersion} {
+		if m.given {
+			p.Hands[d] = nil
+		}
 	}
 	p.Hands[sim.MakeGroup], p.Hands[sim.DeleteGroup] = by.make, by.drop
 	p.Hands[sim.SetSize], p.Hands[sim.SetBounds] = by.size, by.bounds
@@ -129,4 +138,27 @@ func (h hands) arn(on sim.Thing) (*string, error) {
 		return nil, err
 	}
 	return found.Nodegroup.NodegroupArn, nil
+}
+
+// TestContractWithoutTemplate is the contract for pools that are launched from EKS's own templates.
+func TestContractWithoutTemplate(t *testing.T) {
+	s := suite()
+	s.Given = true
+	s.Cloud = func() (cloudtest.Cloud, error) {
+		server, err := newCloud(version)
+		return managed{Server: server, given: true}, err
+	}
+	s.Pool = func() source {
+		return spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AMIVersion = new("1.33.9-20261218") })(withoutTemplate())
+	}
+	s.Changed = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AMIVersion = new("1.33.10-20270118") })
+	s.Searching = spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+		s.InstanceTypes = []string{simaws.InstanceType, "m5.large"}
+		s.SubnetIDs = []string{simaws.SubnetID}
+	})
+	s.Broken = map[string]func(source) source{
+		"spec.instanceTypes[0]": spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.InstanceTypes = []string{"m5.nope"} }),
+		"spec.subnetIDs[0]":     suite().Broken["spec.subnetIDs[0]"],
+	}
+	s.Run(t)
 }

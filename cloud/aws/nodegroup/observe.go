@@ -44,9 +44,6 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember}
 	if failed != nil {
 		out.Wanted = pool.Template{}
-		if p.t.template == "" {
-			out.Versions = nil
-		}
 	}
 	if err := p.observeNeeds(ctx, &failed, &out); err != nil {
 		return pool.Observed{}, err
@@ -54,16 +51,22 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if template := p.foreignTemplate(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
+	if failed != nil && p.nothingMade() {
+		out.Versions = nil
+		return out, &cloud.Unmet{Err: failed}
+	}
 	if failed != nil {
-		if is == nil && len(out.Versions) == 0 {
-			return out, &cloud.Unmet{Err: failed}
-		}
 		out.Issues = append(out.Issues, causeOf(failed))
 	}
 	if is == nil {
 		return out, nil
 	}
 	return out, p.observeGroup(ctx, is, want, &out)
+}
+
+// nothingMade says that neither the group nor a version of the template of ours is there.
+func (p *pass) nothingMade() bool {
+	return p.memory.group.is == nil && (p.t.template == "" || len(p.memory.template.Versions()) == 0)
 }
 
 // observeGroup puts the node group and its instances into the observation.
@@ -228,6 +231,9 @@ func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 	}
 	if is.Status == ekstypes.NodegroupStatusDeleteFailed {
 		g.DeleteFailed = p.memory.deleteFailed
+	}
+	if behind := p.memory.behind.is; behind != nil {
+		g.Zones = len(behind.AvailabilityZones)
 	}
 	if g.Deleting {
 		return g

@@ -22,7 +22,7 @@ func TestContractWithLeastPermissions(t *testing.T) {
 		s := suite()
 		s.Cloud = func() (cloudtest.Cloud, error) {
 			server, err := a.Bind(newCloud(version))
-			return managed{server}, err
+			return managed{Server: server}, err
 		}
 		s.Driver = func(wire http.RoundTripper) (cloud.Driver[source], error) {
 			return newDriver(wire, func(o *nodegroup.Options) {
