@@ -22,8 +22,8 @@ type Role struct {
 	Name string
 	// Owner is the owner ID that the role carries, empty for none.
 	Owner string
-	// Policies are those attached to it.
-	Policies []string
+	// Theirs are the policies that others have attached to it.
+	Theirs []string
 	// Print is everything about the role in one text.
 	Print string
 }
@@ -142,6 +142,8 @@ type Wanted struct {
 	// External says that somebody else sizes the group.
 	External bool
 	Deleting bool
+	// Force says that updates of the cloud's own may lose pods which can't be evicted.
+	Force bool
 	// DrainTimeout bounds a drain; zero is no bound.
 	DrainTimeout time.Duration
 	// Surge and Unavailable are how many machines above the wanted number may exist, and how many of it may be missing.
@@ -191,6 +193,8 @@ type Write struct {
 	// Named are the instances that the call names, if it names any: the cloud may let others go at the same moment for
 	// reasons of its own.
 	Named []string
+	// Forces says that it is an update of the cloud's own that loses pods which can't be evicted.
+	Forces bool
 	// Drains says that it is the beginning of a drain rather than a call to the cloud: Named are the instances drained.
 	Drains bool
 	// Nodes are those of all instances, by instance ID, right before.
@@ -215,7 +219,7 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
-		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told},
+		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told}, {"forced", Forced},
 	}
 }
 

@@ -33,12 +33,12 @@ func foreignRoles(w Write) []string {
 		roles[r.Name] = r
 	}
 	for _, before := range w.Before.Roles {
-		after, exists := roles[before.Name]
+		after := roles[before.Name]
 		switch {
 		case before.Owner != w.Wanted.Owner && after.Print != before.Print:
 			wrong = append(wrong, fmt.Sprintf("%s changed role %s, which is not ours, from %s to %q", w.Call, before.Name, before.Print, after.Print))
-		case before.Owner == w.Wanted.Owner && exists && !w.Wanted.Deleting && len(after.Policies) < len(before.Policies):
-			wrong = append(wrong, fmt.Sprintf("%s detached from role %s a policy: %v are left of %v", w.Call, before.Name, after.Policies, before.Policies))
+		case before.Owner == w.Wanted.Owner && len(after.Theirs) < len(before.Theirs):
+			wrong = append(wrong, fmt.Sprintf("%s detached from role %s what others had attached: %v are left of %v", w.Call, before.Name, after.Theirs, before.Theirs))
 		}
 	}
 	return wrong

@@ -91,8 +91,8 @@ func TestChecks(t *testing.T) {
 		{"another's template", "foreign", removal(func(w *Write) { w.After.Templates = w.After.Templates[:1] }), "changed launch template lt-2"},
 
 		{"another's role", "foreign", roles(Role{Name: "r", Owner: "them", Print: "a"}, Role{Name: "r", Owner: "them", Print: "b"}), "changed role r, which is not ours, from a"},
-		{"a policy of ours on our role", "foreign", roles(Role{Name: "r", Owner: "me", Policies: []string{"a"}}, Role{Name: "r", Owner: "me", Policies: []string{"a", "b"}}), ""},
-		{"another's policy on our role", "foreign", roles(Role{Name: "r", Owner: "me", Policies: []string{"a", "b"}}, Role{Name: "r", Owner: "me", Policies: []string{"a"}}), "detached from role r a policy"},
+		{"our role", "foreign", roles(Role{Name: "r", Owner: "me", Theirs: []string{"a"}, Print: "a"}, Role{Name: "r", Owner: "me", Theirs: []string{"a"}, Print: "b"}), ""},
+		{"another's policy on our role", "foreign", roles(Role{Name: "r", Owner: "me", Theirs: []string{"a", "b"}}, Role{Name: "r", Owner: "me", Theirs: []string{"a"}}), "detached from role r what others"},
 		{"a group that could never be made", "unwanted removal", Write{
 			Before: Cloud{Groups: []Group{{Owner: "me", Failed: true}}}, After: Cloud{}, Wanted: Wanted{Owner: "me"},
 		}, ""},
@@ -109,6 +109,9 @@ func TestChecks(t *testing.T) {
 		{"the last one of a content that is kept", "history", pruning(4, func(w *Write) {
 			w.Before.Templates[0].Versions, w.After.Templates[0].Versions = of(6, 5, 4, 2, 1), of(6, 5, 2, 1)
 		}), "version 4 of launch template g, the last one of its content, which is among the newest 2"},
+		{"an update that waits for budgets", "forced", Write{Call: "x"}, ""},
+		{"an update that was to be forced", "forced", Write{Call: "x", Forces: true, Wanted: Wanted{Force: true}}, ""},
+		{"an update that was not", "forced", Write{Call: "x", Forces: true}, "which nobody asked for"},
 		{"a change that the description names", "told", renewed("instanceType a -> b"), ""},
 		{"a change that it does not name", "told", renewed("other bootstrap data"), `whose InstanceType differs; its description says "other bootstrap data"`},
 		{"a newest version that not everybody can see", "told", renewed("", func(w *Write) { w.Wanted.Keep = 0 }), ""},

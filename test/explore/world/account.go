@@ -60,6 +60,8 @@ type account struct {
 	moved time.Time
 	// rewritten is when somebody did something to versions of our template, which is looked at again within minutes only.
 	rewritten time.Time
+	// notes are what others put onto our node group and that has to stay there.
+	notes map[string]string
 	// ledger is who serves, contents what each version of a template makes, by "template version".
 	ledger   ledger
 	contents map[string]string
@@ -68,7 +70,7 @@ type account struct {
 func newAccount(w *World) *account {
 	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload})
 	w.must(err, "make the simulator")
-	a := &account{world: w, server: server, steps: map[string]Cost{}, lately: map[string][]time.Time{}, ledger: ledger{}, contents: map[string]string{}}
+	a := &account{world: w, server: server, steps: map[string]Cost{}, lately: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
 	settings := config()
 	a.manager = settings.Credentials
 	if w.options.Credentials != nil {
@@ -156,6 +158,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late(), Lost: lost, Risen: risen,
+		Forces: call.Operation == "UpdateNodegroupVersion" && strings.Contains(words, `"force":true`),
 	})
 	return reply, err
 }

@@ -72,6 +72,9 @@ func (d *drawing) versions() {
 			d.s.add(Event{What: Template, At: d.moment(), N: n + d.IntN(9)})
 		}
 	}
+	if d.IntN(12) == 0 {
+		d.s.add(Event{What: HandDefault, At: d.moment(), N: d.IntN(9)})
+	}
 	if d.IntN(12) == 0 && !d.s.Spot && !d.s.Managed {
 		d.s.Brought = true
 	}

@@ -112,7 +112,11 @@ func ofEKS(state simaws.State) map[string]bool {
 func (a *account) roles(state simaws.State) []oracle.Role {
 	list := make([]oracle.Role, 0, len(state.Roles))
 	for _, r := range state.Roles {
-		list = append(list, oracle.Role{Name: r.Name, Owner: r.Tags[tagOwner], Policies: slices.Sorted(slices.Values(r.Attached)), Print: fmt.Sprintf("%v %v", r.Attached, r.Tags)})
+		role := oracle.Role{Name: r.Name, Owner: r.Tags[tagOwner], Print: fmt.Sprintf("%v %v", r.Attached, r.Tags)}
+		if slices.Contains(r.Attached, theirPolicy) {
+			role.Theirs = []string{theirPolicy}
+		}
+		list = append(list, role)
 	}
 	return list
 }

@@ -103,12 +103,13 @@ func (a *account) meddleManaged(ctx context.Context, n *nodegroup, e Event) erro
 		if n.Tags[key] == "" {
 			key = theirs
 		}
-		return tag(key, "changed by hand")
+		return a.noted("tag "+key, tag(key, "hand"))
 	case HandDisown:
 		return tag(tagOwner, thief)
 	case HandOwn:
 		return tag(tagOwner, a.world.owner().ID)
 	case HandDropGroup:
+		a.notes = map[string]string{}
 		_, err := c.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: cluster, NodegroupName: &n.Name})
 		return err
 	case HandLabels:
@@ -116,7 +117,7 @@ func (a *account) meddleManaged(ctx context.Context, n *nodegroup, e Event) erro
 		if n.Labels[key] == "" || e.N%2 == 0 {
 			key = theirs
 		}
-		return config(&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}})
+		return a.noted("label "+key, config(&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}}))
 	case HandResize:
 		size := int32(min(max(e.N, n.Min), n.Max))
 		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: &ekstypes.NodegroupScalingConfig{DesiredSize: &size}})
@@ -130,6 +131,14 @@ func (a *account) meddleManaged(ctx context.Context, n *nodegroup, e Event) erro
 		return a.meddleRole(ctx, n, e)
 	}
 	return nil
+}
+
+// noted remembers what somebody put onto our node group and that has to stay there.
+func (a *account) noted(what string, err error) error {
+	if err == nil && strings.HasSuffix(what, " "+theirs) {
+		a.notes[what] = "hand"
+	}
+	return err
 }
 
 // scaleBehind sets the size of the group behind, as the cluster-autoscaler does.

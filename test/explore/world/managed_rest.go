@@ -3,8 +3,6 @@ package world
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +14,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	simaws "github.com/muster-project/muster/sim/aws"
 )
 
 // busy says that EKS is at work on the node group, for as long as that may take.
@@ -58,6 +55,9 @@ func (w *World) wantManaged(mp *clusterv1.MachinePool, o *infra) map[string]stri
 		want["max"] = itoa(c.MaxSize)
 	}
 	w.wantTemplate(s.AWSLaunchTemplate, want)
+	for what, by := range w.account.notes {
+		want[what] = by
+	}
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
 		want[name] = size
@@ -76,7 +76,7 @@ func (w *World) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string)
 	case t.Existing != nil:
 		want["templates"], want["type"] = "0", broughtTypes[t.Existing.Version-1]
 	default:
-		want["templates"], want["type"], want["spare versions"], want["root"], want["token"] = "1", t.InstanceType, "0", "0", "good"
+		want["templates"], want["type"], want["spare versions"], want["root"], want["token"], want["default"] = "1", t.InstanceType, "0", "0", "good", "in use"
 		if t.RootVolume != nil {
 			want["root"] = strconv.Itoa(int(t.RootVolume.Size))
 		}
@@ -93,6 +93,7 @@ func (w *World) isManaged() map[string]string {
 	is["group"], is["status"], is["version"], is["min"], is["max"] = "1", n.Status, n.Version, strconv.Itoa(n.Min), strconv.Itoa(n.Max)
 	is["owner"], is["team"], is["stage"], is["cluster"] = n.Tags[tagOwner], n.Tags["team"], n.Tags["stage"], n.Tags["muster.dev/cluster"]
 	is["tier"], is["label team"] = n.Labels["tier"], n.Labels["team"]
+	is["label theirs"], is["tag theirs"] = n.Labels[theirs], n.Tags[theirs]
 	is["issues"] = strings.Join(n.Issues, ",")
 	inService := 0
 	if g := w.account.behind(n); g != nil {
@@ -162,21 +163,4 @@ func (w *World) isSource(n *nodegroup, is map[string]string) {
 	if token := tokenIn.FindSubmatch(text); err == nil && token != nil && w.workload.good(string(token[1])) {
 		is["token"] = "good"
 	}
-}
-
-// notes are what people put onto a node group that is not ours to take away; each is there until they take it away themselves.
-func (w *World) notes(n *nodegroup) []string {
-	var list []string
-	if n.Labels[theirs] != "" {
-		list = append(list, "label")
-	}
-	if n.Tags[theirs] != "" {
-		list = append(list, "tag")
-	}
-	for _, r := range w.account.server.State(simaws.AccountID, simaws.Region).Roles {
-		if slices.Contains(r.Attached, theirPolicy) {
-			list = append(list, fmt.Sprintf("policy of %s", r.Name))
-		}
-	}
-	return list
 }

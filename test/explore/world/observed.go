@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/oracle"
 )
 
 // is says what there is, asked for as anybody would.
@@ -120,6 +122,14 @@ func (w *World) isHistory(is map[string]string) {
 			continue
 		}
 		is["spare versions"] = strconv.Itoa(len(t.Spare(c.Groups, o.keep())))
+		for _, v := range t.Versions {
+			if v.Default {
+				is["default"] = fmt.Sprintf("version %d", v.Number)
+			}
+			if v.Default && slices.ContainsFunc(c.Groups, func(g oracle.Group) bool { return g.Template == t.ID && g.Version == v.Number }) {
+				is["default"] = "in use"
+			}
+		}
 	}
 }
 

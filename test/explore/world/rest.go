@@ -147,13 +147,17 @@ func (w *World) want() map[string]string {
 		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType, "data": hex.EncodeToString(sum[:]),
 		"owner": w.owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": clusterName,
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
-		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
+		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "default": "in use", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
 	}
 	if e := s.AWSLaunchTemplate.Existing; e != nil {
 		// Whoever brought it says what is in it, and keeps it.
 		want["type"], want["templates"] = broughtTypes[e.Version-1], "0"
 		delete(want, "data")
 		delete(want, "spare versions")
+		delete(want, "default")
+	}
+	if !o.rolls() || w.scenario.SkipModel {
+		delete(want, "default") // what machines run from that are never replaced may stay the default
 	}
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
@@ -269,6 +273,7 @@ func (p *process) asks(mp *clusterv1.MachinePool, o *infra, wanted *oracle.Wante
 	}
 	if o != nil && o.managed != nil {
 		// EKS replaces what has changed, and our hand what is to be restarted, of which one at least may always be missing.
+		wanted.Force = o.managed.Spec.UpdateConfig != nil && o.managed.Spec.UpdateConfig.Force
 		wanted.ByHand, wanted.Surge, wanted.Unavailable = true, oracle.Share{}, o.unavailable()
 	}
 	wanted.SkipModel = p.world.scenario.SkipModel
