@@ -37,7 +37,7 @@ type planner struct {
 	set                            []string
 	output, namespace              string
 	kubeconfig, kubeContext, world string
-	applyAs, gates                 string
+	applyAs, gates, identities     string
 	serverSide, exitCode           bool
 
 	// simulated says that the management cluster is that of a world.
@@ -87,6 +87,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 	f.BoolVar(&p.serverSide, "server-side", false, "plan the files as kubectl apply --server-side would apply them")
 	f.StringVar(&p.applyAs, "field-manager", "kubectl", "field manager of --server-side")
 	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true (default: as the environment has them)")
+	f.StringVar(&p.identities, "identity-namespace", "", "namespace of the secrets that AWSClusterStaticIdentities name (default: "+infrapool.DefaultIdentityNamespace+", where the manager runs)")
 	f.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 2 when machines would be replaced or removed")
 	return cmd
 }
@@ -219,7 +220,7 @@ func (p *planner) equip(r *plan.Request, config *rest.Config) error {
 	if err := checkGates(p.gates); err != nil {
 		return err
 	}
-	o := manager.Options{}
+	o := manager.Options{IdentityNamespace: p.identities}
 	if o.Gates, err = gates.Enabled(); err != nil {
 		return err
 	}
