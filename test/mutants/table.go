@@ -20,6 +20,7 @@ const (
 	Engine    Binary = "engine"
 	AWS       Binary = "cloud/aws"
 	Infrapool Binary = "kube/infrapool"
+	NodeGroup Binary = "cloud/aws/nodegroup"
 	Drain     Binary = "kube/drain"
 	Core      Binary = "kube/machinepool"
 )
@@ -74,5 +75,5 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 
 // Table is all mutations.
 func Table() []Mutation {
-	return slices.Concat(poolTable, rolloutTable, engineTable, awsTable, kubeTable)
+	return slices.Concat(poolTable, rolloutTable, engineTable, awsTable, templateTable, nodegroupTable, kubeTable)
 }

@@ -33,7 +33,7 @@ var poolTable = []Mutation{
 		Explore, []string{"quiet", "busy"},
 		`if !v.d.External && size < v.want {`,
 		`if !v.d.External && size < v.want+either(mutated("full group resized again"), 1, 0) {`),
-	one("used version pruned", poolDecide, "counts only what the group launches from as used",
+	one("used version pruned", poolTemplates, "counts only what the group launches from as used",
 		Pool, []string{"TestStepsAreSafe"},
 		`		used[i.Template.Ref] = true
 `, `		used[i.Template.Ref] = !mutated("used version pruned")
@@ -80,8 +80,8 @@ var poolTable = []Mutation{
 		`if len(back) == 0 || mutated("never undrained") {`),
 	one("template left behind", poolDelete, "is content when the group is gone",
 		Explore, []string{"left"},
-		`case o.Group == nil && len(o.Versions) == 0:`,
-		`case o.Group == nil && (len(o.Versions) == 0 || mutated("template left behind")):`),
+		`if template == nil && rest == nil {`,
+		`if (template == nil || mutated("template left behind")) && rest == nil {`),
 	one("deletion taken for done", poolDelete, "lets the object go while the cloud still deletes the group",
 		Explore, []string{"left"},
 		`case o.Group.Deleting:`, `case o.Group.Deleting && mutated("deletion taken for done"):

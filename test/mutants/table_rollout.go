@@ -64,11 +64,11 @@ var rolloutTable = []Mutation{
 			out = append(out, m)`),
 	one("changed models replaced all the same", poolStale, "forgets the gate by which changed templates replace nothing",
 		Explore, []string{"unfounded"},
-		`if v.d.SkipModel || !v.outOfDate(i) {`,
-		`if v.d.SkipModel && !mutated("changed models replaced all the same") || !v.outOfDate(i) {`),
+		`changes := !v.d.SkipModel && v.outOfDate(i)`,
+		`changes := (!v.d.SkipModel || mutated("changed models replaced all the same")) && v.outOfDate(i)`),
 	one("restart forgotten", poolStale, "replaces only what was launched from another template",
 		Explore, []string{"as desired"},
-		`if v.restarted(i) {`, `if v.restarted(i) && !mutated("restart forgotten") {`),
+		`if v.restarted(i) && (!changes`, `if v.restarted(i) && !mutated("restart forgotten") && (!changes`),
 	one("restart without an end", poolStale, "replaces every machine as long as somebody asks for a restart",
 		Explore, []string{"unfounded", "quiet"},
 		`made.Before(v.d.Restart.Before)`,
@@ -115,9 +115,9 @@ var rolloutTable = []Mutation{
 	{
 		Name: "roll goes on in a pause", File: poolNative, What: "lets the cloud's own roll go on although somebody holds the rollout",
 		In: Pool, By: []string{"TestNativeRoll"},
-		Edits: []Edit{{`case v.d.RolloutHeld != nil:
-		cause =`, `case v.d.RolloutHeld != nil && !mutated("roll goes on in a pause"):
-		cause =`}},
+		Edits: []Edit{{`does not exist any more", roll.Template.Ref)}
+	case v.d.RolloutHeld != nil:`, `does not exist any more", roll.Template.Ref)}
+	case v.d.RolloutHeld != nil && !mutated("roll goes on in a pause"):`}},
 	},
 	one("failed roll begun again at once", poolNative, "begins a roll that has failed again and again",
 		Pool, []string{"TestNativeRoll"},

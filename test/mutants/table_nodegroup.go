@@ -1,0 +1,130 @@
+package mutants
+
+// The files, from the root of the module.
+const (
+	poolTemplates, poolBusy                = "pool/templates.go", "pool/busy.go"
+	groupDrift, groupRole, groupStart      = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/role.go", "cloud/aws/nodegroup/start.go"
+	groupObserve, groupRoll, groupVersions = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go", "cloud/aws/nodegroup/version.go"
+	groupUpdate                            = "cloud/aws/nodegroup/update.go"
+)
+
+// templateTable is what goes wrong with the versions of launch templates, in both kinds.
+var templateTable = []Mutation{
+	one("token rotations are history", poolTemplates, "counts versions that differ in nothing but their tokens",
+		Pool, []string{"TestPrune"},
+		`	return t.Content
+}`, `	return t.Content + either(mutated("token rotations are history"), t.Data, "")
+}`),
+	one("history one short", poolTemplates, "keeps one version less than was asked for",
+		Pool, []string{"TestPrune"},
+		`len(counted) <= v.d.kept()`,
+		`len(counted) <= v.d.kept()-either(mutated("history one short"), 1, 0)`),
+	one("default left behind", poolTemplates, "leaves the default at the version that came first",
+		Explore, []string{"as desired"},
+		`if launched.Ref == "" ||`,
+		`if launched.Ref == "" || mutated("default left behind") ||`),
+	one("default moved in the midst of a rollout", poolTemplates, "makes the default what has not proved itself yet",
+		Pool, []string{"TestDefaultFollows"},
+		`slices.ContainsFunc(v.members, (*member).replaced)`,
+		`(slices.ContainsFunc(v.members, (*member).replaced) && !mutated("default moved in the midst of a rollout"))`),
+	one("brought template made anew", poolTemplates, "makes a template of its own beside the one that was brought",
+		Pool, []string{"TestGivenTemplates"},
+		`o.Wanted.Content != "" && !o.Wanted.Given &&`,
+		`o.Wanted.Content != "" && (!o.Wanted.Given || mutated("brought template made anew")) &&`),
+	one("hash that forgets a field", launchHash, "leaves the volumes out of the content hash",
+		Explore, []string{"as desired"},
+		`"TagSpecifications": true`,
+		`"TagSpecifications": true, "BlockDeviceMappings": mutated("hash that forgets a field")`),
+	one("description without words", launchHash, "writes no more than hashes into a version's description",
+		Explore, []string{"told"},
+		`		text += " " + words
+`, `		text += either(mutated("description without words"), "", " "+words)
+`),
+}
+
+// nodegroupTable is what goes wrong with managed node groups.
+var nodegroupTable = []Mutation{
+	one("busy ignored", poolBusy, "changes a group that the cloud is at work on",
+		Pool, []string{"TestBusy", "TestStepsAreSafe"},
+		`	if v.busy() == nil {
+		return steps
+	}
+	for`, `	if v.busy() == nil || mutated("busy ignored") {
+		return steps
+	}
+	for`),
+	one("failed deletion begun again at once", poolBusy, "deletes a group that could not be deleted as often as it looks",
+		Pool, []string{"TestFailedGroup"},
+		`return failed.IsZero() ||`,
+		`return failed.IsZero() || mutated("failed deletion begun again at once") ||`),
+	one("failed group with nodes made again", poolBusy, "deletes a group that failed and that has brought nodes all the same",
+		Pool, []string{"TestFailedGroup"},
+		`if cause == nil || slices.ContainsFunc(`,
+		`if cause == nil || !mutated("failed group with nodes made again") && slices.ContainsFunc(`),
+	one("owner of the node group not checked", groupObserve, "takes any node group of the right name for ours",
+		Explore, []string{"foreign"},
+		`return is.Tags[session.TagOwner] == p.t.Owner.ID`,
+		`return is.Tags[session.TagOwner] == p.t.Owner.ID || mutated("owner of the node group not checked")`),
+	one("labels of others removed", groupDrift, "takes away every label that the object does not name",
+		Explore, []string{"as desired"},
+		`!wanted && session.Marked(is.Tags[tagOurLabels], key) {`,
+		`!wanted && (session.Marked(is.Tags[tagOurLabels], key) || mutated("labels of others removed")) {`),
+	one("taints not repaired", groupDrift, "does not look at taints once the node group exists",
+		Explore, []string{"as desired"},
+		`{driftTaints, g.taintsDrift(is)},`,
+		`{driftTaints, g.taintsDrift(is) && !mutated("taints not repaired")},`),
+	one("maximum lowered below what exists", groupDrift, "asks EKS for a maximum that it can't have yet",
+		NodeGroup, []string{"TestDrift", "TestBounds", "TestContract"},
+		`!= *g.max && size <= *g.max},`,
+		`!= *g.max && (size <= *g.max || mutated("maximum lowered below what exists"))},`),
+	one("tags that reach no machine", groupObserve, "tags the node group alone, whose tags EKS passes on to nobody",
+		Explore, []string{"as desired"},
+		`return len(put)+len(remove) > 0 || len(p.untagged(want)) > 0`,
+		`return (len(put)+len(remove) > 0 || len(p.untagged(want)) > 0) && !mutated("tags that reach no machine")`),
+	one("policies of others detached", groupRole, "takes from a role what somebody else has attached, and deletes it",
+		NodeGroup, []string{"TestRoleIsMadeAndDeleted", "TestRoleOfOthers", "TestContract"},
+		`		if !slices.Contains(known, arn) {`,
+		`		if !slices.Contains(known, arn) && !mutated("policies of others detached") {`),
+	{
+		Name: "role of others deleted", File: groupRole, What: "deletes the role of a pool that goes, whoever made it",
+		In: Explore, By: []string{"foreign"},
+		Edits: []Edit{
+			{`	if role.ours {
+		out.Leftovers`, `	if role.ours || role.arn != "" && mutated("role of others deleted") {
+		out.Leftovers`},
+			{`if role.arn == "" || !role.ours {`, `if role.arn == "" || !role.ours && !mutated("role of others deleted") {`},
+		},
+	},
+	one("policies left to others", groupRole, "makes a role and attaches nothing to it",
+		Explore, []string{"as desired", "busy", "storm", "quiet", "progress"},
+		`		if slices.Contains(role.attached, arn) {
+			continue
+		}
+		_, err := p.c.IAM.AttachRolePolicy`, `		if slices.Contains(role.attached, arn) || mutated("policies left to others") {
+			continue
+		}
+		_, err := p.c.IAM.AttachRolePolicy`),
+	one("force always", groupRoll, "lets every update lose pods that can't be evicted",
+		Explore, []string{"forced"},
+		`Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force,`,
+		`Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force || mutated("force always"),`),
+	one("minor version skipped", groupVersions, "asks EKS for two minor versions at once",
+		NodeGroup, []string{"TestCourse"},
+		`c.next.minor = min(is+1, a.minor)`,
+		`c.next.minor = either(mutated("minor version skipped"), a.minor, min(is+1, a.minor))`),
+	one("token of other arguments insisted on", groupStart, "asks again and again with a token that stands for something else",
+		NodeGroup, []string{"TestTokensThatMadeSomethingElseAreSpent"},
+		`strings.Contains(text, "idempotent")`,
+		`strings.Contains(text, "idempotent") && !mutated("token of other arguments insisted on")`),
+	one("size of the node group kept on removal", groupStart, "removes a machine without lowering the size of its node group",
+		Explore, []string{"unfounded", "as desired", "progress", "quiet"},
+		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,`,
+		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: new(lower && !mutated("size of the node group kept on removal")),`),
+	one("thresholds of the repair overwritten", groupUpdate, "sends what it knows of the repair of nodes, and forgets what others have set",
+		NodeGroup, []string{"TestRepairKeepsThresholds"},
+		`	if is != nil {
+		out = *is
+	}`, `	if is != nil && !mutated("thresholds of the repair overwritten") {
+		out = *is
+	}`),
+}
