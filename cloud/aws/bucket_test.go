@@ -241,6 +241,25 @@ func TestIgnitionPointsToTheBucket(t *testing.T) {
 	})
 }
 
+func TestNoAddressIsRepeated(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.reconcile(tooLong(noise(1), "cloud-config"), 1)
+		seen := w.observe(target)
+		address := strings.TrimSpace(strings.TrimPrefix(w.userData(seen), "#include\n"))
+		if err := w.server.Faults().Add(sim.Fault{
+			Kind: sim.ErrorBefore, Action: "CreateLaunchTemplateVersion", Code: "InvalidUserData", Message: "bad: #include " + address, Status: 400,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		target = sized(target, 40)
+		err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.PutTemplate, Base: seen.Latest().Ref})
+		_, signature, _ := strings.Cut(address, "X-Amz-Signature=")
+		if err == nil || strings.Contains(err.Error(), signature) || !strings.Contains(err.Error(), "InvalidUserData") {
+			t.Errorf("want the refusal without the address that it repeats, got %v", err)
+		}
+	})
+}
+
 func TestObjectsThatCantBeLookedAt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, _ := w.reconcile(tooLong(noise(1), "cloud-config"), 3)

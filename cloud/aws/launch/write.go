@@ -27,17 +27,23 @@ func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) erro
 	if p.madeSince(base, want.Template) {
 		return nil
 	}
-	id := p.Memory.id
-	if want.stored {
-		text, err := p.store(ctx)
-		if err != nil {
-			return err
-		}
-		data := *want.data
-		data.UserData, want.data = encoded(text), &data
+	if !want.stored {
+		return p.put(ctx, want, predecessor)
 	}
+	text, err := p.store(ctx)
+	if err != nil {
+		return err
+	}
+	data := *want.data
+	data.UserData, want.data = encoded(text), &data
+	// Whoever has a presigned address has what it leads to.
+	return cloud.Hide(p.put(ctx, want, predecessor), cloud.NewBootstrap(text, ""))
+}
+
+// put asks for a template or for a version of it.
+func (p Pass) put(ctx context.Context, want Want, predecessor string) (err error) {
+	id := p.Memory.id
 	p.Memory.touched()
-	var err error
 	for k := range tokensMost {
 		token := clientToken(p.Source.Owner.ID, want.Template, predecessor+strings.Repeat("+", k))
 		if id == "" {
