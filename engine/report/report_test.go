@@ -539,6 +539,28 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// Every step that people are told of has a reason word and a verb of its own.
+func TestEveryStepHasWords(t *testing.T) {
+	told := map[string]pool.StepKind{}
+	for _, kind := range []pool.StepKind{
+		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release,
+		pool.StartRoll, pool.CancelRoll, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteGroup, pool.DeleteTemplates, pool.Provide, pool.CleanUp,
+	} {
+		s := aScene(began)
+		s.step = &pool.Step{Kind: kind, Cause: pool.Cause{Reason: "R", Message: "why"}, Fields: []string{"what"}, Template: "lt-1:1",
+			Targets: []pool.Target{{ID: "i-1", Node: "node-i-1", Cause: pool.Cause{Reason: "R", Message: "why"}}}}
+		events := s.report().Events
+		if len(events) != 1 || events[0].Reason == "" || strings.Contains(events[0].Message, "%!") || !strings.HasSuffix(events[0].Message, ": why") {
+			t.Errorf("%s: want one event with words, got %+v", kind, events)
+			continue
+		}
+		if other, twice := told[events[0].Reason]; twice {
+			t.Errorf("%s and %s: want a reason for each, got %s for both", kind, other, events[0].Reason)
+		}
+		told[events[0].Reason] = kind
+	}
+}
+
 func TestCountsAndLists(t *testing.T) {
 	number := func(n *int) string {
 		if n == nil {
