@@ -546,7 +546,7 @@ func TestEveryStepHasWords(t *testing.T) {
 		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release,
 		pool.StartRoll, pool.CancelRoll, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteGroup, pool.DeleteTemplates, pool.Provide, pool.CleanUp,
 	} {
-		s := aScene(began)
+		s := aScene(func(s *scene) { s.started = true })
 		s.step = &pool.Step{Kind: kind, Cause: pool.Cause{Reason: "R", Message: "why"}, Fields: []string{"what"}, Template: "lt-1:1",
 			Targets: []pool.Target{{ID: "i-1", Node: "node-i-1", Cause: pool.Cause{Reason: "R", Message: "why"}}}}
 		events := s.report().Events
