@@ -21,6 +21,9 @@ func groupReady(f facts) *Condition {
 	if refused := f.out.Plan.Refused; refused != nil {
 		return &Condition{GroupReady, False, refused.Reason, refused.Message}
 	}
+	if g := f.o.Group; g != nil && g.Failed != nil {
+		return &Condition{GroupReady, False, g.Failed.Reason, g.Failed.Message}
+	}
 	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.DeleteGroup); c != nil {
 		return c
 	}
@@ -68,12 +71,9 @@ func shape(f facts, g *pool.Group) *Condition {
 	}
 }
 
-// trouble is what the cloud itself says about the group: that it failed with it, or is at work on it. A roll is told of where
-// the machines are.
+// trouble is what keeps the group from its shape for a while, or for good. A roll is told of where the machines are.
 func trouble(f facts, g *pool.Group) *Condition {
 	switch {
-	case g.Failed != nil:
-		return &Condition{GroupReady, False, g.Failed.Reason, g.Failed.Message}
 	case len(g.Unchangeable) > 0:
 		return &Condition{GroupReady, False, "GroupUnchangeable", fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or make another pool",
 			f.t.Group, strings.Join(g.Unchangeable, ", "))}

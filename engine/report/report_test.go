@@ -269,6 +269,7 @@ func TestGroupReady(t *testing.T) {
 		{"more than the surge", "and no more than that", and(rolling, first(stale), size(5)), "False Scaling: the Auto Scaling group has a size of 5, the pool wants 3"},
 		{"release refused", "the cloud's words", refused(pool.Release, denied), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"failed", "the cloud's words before all that follows from it", and(failedGroup, busy, drift("tags"), size(2)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
+		{"failed, change refused", "what the cloud refuses to do to such a group follows from its failure", and(failedGroup, drift("tags"), refused(pool.UpdateGroup, denied)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
 		{"can't be changed", "which fields, and what to do", stiff, "False GroupUnchangeable: the Auto Scaling group differs in spec.subnetIDs, which can't be changed on one that exists: change the specification back, or make another pool"},
 		{"busy", "what the cloud is doing", and(busy, drift("tags")), "False Updating: EKS is updating the node group"},
 		{"busy with a roll", "that is told of where the machines are", and(changes, busy, first(stale), cloudRolls(pool.RollRunning, 40, "")), "True AsWanted: the Auto Scaling group is what the specification asks for"},
