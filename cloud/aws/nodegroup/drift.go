@@ -33,6 +33,7 @@ const (
 	driftUpdate    = "spec.updateConfig"
 	driftRepair    = "spec.nodeRepairConfig.enabled"
 	driftTags      = "spec.additionalTags"
+	driftPassed    = "the tags of the Auto Scaling group behind it"
 	fieldCluster   = "spec.eksClusterName of the control plane"
 	fieldBootstrap = "MachinePool spec.template.spec.bootstrap"
 )

@@ -41,6 +41,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	is := p.memory.group.is
 	want, failed := p.want(ctx)
+	if failed == nil {
+		failed = p.orphan()
+	}
 	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember}
 	if failed != nil {
 		out.Wanted = pool.Template{}
@@ -81,13 +84,7 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 	out.Group = p.group(is, want)
 	out.Instances, out.Lent = p.instances(is, want), p.lent()
 	out.Roll = p.roll(is, want)
-	out.Issues = append(out.Issues, healthIssues(is)...)
-	if issue := p.configIssue(); issue != nil {
-		out.Issues = append(out.Issues, *issue)
-	}
-	if want.course.waits {
-		out.Issues = append(out.Issues, pool.Cause{Reason: "WaitingForControlPlane", Message: "nodes run " + want.course.words()})
-	}
+	out.Issues = append(out.Issues, p.groupIssues(is, want)...)
 	issues, err := p.readActivities(ctx)
 	if err != nil {
 		return err
@@ -98,6 +95,23 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 		}
 	}
 	return nil
+}
+
+// groupIssues are EKS's words on what is wrong with the node group, and what waits for something.
+func (p *pass) groupIssues(is *ekstypes.Nodegroup, want wanted) []pool.Cause {
+	issues := healthIssues(is)
+	if issue := p.configIssue(); issue != nil {
+		issues = append(issues, *issue)
+	}
+	low := session.Deref(scalingOf(is).MinSize)
+	if size := p.size(); is.Status != ekstypes.NodegroupStatusDeleting && want.group.min > size && low != want.group.min {
+		issues = append(issues, pool.Cause{Reason: "MinimumWaits", Message: fmt.Sprintf(
+			"%s is raised to %d once the node group, which has a size of %d, is as large", fieldMin, want.group.min, size)})
+	}
+	if want.course.waits {
+		issues = append(issues, pool.Cause{Reason: "WaitingForControlPlane", Message: "nodes run " + want.course.words()})
+	}
+	return issues
 }
 
 // readGroup reads the node group and the group behind it, in a call each.
@@ -238,12 +252,55 @@ func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 	if g.Deleting {
 		return g
 	}
-	g.Drift = want.group.drift(is, p.size())
-	if !slices.Contains(g.Drift, driftTags) && p.passedDrift(want.group) {
-		g.Drift = append(g.Drift, driftTags)
+	g.Drift, g.Unchangeable = want.group.drift(is, p.size()), want.group.unchangeable(p.t, is)
+	if p.orphaned(is) {
+		g.Unchangeable = session.Unique(append(g.Unchangeable, fieldTemplate))
 	}
-	g.Unchangeable = want.group.unchangeable(p.t, is)
+	if g.Failed != nil {
+		p.asMade(g, want)
+	}
+	if p.passedDrift(want.group) {
+		g.Drift = append(g.Drift, driftPassed)
+	}
 	return g
+}
+
+// asMade says of a group that has failed what differs from what it was made from: EKS changes nothing but the tags of such a group.
+func (p *pass) asMade(g *pool.Group, want wanted) {
+	var tags []string
+	for _, field := range g.Drift {
+		if field == driftTags {
+			tags = append(tags, field)
+		} else {
+			g.Unchangeable = append(g.Unchangeable, field)
+		}
+	}
+	if want.template.Content != "" && g.Content != want.template.Content {
+		field := fieldTemplate
+		if p.t.template == "" {
+			field = fieldVersion
+		}
+		g.Unchangeable = append(g.Unchangeable, field)
+	}
+	g.Drift, g.Unchangeable = tags, session.Unique(g.Unchangeable)
+}
+
+// orphaned says that the launch template that the node group was made with is there no more: EKS takes no other in its place.
+func (p *pass) orphaned(is *ekstypes.Nodegroup) bool {
+	return p.t.template != "" && is.LaunchTemplate != nil && session.Deref(is.LaunchTemplate.Id) != p.memory.template.ID()
+}
+
+// orphan is orphaned as an error about the specification. What is not shown yet may be shown soon.
+func (p *pass) orphan() error {
+	is := p.memory.group.is
+	if is == nil || !p.ours(is) || !p.orphaned(is) {
+		return nil
+	}
+	if p.memory.template.ID() == "" {
+		p.memory.template.Forget()
+	}
+	return cloud.Invalidf(fieldTemplate, "launch template %s, which node group %s was made with, is there no more, and EKS takes no other in its place: its machines stay as they are; make another pool",
+		session.Deref(is.LaunchTemplate.Id), p.t.name)
 }
 
 // passedDrift says whether the group behind, or an instance in it, lacks a tag that it shall have.

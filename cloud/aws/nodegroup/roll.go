@@ -303,7 +303,9 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 	if list := p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate); len(list) > 0 {
 		last = session.Deref(list[0].Id)
 	}
-	input.ClientRequestToken = new(clientToken(p.t.Owner.ID, s.Template, want.template.Content, last))
+	if input.ClientRequestToken, err = p.tokenOf(input, last); err != nil {
+		return err
+	}
 	p.memory.touchedUpdates()
 	_, err = p.c.EKS.UpdateNodegroupVersion(ctx, input)
 	if err = session.Refusal(err, p.now); session.CodeOf(err) == codeInUse {

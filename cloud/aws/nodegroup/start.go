@@ -3,6 +3,7 @@ package nodegroup
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -90,7 +91,10 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	p.memory.touchedUpdates()
 	p.memory.resized = p.now
 	for k := range tokensMost {
-		input.ClientRequestToken = new(clientToken(p.t.Owner.ID, "create", s.Template, want.template.Content, strconv.Itoa(k)))
+		input.ClientRequestToken = nil
+		if input.ClientRequestToken, err = p.tokenOf(input, strconv.Itoa(k)); err != nil {
+			return err
+		}
 		_, err = p.c.EKS.CreateNodegroup(ctx, input)
 		if err = p.roleNotSeenYet(session.Refusal(err, p.now)); !spent(err) {
 			break
@@ -103,6 +107,15 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		p.memory.made = p.now
 	}
 	return err
+}
+
+// tokenOf is the client token of a request: it covers everything that is sent, and what was there before.
+func (p *pass) tokenOf(input any, before string) (*string, error) {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request for its token: %w", err)
+	}
+	return new(clientToken(p.t.Owner.ID, string(text), before)), nil
 }
 
 // tokensMost bounds the client tokens that are tried. The service remembers what a token has made, and goes on answering with it when

@@ -1,6 +1,7 @@
 package nodegroup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	if err != nil && len(s.Fields) == 0 {
 		return err
 	}
-	if slices.Contains(s.Fields, driftTags) {
+	if slices.Contains(s.Fields, driftTags) || slices.Contains(s.Fields, driftPassed) {
 		if err := p.updateTags(ctx, is, want.group); err != nil {
 			return err
 		}
@@ -105,6 +106,10 @@ func (g groupSpec) bounds(fields []string, is *ekstypes.Nodegroup, size int32) *
 	}
 	if !changed {
 		return nil
+	}
+	// EKS may not have heard yet of a size that somebody has set in the group behind.
+	if said := session.Deref(scaling.DesiredSize); said > session.Deref(cmp.Or(out.MaxSize, scaling.MaxSize)) || said < session.Deref(cmp.Or(out.MinSize, scaling.MinSize)) {
+		out.DesiredSize = &size
 	}
 	return out
 }
