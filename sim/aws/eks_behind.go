@@ -135,7 +135,7 @@ func (r *realm) launchFromVersion(n *nodegroup, g *group, version string) {
 	g.Spec.LaunchTemplate, g.Spec.MixedInstancesPolicy = nil, r.mixOf(n, n.Launched[version], version)
 	// The template is EKS's own and exists: naming it completes what is shown.
 	if err := r.nameTemplate(templateSpec(&g.Spec)); err != nil {
-		n.Shape.Health.Issues = append(n.Shape.Health.Issues, eks.Issue{Code: "Ec2LaunchTemplateNotFound", Message: ptr(errorMessage(err)), ResourceIds: []string{n.Template}})
+		n.find(append(slices.Clone(n.Shape.Health.Issues), eks.Issue{Code: "Ec2LaunchTemplateNotFound", Message: ptr(errorMessage(err)), ResourceIds: []string{n.Template}}))
 	}
 	r.groups.Touch(g.name())
 }

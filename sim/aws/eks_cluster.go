@@ -197,7 +197,7 @@ func (r *realm) updateClusterVersion(in *eks.UpdateClusterVersionInput) (*eks.Up
 	u := r.newUpdate(c.name(), "", versionUpdate, []eks.UpdateParam{{Type: "Version", Value: in.Version}})
 	c.Shape.Status, c.Goal, c.Until = eksUpdating, *in.Version, r.now.Add(r.life(lifeCluster))
 	r.clusters.Touch(c.name())
-	return &eks.UpdateClusterVersionOutput{Update: &u.Update}, nil
+	return &eks.UpdateClusterVersionOutput{Update: ptr(u.Update)}, nil
 }
 
 // tickClusters brings clusters to the present.

@@ -107,7 +107,7 @@ func TestCreationFails(t *testing.T) {
 		begin func(*nodeWorld, *eks.CreateNodegroupInput)
 		want  string
 	}{
-		{"nodes do not join", func(w *nodeWorld, _ *eks.CreateNodegroupInput) { w.nodes.silent = true }, "NodeCreationFailure: Instances failed to join the kubernetes cluster"},
+		{"nodes do not join", func(w *nodeWorld, _ *eks.CreateNodegroupInput) { w.nodes.set(func() { w.nodes.silent = true }) }, "NodeCreationFailure: Instances failed to join the kubernetes cluster"},
 		{"there is no capacity", func(w *nodeWorld, _ *eks.CreateNodegroupInput) {
 			ok(w.t, w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity}))
 		}, "AsgInstanceLaunchFailures: Could not launch"},
@@ -148,7 +148,7 @@ func TestOwnImageAndSpot(t *testing.T) {
 			t.Errorf("want a custom image and no version, got %s, %s, %v", n.AmiType, *n.ReleaseVersion, n.Version)
 		}
 		for _, i := range w.read(w.behind(n)).Instances {
-			m := w.nodes.running[*i.InstanceId]
+			m := w.nodes.machines()[*i.InstanceId]
 			if !m.Managed.Own || string(m.UserData) != "#cloud-config\nruncmd: [join]\n" || m.Managed.Labels["eks.amazonaws.com/capacityType"] != "SPOT" {
 				t.Errorf("want its own user data and a spot node, got %q, %+v", m.UserData, m.Managed)
 			}
@@ -218,7 +218,7 @@ func TestNodegroupsSurvive(t *testing.T) {
 		after(time.Minute)
 		n := w.nodegroup("blue")
 		w.wantServing(w.behind(n), 2)
-		for _, m := range w.nodes.running {
+		for _, m := range w.nodes.machines() {
 			if m.Managed == nil || m.Managed.Token != "secret" {
 				t.Errorf("want machines that know their cluster, got %+v", m.Managed)
 			}

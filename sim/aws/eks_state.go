@@ -100,6 +100,14 @@ func (n *nodegroup) name() string    { return str(n.Shape.NodegroupName) }
 func (n *nodegroup) cluster() string { return str(n.Shape.ClusterName) }
 func (n *nodegroup) key() string     { return n.cluster() + "/" + n.name() }
 
+// find notes what is wrong with the node group. What was shown before is written while this goes on: it is left as it is.
+func (n *nodegroup) find(issues []eks.Issue) {
+	if issues == nil {
+		issues = []eks.Issue{}
+	}
+	n.Shape.Health = &eks.NodegroupHealth{Issues: issues}
+}
+
 func updateKey(cluster, nodegroup string, number int64) string {
 	return fmt.Sprintf("%s/%s/%012d", cluster, nodegroup, number)
 }

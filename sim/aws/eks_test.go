@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -73,6 +74,32 @@ func (n *nodes) set(f func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f()
+}
+
+// drains are how often the machines were asked to drain, closed says whether one is closed to pods, machine is one that runs, and
+// changes are what was put on nodes.
+func (n *nodes) drains() map[string]int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return maps.Clone(n.drained)
+}
+
+func (n *nodes) closed(id string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.cordoned[id]
+}
+
+func (n *nodes) changes() map[string]sim.Marks {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return maps.Clone(n.marks)
+}
+
+func (n *nodes) machines() map[string]sim.Machine {
+	n.guests.mu.Lock()
+	defer n.guests.mu.Unlock()
+	return maps.Clone(n.running)
 }
 
 // inNodeWorld runs a test in virtual time with a cluster.
@@ -186,7 +213,7 @@ func TestNodegroupLife(t *testing.T) {
 		}
 		w.wantServing(name, 2)
 		for _, i := range g.Instances {
-			m := w.nodes.running[*i.InstanceId]
+			m := w.nodes.machines()[*i.InstanceId]
 			if m.Managed == nil || m.Managed.Cluster != eksName || m.Managed.Group != "blue" || m.Managed.Token == "" || m.Managed.Own {
 				t.Fatalf("want a machine that knows its cluster, got %+v", m.Managed)
 			}
@@ -206,8 +233,8 @@ func TestNodegroupLife(t *testing.T) {
 		if s := w.server.State(aws.AccountID, aws.Region); len(s.Groups)+len(s.Templates)+len(s.Nodegroups)+len(s.Living()) != 0 {
 			t.Errorf("want nothing left, got %+v", s)
 		}
-		if len(w.nodes.drained) != 2 {
-			t.Errorf("want both machines drained before they went, got %v", w.nodes.drained)
+		if len(w.nodes.drains()) != 2 {
+			t.Errorf("want both machines drained before they went, got %v", w.nodes.drains())
 		}
 	})
 }

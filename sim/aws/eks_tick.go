@@ -73,18 +73,18 @@ func (r *realm) advanceCreation(n *nodegroup, g *group) {
 			}
 		}
 		if issue != nil {
-			n.Shape.Health.Issues = []eks.Issue{*issue}
+			n.find([]eks.Issue{*issue})
 			r.settled(n, eksCreateFailed)
 		}
 		return
 	}
 	if g != nil && r.readyMembers(n, g, "") >= int(*g.Spec.DesiredCapacity) {
-		n.Shape.Health.Issues = []eks.Issue{}
+		n.find(nil)
 		r.settled(n, eksActive)
 		return
 	}
 	if g == nil || due(n.Until, r.now) {
-		n.Shape.Health.Issues = r.whyNotReady(n, g)
+		n.find(r.whyNotReady(n, g))
 		r.settled(n, eksCreateFailed)
 	}
 }
@@ -211,7 +211,7 @@ func (r *realm) released(n *nodegroup, m *member) bool {
 func (r *realm) advanceDeletion(n *nodegroup, g *group) {
 	switch {
 	case n.Stuck != "":
-		n.Shape.Health.Issues = []eks.Issue{{Code: n.Stuck, Message: ptr("The node group could not be deleted: " + n.Stuck), ResourceIds: []string{n.name()}}}
+		n.find([]eks.Issue{{Code: n.Stuck, Message: ptr("The node group could not be deleted: " + n.Stuck), ResourceIds: []string{n.name()}}})
 		r.settled(n, eksDeleteFailed)
 	case g == nil:
 		r.forgetBehind(n)
@@ -249,10 +249,8 @@ func (r *realm) examine(n *nodegroup, g *group) {
 	if same && status == n.Shape.Status {
 		return
 	}
-	n.Shape.Health.Issues, n.Shape.Status = issues, status
-	if issues == nil {
-		n.Shape.Health.Issues = []eks.Issue{}
-	}
+	n.find(issues)
+	n.Shape.Status = status
 	r.touchNodegroup(n)
 }
 

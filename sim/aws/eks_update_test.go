@@ -91,13 +91,13 @@ func TestConfigUpdate(t *testing.T) {
 			t.Errorf("want all of the change, got %s, %v, %v, %d", got.Status, got.Labels, got.Taints, *got.ScalingConfig.DesiredSize)
 		}
 		w.wantServing(w.behind(got), 3)
-		for id, marks := range w.nodes.marks {
+		for id, marks := range w.nodes.changes() {
 			if marks.Labels["zone"] != "x" || !slices.Equal(marks.Unlabel, []string{"tier"}) || len(marks.Untaint) != 1 || marks.Untaint[0].Effect != "NoSchedule" {
 				t.Errorf("want node %s relabelled, got %+v", id, marks)
 			}
 		}
-		if len(w.nodes.marks) != 2 {
-			t.Errorf("want the two nodes from before relabelled, got %d", len(w.nodes.marks))
+		if len(w.nodes.changes()) != 2 {
+			t.Errorf("want the two nodes from before relabelled, got %d", len(w.nodes.changes()))
 		}
 	})
 }
@@ -131,12 +131,12 @@ func TestVersionUpdate(t *testing.T) {
 				after(time.Minute)
 				w.wantServing(name, 2)
 				for _, i := range w.read(name).Instances {
-					if slices.Contains(before, *i.InstanceId) || w.nodes.running[*i.InstanceId].KubeletVersion != "v1.34.10" {
-						t.Errorf("want new nodes of 1.34, got %s with %s", *i.InstanceId, w.nodes.running[*i.InstanceId].KubeletVersion)
+					if slices.Contains(before, *i.InstanceId) || w.nodes.machines()[*i.InstanceId].KubeletVersion != "v1.34.10" {
+						t.Errorf("want new nodes of 1.34, got %s with %s", *i.InstanceId, w.nodes.machines()[*i.InstanceId].KubeletVersion)
 					}
 				}
 				for _, i := range before {
-					if w.nodes.drained[i] == 0 || !w.nodes.cordoned[i] {
+					if w.nodes.drains()[i] == 0 || !w.nodes.closed(i) {
 						t.Errorf("want %s cordoned and drained", i)
 					}
 				}
@@ -167,7 +167,7 @@ func TestTemplateUpdate(t *testing.T) {
 			t.Errorf("want version 2 and the same release, got %s and %s", *got.LaunchTemplate.Version, *got.ReleaseVersion)
 		}
 		for _, i := range w.read(w.behind(got)).Instances {
-			m := w.nodes.running[*i.InstanceId]
+			m := w.nodes.machines()[*i.InstanceId]
 			if m.Type != "m5.xlarge" || m.Managed.Labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] != "2" || m.Managed.Labels["eks.amazonaws.com/sourceLaunchTemplateId"] != id {
 				t.Errorf("want a node of version 2, got %s with %v", m.Type, m.Managed.Labels)
 			}
@@ -231,7 +231,7 @@ func TestVersionUpdateFails(t *testing.T) {
 				}
 				w.wantServing(w.behind(got), 2)
 				for _, i := range before {
-					if w.nodes.cordoned[i] && slices.Contains(w.inState(w.behind(got), "InService"), i) {
+					if w.nodes.closed(i) && slices.Contains(w.inState(w.behind(got), "InService"), i) {
 						t.Errorf("want %s to take pods again", i)
 					}
 				}
@@ -295,8 +295,8 @@ func TestGroupBehindChangedByHand(t *testing.T) {
 		}
 		after(time.Minute)
 		w.wantServing(name, 1)
-		if len(w.nodes.drained) != 1 {
-			t.Errorf("want it drained by EKS as well, got %v", w.nodes.drained)
+		if len(w.nodes.drains()) != 1 {
+			t.Errorf("want it drained by EKS as well, got %v", w.nodes.drains())
 		}
 		// Bounds alone leave the size that somebody gave it.
 		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
