@@ -1,0 +1,170 @@
+package nodegroup_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+// TestMendedAfterAFailure makes a group again that EKS could not make, for it changes no such group.
+func TestMendedAfterAFailure(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		why  string
+		mend func(*awsv1.AWSManagedMachinePoolSpec)
+	}{
+		{"another template", func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" }},
+		{"another label", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels = awsv1.NodeLabels{"a": "b"} }},
+	} {
+		inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+			w.must(w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity}))
+			e := w.edge(withTemplate(), 1)
+			for e.pass(); e.seen.Group == nil || e.seen.Group.Failed == nil; e.pass() {
+				time.Sleep(20 * time.Second)
+			}
+			e.target.Spec = spec(c.mend)(e.target.Spec)
+			for n := 0; e.plan.Step == nil || e.plan.Step.Kind != pool.DeleteGroup; n++ {
+				if n == 10 {
+					t.Fatalf("%s: want the group deleted to be made again, got %+v at %+v", c.why, e.plan, e.seen.Group)
+				}
+				e.pass()
+				time.Sleep(20 * time.Second)
+			}
+			w.server.Faults().Clear()
+			e.run()
+			e.inPlace(1)
+		})
+	}
+}
+
+// TestTemplateThatIsGone is told, and no update is asked for that EKS can only refuse.
+func TestTemplateThatIsGone(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 1)
+		e.run()
+		w.must(w.server.DropTemplate(e.name()))
+		time.Sleep(time.Hour)
+		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
+		e.check("steps without a template", []pool.StepKind(nil), e.run())
+		if o := e.seen; len(o.Issues) == 0 || !strings.Contains(o.Issues[0].Message, "is there no more") || o.Wanted.Content != "" {
+			t.Errorf("want it said that the template is gone, and nothing wanted, got %+v, %+v", o.Issues, o.Wanted)
+		}
+		e.desired.Replicas = 2
+		e.check("steps of a larger pool", []pool.StepKind{pool.Resize}, e.run())
+		e.desired.Deleting = true
+		e.run()
+		if !e.plan.Gone {
+			t.Errorf("want the pool gone, got %+v", e.plan)
+		}
+	})
+}
+
+// TestBroughtTemplate is launched from in the version that is named, and never written to.
+func TestBroughtTemplate(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		settings := config(simaws.Region)
+		settings.HTTPClient = &http.Client{Transport: w.over}
+		by := ec2.NewFromConfig(settings)
+		made, err := by.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{
+			LaunchTemplateName: new("golden"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(simaws.InstanceType)},
+		})
+		w.must(err)
+		_, err = by.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{
+			LaunchTemplateName: new("golden"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{InstanceType: "m5.large"},
+		})
+		w.must(err)
+		brought := func(version int64) source {
+			return spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+				s.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Name: new("golden"), Version: version}}
+			})(withTemplate())
+		}
+		e := w.edge(brought(1), 1)
+		e.check("steps of a new pool", []pool.StepKind{pool.CreateGroup, pool.UpdateGroup}, e.run())
+		e.inPlace(1)
+		e.check("what it is launched from", *made.LaunchTemplate.LaunchTemplateId+":1", e.seen.Group.Template)
+		e.target.Spec = brought(2)
+		e.check("steps of another version", []pool.StepKind{pool.StartRoll}, e.run())
+		e.inPlace(1)
+		e.desired.Deleting = true
+		e.run()
+		state := w.server.State(simaws.AccountID, simaws.Region)
+		if !e.plan.Gone || len(state.Templates) != 1 {
+			t.Errorf("want the pool gone and the template left, got %+v, %+v", e.plan, state.Templates)
+		}
+	})
+}
+
+// bodies notes the bodies of requests whose path ends so.
+type bodies struct {
+	next http.RoundTripper
+	path string
+	seen []string
+}
+
+func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && strings.HasSuffix(r.URL.Path, b.path) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		b.seen = append(b.seen, string(text))
+		r.Body = io.NopCloser(bytes.NewReader(text))
+	}
+	return b.next.RoundTrip(r)
+}
+
+// TestForceIsAChoice sends it with updates where somebody has asked for it, and nowhere else.
+func TestForceIsAChoice(t *testing.T) {
+	t.Parallel()
+	for _, force := range []bool{false, true} {
+		inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+			tap := &bodies{next: w.over, path: "/update-version"}
+			driver, err := newDriver(tap)
+			w.must(err)
+			w.driver = driver
+			e := w.edge(spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+				s.UpdateConfig = &awsv1.UpdateConfig{MaxUnavailable: new(1), UpdateBehaviour: awsv1.UpdateBehaviour{Force: force}}
+			})(withTemplate()), 1)
+			e.run()
+			e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
+			e.run()
+			if len(tap.seen) != 1 || strings.Contains(tap.seen[0], `"force":true`) != force || !strings.Contains(tap.seen[0], `"version":"1.33"`) {
+				t.Errorf("want one update with force %t and a version, got %v", force, tap.seen)
+			}
+		})
+	}
+}
+
+// TestClusterThatIsGone keeps nobody from deleting the pool.
+func TestClusterThatIsGone(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 1)
+		w.start(e.target, pool.Step{Kind: pool.PutTemplate})
+		w.must(w.server.ForgetCluster(simaws.AccountID, simaws.Region, clusterName))
+		err := w.driver.Start(t.Context(), e.target, pool.Step{Kind: pool.CreateGroup, Size: 1, Template: w.observe(e.target).Latest().Ref})
+		if err == nil || cloud.KindOf(err) == cloud.Unavailable || !strings.Contains(err.Error(), clusterName) {
+			t.Errorf("want a refusal that names the cluster, got %v", err)
+		}
+		e.desired.Deleting = true
+		e.run()
+		if !e.plan.Gone {
+			t.Errorf("want the pool gone, got %+v", e.plan)
+		}
+	})
+}
