@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,51 @@ func TestWordsOfARollOfChanges(t *testing.T) {
 			}
 			if p.Rollout.State != c.state || !strings.HasPrefix(got, c.want) {
 				t.Errorf("%s:\nwant %s %s\n got %s %s", c.why, c.state, c.want, p.Rollout.State, got)
+			}
+		})
+	}
+}
+
+// A group that goes from one version to another in steps, each of which is another content, takes one roll for each of them and
+// nothing else, whether its templates are the cloud's own or ours, and says at any time what it is doing.
+func TestStepByStep(t *testing.T) {
+	for name, change := range map[string]func(Template) Template{"ours": func(v Template) Template { return v }, "given": given} {
+		t.Run(name, func(t *testing.T) {
+			tr := traits
+			rollsChanges(&tr)
+			c := &ideal{o: fleet(serving(3)), now: now, tr: tr}
+			c.o.Versions[0], c.o.Wanted = change(c.o.Versions[0]), change(c.o.Wanted)
+			d, left := wants(3, rolls(0, 1)), []string{"b", "c", "d"}
+			var steps []StepKind
+			for range 200 {
+				p := Decide(d, c.o, c.tr, c.now)
+				if p.Step != nil {
+					if fault := unsafeStep(d, c.o, c.tr, c.now, *p.Step); fault != "" {
+						t.Fatalf("%s: %s", say(p), fault)
+					}
+					steps = append(steps, p.Step.Kind)
+					c.do(t, *p.Step)
+				}
+				if p.Step == nil && p.Rollout.State == RolloutDone && p.Settled && len(left) > 0 {
+					v := change(version(1, left[0], "d"))
+					left, v.Ref = left[1:], "lt:"+left[0]
+					c.o.Wanted = v
+					c.o.Wanted.Ref = ""
+					if v.Given {
+						c.o.Versions = append([]Template{v}, c.o.Versions...)
+					}
+				}
+				if p.Rollout.State != RolloutDone && p.Rollout.Cause.Message == "" {
+					t.Fatalf("want to be told what the rollout does, got %+v", p.Rollout)
+				}
+				c.tick()
+			}
+			want := map[string][]StepKind{
+				"ours":  {PutTemplate, StartRoll, PutTemplate, StartRoll, PutTemplate, StartRoll, PruneTemplates},
+				"given": {StartRoll, StartRoll, StartRoll},
+			}[name]
+			if !slices.Equal(steps, want) || c.isStale(d) || len(left) > 0 {
+				t.Errorf("want %v, got %v with %v still to come", want, steps, left)
 			}
 		})
 	}
