@@ -93,12 +93,12 @@ func (g *generateIAM) table(out io.Writer) error {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if _, err := fmt.Fprintln(w, "ACTION\tWHERE\tWHY"); err != nil {
+	if _, err := fmt.Fprintln(w, "ACTION\tWHY\tWHERE"); err != nil {
 		return err
 	}
 	for _, grant := range grants {
 		for _, a := range grant.Actions {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, where(grant), a.Why); err != nil {
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.Why, where(grant)); err != nil {
 				return err
 			}
 		}

@@ -34,7 +34,11 @@ func progress(ctx context.Context, out engine.Outcome) {
 	switch {
 	case step != nil && out.Started:
 		pass.Decided(string(step.Kind), step.Cause.Reason)
-		log.V(levelStep).Info("step begun", stepValues(*step)...)
+		values := stepValues(*step)
+		if step.Kind == pool.PutTemplate {
+			values = append(values, "wanted", out.Observed.Wanted.Content, "data", out.Observed.Wanted.Data)
+		}
+		log.V(levelStep).Info("step begun", values...)
 	case len(out.Plan.Waiting) > 0:
 		pass.Decided("", out.Plan.Waiting[0].Reason)
 	}
