@@ -85,7 +85,8 @@ func TestManagedRefusals(t *testing.T) {
 		want                       []string
 	}{
 		"image and family":    {reason: "EKS refuses the pair", version: "v1beta2", spec: "{amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {ami: {id: ami-1}}}", want: []string{"spec.amiType", "must be CUSTOM or absent"}},
-		"image and release":   {reason: "EKS refuses the pair", version: "v1beta1", spec: "{amiVersion: '1.31', awsLaunchTemplate: {ami: {id: ami-1}}}", want: []string{"spec.amiVersion"}},
+		"template and family": {reason: "the proposal's exclusion", version: "v1beta2", spec: "{amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {instanceType: m5.large}}", want: []string{"spec.amiType", "found AL2023_x86_64_STANDARD", "must be CUSTOM or absent"}},
+		"image and release":   {reason: "EKS refuses the pair", version: "v1beta1", spec: "{amiVersion: '1.31', awsLaunchTemplate: {ami: {id: ami-1}}}", want: []string{"spec.amiVersion", "must be absent"}},
 		"instance type":       {reason: "the proposal's exclusion", version: "v1beta2", spec: "{instanceType: m5.large, awsLaunchTemplate: {}}", want: []string{"spec.instanceType", "set awsLaunchTemplate.instanceType"}},
 		"disk size":           {reason: "the proposal's exclusion", version: "v1beta1", spec: "{diskSize: 20, awsLaunchTemplate: {}}", want: []string{"spec.diskSize", "rootVolume"}},
 		"instance profile":    {reason: "the proposal's exclusion", version: "v1beta2", spec: "{awsLaunchTemplate: {iamInstanceProfile: p}}", want: []string{"spec.awsLaunchTemplate.iamInstanceProfile", "roleName"}},

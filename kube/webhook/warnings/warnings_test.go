@@ -62,7 +62,7 @@ func TestWarnings(t *testing.T) {
 			spec: "{amiType: AL2023_x86_64_STANDARD, amiVersion: 1.31.0-20250101, instanceType: m5.large, diskSize: 50}",
 			want: []string{"spec.amiType: is deprecated without spec.awsLaunchTemplate", "spec.amiVersion: is deprecated", "spec.instanceType: is deprecated without spec.awsLaunchTemplate and will not be supported in a later version; use spec.awsLaunchTemplate.instanceType", "spec.diskSize: is deprecated"}},
 		{name: "several types", reason: "a launch template can't say several types, so that the field stays", kind: mmp, spec: "{instanceTypes: [m5.large, m5a.large]}"},
-		{name: "family beside a template", reason: "it says which of EKS's images, which nothing else can", kind: mmp, spec: "{amiType: BOTTLEROCKET_x86_64, awsLaunchTemplate: {instanceType: m5.large}}"},
+		{name: "own image beside a template", reason: "that pair is no deprecated one", kind: mmp, spec: "{amiType: CUSTOM, awsLaunchTemplate: {instanceType: m5.large}}"},
 		{name: "the old image", reason: "a pool of it stays behind at the next Kubernetes version", kind: mmp,
 			spec: "{amiType: AL2_ARM_64, awsLaunchTemplate: {}}", want: []string{"spec.amiType: EKS publishes no image of Amazon Linux 2"}},
 		{name: "hooks", reason: "they are taken for older manifests' sake and do nothing", kind: mmp,
