@@ -23,6 +23,8 @@ type Memory struct {
 	gone     map[string]bool
 	// at is when the versions were read, seen when the template itself was.
 	at, seen time.Time
+	// made is when we made the template, or may have; zero when we did not.
+	made time.Time
 	// given is set for a template that was brought.
 	given *given
 	// objects are what is known of the objects that versions point to; now is the moment of the pass that looked last.

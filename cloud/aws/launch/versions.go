@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -29,6 +31,9 @@ func ParseRef(text string) (id, version string, err error) {
 
 // versionsMost bounds how many versions are read: far more than pruning leaves.
 const versionsMost = 1000
+
+// visibleWithin is how long a read may still not show a template that was just made: the service's reads are eventually consistent.
+const visibleWithin = 10 * time.Second
 
 // Read reads the launch template and its versions, unless they are known and none of the refs is to an unknown one. The refs
 // are what the group and its instances launch from, as far as the group is ours.
@@ -93,10 +98,15 @@ func (p Pass) readOwner(ctx context.Context) (id string, ours bool, err error) {
 }
 
 func (p Pass) read(ctx context.Context, refs []string) error {
-	read := Memory{at: p.Now, seen: p.Now, now: p.Now, Wrote: p.Memory.Wrote, objects: p.Memory.objects}
+	read := Memory{at: p.Now, seen: p.Now, now: p.Now, Wrote: p.Memory.Wrote, objects: p.Memory.objects, made: p.Memory.made}
 	var err error
 	if read.id, read.ours, err = p.readOwner(ctx); err != nil {
 		return err
+	}
+	if read.id == "" && p.Now.Sub(read.made) < visibleWithin {
+		// To believe it would let the object go, and leave the template.
+		return &cloud.Error{Kind: cloud.Conflict, Code: "TemplateNotShown", Message: fmt.Sprintf(
+			"launch template %s was made a moment ago and is not shown yet", p.Source.Name)}
 	}
 	if read.ours {
 		if read.versions, err = p.readVersions(ctx, read.id); err != nil && !session.Absent(err) {

@@ -117,8 +117,12 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 		return p.ourTemplateAfterAll(ctx, err)
 	}
 	if err != nil {
+		if cloud.KindOf(err) == cloud.Unavailable {
+			p.Memory.made = p.Now
+		}
 		return err
 	}
+	p.Memory.made = p.Now
 	if made.LaunchTemplate != nil {
 		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data), pointer: pointerOf(want.data.UserData)}
 		_, _, first.About = undescribe(words)

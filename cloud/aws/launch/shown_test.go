@@ -1,0 +1,56 @@
+package launch
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+)
+
+// nothing answers that there is no launch template, as a read does that is behind.
+type nothing struct{}
+
+func (nothing) RoundTrip(req *http.Request) (*http.Response, error) {
+	body := "<Response><Errors><Error><Code>InvalidLaunchTemplateName.NotFoundException</Code><Message>none</Message></Error></Errors></Response>"
+	return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+}
+
+// A template that we made a moment ago is there, whatever a read says; after that it may be gone.
+func TestATemplateThatWasJustMadeIsNotGone(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
+	client := ec2.New(ec2.Options{
+		Region: "eu-west-1", HTTPClient: &http.Client{Transport: nothing{}}, Retryer: awssdk.NopRetryer{},
+		BaseEndpoint: awssdk.String("http://ec2.example"), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	})
+	for _, c := range []struct {
+		reason string
+		made   time.Time
+		want   cloud.Kind
+	}{
+		{"it was made a moment ago", now.Add(-3 * time.Second), cloud.Conflict},
+		{"it was made long ago, and somebody deleted it", now.Add(-time.Minute), ""},
+		{"it was never made", time.Time{}, ""},
+	} {
+		p := Pass{
+			Session: &session.Session{Region: "eu-west-1", EC2: client}, Source: Source{Name: "pool", Spec: &awsv1.AWSLaunchTemplate{}},
+			Memory: &Memory{made: c.made}, Now: now,
+		}
+		err := p.Read(t.Context(), nil)
+		if got := cloud.KindOf(err); err != nil && got != c.want || err == nil && c.want != "" {
+			t.Errorf("%s: want %q, got %v", c.reason, c.want, err)
+		}
+		if p.Memory.Known() != (c.want == "") {
+			t.Errorf("%s: want it taken for gone: %t, got %t", c.reason, c.want == "", p.Memory.Known())
+		}
+	}
+}
