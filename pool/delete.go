@@ -86,11 +86,14 @@ func (v *view) endRoll() *Step {
 
 // unended says that a roll of the cloud's own goes on that can't be ended.
 func (v *view) unended() []Cause {
-	if !v.t.CancelsNot || !v.rollsNow() {
+	if !v.rollsNow() || !v.t.CancelsNot && (!v.t.RollsChanges || v.o.Roll.State != RollCancelling) {
 		return nil
 	}
 	c := rolling(v.o.Roll, v.t)
-	c.Message += "; it can't be cancelled, and the " + v.t.Group + " is deleted when it has ended"
+	if v.t.CancelsNot {
+		c.Message += "; it can't be cancelled"
+	}
+	c.Message += ", and the " + v.t.Group + " is deleted when it has ended"
 	return []Cause{c}
 }
 
