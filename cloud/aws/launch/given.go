@@ -71,8 +71,8 @@ func missingField(asked awsv1.ExistingLaunchTemplate, refused error) string {
 	return fieldExisting + ".name"
 }
 
-// wantGiven is the version that was brought.
-func (p Pass) wantGiven() (Want, error) {
+// wantGiven is the version that was brought. For a node group it says for which processor it is, for EKS's image depends on that.
+func (p Pass) wantGiven(ctx context.Context, look *session.Resolver) (Want, error) {
 	asked := p.Source.Spec.Existing
 	if p.Memory.given == nil || p.Memory.given.missing != "" || len(p.Memory.versions) == 0 {
 		field := fieldExisting
@@ -82,7 +82,26 @@ func (p Pass) wantGiven() (Want, error) {
 		return Want{}, cloud.Invalidf(field, "there is no version %d of launch template %s in region %s: name one that exists",
 			asked.Version, cmp.Or(session.Deref(asked.ID), session.Deref(asked.Name)), p.Session.Region)
 	}
-	return Want{Template: p.Memory.versions[0].Template}, nil
+	want := Want{Template: p.Memory.versions[0].Template}
+	if !p.Source.Managed {
+		return want, nil
+	}
+	s := p.Source
+	s.Spec = &awsv1.AWSLaunchTemplate{InstanceType: p.Memory.broughtPart("InstanceType")}
+	var err error
+	want.Architecture, err = s.Architecture(ctx, look)
+	return want, err
+}
+
+// BringsImage says whether the version that was brought names an image, as far as it has been read.
+func (m *Memory) BringsImage() bool { return m.broughtPart("ImageId") != "" }
+
+// broughtPart is a single value of the version that was brought, empty where it has none.
+func (m *Memory) broughtPart(name string) string {
+	if m.given == nil || len(m.versions) == 0 {
+		return ""
+	}
+	return m.versions[0].parts[name].leaves[""]
 }
 
 // givenTemplate is the version of a ref of a template that was brought. Its content is which version it is, for a version never

@@ -71,7 +71,7 @@ type resolver struct {
 // but for a node group of EKS and for a template that was brought; that one must have been read before.
 func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
 	if p.Source.Spec.Existing != nil {
-		return p.wantGiven()
+		return p.wantGiven(ctx, look)
 	}
 	s := p.Source
 	r := resolver{Resolver: look, s: s}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -107,6 +109,51 @@ func TestBroughtTemplate(t *testing.T) {
 			t.Errorf("want the pool gone and the template left, got %+v, %+v", e.plan, state.Templates)
 		}
 	})
+}
+
+// TestBroughtImage holds that a template which is brought says by itself, in the version that was read, whose image nodes boot.
+func TestBroughtImage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason, kind string
+		own          bool
+		want         ekstypes.AMITypes
+	}{
+		{"EKS gives one for the processor", "m6g.large", false, ekstypes.AMITypesAl2023Arm64Standard},
+		{"EKS gives one for the processor", "m5.large", false, ekstypes.AMITypesAl2023X8664Standard},
+		{"EKS takes no family, version or release beside an image", "m5.large", true, ekstypes.AMITypesCustom},
+	} {
+		inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+			settings := config(simaws.Region)
+			settings.HTTPClient = &http.Client{Transport: w.over}
+			by := ec2.NewFromConfig(settings)
+			data := &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(c.kind)}
+			if c.own {
+				images, err := by.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: new("architecture"), Values: []string{"x86_64"}}}})
+				w.must(err)
+				data.ImageId = images.Images[0].ImageId
+			}
+			_, err := by.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: new("golden"), LaunchTemplateData: data})
+			w.must(err)
+			data.KeyName = new("mine")
+			_, err = by.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateName: new("golden"), LaunchTemplateData: data})
+			w.must(err)
+			brought := func(version int64) source {
+				return spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+					s.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Name: new("golden"), Version: version}}
+				})(withTemplate())
+			}
+			e := w.edge(brought(1), 0)
+			e.run()
+			e.target.Spec = brought(2)
+			e.check("steps of another version", []pool.StepKind{pool.StartRoll}, e.run())
+			found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: new(e.name())})
+			w.must(err)
+			if is := found.Nodegroup; is.AmiType != c.want || *is.LaunchTemplate.Version != "2" {
+				t.Errorf("%s of %s: %s: want images %s, version 2; got %s, version %s", c.kind, e.name(), c.reason, c.want, is.AmiType, *is.LaunchTemplate.Version)
+			}
+		})
+	}
 }
 
 // bodies notes the bodies of requests whose path ends so.

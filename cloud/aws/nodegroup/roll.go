@@ -329,7 +329,7 @@ func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (
 	if err != nil {
 		return nil, err
 	}
-	if p.t.pool.OwnImage() {
+	if p.ownImage() {
 		return input, nil
 	}
 	// Without a version EKS would take the control plane's, without a release the newest.

@@ -110,9 +110,15 @@ func (p *pass) wantLaunch(ctx context.Context, look *session.Resolver, w *wanted
 	return source.Architecture(ctx, look)
 }
 
+// ownImage says that nodes boot an image of the launch template's, one that was brought included: EKS takes neither version nor
+// release nor family of images then.
+func (p *pass) ownImage() bool {
+	return p.t.pool.OwnImage() || p.memory.template.BringsImage()
+}
+
 // asked is what the specification asks for of version and release.
 func (p *pass) asked() (asked, error) {
-	a := asked{release: session.Deref(p.t.pool.AMIVersion), image: p.t.pool.OwnImage()}
+	a := asked{release: session.Deref(p.t.pool.AMIVersion), image: p.ownImage()}
 	var err error
 	if a.minor, err = minorOf(fieldVersion, p.t.KubernetesVersion); err != nil {
 		return asked{}, err
