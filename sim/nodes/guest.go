@@ -52,6 +52,10 @@ func newGuest(f *Fleet, m sim.Machine) *guest {
 	}
 	g.ctx, g.off = context.WithCancel(f.ctx)
 	g.manager = &manager{guest: g}
+	if j, ok := k.joined(); ok {
+		// The node is there from before: it has something to drain, though its kubelet does not run yet.
+		g.manager.node = j.Node.Name
+	}
 	return g
 }
 

@@ -176,6 +176,23 @@ func untilDrained(t *testing.T, f *nodes.Fleet, force bool) {
 	}
 }
 
+func TestEKSDrainsANodeFromBeforeARestart(t *testing.T) {
+	t.Parallel()
+	s, dir := server(t, fakeapi.Options{}), t.TempDir()
+	m := managed(s, "")
+	joinedBefore(t, s, dir, m)
+	s.PutPod(pod("web"))
+	f := fleet(t, nodes.Options{Dir: dir})
+	f.PowerOn(m)
+	if f.Drain("i-1", false) {
+		t.Error("want a drain that is not done before the kubelet has come back")
+	}
+	untilDrained(t, f, false)
+	if !s.Await(deadline(t), "pods", "default", "web", func(o apiruntime.Object) bool { return o == nil }) {
+		t.Error("want the pod gone")
+	}
+}
+
 func TestEKSMarksANode(t *testing.T) {
 	t.Parallel()
 	s, dir := server(t, fakeapi.Options{}), t.TempDir()

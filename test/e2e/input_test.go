@@ -112,6 +112,7 @@ func TestWhatGoesWrong(t *testing.T) {
 	w.ready("capa-mp-0", 2)
 	t.Run("an expired token is on the console", func(t *testing.T) { expiredToken(w.in(t)) })
 	t.Run("bad input is told and recovers", func(t *testing.T) { badInputRecovers(w.in(t)) })
+	t.Run("the identity of a cluster decides who asks", func(t *testing.T) { identityDecides(w.in(t)) })
 }
 
 // badInputRecovers holds that what is wrong is said on the object, by the name of the field, that nothing is created meanwhile,

@@ -25,6 +25,8 @@ type witness struct {
 	pods  map[string]*corev1.Pod
 	// lowest is the least number of nodes that were Ready and open at a time.
 	lowest int
+	// at is what the nodes were when it came to that.
+	at string
 	// others says that somebody else drains nodes: cluster-api's own controller of Machines.
 	others bool
 	// evicted counts the pods that went because they were evicted; gone are the nodes that were deleted.
@@ -90,7 +92,7 @@ func (s *witness) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.evicted, s.gone, s.wrong = 0, nil, nil
-	s.lowest = len(s.nodes)
+	s.lowest, s.at = len(s.nodes)+1, ""
 	s.count()
 }
 
@@ -109,7 +111,19 @@ func (s *witness) count() {
 			serving++
 		}
 	}
-	s.lowest = min(s.lowest, serving)
+	if serving < s.lowest {
+		s.lowest, s.at = serving, s.describe()
+	}
+}
+
+// describe tells of every node whether it is Ready and open.
+func (s *witness) describe() string {
+	var all []string
+	for name, n := range s.nodes {
+		all = append(all, fmt.Sprintf("%s ready %v closed %v", name, ready(n), n.Spec.Unschedulable))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
 }
 
 func ready(n *corev1.Node) bool {

@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+const identityManifest = `apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: AWSClusterStaticIdentity
+metadata: {name: tenant}
+spec: {secretRef: tenant-keys, allowedNamespaces: {selector: {matchLabels: {tenant: a}}}}
+`
+
+// identityDecides holds that the identity which a cluster names decides who asks the cloud, and that what it rests on reaches
+// the next call: the namespace's labels, the secret, and the secret once it is rotated. No key is in what is said.
+func identityDecides(w *world) {
+	t := w.t
+	t.Helper()
+	says := func(what string) {
+		t.Helper()
+		pattern := regexp.MustCompile(what)
+		w.eventually(what+" in a condition", func() error {
+			got := w.conditions("capa-mp-0")
+			if !pattern.MatchString(got) {
+				return fmt.Errorf("the conditions are\n%s", got)
+			}
+			if strings.Contains(got, "not-the-secret") || strings.Contains(got, simaws.SecretAccessKey) {
+				t.Errorf("want no key in a condition, got\n%s", got)
+			}
+			return nil
+		})
+	}
+	keys := func(id, secret string) {
+		t.Helper()
+		w.apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"tenant-keys","namespace":"muster-system"},"stringData":{"AccessKeyID":%q,"SecretAccessKey":%q}}`, id, secret))
+	}
+	w.apply(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"muster-system"}}`)
+	w.kubectl("patch", "awscluster/capa", "--type=merge", "-p", `{"spec":{"identityRef":{"kind":"AWSClusterStaticIdentity","name":"tenant"}}}`)
+	says("IdentityMissing: AWSCluster default/capa: spec.identityRef: AWSClusterStaticIdentity tenant does not exist")
+	w.apply(identityManifest)
+	says("IdentityNotAllowed: AWSClusterStaticIdentity/tenant: spec.allowedNamespaces does not allow namespace default")
+	w.kubectl("label", "namespace/default", "tenant=a")
+	says("IdentityMissing: AWSClusterStaticIdentity/tenant: spec.secretRef: secret muster-system/tenant-keys does not exist")
+	keys("AKIANOBODY0000000000", "not-the-secret-of-anybody")
+	says("Denied: .*AWSClusterStaticIdentity/tenant: InvalidClientTokenId")
+	keys(simaws.AccessKeyID, simaws.SecretAccessKey)
+	w.ready("capa-mp-0", 2)
+	w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=3")
+	w.ready("capa-mp-0", 3)
+	w.kubectl("patch", "awscluster/capa", "--type=merge", "-p", `{"spec":{"identityRef":null}}`)
+	w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
+	w.ready("capa-mp-0", 2)
+}
