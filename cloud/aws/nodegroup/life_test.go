@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/google/go-cmp/cmp"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
@@ -194,6 +196,31 @@ func TestRestart(t *testing.T) {
 			if slices.ContainsFunc(before, func(b pool.Instance) bool { return b.ID == i.ID }) {
 				t.Errorf("want %s replaced", i.ID)
 			}
+		}
+	})
+}
+
+// TestSomebodyElseSizes follows a size that is not ours to set, while machines are replaced too.
+func TestSomebodyElseSizes(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 1)
+		e.run()
+		e.desired.External = true
+		_, err := w.eks.UpdateNodegroupConfig(t.Context(), &eks.UpdateNodegroupConfigInput{
+			ClusterName: new(clusterName), NodegroupName: new(e.name()), ScalingConfig: &ekstypes.NodegroupScalingConfig{DesiredSize: new(int32(3))},
+		})
+		w.must(err)
+		time.Sleep(10 * time.Minute)
+		e.check("steps after somebody else's size", []pool.StepKind(nil), e.run())
+		e.inPlace(3)
+		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
+		e.check("steps of another template", []pool.StepKind{pool.PutTemplate, pool.StartRoll, pool.DefaultTemplate}, e.run())
+		e.inPlace(3)
+		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MinSize = new(int32(5)) })(e.target.Spec)
+		o := w.observe(e.target)
+		if len(o.Issues) != 1 || o.Issues[0].Reason != "MinimumWaits" || len(o.Group.Drift) > 0 {
+			t.Errorf("want a smallest size above the size waited for and said, got %+v, %v", o.Issues, o.Group.Drift)
 		}
 	})
 }
