@@ -22,6 +22,8 @@ const (
 	managerd = "eks-node-manager: "
 	// drainPause is how soon evictions that a budget refused are tried again.
 	drainPause = time.Second
+	// bindingPause is how long a pod may still come to a node that was closed: the scheduler has chosen it before.
+	bindingPause = time.Second
 	// managerFirst and managerMost space out tries against an API server that does not answer.
 	managerFirst, managerMost = 200 * time.Millisecond, 5 * time.Second
 	// managerCall bounds one call.
@@ -42,6 +44,8 @@ type manager struct {
 	// closed is what the node shall be; nil when that was done. marks are changes that are still to be made.
 	closed *bool
 	marks  []sim.Marks
+	// closedAt is when the node was closed.
+	closedAt time.Time
 	// draining and force say that pods are evicted, and how; drained that none is left.
 	draining, force, drained bool
 }
@@ -107,14 +111,16 @@ func (m *manager) next() *deed {
 		return &deed{"cordon", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
 			return true, cordon(ctx, c, node, *closed)
 		}, func() {
+			m.closedAt = time.Now()
 			if m.closed == closed {
 				m.closed = nil
 			}
 		}}
 	case m.draining && !m.drained:
-		force := m.force
+		force, closedAt := m.force, m.closedAt
 		return &deed{"drain", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
-			return evict(ctx, c, node, force)
+			none, err := evict(ctx, c, node, force)
+			return none && time.Since(closedAt) > bindingPause, err
 		}, func() { m.drained = m.draining }}
 	default:
 		return nil
