@@ -139,15 +139,15 @@ func TestVersionsSayWhatChanged(t *testing.T) {
 			reason, want string
 			change       func(*awsv1.AWSLaunchTemplate)
 		}{
-			{"a value that changes", "changed: instanceType t3.large -> m5.large", func(l *awsv1.AWSLaunchTemplate) { l.InstanceType = "m5.large" }},
-			{"within a structure", "changed: instanceMetadataOptions.httpTokens required", func(l *awsv1.AWSLaunchTemplate) {
+			{"a value that changes", "instanceType t3.large -> m5.large", func(l *awsv1.AWSLaunchTemplate) { l.InstanceType = "m5.large" }},
+			{"within a structure", "instanceMetadataOptions.httpTokens required", func(l *awsv1.AWSLaunchTemplate) {
 				l.InstanceMetadataOptions = &awsv1.InstanceMetadataOptions{HTTPTokens: awsv1.HTTPTokensRequired}
 			}},
-			{"a volume", "changed: rootVolume /dev/sda1, rootVolume.deleteOnTermination true, rootVolume.size 40", func(l *awsv1.AWSLaunchTemplate) {
+			{"a volume", "rootVolume /dev/sda1, rootVolume.deleteOnTermination true, rootVolume.size 40", func(l *awsv1.AWSLaunchTemplate) {
 				l.RootVolume = &awsv1.Volume{Size: 40}
 			}},
-			{"its size", "changed: rootVolume.size 40 -> 80", func(l *awsv1.AWSLaunchTemplate) { l.RootVolume.Size = 80 }},
-			{"what is not said any more", "changed: no sshKeyName", func(l *awsv1.AWSLaunchTemplate) { l.SSHKeyName = ptr("") }},
+			{"its size", "rootVolume.size 40 -> 80", func(l *awsv1.AWSLaunchTemplate) { l.RootVolume.Size = 80 }},
+			{"what is not said any more", "no sshKeyName", func(l *awsv1.AWSLaunchTemplate) { l.SSHKeyName = ptr("") }},
 		} {
 			target = with(target, func(s *awsv1.AWSMachinePoolSpec) { c.change(&s.AWSLaunchTemplate) })
 			if got := put(target); got != c.want {

@@ -28,7 +28,7 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.StartRoll:       {"RollStarted", "began a roll of the %s"},
 	pool.CancelRoll:      {"RollCancelled", "cancelled the roll of the %s"},
 	pool.DefaultTemplate: {"TemplateDefaulted", "changed the default version of the %s"},
-	pool.PruneTemplates:  {"TemplatesPruned", "deleted unused versions of the %s"},
+	pool.PruneTemplates:  {"TemplatesPruned", "deleted"},
 	pool.DeleteGroup:     {"GroupDeleted", "deleting the %s"},
 	pool.DeleteTemplates: {"TemplateDeleted", "deleted the %s"},
 	pool.Provide:         {"NeedsProvided", "made"},
@@ -55,13 +55,24 @@ func happened(f facts) []Event {
 		}
 	}
 	if len(targets) == 0 || s.Kind == pool.DeleteGroup || s.Kind == pool.StartRoll {
-		return []Event{{Reason: words[s.Kind].reason, Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
+		return []Event{{Reason: reasonOf(f.o, s.Kind), Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
 	}
 	var events []Event
 	for _, g := range byCause(*s, targets) {
 		events = append(events, Event{Reason: words[s.Kind].reason, Message: done(f.t, *s, g.targets) + ": " + g.message})
 	}
 	return events
+}
+
+// VersionCreated is the reason of a version that is made of a template which has others already.
+const VersionCreated = "TemplateVersionCreated"
+
+// reasonOf is the reason of a step's event.
+func reasonOf(o pool.Observed, kind pool.StepKind) string {
+	if kind == pool.PutTemplate && len(o.Versions) > 0 {
+		return VersionCreated
+	}
+	return words[kind].reason
 }
 
 // group are targets that go for one reason.
@@ -102,8 +113,10 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 	switch s.Kind {
 	case pool.Resize:
 		return fmt.Sprintf(text, t.Group) + fmt.Sprintf(" to %d", s.Size)
-	case pool.PutTemplate, pool.PruneTemplates, pool.DeleteTemplates:
+	case pool.PutTemplate, pool.DeleteTemplates:
 		return fmt.Sprintf(text, t.Template)
+	case pool.PruneTemplates:
+		return text + " " + versions(t.Template, s.Refs)
 	case pool.DefaultTemplate:
 		return fmt.Sprintf(text, t.Template) + " to " + s.Template
 	case pool.Provide, pool.CleanUp:
@@ -142,6 +155,11 @@ func names(targets []pool.Target) string {
 		}
 		list = append(list, name)
 	}
+	return joined(list)
+}
+
+// joined are names, as many as one event has room for.
+func joined(list []string) string {
 	if len(list) > namesLimit {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:namesLimit], ", "), len(list)-namesLimit)
 	}

@@ -460,6 +460,16 @@ func TestState(t *testing.T) {
 	}
 }
 
+// prunes has all but the newest of these versions, which nothing launches from, deleted.
+func prunes(refs ...string) func(*scene) {
+	return func(s *scene) {
+		s.started, s.d.KeepTemplates = true, 2
+		for _, ref := range refs {
+			s.o.Versions = append(s.o.Versions, pool.Template{Ref: ref, Content: ref})
+		}
+	}
+}
+
 func TestEvents(t *testing.T) {
 	began := func(s *scene) { s.started = true }
 	news := func(s *scene) { s.fresh = denied }
@@ -485,11 +495,9 @@ func TestEvents(t *testing.T) {
 		{"removed, marked", "the step's own cause", and(replicas(2), first(func(i *pool.Instance) { i.Marked = true; i.Node = nil }), began), "InstancesRemoved: removed i-1: the Auto Scaling group has a size of 3, the pool wants 2"},
 		{"many drained", "a message has a bound", and(many, began), "DrainStarted: draining i-1 (node-i-1), i-2 (node-i-2), i-3 (node-i-3), j-0 (node-i-1), j-1 (node-i-1), j-2 (node-i-1), j-3 (node-i-1), j-4 (node-i-1), j-5 (node-i-1), j-6 (node-i-1) and 2 more: the Auto Scaling group has a size of 12, the pool wants 0"},
 		{"given back", "whose", and(first(draining), began), "DrainEnded: no longer draining i-1 (node-i-1): the pool wants the instance again"},
-		{"pruned", "how many", func(s *scene) {
-			s.started = true
-			s.d.KeepTemplates = 2
-			s.o.Versions = append(s.o.Versions, pool.Template{Ref: "b", Content: "b"}, pool.Template{Ref: "c", Content: "c"})
-		}, "TemplatesPruned: deleted unused versions of the launch template: nothing launches from 1 version of the launch template any more"},
+		{"pruned", "which", prunes("lt-0:3", "lt-0:2", "lt-0:1"), "TemplatesPruned: deleted versions 1, 2 of launch template lt-0: nothing launches from 2 versions of the launch template any more"},
+		{"one pruned", "which", prunes("lt-0:2", "lt-0:1"), "TemplatesPruned: deleted version 1 of launch template lt-0: nothing launches from 1 version of the launch template any more"},
+		{"pruned without numbers", "a cloud may have a template for each version", prunes("b", "c"), "TemplatesPruned: deleted launch template c: nothing launches from 1 version of the launch template any more"},
 		{"group deleted", "why", func(s *scene) { s.d.Deleting, s.started, s.o.Instances = true, true, nil }, "GroupDeleted: deleting the Auto Scaling group: the pool is being deleted"},
 		{"template deleted", "why", and(deleting, noGroup, began), "TemplateDeleted: deleted the launch template: the pool is being deleted, and its launch template is in use no more"},
 		{"replaced", "whose, and why", and(rolling, first(stale), first(notJoined), func(s *scene) { s.o.Instances[0].Created = epoch.Add(-time.Hour) }, began), "InstancesReplaced: replaced i-1: it has not joined the cluster in time, and it was launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
@@ -499,7 +507,7 @@ func TestEvents(t *testing.T) {
 		}, "TemplateDefaulted: changed the default version of the launch template to lt-1:1: the default is lt-1:0"},
 		{"provided", "what", and(lacking, began), "NeedsProvided: made role nodes-1, policy P: something that the Auto Scaling group needs is missing or not as it should be"},
 		{"cleaned up", "what", and(deleting, noGroup, noTemplate, began, func(s *scene) { s.o.Leftovers = []string{"role nodes-1"} }), "LeftoversDeleted: deleted role nodes-1: the pool is being deleted, and its Auto Scaling group is there no more"},
-		{"version with words", "what is new in it", and(wanted("v1:b", "d"), began, func(s *scene) { s.o.Wanted.About = "instanceType m5.large -> m5.xlarge" }), "TemplateCreated: made a version of the launch template: the specification of the launch template has changed: instanceType m5.large -> m5.xlarge"},
+		{"version with words", "what is new in it", and(wanted("v1:b", "d"), began, func(s *scene) { s.o.Wanted.About = "instanceType m5.large -> m5.xlarge" }), "TemplateVersionCreated: made a version of the launch template: the specification of the launch template has changed: instanceType m5.large -> m5.xlarge"},
 		{"failed group made again", "why", and(noGroup, began, func(s *scene) {
 			s.o.Group = &pool.Group{ID: "arn:g", Size: 3, Max: 10, Template: "lt-1:1"}
 			failedGroup(s)

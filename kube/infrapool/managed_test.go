@@ -234,7 +234,7 @@ func TestManagedTemplate(t *testing.T) {
 	w.passes(4)
 	w.wantCalls("a change is rolled out by EKS, which alone points the group at a template", "PutTemplate", "StartRoll")
 	told := w.told()
-	for _, want := range []string{"Normal TemplateCreated made the launch template lt-1:2: instanceType m5.xlarge", "Normal RollStarted", "Normal RollRunning"} {
+	for _, want := range []string{"Normal TemplateVersionCreated made version 2 of launch template lt-1: instanceType m5.xlarge", "Normal RollStarted", "Normal RollRunning"} {
 		n := 0
 		for _, e := range told {
 			if strings.HasPrefix(e, want) {

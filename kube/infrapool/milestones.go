@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// templateCreated is the event's reason when a version of the template was made. It is told when the version is seen, by its
-	// name and with what it changes, and not when it is asked for.
-	templateCreated = "TemplateCreated"
+	// templateCreated and versionCreated are the events' reasons when a template was made, with its first version, and when a later
+	// version was. It is told when the version is seen, by its name and with what it changes, and not when it is asked for.
+	templateCreated, versionCreated = "TemplateCreated", report.VersionCreated
 	// groupActive, groupSettled and groupGone are the events' reasons when the cloud has ended its work on a group.
 	groupActive, groupSettled, groupGone = "GroupActive", "GroupUpdateEnded", "GroupGone"
 	// versionsTold bounds how many versions one pass tells of: more than a few come at once only after a long absence.
@@ -47,7 +47,7 @@ func milestones(before *common.Status, out engine.Outcome, t pool.Traits) []repo
 
 // begun are the events of a pass's own step, without those of what is told of when it is seen.
 func begun(list []report.Event) []report.Event {
-	return slices.DeleteFunc(list, func(e report.Event) bool { return e.Reason == templateCreated })
+	return slices.DeleteFunc(list, func(e report.Event) bool { return e.Reason == templateCreated || e.Reason == versionCreated })
 }
 
 // made are the events of versions of the template that the status did not know yet.
@@ -63,11 +63,7 @@ func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event 
 		if v.Given {
 			continue
 		}
-		e := report.Event{Reason: templateCreated, Message: fmt.Sprintf("made the %s %s", t.Template, v.Ref)}
-		if v.About != "" {
-			e.Message += ": " + v.About
-		}
-		list = append(list, e)
+		list = append(list, madeVersion(v, t))
 	}
 	if !slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return v.Ref == before.Template }) && len(list) > 1 {
 		// What the status knew is gone, so that nobody can tell which of the others are new, but for the newest.
@@ -75,6 +71,19 @@ func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event 
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// madeVersion is the event of one version: of the template itself, where the version is its first.
+func madeVersion(v pool.Template, t pool.Traits) report.Event {
+	template, number := report.VersionOf(v.Ref)
+	e := report.Event{Reason: versionCreated, Message: fmt.Sprintf("made version %s of %s %s", number, t.Template, template)}
+	if number == "" || number == "1" {
+		e = report.Event{Reason: templateCreated, Message: fmt.Sprintf("made %s %s", t.Template, template)}
+	}
+	if v.About != "" {
+		e.Message += ": " + v.About
+	}
+	return e
 }
 
 // worked are the events of work on the group that the cloud has ended.

@@ -147,7 +147,7 @@ func firstVersion(u *updates) {
 		if got := u.versions(pool); len(got) != 1 || !strings.HasPrefix(got[0].display, "muster content=v1:") || !got[0].isDefault {
 			u.t.Errorf("%s: want one version, which says what it is of, got %+v", pool, got)
 		}
-		u.told(pool, "TemplateCreated", `made the launch template lt-\w+:1`)
+		u.told(pool, "TemplateCreated", `made launch template lt-\w+`)
 	}
 	u.told(managedPool, "GroupCreated", "made the node group")
 	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1", "example.com/pool=eks-mmp-0"} {
@@ -190,7 +190,7 @@ func anotherType(u *updates) {
 		})
 	}
 	for _, pool := range bothPools {
-		u.told(pool, "TemplateCreated", `made (the launch template|a version of the launch template) .*instanceType t3\.large -> t3\.xlarge`)
+		u.told(pool, "TemplateVersionCreated", `made version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
 		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
 	}
 	if got := u.workload(managedCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`); got != "t3.xlarge t3.xlarge" {
@@ -273,7 +273,7 @@ func history(u *updates) {
 			}
 			return nil
 		})
-		u.told(pool, "TemplatesPruned", "")
+		u.told(pool, "TemplatesPruned", `deleted versions? [0-9, ]+ of launch template lt-\w+`)
 	}
 }
 

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,14 +31,17 @@ func (p Pass) about(want Want) string {
 		case newest.Same(want.Template):
 			return "other bootstrap data"
 		default:
-			is, words = newest.parts, "changed"
+			is, words = newest.parts, ""
 		}
 	}
 	changes := p.changes(is, partsOf(*want.data), want.RootDevice)
 	if len(changes) == 0 {
-		return words
+		return cmp.Or(words, "changed")
 	}
-	return words + ": " + strings.Join(changes, ", ")
+	if words != "" {
+		words += ": "
+	}
+	return words + strings.Join(changes, ", ")
 }
 
 // changes are the fields that differ with their values, by their names within the template.

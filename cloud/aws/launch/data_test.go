@@ -300,15 +300,15 @@ func TestInstanceProfile(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	template := pool.Template{Content: "v1:0123456789abcdef", Data: "0123456789ab"}
-	text := describe(template, "changed: instanceType m5.large -> m5.xlarge")
-	if want := "muster content=v1:0123456789abcdef data=0123456789ab changed: instanceType m5.large -> m5.xlarge"; text != want {
+	text := describe(template, "instanceType m5.large -> m5.xlarge")
+	if want := "muster content=v1:0123456789abcdef data=0123456789ab instanceType m5.large -> m5.xlarge"; text != want {
 		t.Errorf("want %q, got %q", want, text)
 	}
 	if long := describe(template, strings.Repeat("\u00e9", 200)+"\n"); len(long) > descriptionMost || !utf8.ValidString(long) || !strings.HasSuffix(long, "...") {
 		t.Errorf("want a text that EC2 takes and that says that it was cut, got %q of %d bytes", long, len(long))
 	}
 	for _, c := range []struct{ reason, text, content, data, about string }{
-		{"what we write", text, template.Content, template.Data, "changed: instanceType m5.large -> m5.xlarge"},
+		{"what we write", text, template.Content, template.Data, "instanceType m5.large -> m5.xlarge"},
 		{"what we wrote before", "muster content=v1:0123456789abcdef data=0123456789ab type=m5.large image=ami-1", template.Content, template.Data, "type=m5.large image=ami-1"},
 		{"without further words", "muster content=v1:0123456789abcdef data=0123456789ab", template.Content, template.Data, ""},
 		{"of a later algorithm", "muster content=v2:0123456789abcdef data=0123456789ab", "v2:0123456789abcdef", template.Data, ""},

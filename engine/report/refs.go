@@ -1,0 +1,51 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// VersionOf is the template of a ref and the number of the version in it. The number is empty for a ref that has none: then the whole
+// of it is a template's name.
+func VersionOf(ref string) (template, number string) {
+	k := strings.LastIndexByte(ref, ':')
+	if k <= 0 || k == len(ref)-1 || strings.Trim(ref[k+1:], "0123456789") != "" {
+		return ref, ""
+	}
+	return ref[:k], ref[k+1:]
+}
+
+// versions names versions of templates for people: "versions 1, 2 of launch template lt-1". Those without a number are named in full.
+func versions(word string, refs []string) string {
+	var order, unnumbered []string
+	numbers := map[string][]string{}
+	for _, ref := range refs {
+		template, number := VersionOf(ref)
+		if number == "" {
+			unnumbered = append(unnumbered, ref)
+			continue
+		}
+		if numbers[template] == nil {
+			order = append(order, template)
+		}
+		numbers[template] = append(numbers[template], number)
+	}
+	var said []string
+	for _, template := range order {
+		slices.SortFunc(numbers[template], func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+		said = append(said, plural("version", numbers[template])+" of "+word+" "+template)
+	}
+	if len(unnumbered) > 0 {
+		said = append(said, plural(word, unnumbered))
+	}
+	return strings.Join(said, ", ")
+}
+
+// plural is a word with what it stands for, at most as many as an event names.
+func plural(word string, list []string) string {
+	if len(list) > 1 {
+		word += "s"
+	}
+	return word + " " + joined(list)
+}
