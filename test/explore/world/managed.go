@@ -17,8 +17,6 @@ const (
 	eksCluster = "eks-c"
 	// firstMinor is the minor version of Kubernetes that it begins with, lastMinor that which it is brought to at most.
 	firstMinor, lastMinor = 31, 34
-	// nodeRole is the role that machines have where nobody names one, and nobody is to make one.
-	nodeRole = "eks-nodegroup.cluster-api-provider-aws.sigs.k8s.io"
 )
 
 // controlPlane is what a cluster of Amazon's own shows.

@@ -104,33 +104,42 @@ func (a *account) meddleManaged(ctx context.Context, n *nodegroup, e Event) erro
 			key = theirs
 		}
 		return a.noted("tag "+key, tag(key, "hand"))
-	case HandDisown:
-		return tag(tagOwner, thief)
-	case HandOwn:
-		return tag(tagOwner, a.world.owner().ID)
+	case HandDisown, HandOwn:
+		return tag(tagOwner, map[What]string{HandDisown: thief, HandOwn: a.world.owner().ID}[e.What])
 	case HandDropGroup:
 		a.notes = map[string]string{}
 		_, err := c.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: cluster, NodegroupName: &n.Name})
 		return err
 	case HandLabels:
-		key := "tier"
-		if n.Labels[key] == "" || e.N%2 == 0 {
-			key = theirs
-		}
+		key := otherLabel(n, e)
 		return a.noted("label "+key, config(&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}}))
-	case HandResize:
-		size := int32(min(max(e.N, n.Min), n.Max))
-		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: &ekstypes.NodegroupScalingConfig{DesiredSize: &size}})
-	case HandBounds:
-		least := int32(min(e.N%3, n.Desired))
-		most := max(least+1+int32(e.M), int32(n.Desired))
-		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: &least, MaxSize: &most}})
+	case HandResize, HandBounds:
+		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: resized(n, e)})
 	case Autoscaler:
 		return a.scaleBehind(ctx, n, e.N)
 	case HandRole:
 		return a.meddleRole(ctx, n, e)
 	}
 	return nil
+}
+
+// otherLabel is the one that somebody changes: of ours, or his own.
+func otherLabel(n *nodegroup, e Event) string {
+	if n.Labels["tier"] == "" || e.N%2 == 0 {
+		return theirs
+	}
+	return "tier"
+}
+
+// resized is the size, or the bounds, that somebody sets.
+func resized(n *nodegroup, e Event) *ekstypes.NodegroupScalingConfig {
+	if e.What == HandResize {
+		size := int32(min(max(e.N, n.Min), n.Max))
+		return &ekstypes.NodegroupScalingConfig{DesiredSize: &size}
+	}
+	least := int32(min(e.N%3, n.Desired))
+	most := max(least+1+int32(e.M), int32(n.Desired))
+	return &ekstypes.NodegroupScalingConfig{MinSize: &least, MaxSize: &most}
 }
 
 // noted remembers what somebody put onto our node group and that has to stay there.

@@ -72,14 +72,6 @@ func (o *infra) bound(least, most int32) {
 	o.managed.Spec.Scaling = &awsv1.ManagedMachinePoolScaling{MinSize: &least, MaxSize: &most}
 }
 
-// tags are those of the pool's own.
-func (o *infra) tags() awsv1.Tags {
-	if o.managed != nil {
-		return o.managed.Spec.AdditionalTags
-	}
-	return o.group.Spec.AdditionalTags
-}
-
 // status is what every kind's status tells.
 func (o *infra) status() *common.Status {
 	if o.managed != nil {

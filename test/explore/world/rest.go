@@ -149,16 +149,7 @@ func (w *World) want() map[string]string {
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
 		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "default": "in use", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
 	}
-	if e := s.AWSLaunchTemplate.Existing; e != nil {
-		// Whoever brought it says what is in it, and keeps it.
-		want["type"], want["templates"] = broughtTypes[e.Version-1], "0"
-		delete(want, "data")
-		delete(want, "spare versions")
-		delete(want, "default")
-	}
-	if !o.rolls() || w.scenario.SkipModel {
-		delete(want, "default") // what machines run from that are never replaced may stay the default
-	}
+	w.wantVersions(o, want)
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
 		want[name] = size // what somebody else sizes has told its size to spec.replicas
@@ -183,6 +174,20 @@ func (w *World) want() map[string]string {
 	}
 	want["hooks"] = strings.Join(slices.Sorted(slices.Values(hooks)), ",")
 	return want
+}
+
+// wantVersions says what is wanted of the launch template's versions.
+func (w *World) wantVersions(o *infra, want map[string]string) {
+	if e := o.template().Existing; e != nil {
+		// Whoever brought it says what is in it, and keeps it.
+		want["type"], want["templates"] = broughtTypes[e.Version-1], "0"
+		for _, ours := range []string{"data", "spare versions", "default"} {
+			delete(want, ours)
+		}
+	}
+	if !o.rolls() || w.scenario.SkipModel {
+		delete(want, "default") // what machines run from that are never replaced may stay the default
+	}
 }
 
 // told is what the objects' statuses say, beside what there is.
