@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -235,9 +236,14 @@ func (p Pass) Delete(ctx context.Context) error {
 	if err := p.dropObjects(ctx, p.objectsOf(p.Memory.versions)); err != nil {
 		return err
 	}
+	// Whether the reply comes or not, it may be gone from now on.
+	p.Memory.made = time.Time{}
 	p.Memory.touched()
 	_, err := p.Session.EC2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})
 	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
+		if cloud.KindOf(err) == cloud.Unavailable {
+			p.Memory.made = time.Time{} // it may be gone now, however young it was
+		}
 		return err
 	}
 	*p.Memory = Memory{at: p.Now, seen: p.Now, Wrote: true}
