@@ -22,6 +22,8 @@ func TestTokensThatMadeSomethingElseAreSpent(t *testing.T) {
 			Message: "Arguments on this idempotent request are inconsistent with arguments used in previous request(s)."}, true},
 		{"other arguments, in EKS's words", &cloud.Error{Kind: cloud.Invalid, Code: "InvalidRequestException", Message: "the client request token was used before"}, true},
 		{"another refusal", &cloud.Error{Kind: cloud.Invalid, Code: "InvalidParameterException", Message: "no such subnet"}, false},
+		{"keys that have ended, whose token is another", &cloud.Error{Kind: cloud.Denied, Code: "ExpiredTokenException",
+			Message: "The security token included in the request is expired"}, false},
 		{"no answer", errors.New("connection reset"), false},
 	} {
 		if got := spent(c.err); got != c.want {

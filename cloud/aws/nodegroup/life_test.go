@@ -167,6 +167,10 @@ func TestLifeWithoutTemplate(t *testing.T) {
 		if e.plan.Step == nil || !strings.Contains(e.plan.Step.Cause.Message, "on the way to 1.33") {
 			t.Errorf("want the goal told in the cause, got %+v", e.plan.Step)
 		}
+		e.pass()
+		if r := e.seen.Roll; r == nil || r.Reason != "Kubernetes 1.31 to 1.32, on the way to 1.33" {
+			t.Errorf("want the way told while the roll runs, got %+v", r)
+		}
 		e.check("steps over two versions", []pool.StepKind{pool.StartRoll}, e.run())
 		e.inPlace(2)
 		e.check("what it is launched from", "eks:1.33", e.seen.Group.Template)

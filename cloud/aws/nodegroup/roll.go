@@ -180,6 +180,9 @@ func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.Roll {
 		Failures: p.rollFailures(list, is, want),
 	}
 	r.Percent = p.percent(r)
+	if r.State == pool.RollRunning && r.Template.Same(want.template) {
+		r.Reason = want.course.words()
+	}
 	return r
 }
 

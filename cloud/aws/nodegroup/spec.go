@@ -8,6 +8,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -155,6 +156,15 @@ func remoteAccess(t target) *ekstypes.RemoteAccessConfig {
 		out.SourceSecurityGroups = session.Unique(slices.Concat(asked.SourceSecurityGroups, t.cluster.NodeSecurityGroups))
 	}
 	return out
+}
+
+// closed refuses remote access for nobody in particular where not everybody is asked for: without a group EKS would open it to all.
+func closed(t target, remote *ekstypes.RemoteAccessConfig) error {
+	if remote == nil || t.pool.RemoteAccess.Public || len(remote.SourceSecurityGroups) > 0 {
+		return nil
+	}
+	return cloud.Invalidf(fieldRemote+".sourceSecurityGroups",
+		"neither the pool nor the cluster's nodes have a security group, and EKS opens SSH to everybody where none is named: name one, or set public")
 }
 
 // newestAL2Minor is the last minor version of Kubernetes for which Amazon Linux 2 is EKS's own choice.

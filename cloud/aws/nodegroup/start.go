@@ -83,6 +83,9 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	input := p.createInput(want, role, int32(s.Size))
+	if err := closed(p.t, nil); err != nil {
+		return err
+	}
 	if p.t.template != "" {
 		if input.LaunchTemplate, err = specification(s.Template); err != nil {
 			return err
@@ -122,9 +125,10 @@ func (p *pass) tokenOf(input any, before string) (*string, error) {
 // that was deleted meanwhile, or refuses the token when what goes with it has changed (tags, a size): then the next token is due.
 const tokensMost = 5
 
-// spent says that the client token once made something else, or something that does not exist any more.
+// spent says that the client token once made something else, or something that does not exist any more. The tokens of those who are
+// denied are others: the words about them are no reason to ask again.
 func spent(err error) bool {
-	if err == nil {
+	if kind := cloud.KindOf(err); kind != cloud.Invalid && kind != cloud.Conflict {
 		return false
 	}
 	text := strings.ToLower(err.Error())
