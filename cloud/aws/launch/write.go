@@ -241,9 +241,6 @@ func (p Pass) Delete(ctx context.Context) error {
 	p.Memory.touched()
 	_, err := p.Session.EC2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})
 	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
-		if cloud.KindOf(err) == cloud.Unavailable {
-			p.Memory.made = time.Time{} // it may be gone now, however young it was
-		}
 		return err
 	}
 	*p.Memory = Memory{at: p.Now, seen: p.Now, Wrote: true}
