@@ -128,6 +128,8 @@ func (s *Server) restore() error {
 				r.powerOn = append(r.powerOn, id)
 			}
 		}
+		// Before time passes: whoever looks at nodes, and drains them, has to find the machines.
+		r.power()
 	}
 	return s.settle(time.Now(), false)
 }
