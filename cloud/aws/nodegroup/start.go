@@ -83,7 +83,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	input := p.createInput(want, role, int32(s.Size))
-	if err := closed(p.t, nil); err != nil {
+	if err := closed(p.t, input.RemoteAccess); err != nil {
 		return err
 	}
 	if p.t.template != "" {
@@ -93,6 +93,18 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.touchedUpdates()
 	p.memory.resized = p.now
+	err = p.sendCreate(ctx, input)
+	if session.CodeOf(err) == codeInUse {
+		return p.ourGroupAfterAll(ctx, err)
+	}
+	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+		p.memory.made = p.now
+	}
+	return err
+}
+
+// sendCreate asks for the group, with the first client token that is not spent.
+func (p *pass) sendCreate(ctx context.Context, input *eks.CreateNodegroupInput) (err error) {
 	for k := range tokensMost {
 		input.ClientRequestToken = nil
 		if input.ClientRequestToken, err = p.tokenOf(input, strconv.Itoa(k)); err != nil {
@@ -102,12 +114,6 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		if err = p.roleNotSeenYet(session.Refusal(err, p.now)); !spent(err) {
 			break
 		}
-	}
-	if session.CodeOf(err) == codeInUse {
-		return p.ourGroupAfterAll(ctx, err)
-	}
-	if err == nil {
-		p.memory.made = p.now
 	}
 	return err
 }
@@ -182,12 +188,11 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 	if is := p.memory.group.is; is == nil || is.Status == ekstypes.NodegroupStatusDeleting {
 		return nil
 	}
+	// Whether the reply comes or not, it may be gone from now on.
+	p.memory.made = time.Time{}
 	p.memory.touchedUpdates()
 	_, err := p.c.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: &p.t.eks, NodegroupName: &p.t.name})
-	if err = session.Refusal(err, p.now); err == nil {
-		p.memory.made = time.Time{}
-	}
-	if session.Absent(err) {
+	if err = session.Refusal(err, p.now); session.Absent(err) {
 		return nil
 	}
 	return err
