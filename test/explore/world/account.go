@@ -154,6 +154,9 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	a.look(after, nodes, named)
 	if err == nil && reply.StatusCode < http.StatusMultipleChoices {
 		after = a.foretold(call.Operation, req, after)
+		if call.Operation == "CreateNodegroup" {
+			a.notes = map[string]string{} // nobody has put anything onto the new one
+		}
 	}
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
