@@ -52,17 +52,22 @@ func (w *world) witness(cluster string) *witness {
 	}
 	s := &witness{nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}}
 	factory := informers.NewSharedInformerFactory(c, 0)
+	var seen []cache.InformerSynced
 	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		factory.Core().V1().Nodes().Informer():                  s.handler(s.seeNode, s.loseNode),
 		factory.Core().V1().Pods().Informer():                   s.handler(s.seePod, s.losePod),
 		factory.Policy().V1().PodDisruptionBudgets().Informer(): s.handler(s.seeBudget, func(any) {}),
 	} {
-		if _, err := informer.AddEventHandler(handler); err != nil {
+		registered, err := informer.AddEventHandler(handler)
+		if err != nil {
 			w.t.Fatal(err)
 		}
+		seen = append(seen, registered.HasSynced)
 	}
 	factory.StartWithContext(w.t.Context())
-	factory.WaitForCacheSyncWithContext(w.t.Context())
+	if !cache.WaitForCacheSync(w.t.Context().Done(), seen...) {
+		w.t.Fatal("the workload cluster was not seen before the test ended")
+	}
 	w.t.Cleanup(factory.Shutdown)
 	return s
 }
