@@ -112,7 +112,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if err = session.Refusal(err, p.now); session.CodeOf(err) == "AlreadyExists" {
 		return p.ourGroupAfterAll(ctx, err)
 	}
-	if err == nil {
+	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
 		p.memory.made = p.now
 	}
 	return err
@@ -187,14 +187,13 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
+	// Whether the reply comes or not, it may be gone from now on.
+	p.memory.made = time.Time{}
 	p.memory.touchedGroup()
 	_, err := p.c.AutoScaling.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{
 		AutoScalingGroupName: &p.t.group, ForceDelete: new(true),
 	})
-	if err = session.Refusal(err, p.now); err == nil {
-		p.memory.made = time.Time{}
-	}
-	if session.Absent(err) || cloud.KindOf(err) == cloud.Denied && p.gone(ctx) {
+	if err = session.Refusal(err, p.now); session.Absent(err) || cloud.KindOf(err) == cloud.Denied && p.gone(ctx) {
 		return nil
 	}
 	return err
