@@ -95,18 +95,6 @@ func (p *pass) partition() string {
 	return defaultPartition
 }
 
-// policies are the ARNs of the policies that a role of ours shall have.
-func (p *pass) policies() []string {
-	list := make([]string, 0, len(nodePolicies))
-	for _, name := range nodePolicies {
-		list = append(list, "arn:"+p.partition()+":iam::aws:policy/"+name)
-	}
-	if p.driver.options.AllowAddRoles {
-		list = append(list, p.t.pool.RoleAdditionalPolicies...)
-	}
-	return session.Unique(list)
-}
-
 // observeRole reads the role, at once where there is no group yet and slowly otherwise, and says what is missing of it, and what of it
 // is ours to delete. What the specification asks for and can't have is put to what failed before.
 func (p *pass) observeRole(ctx context.Context, failed *error, out *pool.Observed) error {
@@ -125,6 +113,7 @@ func (p *pass) observeRole(ctx context.Context, failed *error, out *pool.Observe
 	if failed == nil {
 		return nil
 	}
+	p.rememberPolicies(out.Remember)
 	switch {
 	case role.arn == "" && p.driver.options.EnableIAM:
 		out.Needs = []string{needRole(role.name)}
@@ -133,7 +122,7 @@ func (p *pass) observeRole(ctx context.Context, failed *error, out *pool.Observe
 			"there is no IAM role %s, and the controller makes none: make it, name another, or switch on the feature gate EKSEnableIAM", role.name)
 		out.Wanted = pool.Template{}
 	case role.ours:
-		out.Needs = p.missingPolicies()
+		out.Needs = append(p.missingPolicies(), p.needless()...)
 	case len(p.t.pool.RoleAdditionalPolicies) > 0:
 		out.Issues = append(out.Issues, pool.Cause{Reason: "ForeignRole", Message: fmt.Sprintf(
 			"IAM role %s was not made for this pool: it is used as it is, and %s are not attached to it", role.name, fieldPolicies)})
@@ -141,20 +130,8 @@ func (p *pass) observeRole(ctx context.Context, failed *error, out *pool.Observe
 	return nil
 }
 
-// needRole and needPolicy are what the pool needs, by name.
-func needRole(name string) string  { return "IAM role " + name }
-func needPolicy(arn string) string { return "policy " + arn }
-
-// missingPolicies are those that a role of ours lacks.
-func (p *pass) missingPolicies() []string {
-	var needs []string
-	for _, arn := range p.policies() {
-		if !slices.Contains(p.memory.role.attached, arn) {
-			needs = append(needs, needPolicy(arn))
-		}
-	}
-	return needs
-}
+// needRole is what the pool needs, by name.
+func needRole(name string) string { return "IAM role " + name }
 
 // readRole reads the role, and the policies of one that is ours.
 func (p *pass) readRole(ctx context.Context) error {
@@ -234,7 +211,7 @@ func (p *pass) provideRole(ctx context.Context) error {
 	if !p.memory.role.ours {
 		return nil
 	}
-	return p.attachPolicies(ctx)
+	return p.bringPolicies(ctx)
 }
 
 // createRole makes the role, with everything that only its maker can give it.
@@ -274,35 +251,6 @@ func (p *pass) instanceService() string {
 	return "ec2.amazonaws.com"
 }
 
-// attachPolicies attaches what is missing. Policies of others stay.
-func (p *pass) attachPolicies(ctx context.Context) error {
-	role := p.memory.role
-	p.memory.role = roleRead{name: role.name}
-	for _, arn := range p.policies() {
-		if slices.Contains(role.attached, arn) {
-			continue
-		}
-		_, err := p.c.IAM.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &role.name, PolicyArn: &arn})
-		if err = session.Refusal(err, p.now); err != nil {
-			return fmt.Errorf("attach %s to %s: %w", arn, role.name, p.policyField(err, arn))
-		}
-	}
-	return nil
-}
-
-// policyField blames the specification for a policy of its own that does not exist.
-func (p *pass) policyField(err error, arn string) error {
-	if k := slices.Index(p.t.pool.RoleAdditionalPolicies, arn); k >= 0 {
-		var e *cloud.Error
-		if session.Absent(err) && errors.As(err, &e) {
-			// Not the role is missing: it was there a moment ago.
-			e.Code, e.Message = "NoSuchPolicy", "there is no policy "+arn
-		}
-		return session.InField(err, item(fieldPolicies, k))
-	}
-	return err
-}
-
 // roleVisible is how long EKS may not know of a role that IAM has just made.
 const roleVisible = 5 * time.Minute
 
@@ -337,11 +285,8 @@ func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error {
 		return err
 	}
 	p.memory.role = roleRead{}
-	for _, arn := range role.attached {
-		_, err := p.c.IAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &role.name, PolicyArn: &arn})
-		if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
-			return fmt.Errorf("detach %s from %s: %w", arn, role.name, err)
-		}
+	if err := p.detach(ctx, role.name, role.attached); err != nil {
+		return err
 	}
 	_, err := p.c.IAM.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &role.name})
 	if err = session.Refusal(err, p.now); session.Absent(err) {
@@ -352,7 +297,7 @@ func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error {
 
 // unused makes sure that nobody else uses a role of ours.
 func (p *pass) unused(ctx context.Context, role roleRead) error {
-	known := append(p.policies(), p.t.pool.RoleAdditionalPolicies...)
+	known := slices.Concat(p.policies(), p.t.pool.RoleAdditionalPolicies, p.onceAdded())
 	var others []string
 	for _, arn := range role.attached {
 		if !slices.Contains(known, arn) {
