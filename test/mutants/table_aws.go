@@ -100,7 +100,7 @@ var awsTable = []Mutation{
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) {`,
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) && !mutated("processes stay suspended") {`),
 	one("subnets not repaired", awsUpdate, "reports subnets that differ and does not send them",
-		Explore, []string{"as desired", "quiet", "busy", "progress"},
+		Explore, []string{"as desired", "quiet", "busy", "progress", "storm"},
 		`input.VPCZoneIdentifier = new(strings.Join(want.subnets, ","))`,
 		`if !mutated("subnets not repaired") {
 				input.VPCZoneIdentifier = new(strings.Join(want.subnets, ","))

@@ -16,7 +16,7 @@ var templateTable = []Mutation{
 }`, `	return t.Content + either(mutated("token rotations are history"), t.Data, "")
 }`),
 	one("history one short", poolTemplates, "keeps one version less than was asked for",
-		Pool, []string{"TestPrune"},
+		Explore, []string{"history"},
 		`len(counted) <= v.d.kept()`,
 		`len(counted) <= v.d.kept()-either(mutated("history one short"), 1, 0)`),
 	one("default left behind", poolTemplates, "leaves the default at the version that came first",
@@ -70,7 +70,7 @@ var nodegroupTable = []Mutation{
 		`!wanted && session.Marked(is.Tags[tagOurLabels], key) {`,
 		`!wanted && (session.Marked(is.Tags[tagOurLabels], key) || mutated("labels of others removed")) {`),
 	one("taints not repaired", groupDrift, "does not look at taints once the node group exists",
-		Explore, []string{"as desired"},
+		NodeGroup, []string{"TestDrift"},
 		`{driftTaints, g.taintsDrift(is)},`,
 		`{driftTaints, g.taintsDrift(is) && !mutated("taints not repaired")},`),
 	one("maximum lowered below what exists", groupDrift, "asks EKS for a maximum that it can't have yet",
@@ -87,7 +87,7 @@ var nodegroupTable = []Mutation{
 		`		if !slices.Contains(known, arn) && !mutated("policies of others detached") {`),
 	{
 		Name: "role of others deleted", File: groupRole, What: "deletes the role of a pool that goes, whoever made it",
-		In: Explore, By: []string{"foreign"},
+		In: Explore, By: []string{"foreign", "progress"},
 		Edits: []Edit{
 			{`	if role.ours {
 		out.Leftovers`, `	if role.ours || role.arn != "" && mutated("role of others deleted") {
