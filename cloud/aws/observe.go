@@ -52,7 +52,8 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	p.readObjects(ctx, &out)
 	is := p.memory.group.is
 	want, err := p.want(ctx)
-	out.Remember = want.remember
+	// What is wanted tells which versions bring their data as it is wanted.
+	out.Versions, out.Remember = p.memory.template.Versions(), want.remember
 	if err != nil {
 		if is == nil && len(out.Versions) == 0 {
 			return out, &cloud.Unmet{Err: err}

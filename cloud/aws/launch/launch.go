@@ -113,6 +113,9 @@ func (p Pass) wanted(data *ec2types.RequestLaunchTemplateData, image image, arch
 		Template:   pool.Template{Content: content, Data: s.dataHash()},
 		RootDevice: s.rootDevice(image), Architecture: architecture, data: data, stored: how.stored,
 	}
+	if err := p.Memory.mark(s, want); err != nil {
+		return Want{}, err
+	}
 	if latest := p.Memory.latest(); !latest.Same(want.Template) || latest.Data != want.Template.Data {
 		want.Template.About = p.about(want)
 	}

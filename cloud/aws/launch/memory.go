@@ -40,6 +40,9 @@ type version struct {
 	parts parts
 	// pointer is set where the user data only points to the bootstrap data.
 	pointer *pointer
+	// whole says that the user data is the bootstrap data as it is; otherwise that machines get the data in another way than is
+	// wanted now.
+	whole, otherwise bool
 }
 
 // Known says that the template has been read, however long ago.
@@ -69,11 +72,11 @@ func (m *Memory) Versions() []pool.Template {
 	return list
 }
 
-// as is the version as it is to be taken at a moment. One whose data can't be fetched much longer has none that counts, so that
-// another is made.
+// as is the version as it is to be taken at a moment. One whose data can't be fetched much longer, or is to come in another way, has
+// none that counts, so that another is made.
 func (v version) as(now time.Time) pool.Template {
 	t := v.Template
-	if v.pointer.ends(now) {
+	if v.otherwise || v.pointer.ends(now) {
 		t.Data = ""
 	}
 	return t

@@ -160,6 +160,8 @@ func (p Pass) presigned(ctx context.Context, at object) (string, error) {
 type pointer struct {
 	to           object
 	since, until time.Time
+	// way is what wayOf says of the user data.
+	way string
 }
 
 // pointerOf reads user data as it is shown.
@@ -184,7 +186,11 @@ func pointerOf(userData *string) *pointer {
 			address = remote.Source
 		}
 	}
-	return pointerTo(address)
+	to := pointerTo(address)
+	if to != nil {
+		to.way = wayOf(text)
+	}
+	return to
 }
 
 // pointerTo reads an address: s3, or https with the bucket in the path or in the host's name.

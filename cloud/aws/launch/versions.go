@@ -171,6 +171,7 @@ func versionOf(v ec2types.LaunchTemplateVersion) version {
 	}}
 	if v.LaunchTemplateData != nil {
 		out.parts, out.pointer = partsOf(*v.LaunchTemplateData), pointerOf(v.LaunchTemplateData.UserData)
+		out.whole = isData(v.LaunchTemplateData.UserData, data)
 	}
 	return out
 }

@@ -1,0 +1,70 @@
+package launch
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/muster-project/muster/cloud/aws/session"
+)
+
+// Versions of the same data may differ in the way in which it comes to the machines: in itself or through the bucket, from which
+// bucket, through which proxy. That is no part of what tells data apart, for it is the same tokens that have to stay valid; a
+// version whose machines would get the data in another way than is asked for now counts as one without data, so that another is made.
+
+// wayLength is in hex digits.
+const wayLength = 12
+
+// wayOf tells apart how machines that follow a configuration of Ignition come to what it points to, the address itself aside. It is
+// empty for what is no such configuration.
+func wayOf(text []byte) string {
+	var config map[string]map[string]any
+	if json.Unmarshal(text, &config) != nil {
+		return ""
+	}
+	delete(config["ignition"], "config")
+	way, err := json.Marshal(config)
+	if err != nil {
+		return ""
+	}
+	return session.Digest(way, wayLength)
+}
+
+// isData says that user data, as it is shown, is the data with that hash itself.
+func isData(userData *string, hash string) bool {
+	text, err := base64.StdEncoding.DecodeString(session.Deref(userData))
+	if err != nil || hash == "" {
+		return false
+	}
+	sum := sha256.Sum256(text)
+	return strings.HasPrefix(hex.EncodeToString(sum[:]), hash)
+}
+
+// mark marks the versions of the wanted data that bring it in another way than is wanted. What can't be told is taken to be right.
+func (m *Memory) mark(s Source, want Want) error {
+	way, presigned := "", true
+	if want.stored && s.Bootstrap.Format() == formatIgnition {
+		text, err := s.ignitionPointer("")
+		if err != nil {
+			return err
+		}
+		way, presigned = wayOf(text), s.Cluster.Bucket.PresignedURLDuration > 0
+	}
+	for k := range m.versions {
+		v := &m.versions[k]
+		ours := v.pointer != nil && strings.HasPrefix(v.pointer.to.key, s.folder())
+		switch {
+		case v.Data != want.Template.Data:
+			v.otherwise = false
+		case !want.stored:
+			v.otherwise = ours
+		case ours:
+			v.otherwise = v.pointer.to != s.object() || v.pointer.way != way || presigned == v.pointer.until.IsZero()
+		default:
+			v.otherwise = v.whole
+		}
+	}
+	return nil
+}
