@@ -271,7 +271,7 @@ func (p *pass) rollFailures(list []updateRead, is *ekstypes.Nodegroup, want want
 // configIssue is why the last change of the configuration failed, nil when it did not.
 func (p *pass) configIssue() *pool.Cause {
 	list := p.memory.updates.of(ekstypes.UpdateTypeConfigUpdate)
-	if len(list) == 0 || list[0].Status != ekstypes.UpdateStatusFailed {
+	if len(list) == 0 || list[0].Status != ekstypes.UpdateStatusFailed || p.now.Sub(list[0].ended) > configTold {
 		return nil
 	}
 	reason := "UpdateFailed"

@@ -56,6 +56,9 @@ func (p *pass) existing(ctx context.Context) (*ekstypes.Nodegroup, error) {
 
 // updateConfig asks for an update of the configuration. That nothing is to change is no error: somebody was quicker.
 func (p *pass) updateConfig(ctx context.Context, input *eks.UpdateNodegroupConfigInput) error {
+	if err := p.rests(); err != nil {
+		return err
+	}
 	input.ClusterName, input.NodegroupName = &p.t.eks, &p.t.name
 	p.memory.touchedUpdates()
 	_, err := p.c.EKS.UpdateNodegroupConfig(ctx, input)
