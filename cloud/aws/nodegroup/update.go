@@ -228,7 +228,7 @@ func (p *pass) tagMembers(ctx context.Context, ids []string, want groupSpec) err
 	return nil
 }
 
-// resize asks for more instances. A maximum that is in the way and that the specification leaves open is raised with it.
+// resize asks for more instances, or for fewer of which not as many exist: what was never launched needs no drain. A maximum that is in the way and that the specification leaves open is raised with it.
 func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	is, err := p.existing(ctx)
 	if err != nil {
@@ -236,8 +236,9 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	}
 	size := int32(s.Size)
 	if size < p.size() {
-		return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
-			"node group %s has a size of %d and was to get %d: EKS would choose the machines that go", p.t.name, p.size(), size)}
+		if err := p.takesNobody(ctx, size); err != nil {
+			return err
+		}
 	}
 	scaling := &ekstypes.NodegroupScalingConfig{DesiredSize: &size}
 	if size > session.Deref(scalingOf(is).MaxSize) {
@@ -250,6 +251,30 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	err = p.updateConfig(ctx, &eks.UpdateNodegroupConfigInput{ScalingConfig: scaling})
 	p.memory.asks(size, p.now, err)
 	return err
+}
+
+// takesNobody makes sure, by what there is this very moment, that a lower size takes away nothing that exists.
+func (p *pass) takesNobody(ctx context.Context, size int32) error {
+	if err := p.upToDate(); err != nil {
+		return err
+	}
+	p.memory.touchedGroup()
+	if _, err := p.existing(ctx); err != nil {
+		return err
+	}
+	there := int32(0)
+	if behind := p.memory.behind.is; behind != nil {
+		for _, i := range behind.Instances {
+			if state, member := session.StateOf(i); member && state != pool.Terminating && !session.InStandby(i) {
+				there++
+			}
+		}
+	}
+	if there <= size {
+		return nil
+	}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
+		"node group %s has %d machines and was to get a size of %d: EKS would choose those that go", p.t.name, there, size)}
 }
 
 // nothingToDo says that the service refused because everything is as it was asked for already.
