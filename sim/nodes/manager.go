@@ -44,7 +44,7 @@ type manager struct {
 	// closed is what the node shall be; nil when that was done. marks are changes that are still to be made.
 	closed *bool
 	marks  []sim.Marks
-	// closedAt is when the node was closed.
+	// closedAt is when the node was closed; zero while it is open, as far as we know.
 	closedAt time.Time
 	// draining and force say that pods are evicted, and how; drained that none is left.
 	draining, force, drained bool
@@ -66,6 +66,17 @@ func (m *manager) hasNode() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.node != "" && m.guest.Managed != nil
+}
+
+// close asks for the node to be closed, or open. Who asks again and again keeps nothing else from being done. The lock is held.
+func (m *manager) close(closed bool) {
+	known := closed && !m.closedAt.IsZero()
+	if m.closed != nil {
+		known = *m.closed == closed
+	}
+	if !known {
+		m.closed = &closed
+	}
 }
 
 // joined tells the node's name. What was asked for before is done now. A machine whose process was restarted gets its group's
@@ -111,7 +122,10 @@ func (m *manager) next() *deed {
 		return &deed{"cordon", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
 			return true, cordon(ctx, c, node, *closed)
 		}, func() {
-			m.closedAt = time.Now()
+			m.closedAt = time.Time{}
+			if *closed {
+				m.closedAt = time.Now()
+			}
 			if m.closed == closed {
 				m.closed = nil
 			}

@@ -15,7 +15,7 @@ func (f *Fleet) Ready(id string) bool {
 // Cordon closes the machine's node to new pods, or opens it again, which ends a drain too. It returns at once.
 func (f *Fleet) Cordon(id string, closed bool) {
 	f.manage(id, func(m *manager) {
-		m.closed = &closed
+		m.close(closed)
 		if !closed {
 			m.draining, m.force, m.drained = false, false, false
 		}
@@ -35,7 +35,7 @@ func (f *Fleet) Drain(id string, force bool) (done bool) {
 			return
 		}
 		if !m.draining {
-			m.closed = new(true)
+			m.close(true)
 		}
 		m.draining, m.force = true, m.force || force
 	})

@@ -281,9 +281,10 @@ func history(u *updates) {
 func anotherKubernetes(u *updates) {
 	before := u.nodesOf(managedCluster)
 	u.kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p", `{"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
-	u.eventually("the pool to say that its control plane is older", func() error {
-		if got := u.kubectl("get", managedPool, "-o", conditionLines); !strings.Contains(got, "1.34") {
-			return fmt.Errorf("its conditions are\n%s", got)
+	u.eventually("the pool to have seen the version", func() error {
+		const path = `jsonpath={.status.version} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
+		if got := u.kubectl("get", managedPool, "-o", path); !strings.HasPrefix(got, "v1.34.0 ") {
+			return errors.New("it says " + got)
 		}
 		return nil
 	})
