@@ -5,7 +5,7 @@ const (
 	poolTemplates, poolBusy                = "pool/templates.go", "pool/busy.go"
 	groupDrift, groupRole, groupStart      = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/role.go", "cloud/aws/nodegroup/start.go"
 	groupObserve, groupRoll, groupVersions = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go", "cloud/aws/nodegroup/version.go"
-	groupUpdate                            = "cloud/aws/nodegroup/update.go"
+	groupUpdate, groupPolicies             = "cloud/aws/nodegroup/update.go", "cloud/aws/nodegroup/policies.go"
 )
 
 // templateTable is what goes wrong with the versions of launch templates, in both kinds.
@@ -95,7 +95,7 @@ var nodegroupTable = []Mutation{
 			{`if role.arn == "" || !role.ours {`, `if role.arn == "" || !role.ours && !mutated("role of others deleted") {`},
 		},
 	},
-	one("policies left to others", groupRole, "makes a role and attaches nothing to it",
+	one("policies left to others", groupPolicies, "makes a role and attaches nothing to it",
 		Explore, []string{"as desired", "busy", "storm", "quiet", "progress"},
 		`		if slices.Contains(role.attached, arn) {
 			continue
