@@ -63,8 +63,8 @@ func (v *view) deletable() bool {
 }
 
 // remakeStep deletes a group that the cloud failed to make or to delete, so that it is made again: where a restart was asked
-// for after it was made, or where it was made from what is wanted no more and can't be changed. A group that has brought a
-// node is never taken for that.
+// for after it was made, where it was made from what is wanted no more and can't be changed, or where its deletion, whoever
+// asked for that, has failed: it can serve no more then. A group that has brought a node is never taken for that.
 func (v *view) remakeStep() *Step {
 	if v.o.Group.Failed == nil || v.d.Held != nil || v.o.NodesUnknown || !v.deletable() {
 		return nil
@@ -87,6 +87,9 @@ func (v *view) remade() *Cause {
 	g := v.o.Group
 	if r := v.d.Restart; r != nil && !g.Created.IsZero() && g.Created.Before(r.Before) {
 		return &r.Cause
+	}
+	if !g.DeleteFailed.IsZero() {
+		return &Cause{"DeletionUnfinished", fmt.Sprintf("the %s was to be deleted, which failed: its deletion is finished, and it is made again", v.t.Group)}
 	}
 	if len(g.Unchangeable) == 0 {
 		return nil

@@ -69,6 +69,8 @@ func TestFailedGroup(t *testing.T) {
 		{"well, and differs", "a group that did not fail is never made again", wants(2), fleet(serving(2), stiff), "settled"},
 		{"not deleted", "what made the cloud give up is tried again, but not at once", wants(2, restartOf(time.Minute)), fleet(nil, none, brokenGroup, stuckGroup(4)), "waiting DeleteFailed, waiting InstancesLaunching"},
 		{"not deleted, after a rest", "then it is", wants(2, restartOf(time.Minute)), fleet(nil, none, brokenGroup, stuckGroup(5)), "DeleteGroup (Restart), waiting DeleteFailed, waiting InstancesLaunching"},
+		{"deleted by others, in vain", "it serves no more: the deletion is finished, and the group made again", wants(2), fleet(nil, none, stuckGroup(5)), "DeleteGroup (DeletionUnfinished), waiting DeleteFailed, waiting InstancesLaunching"},
+		{"deleted by others, in vain, with a node", "what serves is left", wants(2), fleet(serving(2), stuckGroup(5)), "waiting DeleteFailed, settled"},
 		{"pool deleted", "a group that was never made goes at once", wants(2, deleting), fleet(nil, none, brokenGroup), "DeleteGroup (PoolDeleted), waiting CreateFailed"},
 		{"pool deleted, not deleted", "its deletion is tried again after a rest, and said", wants(2, deleting), fleet(nil, none, stuckGroup(4)), "waiting DeleteFailed"},
 		{"pool deleted, drains", "nodes are drained meanwhile", wants(1, deleting), fleet(serving(1), stuckGroup(4)), "Drain i-1 (PoolDeleted), waiting DeleteFailed"},
