@@ -35,7 +35,7 @@ type Group struct {
 	Owner, Template string
 	Min, Max, Size  int
 	Deleting        bool
-	// Failed groups could never be made.
+	// Failed groups could not be made, or not be deleted: they serve nobody for good.
 	Failed bool
 	// Version is the number of the template's version that it launches from, zero for one that the cloud chooses. Content is
 	// what that makes machines of: user data and tags aside.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -98,7 +99,7 @@ func troubles() map[What]func(*World, Event) {
 		Meet:    func(w *World, e Event) { w.meeting = &e },
 		Away:    func(w *World, e Event) { w.faults++; w.workload.goAway(time.Duration(5+20*e.N) * time.Second) },
 		Block:   func(w *World, e Event) { w.faults++; w.workload.block(time.Duration(10+30*e.N) * time.Second) },
-		Unready: func(w *World, e Event) { w.faults++; w.workload.unready(time.Duration(10+30*e.N) * time.Second) },
+		Unready: turnUnready,
 	}
 }
 
@@ -263,4 +264,14 @@ func hooks(n int) []awsv1.AWSLifecycleHook {
 	}
 	hello, bye := hook("hello", awsv1.LifecycleTransitionInstanceLaunching), hook("bye", awsv1.LifecycleTransitionInstanceTerminating)
 	return [][]awsv1.AWSLifecycleHook{nil, {hello}, {bye}, {hello, bye}}[n%4]
+}
+
+// turnUnready takes every other node's readiness away for a while. EKS gives a node group up for good whose machines are not Ready
+// while it is made, whatever becomes of them: what is to be done about that is its owner's to say.
+func turnUnready(w *World, e Event) {
+	if n := w.account.nodegroup(); w.scenario.Managed && n != nil && n.Status == string(ekstypes.NodegroupStatusCreating) {
+		return
+	}
+	w.faults++
+	w.workload.unready(time.Duration(10+30*e.N) * time.Second)
 }

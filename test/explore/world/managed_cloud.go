@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
@@ -85,7 +86,7 @@ func (a *account) nodegroups(state simaws.State, there there) []oracle.Group {
 	for _, n := range state.Nodegroups {
 		out := oracle.Group{
 			Name: n.Name, Owner: n.Tags[tagOwner], Template: n.Source, Version: number(n.SourceVersion), Min: n.Min, Max: n.Max, Size: n.Desired,
-			Deleting: n.Status == "DELETING", Failed: n.Status == "CREATE_FAILED",
+			Deleting: n.Status == "DELETING", Failed: strings.HasSuffix(n.Status, "_FAILED"),
 			Print: fmt.Sprintf("%d..%d %s %s:%s %s %s %v %v %t", n.Min, n.Max, n.Role, n.Source, n.SourceVersion, n.Version, n.Release, n.Labels, n.Tags,
 				n.Status == "DELETING"),
 		}
