@@ -356,17 +356,19 @@ func (w *world) eventually(what string, try func() error) {
 	}
 }
 
-// logTails is the end of each log of a world, for a test that failed.
+// logTails is the end of each log of a world, and of each machine's console, for a test that failed.
 func logTails(dir string) string {
-	const most = 4000
+	const most, mostOfConsole = 4000, 800
 	var all strings.Builder
-	paths, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is right
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue
+	for pattern, most := range map[string]int{filepath.Join(dir, "logs", "*.log"): most, filepath.Join(dir, "sim", "machines", "*", "console.log"): mostOfConsole} {
+		paths, _ := filepath.Glob(pattern) // the pattern is right
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				continue
+			}
+			fmt.Fprintf(&all, "--- %s\n%s\n", strings.TrimPrefix(path, dir), text[max(0, len(text)-most):])
 		}
-		fmt.Fprintf(&all, "--- %s\n%s\n", filepath.Base(path), text[max(0, len(text)-most):])
 	}
 	return all.String()
 }
