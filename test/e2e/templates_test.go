@@ -324,6 +324,8 @@ func scaleManaged(u *updates) {
 
 func deleteManaged(u *updates) {
 	template := u.template(managedPool)
+	// The budget would keep the last machine, as it should.
+	u.workload(managedCluster, "delete", "deployment/pair", "poddisruptionbudget/pair")
 	u.kubectl("delete", "machinepool/eks-mmp-0", "--timeout", waitLimit.String())
 	u.told(managedPool, "GroupDeleted", "deleting the node group: the pool is being deleted")
 	u.eventually("nothing to be left of it", func() error {
