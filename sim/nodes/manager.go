@@ -23,7 +23,7 @@ const (
 	// drainPause is how soon evictions that a budget refused are tried again.
 	drainPause = time.Second
 	// bindingPause is how long a pod may still come to a node that was closed: the scheduler has chosen it before.
-	bindingPause = time.Second
+	bindingPause = 2 * time.Second
 	// managerFirst and managerMost space out tries against an API server that does not answer.
 	managerFirst, managerMost = 200 * time.Millisecond, 5 * time.Second
 	// managerCall bounds one call.

@@ -162,7 +162,7 @@ func anotherType(u *updates) {
 	u.applyTo(managedCluster, pairManifest)
 	u.workload(managedCluster, "wait", "deployment/pair", "--for=condition=Available", "--timeout", waitLimit.String())
 	seen := u.witness(managedCluster)
-	seen.byOthers()
+	seen.byCloud()
 	seen.begin()
 	before := map[string][]string{plainCluster: u.nodesOf(plainCluster), managedCluster: u.nodesOf(managedCluster)}
 	for _, pool := range bothPools {

@@ -29,6 +29,9 @@ type witness struct {
 	at string
 	// others says that somebody else drains nodes: cluster-api's own controller of Machines.
 	others bool
+	// cloud says that it is the cloud that drains and removes: EKS gives every drain a time, and asks for no more than that. Budgets
+	// hold all the same.
+	cloud bool
 	// evicted counts the pods that went because they were evicted; gone are the nodes that were deleted.
 	evicted int
 	gone    []string
@@ -108,6 +111,13 @@ func (s *witness) byOthers() {
 	s.others = true
 }
 
+// byCloud says that from now on the cloud itself drains and removes nodes.
+func (s *witness) byCloud() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others, s.cloud = true, true
+}
+
 // count keeps the least number.
 func (s *witness) count() {
 	serving := 0
@@ -150,7 +160,7 @@ func (s *witness) loseNode(o any) {
 		s.say("node %s was removed without a drain", n.Name)
 	}
 	for _, p := range s.pods {
-		if p.Spec.NodeName == n.Name && p.DeletionTimestamp == nil {
+		if p.Spec.NodeName == n.Name && p.DeletionTimestamp == nil && !s.cloud {
 			s.say("node %s was removed with pod %s on it", n.Name, p.Name)
 		}
 	}
@@ -178,7 +188,9 @@ func (s *witness) losePod(o any) {
 			return
 		}
 	}
-	s.say("pod %s went without an eviction: %v", p.Name, p.Status.Conditions)
+	if !s.cloud {
+		s.say("pod %s went without an eviction: %v", p.Name, p.Status.Conditions)
+	}
 }
 
 // seeBudget holds that never fewer pods are healthy than the budget wants, once it counts as many as there should be.
