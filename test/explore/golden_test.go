@@ -48,11 +48,11 @@ func eachGolden(t *testing.T, disturb func(t *testing.T, s world.Scenario, clean
 // every asks for all that golden scenarios can be disturbed by, which takes ten times as long.
 var every = flag.Bool("every", false, "disturb golden scenarios at every effect, right before and right after it")
 
-// picked are the places of the effects at which a golden scenario is disturbed: all calls that change the cloud, and of every
-// kind of write to an API server, of which there are many alike, the given number, spread over the scenario.
-func picked(effects []string, ofKind int) []int {
+// picked are the places of the effects at which a golden scenario is disturbed: of every call that changes the cloud, and of
+// every kind of write to an API server, of which there are many alike, the given numbers, spread over the scenario.
+func picked(effects []string, ofCall, ofKind int) []int {
 	if *every {
-		ofKind = len(effects)
+		ofCall, ofKind = len(effects), len(effects)
 	}
 	places := map[string][]int{}
 	for k, kind := range effects {
@@ -62,7 +62,7 @@ func picked(effects []string, ofKind int) []int {
 	for kind, all := range places {
 		n := min(ofKind, len(all))
 		if !strings.HasPrefix(kind, "mgmt ") && !strings.HasPrefix(kind, "wl ") {
-			n = len(all)
+			n = min(ofCall, len(all))
 		}
 		for k := range n {
 			list = append(list, all[(len(all)-1)*k/max(1, n-1)])
@@ -76,7 +76,7 @@ func picked(effects []string, ofKind int) []int {
 // would be the same but for reads, so that only every fourth run ends it there.
 func TestCrashAtEveryEffect(t *testing.T) {
 	eachGolden(t, func(t *testing.T, s world.Scenario, clean world.Result) {
-		list := picked(clean.Effects, 2)
+		list := picked(clean.Effects, len(clean.Effects), 2)
 		for n, k := range list {
 			for _, before := range []bool{true, false} {
 				if !*every && before != (n%4 == 0) {
@@ -93,7 +93,7 @@ func TestCrashAtEveryEffect(t *testing.T) {
 // A second manager is there, as while a lease changes hands, and runs a pass right before effects of the first.
 func TestTwoManagersMeetAtEveryEffect(t *testing.T) {
 	eachGolden(t, func(t *testing.T, s world.Scenario, clean world.Result) {
-		for _, k := range picked(clean.Effects, 1) {
+		for _, k := range picked(clean.Effects, 2, 1) {
 			with := s
 			with.Events = append([]world.Event{
 				{What: world.Rival, At: s.Counted(), N: 4}, {What: world.Meet, At: s.Counted(), N: k},
