@@ -49,7 +49,7 @@ func newWorld(t testing.TB, workload, management []client.Object) *world {
 	}
 	w := &world{refuse: map[string]error{}}
 	byNode := func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }
-	remote := fake.NewClientBuilder().WithScheme(scheme).WithObjects(workload...).
+	remote := fake.NewClientBuilder().WithScheme(scheme).WithObjects(copies(workload)...).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", byNode).
 		WithIndex(nodes.ProviderKeyIndex.Object, nodes.ProviderKeyIndex.Field, nodes.ProviderKeyIndex.ExtractValue).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -517,4 +517,13 @@ func TestUnexpected(t *testing.T) {
 			t.Errorf("%q: want %q, got %q", said, want, got)
 		}
 	}
+}
+
+// copies are objects of a test's own: the client writes into what it is given.
+func copies(list []client.Object) []client.Object {
+	own := make([]client.Object, len(list))
+	for k, o := range list {
+		own[k], _ = o.DeepCopyObject().(client.Object)
+	}
+	return own
 }

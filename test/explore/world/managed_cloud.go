@@ -1,7 +1,6 @@
 package world
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -122,13 +121,24 @@ func (a *account) roles(state simaws.State) []oracle.Role {
 	return list
 }
 
-// askedOfEKS is what a request to EKS asks for, as a trace shows it. It holds no secret.
+// tokenEKS is where the token of a request to EKS is that makes it once.
+const tokenEKS = "clientRequestToken"
+
+// askedOfEKS is what a request to EKS asks for, as a trace shows it: in one order, and without the token where the client makes one up.
+// It holds no secret.
 func askedOfEKS(req *http.Request, body []byte) string {
-	var text bytes.Buffer
-	if json.Compact(&text, body) != nil {
+	var asked map[string]any
+	if json.Unmarshal(body, &asked) != nil {
 		return req.URL.Path
 	}
-	return req.URL.Path + " " + text.String()
+	if strings.HasSuffix(req.URL.Path, "/update-config") {
+		delete(asked, tokenEKS)
+	}
+	text, err := json.Marshal(asked)
+	if err != nil {
+		return req.URL.Path
+	}
+	return req.URL.Path + " " + string(text)
 }
 
 // foretold is what will be once a request has been carried out that the cloud only begins: a node group's size is changed some

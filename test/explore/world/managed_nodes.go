@@ -40,11 +40,14 @@ func (l *workload) Drain(id string, force bool) bool {
 		return true
 	}
 	left := l.podsOn(node.Name)
-	if time.Now().Before(l.away) {
+	l.mu.Lock()
+	away, blocked := l.away, l.blocked
+	l.mu.Unlock()
+	if time.Now().Before(away) {
 		return len(left) == 0
 	}
 	for _, pod := range left {
-		if force || !time.Now().Before(l.blocked) {
+		if force || !time.Now().Before(blocked) {
 			l.expel(&pod)
 		}
 	}
@@ -92,8 +95,11 @@ func taint(t sim.Taint) corev1.Taint {
 
 // living is the node of a machine that runs, as it is; nil when there is none.
 func (l *workload) living(id string) *corev1.Node {
+	l.mu.Lock()
 	m := l.by[id]
-	if m == nil || !m.joined || !m.off.IsZero() {
+	runs := m != nil && m.joined && m.off.IsZero()
+	l.mu.Unlock()
+	if !runs {
 		return nil
 	}
 	return l.node(m)

@@ -43,6 +43,7 @@ type workload struct {
 	// homeless pods wait for room, pods counts all.
 	homeless, pods int
 
+	// mu guards what the cloud asks for in its own time, beside the world.
 	mu sync.Mutex
 	// powered are the machines that the cloud powered on and off since somebody looked.
 	powered []powered
@@ -159,7 +160,9 @@ func (l *workload) boot(on sim.Machine) {
 	if on.Managed != nil && !on.Managed.Own {
 		m.token = on.Managed.Token // the cloud's own images join by themselves
 	}
+	l.mu.Lock()
 	l.by[on.ID] = m
+	l.mu.Unlock()
 	takes := time.Duration((joinLeast + joinSpread*l.seed.Chance("join", on.ID)) * float64(time.Second))
 	l.world.at(on.Launched.Add(takes), func() { l.join(m) })
 }
@@ -170,7 +173,9 @@ func (l *workload) join(m *machine) {
 		l.world.trace.add("node", "%s does not join", m.ID)
 		return
 	}
+	l.mu.Lock()
 	m.joined = true
+	l.mu.Unlock()
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: m.Hostname}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID},
 		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: m.KubeletVersion}, Conditions: []corev1.NodeCondition{readiness(corev1.ConditionTrue)}},
@@ -209,7 +214,9 @@ func (l *workload) end(id string) {
 	if m == nil || !m.off.IsZero() {
 		return
 	}
+	l.mu.Lock()
 	m.off = time.Now()
+	l.mu.Unlock()
 	if !m.joined {
 		return
 	}

@@ -95,7 +95,9 @@ type World struct {
 	user      client.Client
 	processes []*process
 	started   int
+	// agenda is what is to be done later; the cloud adds to it as well, in its own time.
 	agenda    []appointment
+	agendaMu  sync.Mutex
 	wake      chan struct{}
 	apiFaults []APIFault
 	// meeting is what happens in the middle of the next pass, inside says that it is happening.
@@ -144,6 +146,8 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 
 // at makes an appointment. Those of one moment are kept in the order in which they were made.
 func (w *World) at(when time.Time, do func()) {
+	w.agendaMu.Lock()
+	defer w.agendaMu.Unlock()
 	k := slices.IndexFunc(w.agenda, func(a appointment) bool { return a.at.After(when) })
 	if k < 0 {
 		k = len(w.agenda)
@@ -184,10 +188,8 @@ func (w *World) until(end time.Time) {
 	for !w.gone {
 		w.workload.arrive()
 		now := time.Now()
-		if len(w.agenda) > 0 && !w.agenda[0].at.After(now) {
-			next := w.agenda[0]
-			w.agenda = w.agenda[1:]
-			next.do()
+		if do := w.dueBy(now); do != nil {
+			do()
 			continue
 		}
 		p, c, due := w.next()
@@ -207,11 +209,25 @@ func (w *World) until(end time.Time) {
 	}
 }
 
+// dueBy takes the first thing off the agenda that is due by then; nil when none is.
+func (w *World) dueBy(now time.Time) func() {
+	w.agendaMu.Lock()
+	defer w.agendaMu.Unlock()
+	if len(w.agenda) == 0 || w.agenda[0].at.After(now) {
+		return nil
+	}
+	next := w.agenda[0]
+	w.agenda = w.agenda[1:]
+	return next.do
+}
+
 // sooner is when something is to be done next.
 func (w *World) sooner(end time.Time, p *process, due time.Time) time.Time {
 	if p != nil && due.Before(end) {
 		end = due
 	}
+	w.agendaMu.Lock()
+	defer w.agendaMu.Unlock()
 	if len(w.agenda) > 0 && w.agenda[0].at.Before(end) {
 		end = w.agenda[0].at
 	}
