@@ -212,10 +212,7 @@ func inWords(service string, req *http.Request) (text string, named []string, er
 	default:
 		named = []string{} // nobody goes by other calls themselves; what the cloud does about a lower size comes later
 	}
-	if form.Get("Action") == "ModifyLaunchTemplate" {
-		form.Del("ClientToken") // the client makes one up
-	}
-	sum := sha256.Sum256([]byte(form.Encode()))
+	sum := sha256.Sum256([]byte(asSpecified(form)))
 	return strings.Join(append(words, "("+hex.EncodeToString(sum[:4])+")"), " "), named, nil
 }
 

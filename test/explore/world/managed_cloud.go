@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -167,4 +168,12 @@ func (a *account) foretold(operation string, req *http.Request, after oracle.Clo
 		}
 	}
 	return after
+}
+
+// asSpecified is a whole request without the token that the client makes up where nobody gives it one.
+func asSpecified(form url.Values) string {
+	if form.Get("Action") == "ModifyLaunchTemplate" {
+		form.Del("ClientToken")
+	}
+	return form.Encode()
 }

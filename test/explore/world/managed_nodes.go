@@ -110,3 +110,10 @@ func (l *workload) change(node *corev1.Node, format string, args ...any) {
 	l.world.trace.add("cloud", "node "+node.Name+" "+format, args...)
 	l.world.stir()
 }
+
+// guarded changes what the cloud looks at in its own time.
+func (l *workload) guarded(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}

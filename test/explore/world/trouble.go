@@ -26,9 +26,7 @@ func (l *workload) goAway(d time.Duration) {
 	if !now.Before(l.away) {
 		l.left = now
 	}
-	l.mu.Lock()
-	l.away = later(l.away, now.Add(d))
-	l.mu.Unlock()
+	l.guarded(func() { l.away = later(l.away, now.Add(d)) })
 	for _, at := range []time.Time{l.left.Add(noticed + time.Second), l.away} {
 		l.world.at(at, func() {
 			for _, p := range l.world.processes {
@@ -40,9 +38,7 @@ func (l *workload) goAway(d time.Duration) {
 
 // block lets the budget keep every pod for a while.
 func (l *workload) block(d time.Duration) {
-	l.mu.Lock()
-	l.blocked = later(l.blocked, time.Now().Add(d))
-	l.mu.Unlock()
+	l.guarded(func() { l.blocked = later(l.blocked, time.Now().Add(d)) })
 	l.allow(0)
 	l.world.at(l.blocked, func() {
 		if !time.Now().Before(l.blocked) {

@@ -160,9 +160,7 @@ func (l *workload) boot(on sim.Machine) {
 	if on.Managed != nil && !on.Managed.Own {
 		m.token = on.Managed.Token // the cloud's own images join by themselves
 	}
-	l.mu.Lock()
-	l.by[on.ID] = m
-	l.mu.Unlock()
+	l.guarded(func() { l.by[on.ID] = m })
 	takes := time.Duration((joinLeast + joinSpread*l.seed.Chance("join", on.ID)) * float64(time.Second))
 	l.world.at(on.Launched.Add(takes), func() { l.join(m) })
 }
@@ -173,9 +171,7 @@ func (l *workload) join(m *machine) {
 		l.world.trace.add("node", "%s does not join", m.ID)
 		return
 	}
-	l.mu.Lock()
-	m.joined = true
-	l.mu.Unlock()
+	l.guarded(func() { m.joined = true })
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: m.Hostname}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID},
 		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: m.KubeletVersion}, Conditions: []corev1.NodeCondition{readiness(corev1.ConditionTrue)}},
@@ -214,9 +210,7 @@ func (l *workload) end(id string) {
 	if m == nil || !m.off.IsZero() {
 		return
 	}
-	l.mu.Lock()
-	m.off = time.Now()
-	l.mu.Unlock()
+	l.guarded(func() { m.off = time.Now() })
 	if !m.joined {
 		return
 	}
