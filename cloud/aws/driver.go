@@ -17,7 +17,7 @@ type Options = session.Options
 // Driver runs AWSMachinePools. It is safe for concurrent use.
 type Driver struct {
 	sessions *session.Sessions
-	memories memories
+	memories session.Memories[memory]
 }
 
 var _ cloud.Driver[*awsv1.MachinePoolSource] = (*Driver)(nil)
@@ -90,7 +90,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	}
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, target.group, target.template, target.Owner.ID}, "\n")
-	p := &pass{c: c, t: target, now: now, memory: d.memories.of(key, now)}
+	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now)}
 	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now}
 	p.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition
 	p.memory.mu.Lock()

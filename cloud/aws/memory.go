@@ -22,15 +22,12 @@ const (
 	// visibleWithin is how long a read may still show a group as it was before a write: the service's reads are eventually
 	// consistent.
 	visibleWithin = 10 * time.Second
-	// memoryMost bounds the pools whose last reads are kept.
-	memoryMost = 8192
 )
 
 // memory are the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
 	mu         sync.Mutex
-	used       time.Time
 	group      groupRead
 	template   launch.Memory
 	hooks      hooksRead
@@ -68,43 +65,6 @@ type hooksRead struct {
 type activitiesRead struct {
 	issues []pool.Cause
 	at     time.Time
-}
-
-// memories are the last reads of all pools.
-type memories struct {
-	mu sync.Mutex
-	by map[string]*memory
-}
-
-// of gives a pool's memory. The key is everything that says which cloud objects are meant.
-func (m *memories) of(key string, now time.Time) *memory {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	found, ok := m.by[key]
-	if !ok {
-		m.makeRoom()
-		found = &memory{}
-		m.by[key] = found
-	}
-	found.used = now
-	return found
-}
-
-// makeRoom drops the memory that was not used for longest.
-func (m *memories) makeRoom() {
-	if m.by == nil {
-		m.by = map[string]*memory{}
-	}
-	if len(m.by) < memoryMost {
-		return
-	}
-	oldest := ""
-	for key, candidate := range m.by {
-		if oldest == "" || candidate.used.Before(m.by[oldest].used) {
-			oldest = key
-		}
-	}
-	delete(m.by, oldest)
 }
 
 // groupAsRead says whether the group need not be read again.

@@ -24,7 +24,7 @@ type Options struct {
 type Driver struct {
 	options  Options
 	sessions *session.Sessions
-	memories memories
+	memories session.Memories[memory]
 }
 
 var _ cloud.Driver[*awsv1.ManagedMachinePoolSource] = (*Driver)(nil)
@@ -101,7 +101,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	}
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, target.eks, target.name, target.template, target.Owner.ID}, "\n")
-	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.of(key, now)}
+	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.Of(key, now)}
 	p.memory.mu.Lock()
 	return p, nil
 }

@@ -1,0 +1,53 @@
+package session
+
+import (
+	"sync"
+	"time"
+)
+
+// memoriesMost bounds the pools of a kind whose last reads are kept.
+const memoriesMost = 8192
+
+// Memories are the last reads of all pools of a kind, each of them an M. Losing one costs a few reads and nothing else. The zero
+// Memories are empty; they are safe for concurrent use, what they give is not.
+type Memories[M any] struct {
+	mu sync.Mutex
+	by map[string]*kept[M]
+}
+
+// kept is what is known of one pool, and when that was last asked for.
+type kept[M any] struct {
+	is   M
+	used time.Time
+}
+
+// Of gives a pool's memory. The key is everything that says which cloud objects are meant.
+func (m *Memories[M]) Of(key string, now time.Time) *M {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found, ok := m.by[key]
+	if !ok {
+		m.makeRoom()
+		found = &kept[M]{}
+		m.by[key] = found
+	}
+	found.used = now
+	return &found.is
+}
+
+// makeRoom drops the memory that was not used for longest.
+func (m *Memories[M]) makeRoom() {
+	if m.by == nil {
+		m.by = map[string]*kept[M]{}
+	}
+	if len(m.by) < memoriesMost {
+		return
+	}
+	oldest := ""
+	for key, candidate := range m.by {
+		if oldest == "" || candidate.used.Before(m.by[oldest].used) {
+			oldest = key
+		}
+	}
+	delete(m.by, oldest)
+}
