@@ -35,6 +35,9 @@ type Target[S any] struct {
 	FailureDomains []string
 	// Remembered are the look-ups that earlier observations resolved, as they were kept on the object.
 	Remembered map[string]string
+	// Operations are the long-running operations that an earlier observation named, as they were kept on the object: hints to
+	// ask for the words of a failure, from which nothing else may be derived.
+	Operations []pool.Operation
 	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one, and Unshared one of which
 	// nothing was asked for other pools a moment ago. A driver's own writes always make older observations useless.
 	MaxAge time.Duration

@@ -140,6 +140,20 @@ type Observed struct {
 	// Remember are look-ups that were resolved during this observation (an image by its name), to be kept on the object,
 	// so that what the world publishes later rolls nothing by itself.
 	Remember map[string]string
+	// Operations are the cloud's long-running operations that were begun for the pool and whose end was not seen yet, newest
+	// last. They are kept on the object as hints, so that a failure can still be told about in the cloud's own words after
+	// a restart; nothing is decided by them.
+	Operations []Operation
+}
+
+// Operation is one long-running operation of the cloud, as far as it has to be known to ask about it again.
+type Operation struct {
+	// Type is the method by which it was begun: PUT, PATCH or DELETE.
+	Type string
+	// Resource is the cloud's ID of what it works on.
+	Resource string
+	// Token is what the cloud's own client takes to go on asking. It holds no secret.
+	Token string
 }
 
 // Latest is the template that new machines shall be launched from, as far as it exists: the newest of ours, or the wanted one
@@ -215,6 +229,9 @@ type Group struct {
 	// DeleteFailed is when the last deletion of the group ended without success, by the clock that Decide is handed; zero when
 	// none did.
 	DeleteFailed time.Time
+	// GrowFailed is when the cloud last gave up bringing machines that the group was asked for, by the clock that Decide is
+	// handed; zero when it did not, or has brought them since. Size is then what the cloud is left with.
+	GrowFailed time.Time
 }
 
 // InstanceState is an instance's place in its life.
@@ -263,6 +280,11 @@ type Instance struct {
 	Aside bool
 	// Differs names the object's fields in which its template differs from the wanted one, where that is known.
 	Differs []string
+	// Behind names the object's fields that the cloud can change on an instance that exists and that are not yet on this one as
+	// the group has them. They are no part of what makes an instance stale.
+	Behind []string
+	// Exposed says that the cloud may choose this instance by itself when somebody makes the group smaller.
+	Exposed bool
 	// Node is nil as long as the machine has not joined the workload cluster.
 	Node *Node
 }
@@ -336,6 +358,14 @@ type Traits struct {
 	// NoReplace says that no instance can be terminated without lowering the group's size: an instance is replaced by a
 	// removal, and by raising the size again.
 	NoReplace bool
+	// KeepsSurge says that the driver keeps Step.Surge beside the size and gives it back as Group.Surge, so that a rollout can
+	// surge by the size where somebody else sizes the group.
+	KeepsSurge bool
+	// Inline says that the template is a part of the group: there is one version of it, which CreateGroup makes with the group
+	// and PutTemplate changes on it. It goes with the group.
+	Inline bool
+	// DeletesBusy says that a group can be deleted whatever the cloud is doing to it.
+	DeletesBusy bool
 	// KeepsFailed says that failed instances stay until somebody removes them. Otherwise the cloud replaces them.
 	KeepsFailed bool
 }

@@ -5,9 +5,11 @@ type StepKind string
 
 // The steps that a driver starts, and Drain, which the Kubernetes edge starts.
 const (
-	// PutTemplate makes a new version of the template with the wanted content; the first one makes the template.
+	// PutTemplate makes a new version of the template with the wanted content; the first one makes the template. Where the
+	// template is a part of the group (Traits.Inline) it changes the group's own, and nothing else of the group.
 	PutTemplate StepKind = "PutTemplate"
-	// CreateGroup makes the group, with Size instances launched from Template.
+	// CreateGroup makes the group, with Size instances launched from Template, or from the template that it brings along
+	// (Traits.Inline).
 	CreateGroup StepKind = "CreateGroup"
 	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
 	UpdateGroup StepKind = "UpdateGroup"
@@ -26,6 +28,12 @@ const (
 	// SetAside takes the instances in Targets out of the group's count without stopping them, and leaves the group's size as
 	// it is, so that the group launches others in their place. They are seen as Aside until they are gone.
 	SetAside StepKind = "SetAside"
+	// Apply changes, on the instances in Targets and without replacing them, what Instance.Behind names: they get it as the
+	// group has it. They are of the wanted content, so that nothing else of them changes.
+	Apply StepKind = "Apply"
+	// Protect keeps the cloud from choosing the instances in Targets when somebody makes the group smaller. Our own removals
+	// name them all the same.
+	Protect StepKind = "Protect"
 	// Release lets the cloud go on with the instances in Targets, which a termination hook of ours holds and which are
 	// drained.
 	Release StepKind = "Release"
