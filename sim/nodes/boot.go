@@ -25,7 +25,7 @@ func (g *guest) boot() (joined, bool) {
 	if !g.until(localAt) {
 		return joined{}, false
 	}
-	g.print(initd, "Cloud-init v. 24.4 running 'init-local': %s in %s, address %s, hostname %s", g.ID, g.Zone, g.Address, g.Hostname)
+	g.print(initd, "Cloud-init v. 24.4 running 'init-local': %s in %s, address %s, hostname %s", g.ID, g.place(), g.Address, g.Hostname)
 	if !g.until(configAt) {
 		return joined{}, false
 	}
@@ -88,7 +88,8 @@ func (g *guest) readUserData() (*cloudinit.Config, bool) {
 	if len(g.UserData) == 0 && g.byItself() {
 		return &cloudinit.Config{}, true
 	}
-	facts := cloudinit.Instance{ID: g.ID, Type: g.Type, Hostname: g.Hostname, Address: g.Address, Cloud: g.Cloud, Region: g.Region, Zone: g.Zone, Arch: unameArch(g.arch())}
+	facts := cloudinit.Instance{ID: g.ID, Type: g.Type, Hostname: g.Hostname, Address: g.Address, Cloud: g.Cloud, Region: g.Region, Zone: g.Zone,
+		FaultDomain: g.FaultDomain, Arch: unameArch(g.arch())}
 	g.print(initd, "Cloud-init v. 24.4 running 'init': user data of %d bytes", len(g.UserData))
 	c, err := cloudinit.Parse(g.UserData, facts.Metadata(), g.included())
 	if err != nil {
@@ -217,7 +218,7 @@ func (g *guest) registration(spec *kubeadm.Join, config *cloudinit.Config) (kube
 // hardware is what a Node says about its machine, whoever it is in its cluster.
 func (g *guest) hardware(host string) kubelet.Registration {
 	return kubelet.Registration{
-		ProviderID: g.ProviderID, Zone: g.Zone, Region: g.Region, Type: g.Type, Hostname: host, Address: g.Address,
+		ProviderID: g.ProviderID, Zone: g.topology(), Region: g.Region, Type: g.Type, Hostname: host, Address: g.Address,
 		Arch: g.arch(), Version: g.KubeletVersion, CPUs: g.CPUs, MemoryMiB: g.MemoryMiB,
 	}
 }
@@ -247,12 +248,40 @@ func (g *guest) hostname(config *cloudinit.Config) string {
 	return g.Hostname
 }
 
-// graviton finds AWS's instance types with Arm processors: a letter g among the attributes behind the generation, and a1.
-var graviton = regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`)
+// topology is the zone that the cloud's controller manager labels a Node with. On Azure that is the zone with its location, and
+// the fault domain for a machine that is in no zone.
+func (g *guest) topology() string {
+	switch {
+	case g.Cloud != azure:
+		return g.Zone
+	case g.Zone != "":
+		return strings.ToLower(g.Region) + "-" + g.Zone
+	default:
+		return g.FaultDomain
+	}
+}
+
+// place is where the machine is, for its console.
+func (g *guest) place() string {
+	if zone := g.topology(); zone != "" && zone != g.FaultDomain {
+		return zone
+	}
+	return g.Region
+}
+
+// azure is the name of Azure among the clouds.
+const azure = "azure"
+
+// arm finds, by cloud, the machine types with Arm processors: on AWS a letter g among the attributes behind the generation, and
+// a1; on Azure a letter p there.
+var arm = map[string]*regexp.Regexp{
+	"aws": regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`),
+	azure: regexp.MustCompile(`^Standard_[A-Z]+[0-9]+(-[0-9]+)?[a-oq-z]*p[a-z]*_v[0-9]+$`),
+}
 
 // arch is the machine's architecture as Go names it.
 func (g *guest) arch() string {
-	if g.Cloud == "aws" && graviton.MatchString(g.Type) {
+	if types := arm[g.Cloud]; types != nil && types.MatchString(g.Type) {
 		return "arm64"
 	}
 	return "amd64"

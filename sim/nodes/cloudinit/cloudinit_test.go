@@ -99,6 +99,29 @@ func checkFiles(t *testing.T, all []cloudinit.File) {
 	}
 }
 
+// TestMetadataOnAzure: what cloud-init knows of a machine there has other names, and its zone is the fault domain.
+func TestMetadataOnAzure(t *testing.T) {
+	t.Parallel()
+	machine := cloudinit.Instance{ID: "0f-1", Type: "Standard_D2s_v3", Hostname: "capz-mp-0000001", Cloud: "azure", Region: "westus2", Zone: "2", FaultDomain: "1", Arch: "x86_64"}
+	for _, c := range []struct{ reason, template, want string }{
+		{"the published manifest's spelling", `{{ ds.meta_data["local_hostname"] }}`, "capz-mp-0000001"},
+		{"what the metadata service answers is kept whole", "{{ ds.meta_data.imds.compute.location }}-{{ ds.meta_data.imds.compute.zone }}", "westus2-2"},
+		{"its zone is the fault domain", "{{ v1.availability_zone }} {{ v1.platform }}", "1 azure"},
+		{"AWS's names are not there", "{{ ds.meta_data.instance_type }}", "CI_MISSING_JINJA_VAR/ds.meta_data.instance_type"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			got, err := cloudinit.Parse([]byte("## template: jinja\n#cloud-config\nwrite_files:\n- path: /f\n  content: '"+c.template+"'\n"), machine.Metadata(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := string(got.Files[0].Content); text != c.want {
+				t.Errorf("want %q, got %q", c.want, text)
+			}
+		})
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ reason, template, want, fails, warns string }{

@@ -2,6 +2,7 @@ package cloudinit
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,6 +17,8 @@ type Metadata map[string]any
 type Instance struct {
 	ID, Type, Hostname, Address string
 	Cloud, Region, Zone         string
+	// FaultDomain of a machine on Azure.
+	FaultDomain string
 	// Arch as uname prints it: x86_64, aarch64.
 	Arch string
 }
@@ -31,7 +34,23 @@ func (i Instance) Metadata() Metadata {
 		"instance_id": i.ID, "instance_type": i.Type, "hostname": i.Hostname, "local_hostname": i.Hostname, "local_ipv4": i.Address,
 		"placement": map[string]any{"availability_zone": i.Zone, "region": i.Region},
 	}
+	if i.Cloud == "azure" {
+		i.onAzure(v1, meta)
+	}
 	return Metadata{"v1": v1, "ds": map[string]any{"meta_data": meta}}
+}
+
+// onAzure lays out what cloud-init finds there: the answer of the metadata service as it is, and in the place of the zone the
+// fault domain.
+func (i Instance) onAzure(v1, meta map[string]any) {
+	v1["availability_zone"] = i.FaultDomain
+	maps.DeleteFunc(meta, func(name string, _ any) bool { return name != "instance_id" && name != "local_hostname" })
+	meta["imds"] = map[string]any{
+		"compute": map[string]any{
+			"name": i.Hostname, "location": i.Region, "zone": i.Zone, "platformFaultDomain": i.FaultDomain, "vmId": i.ID, "vmSize": i.Type,
+			"azEnvironment": "AzurePublicCloud", "provider": "Microsoft.Compute", "osProfile": map[string]any{"computerName": i.Hostname},
+		},
+	}
 }
 
 // platform is cloud-init's name of the metadata service, which for AWS is not the cloud's.
