@@ -35,7 +35,7 @@ func TestRequests(t *testing.T) {
 		recorder := tracetest.NewSpanRecorder()
 		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("test")
 		budget := wire.Budget{Key: "k", Burst: 1, PerSecond: 0.0001}
-		transport := wire.New(wire.Options{Around: Requests(tracer), Budget: func(wire.Call) wire.Budget { return budget }, Base: answers(func(*http.Request) (*http.Response, error) {
+		transport := wire.New(wire.Options{Around: Requests(tracer), Budgets: func(wire.Call) []wire.Budget { return []wire.Budget{budget} }, Base: answers(func(*http.Request) (*http.Response, error) {
 			if c.status == 0 {
 				return nil, errors.New("broken")
 			}

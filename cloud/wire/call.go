@@ -12,6 +12,8 @@ type Call struct {
 	Service, Operation string
 	// Account is whatever tells accounts apart; Region is where the call goes.
 	Account, Region string
+	// Resource is the one thing that is asked about, where a cloud keeps budgets for each. It is no label of metrics.
+	Resource string
 }
 
 // String is the form that messages and policies use: "autoscaling:DescribeAutoScalingGroups".

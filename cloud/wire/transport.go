@@ -22,8 +22,10 @@ const (
 type Options struct {
 	// Base sends the requests. Default: a copy of the standard library's transport.
 	Base http.RoundTripper
-	// Budget is the bucket that a call belongs to. Without it no call has a budget.
-	Budget func(Call) Budget
+	// Budgets are the buckets that a call takes from, all of them. Without it no call has a budget.
+	Budgets func(Call) []Budget
+	// Left reads what the header of a reply tells of the call's buckets, where a cloud tells it.
+	Left func(Call, http.Header) []Left
 	// Hook is told about every request.
 	Hook Hook
 	// Around is told about the beginning of every request too.
@@ -45,8 +47,11 @@ func New(o Options) *Transport {
 	if o.Base == nil {
 		o.Base = defaultBase()
 	}
-	if o.Budget == nil {
-		o.Budget = func(Call) Budget { return Budget{} }
+	if o.Budgets == nil {
+		o.Budgets = func(Call) []Budget { return nil }
+	}
+	if o.Left == nil {
+		o.Left = func(Call, http.Header) []Left { return nil }
 	}
 	if o.Hook == nil {
 		o.Hook = Hooks{}
@@ -85,9 +90,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		ended(r)
 		t.options.Hook.Done(call, r)
 	}
-	budget := t.options.Budget(call)
+	budgets := t.options.Budgets(call)
 	start := t.options.Now()
-	if wait := t.budgets.take(budget, start); wait > 0 {
+	if wait := t.budgets.take(budgets, start); wait > 0 {
 		closeBody(req)
 		done(Result{Limited: true})
 		return nil, &Exhausted{Call: call, After: wait}
@@ -108,12 +113,20 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	reply.Body = &bounded{ReadCloser: reply.Body, done: cancel}
 	done(Result{Status: reply.StatusCode, Duration: now.Sub(start)})
-	if refusesForNow(reply.StatusCode) {
-		if after := RetryAfter(reply.Header, now); after > 0 {
-			t.budgets.shut(budget, now.Add(after))
-		}
-	}
+	t.learn(call, budgets, reply, now)
 	return reply, nil
+}
+
+// learn takes over what a reply tells of the call's buckets.
+func (t *Transport) learn(call Call, budgets []Budget, reply *http.Response, now time.Time) {
+	left := t.options.Left(call, reply.Header)
+	t.budgets.told(budgets, left, now)
+	if !refusesForNow(reply.StatusCode) {
+		return
+	}
+	if after := RetryAfter(reply.Header, now); after > 0 {
+		t.budgets.shut(budgets, left, now.Add(after))
+	}
 }
 
 func refusesForNow(status int) bool {

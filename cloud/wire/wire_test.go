@@ -102,8 +102,8 @@ func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := &base{status: http.StatusOK}
 		seen := &log{}
-		transport := New(Options{Base: answers, Hook: seen, Budget: func(c Call) Budget {
-			return Budget{Key: c.Service + c.Account, Burst: 2, PerSecond: 0.5}
+		transport := New(Options{Base: answers, Hook: seen, Budgets: func(c Call) []Budget {
+			return []Budget{{Key: c.Service + c.Account, Burst: 2, PerSecond: 0.5}}
 		}})
 		read := Call{Service: "s", Operation: "Read", Account: "a"}
 		for range 2 {
@@ -141,7 +141,7 @@ func TestBudget(t *testing.T) {
 func TestRetryAfterShutsTheBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := &base{status: http.StatusServiceUnavailable, header: http.Header{"Retry-After": {"30"}}}
-		transport := New(Options{Base: answers, Budget: func(Call) Budget { return Budget{Key: "k", Burst: 100, PerSecond: 100} }})
+		transport := New(Options{Base: answers, Budgets: func(Call) []Budget { return []Budget{{Key: "k", Burst: 100, PerSecond: 100}} }})
 		if err := send(t.Context(), t, transport, Call{}); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestHeldBackClosesTheBody(t *testing.T) {
-	transport := New(Options{Base: &base{status: http.StatusOK}, Budget: func(Call) Budget { return Budget{Key: "k", Burst: 1, PerSecond: 0.001} }})
+	transport := New(Options{Base: &base{status: http.StatusOK}, Budgets: func(Call) []Budget { return []Budget{{Key: "k", Burst: 1, PerSecond: 0.001}} }})
 	if err := send(t.Context(), t, transport, Call{}); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,9 @@ const (
 // wideReads have a smaller bucket than other reads, because they can be asked for everything at once.
 var wideReads = map[string]bool{"DescribeSecurityGroups": true, "DescribeInstances": true}
 
+// budgetsOf is the one bucket of a call.
+func budgetsOf(c wire.Call) []wire.Budget { return []wire.Budget{budgetOf(c)} }
+
 // budgetOf is the bucket of a call.
 func budgetOf(c wire.Call) wire.Budget {
 	key := strings.Join([]string{c.Account, c.Region, c.Service}, "/")

@@ -167,7 +167,7 @@ func (s *Sessions) transport(settings awssdk.Config, account string) *wire.Trans
 		base = buildable.GetTransport()
 	}
 	s.transports[at] = wire.New(wire.Options{
-		Base: base, Budget: budgetOf, Hook: s.options.Hook, Around: s.options.Around, Now: s.options.Now, Timeout: s.options.Timeout,
+		Base: base, Budgets: budgetsOf, Hook: s.options.Hook, Around: s.options.Around, Now: s.options.Now, Timeout: s.options.Timeout,
 	})
 	return s.transports[at]
 }
