@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 // IdentityView is who asks the cloud for a cluster, where that is not the controller with its own credentials: access
@@ -75,59 +77,41 @@ func (i *IdentityView) DeepCopy() *IdentityView {
 // AccessKeys are what requests are signed with. They print, and are encoded, as their hash.
 //
 // +kubebuilder:object:generate=false
-type AccessKeys struct{ sealed *sealedKeys }
-
-// sealedKeys, behind one more pointer, is text that fmt does not follow: where it can call no method it prints what it
-// finds, and through the first pointer of a bad verb too.
-type sealedKeys *keyTexts
-
-type keyTexts struct{ id, secret, token string }
+type AccessKeys struct{ sealed common.Sealed }
 
 // NewAccessKeys seals an access key, its secret, and the session token that belongs to them if they are temporary.
 func NewAccessKeys(id, secret, sessionToken string) AccessKeys {
-	hidden := sealedKeys(&keyTexts{id: id, secret: secret, token: sessionToken})
-	return AccessKeys{sealed: &hidden}
+	// Strings: nothing here can fail to be encoded.
+	text, _ := json.Marshal([3]string{id, secret, sessionToken})
+	return AccessKeys{sealed: common.Seal(string(text))}
 }
 
 // Empty says that there are none.
-func (k AccessKeys) Empty() bool { return k.sealed == nil }
+func (k AccessKeys) Empty() bool { return k.sealed.Empty() }
 
 // Reveal gives the texts. They must reach nothing but the signer of requests.
 func (k AccessKeys) Reveal() (id, secret, sessionToken string) {
-	if k.sealed == nil {
-		return "", "", ""
+	var texts [3]string
+	if !k.Empty() {
+		// It is what NewAccessKeys wrote.
+		_ = json.Unmarshal([]byte(k.sealed.Reveal()), &texts)
 	}
-	texts := *k.sealed
-	return texts.id, texts.secret, texts.token
+	return texts[0], texts[1], texts[2]
 }
 
 // Equal says whether both are the same keys.
-func (k AccessKeys) Equal(other AccessKeys) bool {
-	if k.Empty() || other.Empty() {
-		return k.Empty() == other.Empty()
-	}
-	return **k.sealed == **other.sealed
-}
+func (k AccessKeys) Equal(other AccessKeys) bool { return k.sealed.Equal(other.sealed) }
 
 // String shows the hash, never the keys.
 func (k AccessKeys) String() string {
 	if k.Empty() {
 		return "no access keys"
 	}
-	return "access keys " + k.hash()[:12]
+	return "access keys " + k.sealed.Hash()[:12]
 }
 
 // GoString shows the hash, never the keys, for %#v.
 func (k AccessKeys) GoString() string { return k.String() }
 
 // MarshalJSON encodes the hash, never the keys.
-func (k AccessKeys) MarshalJSON() ([]byte, error) { return json.Marshal(k.hash()) }
-
-func (k AccessKeys) hash() string {
-	if k.Empty() {
-		return ""
-	}
-	id, secret, token := k.Reveal()
-	sum := sha256.Sum256([]byte(id + "\n" + secret + "\n" + token))
-	return hex.EncodeToString(sum[:])
-}
+func (k AccessKeys) MarshalJSON() ([]byte, error) { return k.sealed.MarshalJSON() }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 // The kinds that say who asks the cloud for a cluster. They belong to the ecosystem's AWS provider, as AWSCluster does.
@@ -62,7 +62,7 @@ func IdentityRefOf(place *unstructured.Unstructured) (*IdentityReference, error)
 // +kubebuilder:object:generate=false
 type IdentitySource struct {
 	// Allowed are the namespaces whose clusters may use the identity.
-	Allowed *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+	Allowed *common.AllowedNamespaces `json:"allowedNamespaces,omitempty"`
 	// SecretRef names the secret of a static identity, in the controller's own namespace.
 	SecretRef string `json:"secretRef,omitempty"`
 	// RoleARN and the fields that follow are those of a role identity.
@@ -82,49 +82,11 @@ func IdentitySourceOf(u *unstructured.Unstructured) (IdentitySource, error) {
 		Spec IdentitySource `json:"spec,omitempty"`
 	}
 	err := read(u, &fields)
+	if a := fields.Spec.Allowed; a != nil && a.Selector != nil && a.Selector.MatchLabels == nil && a.Selector.MatchExpressions == nil {
+		// An empty selector is what the provider's own client writes for none: the field is no pointer there.
+		a.Selector = nil
+	}
 	return fields.Spec, err
-}
-
-// AllowedNamespaces say whose clusters may use an identity: nobody's where there are none at all, everybody's where they
-// are empty, else those of the namespaces that are listed or selected.
-//
-// +kubebuilder:object:generate=false
-type AllowedNamespaces struct {
-	// List of names.
-	List []string `json:"list,omitempty"`
-	// Selector over the namespaces' labels; an empty one selects nothing.
-	Selector metav1.LabelSelector `json:"selector,omitempty"`
-}
-
-// ByName says whether a namespace is allowed whatever its labels are.
-func (a *AllowedNamespaces) ByName(namespace string) bool {
-	if a == nil {
-		return false
-	}
-	if a.List == nil && a.Selector.MatchLabels == nil && a.Selector.MatchExpressions == nil {
-		return true
-	}
-	for _, name := range a.List {
-		if name == namespace {
-			return true
-		}
-	}
-	return false
-}
-
-// Labels is what selects further namespaces; nil when nothing does. The error is that of a selector which means nothing.
-func (a *AllowedNamespaces) Labels() (labels.Selector, error) {
-	if a == nil {
-		return nil, nil
-	}
-	selector, err := metav1.LabelSelectorAsSelector(&a.Selector)
-	if err != nil {
-		return nil, fmt.Errorf("spec.allowedNamespaces.selector: %w", err)
-	}
-	if selector.Empty() {
-		return nil, nil
-	}
-	return selector, nil
 }
 
 func read(u *unstructured.Unstructured, fields any) error {

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 func object(t *testing.T, text string) *unstructured.Unstructured {
@@ -156,7 +158,7 @@ spec:
   sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}
 `))
 	want := IdentitySource{
-		Allowed: &AllowedNamespaces{List: []string{"ns"}}, RoleARN: "arn:aws:iam::1:role/r", SessionName: "s", DurationSeconds: 900, InlinePolicy: "{}",
+		Allowed: &common.AllowedNamespaces{List: []string{"ns"}}, RoleARN: "arn:aws:iam::1:role/r", SessionName: "s", DurationSeconds: 900, InlinePolicy: "{}",
 		PolicyARNs: []string{"arn:aws:iam::1:policy/p"}, ExternalID: "e",
 		SourceIdentityRef: &IdentityReference{Kind: ControllerIdentityKind, Name: ControllerIdentityName},
 	}
