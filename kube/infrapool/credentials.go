@@ -12,12 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/pool"
 )
 
 // DefaultIdentityNamespace is where the secrets of identities lie when nothing is said: the namespace of our own manifests.
 const DefaultIdentityNamespace = "muster-system"
+
+// keepIdentity is the key under which an object remembers which identity its cluster names.
+const keepIdentity = "identity"
 
 // The reasons for which a pool has nobody to ask the cloud in its name.
 const (
@@ -48,23 +52,58 @@ func Unidentifiedf(reason, format string, args ...any) *Unidentified {
 	return &Unidentified{Cause: pool.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)}}
 }
 
+// NamedBy says which field named what an Unidentified error is about; an error of the API server is left as it is.
+func NamedBy(field string, err error) error {
+	var nobody *Unidentified
+	if errors.As(err, &nobody) {
+		return Unidentifiedf(nobody.Cause.Reason, "%s: %s", field, nobody.Cause.Message)
+	}
+	return err
+}
+
+// IdentityField is where the cluster's infrastructure names its identity, for messages. When that is gone it is where the
+// object remembers it.
+func (in Inputs) IdentityField() string {
+	if in.Place == nil {
+		return "metadata.annotations[" + ResolvedAnnotation + "]: " + keepIdentity
+	}
+	return in.Place.GetKind() + " " + in.Place.GetNamespace() + "/" + in.Place.GetName() + ": spec.identityRef"
+}
+
+// RememberedIdentity is the identity that the object remembers, as KeepIdentity was given it; empty when it remembers none.
+func (in Inputs) RememberedIdentity() string { return in.Resolved[keepIdentity] }
+
+// KeepIdentity is what the object has to remember of the identity that its cluster names, empty for none. Nothing is written
+// for clusters that never named an identity.
+func (in Inputs) KeepIdentity(ref string) map[string]string {
+	_, known := in.Resolved[keepIdentity]
+	if ref != "" || known && in.Place != nil {
+		return map[string]string{keepIdentity: ref}
+	}
+	return nil
+}
+
 // Credentials reads what identities are made of, for one object, and notes what it read, so that a change of that wakes
 // the object.
 type Credentials struct {
 	// Namespace of the object.
 	Namespace string
-	// SecretNamespace is where the secrets of identities lie.
+	// SecretNamespace is where the secrets of identities lie that lie in no namespace themselves.
 	SecretNamespace string
 
-	reader client.Reader
-	watch  func(context.Context, client.Object) error
-	read   []origin
+	sources *Sources
+	read    []origin
 }
 
-// Identity reads an object that lies in no namespace. What does not exist is Unidentified.
-func (c *Credentials) Identity(ctx context.Context, gk schema.GroupKind, name string) (*unstructured.Unstructured, error) {
-	c.note(origin{kind: gk.Kind, name: name})
-	gvk, err := contract.GVK(ctx, c.reader, gk)
+// Identity reads the object that stands for an identity; without a namespace in the key it is one that lies in none. What
+// does not exist is Unidentified.
+func (c *Credentials) Identity(ctx context.Context, gk schema.GroupKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+	name := key.Name
+	if key.Namespace != "" {
+		name = key.String()
+	}
+	c.note(origin{kind: gk.Kind, namespace: key.Namespace, name: key.Name})
+	gvk, err := contract.GVK(ctx, c.sources.reader, gk)
 	if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
 		return nil, Unidentifiedf(ReasonIdentityMissing, "%s %s can't be read: %v", gk.Kind, name, err)
 	}
@@ -73,10 +112,10 @@ func (c *Credentials) Identity(ctx context.Context, gk schema.GroupKind, name st
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
-	if err := c.watch(ctx, u); err != nil {
+	if err := c.sources.watch(ctx, u); err != nil {
 		return nil, err
 	}
-	err = c.reader.Get(ctx, client.ObjectKey{Name: name}, u)
+	err = c.sources.reader.Get(ctx, key, u)
 	if apierrors.IsNotFound(err) {
 		return nil, Unidentifiedf(ReasonIdentityMissing, "%s %s does not exist", gk.Kind, name)
 	}
@@ -87,11 +126,13 @@ func (c *Credentials) Identity(ctx context.Context, gk schema.GroupKind, name st
 }
 
 // Secret reads a secret of an identity. What does not exist is Unidentified.
-func (c *Credentials) Secret(ctx context.Context, name string) (*corev1.Secret, error) {
-	key := client.ObjectKey{Namespace: c.SecretNamespace, Name: name}
+func (c *Credentials) Secret(ctx context.Context, key client.ObjectKey) (*corev1.Secret, error) {
 	c.note(origin{kind: kindSecret, namespace: key.Namespace, name: key.Name})
+	if err := c.sources.watchSecrets(ctx, key.Namespace); err != nil {
+		return nil, err
+	}
 	secret := &corev1.Secret{}
-	err := c.reader.Get(ctx, key, secret)
+	err := c.sources.reader.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
 		return nil, Unidentifiedf(ReasonIdentityMissing, "secret %s does not exist", key)
 	}
@@ -101,15 +142,36 @@ func (c *Credentials) Secret(ctx context.Context, name string) (*corev1.Secret, 
 	return secret, nil
 }
 
-// Labels are those of the object's namespace.
-func (c *Credentials) Labels(ctx context.Context) (labels.Set, error) {
+// Allow asks an identity whether clusters of the object's namespace may use it. Who is not allowed is Unidentified.
+func (c *Credentials) Allow(ctx context.Context, identity string, a *common.AllowedNamespaces) error {
+	if a.ByName(c.Namespace) {
+		return nil
+	}
+	selector, err := a.Labels()
+	if err != nil {
+		return Unidentifiedf(ReasonIdentityInvalid, "%s: %v", identity, err)
+	}
+	if selector != nil {
+		labels, err := c.labels(ctx)
+		if err != nil {
+			return err
+		}
+		if selector.Matches(labels) {
+			return nil
+		}
+	}
+	return Unidentifiedf(ReasonIdentityNotAllowed, "%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", identity, c.Namespace)
+}
+
+// labels are those of the object's namespace.
+func (c *Credentials) labels(ctx context.Context) (labels.Set, error) {
 	c.note(origin{kind: kindNamespace, name: c.Namespace})
 	namespace := &corev1.Namespace{}
 	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kindNamespace))
-	if err := c.watch(ctx, namespace); err != nil {
+	if err := c.sources.watch(ctx, namespace); err != nil {
 		return nil, err
 	}
-	if err := c.reader.Get(ctx, client.ObjectKey{Name: c.Namespace}, namespace); err != nil {
+	if err := c.sources.reader.Get(ctx, client.ObjectKey{Name: c.Namespace}, namespace); err != nil {
 		return nil, fmt.Errorf("read namespace %s: %w", c.Namespace, err)
 	}
 	return namespace.Labels, nil
@@ -118,7 +180,7 @@ func (c *Credentials) Labels(ctx context.Context) (labels.Set, error) {
 func (c *Credentials) note(s origin) { c.read = append(c.read, s) }
 
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsclustercontrolleridentities;awsclusterstaticidentities;awsclusterroleidentities,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsclustercontrolleridentities;awsclusterstaticidentities;awsclusterroleidentities;azureclusteridentities,verbs=get;list;watch
 
 // identify finds who asks the cloud for the object. The cause says why nobody may; the error is one of the API server.
 func (r *Reconciler[O, S]) identify(ctx context.Context, s *scope[O], in Inputs, t *Translation[S]) (*pool.Cause, error) {
@@ -126,12 +188,9 @@ func (r *Reconciler[O, S]) identify(ctx context.Context, s *scope[O], in Inputs,
 	if !ok {
 		return nil, nil
 	}
-	from := &Credentials{Namespace: s.object.GetNamespace(), SecretNamespace: r.IdentityNamespace, reader: r.Client, watch: r.watchSource}
-	if from.SecretNamespace == "" {
-		from.SecretNamespace = DefaultIdentityNamespace
-	}
+	from := r.sources.For(s.object.GetNamespace())
 	keep, err := a.Identify(ctx, in, from, t.Spec)
-	r.sources.use(client.ObjectKeyFromObject(s.object), from.read)
+	r.sources.Use(client.ObjectKeyFromObject(s.object), from)
 	t.Keep = merged(keep, t.Keep)
 	var nobody *Unidentified
 	if errors.As(err, &nobody) {

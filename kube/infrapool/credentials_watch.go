@@ -1,16 +1,23 @@
 package infrapool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/cluster-api/controllers/external"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 // The kinds of the core group that identities rest on.
@@ -22,20 +29,49 @@ const (
 // origin is one object that an identity rests on.
 type origin struct{ kind, namespace, name string }
 
-// sources are what the objects' identities rested on in their last passes. They are not state: after a start of the process
-// every object has a pass.
-type sources struct {
+// Sources are what the identities of one controller's objects rested on in their last passes, and wake these objects when
+// that changes. They are not state: after a start of the process every object has a pass.
+type Sources struct {
+	reader          client.Reader
+	secretNamespace string
+
+	manager    ctrl.Manager
+	controller controller.Controller
+	tracker    *external.ObjectTracker
+
 	mu     sync.Mutex
 	byUser map[types.NamespacedName][]origin
 	users  map[origin]map[types.NamespacedName]bool
+	// elsewhere are the namespaces whose secrets are watched by caches of their own.
+	elsewhere map[string]bool
 }
 
-func newSources() *sources {
-	return &sources{byUser: map[types.NamespacedName][]origin{}, users: map[origin]map[types.NamespacedName]bool{}}
+// NewSources makes the sources of one controller. The secrets of identities that lie in no namespace lie in secretNamespace,
+// or DefaultIdentityNamespace.
+func NewSources(reader client.Reader, secretNamespace string) *Sources {
+	return &Sources{
+		reader: reader, secretNamespace: cmp.Or(secretNamespace, DefaultIdentityNamespace),
+		byUser: map[types.NamespacedName][]origin{}, users: map[origin]map[types.NamespacedName]bool{}, elsewhere: map[string]bool{},
+	}
 }
 
-// use replaces what an object's identity rests on; nothing forgets the object.
-func (s *sources) use(user types.NamespacedName, read []origin) {
+// Watching lets changes wake the controller's objects. Without it there is a look by the clock alone. The manager's cache
+// has all secrets of the secrets' own namespace, and the controller watches them.
+func (s *Sources) Watching(mgr ctrl.Manager, c controller.Controller, tracker *external.ObjectTracker) {
+	s.manager, s.controller, s.tracker = mgr, c, tracker
+}
+
+// For reads the identities of an object in the namespace.
+func (s *Sources) For(namespace string) *Credentials {
+	return &Credentials{Namespace: namespace, SecretNamespace: s.secretNamespace, sources: s}
+}
+
+// Use replaces what an object's identity rests on; nil forgets the object.
+func (s *Sources) Use(user types.NamespacedName, c *Credentials) {
+	var read []origin
+	if c != nil {
+		read = c.read
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slices.Equal(s.byUser[user], read) {
@@ -60,40 +96,79 @@ func (s *sources) use(user types.NamespacedName, read []origin) {
 	}
 }
 
+// SecretRequests are the requests for the objects whose identities rest on a secret.
+func (s *Sources) SecretRequests(secret client.Object) []ctrl.Request {
+	return s.requests(origin{kind: kindSecret, namespace: secret.GetNamespace(), name: secret.GetName()})
+}
+
 // requests are those for the objects whose identities rest on an origin.
-func (s *sources) requests(of origin) []ctrl.Request {
+func (s *Sources) requests(of origin) []ctrl.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []ctrl.Request
 	for user := range s.users[of] {
 		all = append(all, ctrl.Request{NamespacedName: user})
 	}
-	slices.SortFunc(all, func(a, b ctrl.Request) int {
-		if a.String() < b.String() {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b ctrl.Request) int { return cmp.Compare(a.String(), b.String()) })
 	return all
 }
 
-// watchSource wakes the objects whose identities rest on an object of the given kind when that changes.
-func (r *Reconciler[O, S]) watchSource(ctx context.Context, o client.Object) error {
-	if r.watches.tracker == nil {
+// watch wakes the objects whose identities rest on an object of the given kind when that changes.
+func (s *Sources) watch(ctx context.Context, o client.Object) error {
+	if s.tracker == nil {
 		return nil
 	}
 	kind := o.GetObjectKind().GroupVersionKind().Kind
 	wake := func(_ context.Context, o client.Object) []ctrl.Request {
-		return r.sources.requests(origin{kind: kind, namespace: o.GetNamespace(), name: o.GetName()})
+		return s.requests(origin{kind: kind, namespace: o.GetNamespace(), name: o.GetName()})
 	}
-	if err := r.watches.tracker.Watch(ctrl.LoggerFrom(ctx), o, handler.EnqueueRequestsFromMapFunc(wake),
+	if err := s.tracker.Watch(ctrl.LoggerFrom(ctx), o, handler.EnqueueRequestsFromMapFunc(wake),
 		predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{})); err != nil {
 		return fmt.Errorf("watch %s: %w", kind, err)
 	}
 	return nil
 }
 
-// sourceSecretRequests are the requests for the objects whose identities rest on a secret.
-func (r *Reconciler[O, S]) sourceSecretRequests(secret client.Object) []ctrl.Request {
-	return r.sources.requests(origin{kind: kindSecret, namespace: secret.GetNamespace(), name: secret.GetName()})
+// watchSecrets wakes the objects whose identities rest on secrets of a namespace. Of secrets outside their own namespace the
+// manager's cache has those of clusters alone, so that such a namespace gets a cache of its own, of nothing but the names and
+// versions of its secrets.
+func (s *Sources) watchSecrets(ctx context.Context, namespace string) error {
+	if s.manager == nil || namespace == s.secretNamespace {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.elsewhere[namespace] {
+		return nil
+	}
+	names, err := cache.New(s.manager.GetConfig(), cache.Options{
+		HTTPClient: s.manager.GetHTTPClient(), Scheme: s.manager.GetScheme(), Mapper: s.manager.GetRESTMapper(),
+		DefaultNamespaces: map[string]cache.Config{namespace: {}}, DefaultTransform: nameAndVersion,
+	})
+	if err != nil {
+		return fmt.Errorf("make a cache of the secrets of namespace %s: %w", namespace, err)
+	}
+	if err := s.manager.Add(names); err != nil {
+		return fmt.Errorf("run the cache of the secrets of namespace %s: %w", namespace, err)
+	}
+	secret := &metav1.PartialObjectMetadata{}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kindSecret))
+	wake := func(_ context.Context, o client.Object) []ctrl.Request { return s.SecretRequests(o) }
+	if err := s.controller.Watch(source.Kind[client.Object](names, secret, handler.EnqueueRequestsFromMapFunc(wake), predicate.ResourceVersionChangedPredicate{})); err != nil {
+		return fmt.Errorf("watch the secrets of namespace %s: %w", namespace, err)
+	}
+	s.elsewhere[namespace] = true
+	ctrl.LoggerFrom(ctx).V(2).Info("watching the secrets of identities", "namespace", namespace)
+	return nil
+}
+
+// nameAndVersion is all of a secret's metadata that is kept: enough to know that it has changed.
+func nameAndVersion(o any) (any, error) {
+	whole, ok := o.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return nil, fmt.Errorf("want the metadata of a secret to cache, got %T", o)
+	}
+	return &metav1.PartialObjectMetadata{TypeMeta: whole.TypeMeta, ObjectMeta: metav1.ObjectMeta{
+		Namespace: whole.Namespace, Name: whole.Name, UID: whole.UID, ResourceVersion: whole.ResourceVersion,
+	}}, nil
 }

@@ -17,10 +17,10 @@ func TestSources(t *testing.T) {
 	user := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: name} }
 	secret := origin{kindSecret, "muster-system", "keys"}
 	role := origin{kind: "AWSClusterRoleIdentity", name: "r"}
-	s := newSources()
-	s.use(user("b"), []origin{role, secret})
-	s.use(user("a"), []origin{role})
-	s.use(user("a"), []origin{role})
+	s := NewSources(nil, "")
+	s.Use(user("b"), &Credentials{read: []origin{role, secret}})
+	s.Use(user("a"), &Credentials{read: []origin{role}})
+	s.Use(user("a"), &Credentials{read: []origin{role}})
 	want := func(reason string, of origin, names string) {
 		t.Helper()
 		if got := fmt.Sprint(s.requests(of)); got != names {
@@ -29,10 +29,10 @@ func TestSources(t *testing.T) {
 	}
 	want("both read it, each once, in order", role, "[ns/a ns/b]")
 	want("one read it", secret, "[ns/b]")
-	s.use(user("b"), []origin{role})
+	s.Use(user("b"), &Credentials{read: []origin{role}})
 	want("what a pass no longer reads wakes nobody", secret, "[]")
-	s.use(user("a"), nil)
-	s.use(user("b"), nil)
+	s.Use(user("a"), nil)
+	s.Use(user("b"), nil)
 	want("objects that are gone are forgotten", role, "[]")
 	if len(s.byUser)+len(s.users) > 0 {
 		t.Errorf("want nothing kept for objects that are gone, got %v %v", s.byUser, s.users)
@@ -42,13 +42,13 @@ func TestSources(t *testing.T) {
 // A secret of an identity wakes the pools beside those that boot from it.
 func TestSecretOfIdentityWakes(t *testing.T) {
 	t.Parallel()
-	r := &Reconciler[*awsv1.AWSMachinePool, string]{sources: newSources()}
-	r.sources.use(types.NamespacedName{Namespace: "ns", Name: "p"}, []origin{{kindSecret, "muster-system", "keys"}})
-	got := r.sourceSecretRequests(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "muster-system", Name: "keys"}})
+	r := &Reconciler[*awsv1.AWSMachinePool, string]{sources: NewSources(nil, "")}
+	r.sources.Use(types.NamespacedName{Namespace: "ns", Name: "p"}, &Credentials{read: []origin{{kindSecret, "muster-system", "keys"}}})
+	got := r.sources.SecretRequests(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "muster-system", Name: "keys"}})
 	if fmt.Sprint(got) != "[ns/p]" {
 		t.Errorf("want a request for the pool, got %v", got)
 	}
-	if got := r.sourceSecretRequests(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"}}); len(got) > 0 {
+	if got := r.sources.SecretRequests(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"}}); len(got) > 0 {
 		t.Errorf("want none for a secret of the same name elsewhere, got %v", got)
 	}
 }

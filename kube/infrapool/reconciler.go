@@ -79,7 +79,7 @@ type Reconciler[O Object, S any] struct {
 	driver  *remembering[S]
 	engine  *engine.Engine[S]
 	stale   *staleReads
-	sources *sources
+	sources *Sources
 	begin   sync.Once
 	began   time.Time
 	watches watches
@@ -98,7 +98,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		driver:  driver,
 		engine:  engine.New(driver, engine.Options{Steady: o.Steady}),
 		stale:   newStaleReads(),
-		sources: newSources(),
+		sources: NewSources(o.Client, o.IdentityNamespace),
 	}
 }
 
@@ -107,7 +107,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 	o := r.kind.New()
 	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
 		r.stale.forget(req.NamespacedName)
-		r.sources.use(req.NamespacedName, nil)
+		r.sources.Use(req.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
 			err = r.releaseMachines(ctx, req.NamespacedName)
 		}

@@ -122,6 +122,7 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 	r.watches = watches{controller: c, tracker: &external.ObjectTracker{
 		Controller: c, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), PredicateLogger: &log,
 	}}
+	r.sources.Watching(mgr, c, r.watches.tracker)
 	return nil
 }
 
@@ -169,7 +170,7 @@ func (r *Reconciler[O, S]) clusterRequests(ctx context.Context, cluster client.O
 }
 
 func (r *Reconciler[O, S]) secretRequests(ctx context.Context, secret client.Object) []ctrl.Request {
-	return append(r.requestsWhere(ctx, secret.GetNamespace(), DataSecretField, secret.GetName()), r.sourceSecretRequests(secret)...)
+	return append(r.requestsWhere(ctx, secret.GetNamespace(), DataSecretField, secret.GetName()), r.sources.SecretRequests(secret)...)
 }
 
 // requestsWhere are the requests for the MachinePools with a value in an index. A look-up that fails finds none: the next

@@ -6,19 +6,16 @@ package awsidentity
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/kube/infrapool"
 )
-
-// keepIdentity is the key under which an object remembers which identity its cluster names.
-const keepIdentity = "identity"
 
 // chainLimit bounds how many identities rest on one another. STS lets roles be chained, each for an hour at most; nobody's
 // way is longer than a few.
@@ -31,47 +28,32 @@ const (
 
 // Identify is infrapool.Identified for all AWS kinds: it puts who asks into the view of the cluster.
 func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *awsv1.ClusterView) (map[string]string, error) {
-	ref, field, err := reference(in)
+	ref, err := reference(in)
 	if err != nil {
 		return nil, infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, "%v", err)
 	}
-	keep := kept(in, ref)
 	if ref == nil {
-		return keep, nil
+		return in.KeepIdentity(""), nil
 	}
+	keep := in.KeepIdentity(ref.String())
 	c := &chain{from: from}
-	if err := c.follow(ctx, *ref, field); err != nil {
+	if err := c.follow(ctx, *ref, in.IdentityField()); err != nil {
 		return keep, err
 	}
 	cluster.Identity = c.identity(ref.String())
 	return keep, nil
 }
 
-// reference is the identity that the cluster names, and where it does. When the cluster's infrastructure is gone, the
-// object remembers it.
-func reference(in infrapool.Inputs) (*awsv1.IdentityReference, string, error) {
+// reference is the identity that the cluster names. When the cluster's infrastructure is gone, the object remembers it.
+func reference(in infrapool.Inputs) (*awsv1.IdentityReference, error) {
 	if in.Place != nil {
-		ref, err := awsv1.IdentityRefOf(in.Place)
-		return ref, in.Place.GetKind() + " " + in.Place.GetNamespace() + "/" + in.Place.GetName() + ": spec.identityRef", err
+		return awsv1.IdentityRefOf(in.Place)
 	}
-	text := in.Resolved[keepIdentity]
-	if text == "" {
-		return nil, "", nil
+	if in.RememberedIdentity() == "" {
+		return nil, nil
 	}
-	ref, err := awsv1.ParseIdentityReference(text)
-	return &ref, "metadata.annotations[" + infrapool.ResolvedAnnotation + "]: " + keepIdentity, err
-}
-
-// kept is what the object has to remember. Nothing is written for clusters that never named an identity.
-func kept(in infrapool.Inputs, ref *awsv1.IdentityReference) map[string]string {
-	_, known := in.Resolved[keepIdentity]
-	switch {
-	case ref != nil:
-		return map[string]string{keepIdentity: ref.String()}
-	case known && in.Place != nil:
-		return map[string]string{keepIdentity: ""}
-	}
-	return nil
+	ref, err := awsv1.ParseIdentityReference(in.RememberedIdentity())
+	return &ref, err
 }
 
 // chain is the way from a cluster's reference to the credentials that it begins with.
@@ -98,15 +80,15 @@ func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field s
 	if ref.Kind == awsv1.ControllerIdentityKind && ref.Name != awsv1.ControllerIdentityName {
 		return invalid("%s.name is %q: the one %s is named %s", field, ref.Name, ref.Kind, awsv1.ControllerIdentityName)
 	}
-	u, err := c.from.Identity(ctx, schema.GroupKind{Group: awsv1.GroupVersion.Group, Kind: ref.Kind}, ref.Name)
+	u, err := c.from.Identity(ctx, schema.GroupKind{Group: awsv1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Name: ref.Name})
 	if err != nil {
-		return named(err, field)
+		return infrapool.NamedBy(field, err)
 	}
 	source, err := awsv1.IdentitySourceOf(u)
 	if err != nil {
 		return invalid("%v", err)
 	}
-	if err := c.allowed(ctx, ref, source.Allowed); err != nil {
+	if err := c.from.Allow(ctx, ref.String(), source.Allowed); err != nil {
 		return err
 	}
 	switch ref.Kind {
@@ -118,37 +100,15 @@ func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field s
 	return nil
 }
 
-// allowed asks every identity on the way whether the cluster's namespace may use it.
-func (c *chain) allowed(ctx context.Context, ref awsv1.IdentityReference, a *awsv1.AllowedNamespaces) error {
-	if a.ByName(c.from.Namespace) {
-		return nil
-	}
-	selector, err := a.Labels()
-	if err != nil {
-		return invalid("%s: %v", ref, err)
-	}
-	if selector != nil {
-		labels, err := c.from.Labels(ctx)
-		if err != nil {
-			return err
-		}
-		if selector.Matches(labels) {
-			return nil
-		}
-	}
-	return infrapool.Unidentifiedf(infrapool.ReasonIdentityNotAllowed,
-		"%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", ref, c.from.Namespace)
-}
-
 // static takes the keys out of the secret. It never says what they are.
 func (c *chain) static(ctx context.Context, ref awsv1.IdentityReference, source awsv1.IdentitySource) error {
 	field := ref.String() + ": spec.secretRef"
 	if source.SecretRef == "" {
 		return invalid("%s is empty: want the name of a secret in namespace %s", field, c.from.SecretNamespace)
 	}
-	secret, err := c.from.Secret(ctx, source.SecretRef)
+	secret, err := c.from.Secret(ctx, client.ObjectKey{Namespace: c.from.SecretNamespace, Name: source.SecretRef})
 	if err != nil {
-		return named(err, field)
+		return infrapool.NamedBy(field, err)
 	}
 	for _, key := range []string{keyID, keySecret} {
 		if len(secret.Data[key]) == 0 {
@@ -196,13 +156,4 @@ func (c *chain) way(last awsv1.IdentityReference) string {
 
 func invalid(format string, args ...any) error {
 	return infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, format, args...)
-}
-
-// named says which field named what does not exist; an error of the API server is left as it is.
-func named(err error, field string) error {
-	var nobody *infrapool.Unidentified
-	if errors.As(err, &nobody) {
-		return infrapool.Unidentifiedf(nobody.Cause.Reason, "%s: %s", field, nobody.Cause.Message)
-	}
-	return err
 }
