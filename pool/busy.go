@@ -11,7 +11,19 @@ import (
 // not the one that it goes back to. Versions are deleted only at rest, for nobody can tell what the work still needs.
 var changesGroup = map[StepKind]bool{
 	UpdateGroup: true, Resize: true, Remove: true, Replace: true, SetAside: true, StartRoll: true, DeleteGroup: true,
-	DefaultTemplate: true, PruneTemplates: true,
+	DefaultTemplate: true, PruneTemplates: true, Apply: true, Protect: true,
+}
+
+// waits says that a step waits until the cloud's work on the group has ended.
+func (v *view) waits(kind StepKind) bool {
+	switch kind {
+	case PutTemplate:
+		return v.t.Inline
+	case DeleteGroup:
+		return !v.t.DeletesBusy
+	default:
+		return changesGroup[kind]
+	}
 }
 
 // busy says what the cloud is doing to the group. A roll of its own that keeps the group to itself is such work too.
@@ -41,7 +53,7 @@ func (v *view) quiet(steps ...*Step) []*Step {
 		return steps
 	}
 	for k, s := range steps {
-		if s != nil && changesGroup[s.Kind] {
+		if s != nil && v.waits(s.Kind) {
 			steps[k] = nil
 		}
 	}
@@ -50,7 +62,9 @@ func (v *view) quiet(steps ...*Step) []*Step {
 
 // drainsNow says that a member whose turn has come may be drained: a drain that has begun goes on, but while the cloud is at
 // work none begins that a removal has to follow.
-func (v *view) drainsNow(m *member) bool { return m.asked() || v.busy() == nil }
+func (v *view) drainsNow(m *member) bool {
+	return m.asked() || v.busy() == nil || v.d.Deleting && v.t.DeletesBusy
+}
 
 // deleteRest is how long after a deletion that the cloud gave up another one is begun. Nobody says how often it has failed
 // already, so that the pause is that of a permanent failure: a dozen tries an hour.

@@ -53,7 +53,7 @@ func loops() []loop {
 }
 
 // clouds are the kinds of cloud on which a loop is played: what a scale set, a plain group and one that sets machines aside can.
-var clouds = map[string]Traits{"replaces": quick(), "sets aside": onQuick(setsAside), "only removes": onQuick(noReplace)}
+var clouds = map[string]Traits{"replaces": quick(), "sets aside": onQuick(setsAside), "only removes": onQuick(noReplace), "scale set": onQuick(scaleSet)}
 
 func onQuick(change func(*Traits)) Traits {
 	tr := quick()

@@ -48,7 +48,11 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 		return Plan{Waiting: append(slices.Clone(o.Issues), *notThere(o, t)), Settled: true}
 	}
 	p := Plan{}
-	if put, provide := templateStep(d, o, t), provideStep(d, o, t); put != nil || provide != nil {
+	var put *Step
+	if !t.Inline {
+		put = templateStep(d, o, t)
+	}
+	if provide := provideStep(d, o, t); put != nil || provide != nil {
 		p.first(d, put, provide)
 		return p
 	}
@@ -69,7 +73,7 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 // as long as the calls that it waits for. The rounds of drains come last, for a drain may take days and each of its rounds is a step.
 func planKeep(d Desired, v *view) Plan {
 	v.choose()
-	p := Plan{Waiting: v.waiting(), Instances: v.verdicts(), Forecast: v.forecast(), Budget: v.budget(), Rollout: v.rollout()}
+	p := Plan{Waiting: v.waiting(), Instances: v.verdicts(), InPlace: v.inPlace(), Forecast: v.forecast(), Budget: v.budget(), Rollout: v.rollout()}
 	p.Settled = v.settled() && p.Rollout.State != RolloutInProgress
 	p.Refused = d.Strategy.bothZero()
 	if v.bounds() != nil {
@@ -79,7 +83,7 @@ func planKeep(d Desired, v *view) Plan {
 	p.first(d, v.quiet(
 		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(),
 		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), begins, v.releaseStep(),
-		v.startRollStep(), v.defaultStep(), v.pruneStep(), rounds)...)
+		v.startRollStep(), v.applyStep(), v.defaultStep(), v.pruneStep(), v.protectStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {
 		p.Waiting = v.turns()
 	}

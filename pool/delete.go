@@ -38,7 +38,7 @@ func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
 // planCleanUp deletes what is left when the group has gone.
 func planCleanUp(d Desired, o Observed, t Traits) Plan {
 	var template *Step
-	if slices.ContainsFunc(o.Versions, func(v Template) bool { return !v.Given }) {
+	if !t.Inline && slices.ContainsFunc(o.Versions, func(v Template) bool { return !v.Given }) {
 		template = &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is in use no more", t.Template)}}
 	}
 	rest := cleanUpStep(o, t)

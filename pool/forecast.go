@@ -20,6 +20,9 @@ func (v *view) verdicts() []Verdict {
 // allow together (rule 10).
 func (v *view) forecast() []Wave {
 	size := v.surge + v.unavailable
+	if v.placesAreOthers() {
+		size = v.surge
+	}
 	if v.left == 0 || size == 0 || v.state == RolloutPaused || v.state == RolloutNone {
 		return nil
 	}

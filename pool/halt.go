@@ -67,8 +67,8 @@ func (v *view) forbidden() (RolloutState, *Cause) {
 		return RolloutNone, v.d.Strategy.bothZero()
 	case v.bounds() != nil:
 		return RolloutWaiting, v.bounds()
-	case v.d.External && v.t.NoReplace:
-		return RolloutNone, &Cause{"SizedElsewhere", fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size", v.t.Group)}
+	case v.d.External && v.t.NoReplace && v.surge == 0:
+		return RolloutNone, &Cause{"SizedElsewhere", fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size, unless another may be launched beside it", v.t.Group)}
 	}
 	return "", nil
 }

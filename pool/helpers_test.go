@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 // now is the moment of every table.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-var traits = Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 3}
+// It is a cloud of no special gifts.
+var traits = Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 3, KeepsSurge: true}
 
 // version is the template version of a number.
 func version(n int, content, data string) Template {
@@ -150,6 +151,9 @@ func victims(d Desired, o Observed, n int) []string {
 	}
 	return ids
 }
+
+// surged has so many of its size added for a rollout.
+func surged(n int) func(*Observed) { return func(o *Observed) { o.Group.Surge = n } }
 
 func percent(n int) IntOrPercent { return IntOrPercent{Value: n, Percent: true} }
 

@@ -28,12 +28,20 @@ func (c *ideal) do(t failer, s Step) {
 	g := c.o.Group
 	switch s.Kind {
 	case PutTemplate:
-		v := c.o.Wanted
-		v.Ref = fmt.Sprintf("lt:%d", 100+c.next)
-		c.next++
-		c.o.Versions = append([]Template{v}, c.o.Versions...)
+		c.template()
 	case CreateGroup:
 		c.o.Group = &Group{ID: "arn", Size: s.Size, Template: s.Template}
+		if c.tr.Inline {
+			c.template()
+		}
+	case Apply, Protect:
+		for k, i := range c.o.Instances {
+			if named(s)(i) && s.Kind == Protect {
+				c.o.Instances[k].Exposed = false
+			} else if named(s)(i) {
+				c.o.Instances[k].Behind = nil
+			}
+		}
 	case Provide:
 		c.o.Needs = slices.DeleteFunc(slices.Clone(c.o.Needs), func(f string) bool { return slices.Contains(s.Fields, f) })
 	case CleanUp:
@@ -96,6 +104,18 @@ func (c *ideal) do(t failer, s Step) {
 	}
 }
 
+// template makes a version of what is wanted. A group that holds its template launches from it at once, and forgets what was
+// before.
+func (c *ideal) template() {
+	v := c.o.Wanted
+	v.Ref = fmt.Sprintf("lt:%d", 100+c.next)
+	c.next++
+	c.o.Versions = append([]Template{v}, c.o.Versions...)
+	if c.tr.Inline {
+		c.o.Versions, c.o.Group.Template = c.o.Versions[:1], v.Ref
+	}
+}
+
 // named says whether a step names an instance.
 func named(s Step) func(i Instance) bool {
 	return func(i Instance) bool {
@@ -133,7 +153,7 @@ func (c *ideal) roll() {
 		if c.tr.RollsChanges {
 			old = i.Template != c.version(roll.Template.Ref)
 		}
-		if i.State == Running && old {
+		if (i.State == Running || i.State == Failed && c.tr.KeepsFailed) && old {
 			c.o.Instances[k].State = Terminating
 			return
 		}
@@ -199,10 +219,16 @@ func (c *ideal) tick() {
 	if c.o.Group.Deleting {
 		if len(c.o.Instances) == 0 {
 			c.o.Group = nil
+			if c.tr.Inline {
+				c.o.Versions = nil
+			}
 		}
 		return
 	}
 	c.o.Group.Busy = nil
+	if !c.o.Group.GrowFailed.IsZero() && c.now.Sub(c.o.Group.GrowFailed) > 5*time.Minute {
+		c.o.Group.GrowFailed = time.Time{}
+	}
 	if slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return i.Node != nil }) {
 		c.o.Group.Failed = nil
 	}
@@ -311,6 +337,9 @@ func (c *ideal) pointed(d Desired) bool {
 	if !launches.Fixed && !launches.Given && slices.ContainsFunc(c.o.Versions, func(v Template) bool { return v.Fixed && ours(v) }) && c.settledOn(d) {
 		return false
 	}
+	if c.tr.Inline && !slices.Contains(d.DataLost, launches.Data) {
+		return true
+	}
 	return launches.Ref == latest.Ref && (latest.Given || latest.Data == c.o.Wanted.Data)
 }
 
@@ -321,7 +350,13 @@ func (c *ideal) settledOn(d Desired) bool {
 
 // rests says that no rollout is held up in its middle.
 func (c *ideal) rests(d Desired) bool {
-	return d.RolloutHeld == nil && d.Strategy.bothZero() == nil && !c.tr.NoReplace
+	return d.RolloutHeld == nil && d.Strategy.bothZero() == nil && !(c.tr.NoReplace && d.External)
+}
+
+// noSurge says that the strategy lets none be launched beside those that there are.
+func (c *ideal) noSurge(d Desired) bool {
+	surge, _ := d.Strategy.limits(c.o.Group.Size)
+	return surge == 0
 }
 
 // waitsForRoll says that the group is pointed at its template by a roll that may not begin.
@@ -335,7 +370,7 @@ func (c *ideal) waitsForRoll(d Desired) bool {
 // isStale says that a machine is left that should have been replaced.
 func (c *ideal) isStale(d Desired) bool {
 	switch {
-	case d.RolloutHeld != nil, !d.External && outOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.External && c.tr.NoReplace, d.Strategy == nil && !c.tr.Rolls:
+	case d.RolloutHeld != nil, !d.External && outOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.External && c.tr.NoReplace && (!c.tr.KeepsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.Rolls:
 		return false
 	}
 	return slices.ContainsFunc(c.o.Instances, func(i Instance) bool {

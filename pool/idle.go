@@ -25,6 +25,9 @@ const (
 	// failedRest is how old a failed instance is before it is replaced; it doubles with every other one that is as young,
 	// up to failedRestMost.
 	failedRest, failedRestMost = time.Minute, 15 * time.Minute
+	// failedRestLeast is that rest where only we bring another in its place: the cloud does not slow down for us then, and
+	// there is nobody who remembers how many have failed before.
+	failedRestLeast = growRest
 )
 
 // few is how many instances that serve nobody go at a time.
@@ -40,7 +43,7 @@ func (v *view) servesNobody(i *Instance) *Cause {
 	made := born(i)
 	late := func() bool { return !made.IsZero() && v.passed(made.Add(deadline)) }
 	switch n := i.Node; {
-	case i.State == Failed:
+	case i.State == Failed && !v.runs(i):
 		return &Cause{"Failed", "the instance failed"}
 	case n == nil && late():
 		return &Cause{"NeverJoined", "it has not joined the cluster in time"}
@@ -92,6 +95,9 @@ func (v *view) rested() func(m *member) bool {
 	rest := failedRestMost
 	if young < 5 {
 		rest = min(failedRest<<max(0, young-1), failedRestMost)
+	}
+	if v.t.NoReplace {
+		rest = max(rest, failedRestLeast)
 	}
 	return func(m *member) bool { return v.reached(born(m.Instance).Add(rest)) }
 }

@@ -20,6 +20,8 @@ type Plan struct {
 	Gone bool
 	// Instances are those that there is a reason to remove or to replace, now or later, in the order of Observed.
 	Instances []Verdict
+	// InPlace are those that the cloud changes without replacing them, now or later, in the order of Observed.
+	InPlace []Verdict
 	// Forecast are the waves in which the rest of a rollout by Strategy replaces instances, if nothing goes wrong.
 	Forecast []Wave
 	// Budget is what the rollout and every other step of ours may take.

@@ -199,8 +199,8 @@ type Group struct {
 	ID string
 	// Size is the number of machines that the group itself is asked to keep; those that are set aside are not in it.
 	Size int
-	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size. It is needed
-	// only where somebody else sizes the group and instances can't be set aside. It never says more than was added.
+	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size
+	// (Traits.KeepsSurge). It is needed only where somebody else sizes the group. It never says more than was added.
 	Surge int
 	// Zones is how many zones the group spreads its machines over; zero when the driver does not say. Only plans need it.
 	Zones int
@@ -358,8 +358,8 @@ type Traits struct {
 	// NoReplace says that no instance can be terminated without lowering the group's size: an instance is replaced by a
 	// removal, and by raising the size again.
 	NoReplace bool
-	// KeepsSurge says that the driver keeps Step.Surge beside the size and gives it back as Group.Surge, so that a rollout can
-	// surge by the size where somebody else sizes the group.
+	// KeepsSurge says that the driver keeps Step.Surge beside the size and gives it back as Group.Surge, so that a surge by the
+	// size can be told from what somebody else asks for who sizes the group. Without it there is no such surge then.
 	KeepsSurge bool
 	// Inline says that the template is a part of the group: there is one version of it, which CreateGroup makes with the group
 	// and PutTemplate changes on it. It goes with the group.

@@ -48,6 +48,8 @@ func anInstance(id string) *rapid.Generator[Instance] {
 		if rapid.IntRange(0, 3).Draw(t, "joined") > 0 {
 			i.Node = aNode(id).Draw(t, "node")
 		}
+		i.Exposed = rapid.IntRange(0, 5).Draw(t, "exposed") == 0
+		i.Behind = rapid.SampledFrom([][]string{nil, nil, nil, {"tags"}}).Draw(t, "behind")
 		switch rapid.IntRange(0, 15).Draw(t, "special") {
 		case 0:
 			i.Condemned = &Cause{"MachineDeleted", "x"}
@@ -92,6 +94,9 @@ func aFleet() *rapid.Generator[Observed] {
 			Surge:    rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "surge"),
 			Content:  rapid.SampledFrom([]string{"", "", "", "v1:9", "v1:1"}).Draw(t, "launches content"),
 		}
+		if rapid.IntRange(0, 5).Draw(t, "growth failed") == 0 {
+			o.Group.GrowFailed = now.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "failed to grow before")) * time.Minute)
+		}
 		troubled(t, o.Group)
 		if rapid.IntRange(0, 4).Draw(t, "roll") == 0 {
 			o.Roll = aRoll().Draw(t, "roll")
@@ -130,10 +135,17 @@ func aRoll() *rapid.Generator[*Roll] {
 func someTraits() *rapid.Generator[Traits] {
 	return rapid.Custom(func(t *rapid.T) Traits {
 		tr := traits
+		if rapid.IntRange(0, 4).Draw(t, "scale set") == 0 {
+			tr = onQuick(scaleSet)
+			tr.RemoveBatch = 3
+			return tr
+		}
 		tr.Rolls, tr.SetsAside, tr.KeepsFailed = rapid.Bool().Draw(t, "rolls"), rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed")
 		tr.NoReplace = !tr.SetsAside && rapid.IntRange(0, 3).Draw(t, "no replace") == 0
 		tr.RollsChanges = tr.Rolls && rapid.IntRange(0, 2).Draw(t, "rolls changes") == 0
 		tr.CancelsNot = tr.Rolls && rapid.Bool().Draw(t, "cancels not")
+		tr.KeepsSurge, tr.DeletesBusy = rapid.IntRange(0, 3).Draw(t, "keeps surge") > 0, rapid.Bool().Draw(t, "deletes busy")
+		tr.Inline = !tr.Rolls && rapid.Bool().Draw(t, "inline")
 		return tr
 	})
 }
@@ -150,10 +162,27 @@ func seenBy(tr Traits, o Observed) Observed {
 	for k := range o.Instances {
 		o.Instances[k].Aside = o.Instances[k].Aside && tr.SetsAside
 	}
-	if tr.SetsAside && o.Group != nil {
+	if (tr.SetsAside || !tr.KeepsSurge) && o.Group != nil {
 		o.Group.Surge = 0
 	}
+	if tr.Inline {
+		inline(&o)
+	}
 	return o
+}
+
+// inline leaves the one template that a group which holds its own has, and none where there is no group.
+func inline(o *Observed) {
+	o.Wanted.Given = false
+	own := o.Versions
+	if o.Versions = nil; o.Group == nil || len(own) == 0 {
+		if o.Group != nil {
+			o.Group.Template = ""
+		}
+		return
+	}
+	own[0].Given, own[0].Fixed = false, false
+	o.Versions, o.Group.Template, o.Group.Content = own[:1], own[0].Ref, ""
 }
 
 func aStrategy() *rapid.Generator[*Strategy] {
@@ -192,7 +221,7 @@ func aDesired() *rapid.Generator[Desired] {
 		d.KeepTemplates = rapid.IntRange(0, 4).Draw(t, "keep")
 		d.MinReady = rapid.SampledFrom([]time.Duration{0, 0, 30 * time.Second}).Draw(t, "min ready")
 		kinds := []StepKind{PutTemplate, CreateGroup, UpdateGroup, Resize, Drain, Undrain, Remove, PruneTemplates, DeleteGroup, DeleteTemplates,
-			Replace, SetAside, Release, Renew, StartRoll, CancelRoll, DefaultTemplate, Provide, CleanUp}
+			Replace, SetAside, Release, Renew, StartRoll, CancelRoll, DefaultTemplate, Provide, CleanUp, Apply, Protect}
 		if rapid.Bool().Draw(t, "refusals") {
 			refused(rapid.SliceOfNDistinct(rapid.SampledFrom(kinds), 1, 4, rapid.ID).Draw(t, "refused")...)(&d)
 		}
@@ -295,15 +324,18 @@ func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		}
 		seen[target.ID] = true
 	}
-	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, tr, s), unsafePrune(d, o, s), untimely(d, o, tr, s), overBudget(d, o, tr, now, s, there),
-		unfounded(d, o, tr, now, s, there), unsafeRoll(d, o, tr, s))
+	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, tr, now, s), unsafePrune(d, o, s), untimely(d, o, tr, s), overBudget(d, o, tr, now, s, there),
+		unfounded(d, o, tr, now, s, there), unsafeRoll(d, o, tr, s), unsafeChange(d, o, tr, s, there))
 }
 
 // wanted is the number of machines that budgets are counted from, and the strategy's numbers for it.
-func wanted(d Desired, o Observed) (n, surge, unavailable int) {
+func wanted(d Desired, o Observed, tr Traits) (n, surge, unavailable int) {
 	n = d.Replicas
 	if d.External {
 		n = max(0, o.Group.Size-o.Group.Surge)
+		if !tr.SetsAside && !tr.KeepsSurge {
+			defer func() { surge, unavailable = 0, min(n, max(unavailable, 1)) }()
+		}
 	}
 	if d.Strategy == nil || d.Strategy.MaxSurge.Value+d.Strategy.MaxUnavailable.Value == 0 {
 		return n, 1, 0
@@ -322,8 +354,8 @@ func wanted(d Desired, o Observed) (n, surge, unavailable int) {
 }
 
 // available counts rule 1's way.
-func available(d Desired, i Instance, now time.Time) bool {
-	return i.State == Running && i.Node != nil && i.Node.Ready && now.Sub(i.Node.ReadySince) >= d.MinReady && i.Node.DrainStarted.IsZero() &&
+func available(d Desired, tr Traits, i Instance, now time.Time) bool {
+	return (i.State == Running || i.State == Failed && tr.KeepsFailed) && i.Node != nil && i.Node.Ready && now.Sub(i.Node.ReadySince) >= d.MinReady && i.Node.DrainStarted.IsZero() &&
 		i.Doomed == nil && (i.Condemned == nil || !i.Node.Cordoned)
 }
 
@@ -332,10 +364,10 @@ func overBudget(d Desired, o Observed, tr Traits, now time.Time, s Step, there m
 	if o.Group == nil || d.Deleting {
 		return ""
 	}
-	n, surge, unavailable := wanted(d, o)
+	n, surge, unavailable := wanted(d, o, tr)
 	serve, lost, asides, counted := 0, 0, 0, 0
 	for _, i := range alive(o) {
-		if available(d, i, now) {
+		if available(d, tr, i, now) {
 			serve++
 		}
 		if i.Aside {
@@ -345,7 +377,7 @@ func overBudget(d Desired, o Observed, tr Traits, now time.Time, s Step, there m
 		}
 	}
 	for _, target := range s.Targets {
-		if available(d, there[target.ID], now) {
+		if available(d, tr, there[target.ID], now) {
 			lost++
 		}
 	}
@@ -381,7 +413,7 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 	if d.Deleting || s.Kind != Drain && s.Kind != Remove && s.Kind != Replace && s.Kind != SetAside {
 		return ""
 	}
-	n, _, _ := wanted(d, o)
+	n, _, _ := wanted(d, o, tr)
 	tooMany := 0
 	for _, i := range alive(o) {
 		if !i.Aside {
@@ -393,7 +425,7 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 		i := there[target.ID]
 		byHand := d.Strategy != nil && !tr.RollsChanges || !tr.Rolls || tr.RollsChanges && (d.SkipModel || i.Template.Same(o.Wanted) || o.Wanted.Content == "" || i.Template.Content == "")
 		switch {
-		case i.Condemned != nil || i.Aside || i.Doomed != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailed:
+		case i.Condemned != nil || i.Aside || i.Doomed != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailed && (i.Node == nil || !i.Node.Ready):
 		case d.RolloutHeld == nil && byHand && outdated(d, o, i):
 		case tooMany > 0 && s.Kind != SetAside:
 			tooMany--
@@ -429,9 +461,45 @@ func unsafeRoll(d Desired, o Observed, tr Traits, s Step) string {
 	return ""
 }
 
+// unsafeChange holds what is not done to machines that stay.
+func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Instance) string {
+	if s.Kind == PutTemplate && tr.Inline && o.Group == nil {
+		return "there is no group that could hold the template"
+	}
+	if s.Kind != Apply && s.Kind != Protect {
+		return ""
+	}
+	for _, target := range s.Targets {
+		i := there[target.ID]
+		switch {
+		case i.State == Pending || i.State == Failed && (i.Node == nil || !i.Node.Ready) || i.Aside || i.Condemned != nil || i.Doomed != nil:
+			return target.ID + " is not there to stay"
+		case s.Kind == Apply && (len(i.Behind) == 0 || outdated(d, o, i) || !i.Template.Same(o.Wanted)):
+			return target.ID + " would be changed in more than what is meant"
+		case s.Kind == Protect && !i.Exposed:
+			return target.ID + " is protected"
+		}
+	}
+	switch {
+	case len(s.Targets) == 0 || len(s.Targets) > tr.RemoveBatch && s.Kind == Apply || len(s.Targets) > 5 && s.Kind == Protect:
+		return "it names none, or too many"
+	case s.Kind == Protect && d.External:
+		return "who sizes the group could not make it smaller any more"
+	case s.Kind == Apply && !o.Latest().Same(o.Wanted):
+		return "it would bring what is not wanted"
+	}
+	return ""
+}
+
 // untimely says that a step does not fit what the cloud is doing, or what stage the pool's life is at.
 func untimely(d Desired, o Observed, tr Traits, s Step) string {
-	group := []StepKind{UpdateGroup, Resize, Remove, Replace, SetAside, StartRoll, DeleteGroup, DefaultTemplate, PruneTemplates}
+	group := []StepKind{UpdateGroup, Resize, Remove, Replace, SetAside, StartRoll, DefaultTemplate, PruneTemplates, Apply, Protect}
+	if !tr.DeletesBusy {
+		group = append(group, DeleteGroup)
+	}
+	if tr.Inline {
+		group = append(group, PutTemplate)
+	}
 	rolls := tr.RollsChanges && o.Roll != nil && !o.Roll.ended()
 	switch {
 	case o.Group != nil && (o.Group.Busy != nil || rolls) && slices.Contains(group, s.Kind):
@@ -493,18 +561,18 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 	case len(s.Targets) == 0:
 		return "it removes nothing"
 	}
-	if n, _, _ := wanted(d, o); s.Kind == Remove && !tr.NoReplace && o.Group.Size-len(s.Targets) < n {
+	if n, _, _ := wanted(d, o, tr); s.Kind == Remove && !tr.NoReplace && o.Group.Size-len(s.Targets) < n {
 		return "the group would be smaller than wanted"
 	}
 	return ""
 }
 
 // unsafeSize holds what a resize and an update may not do.
-func unsafeSize(d Desired, o Observed, tr Traits, s Step) string {
+func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string {
 	if o.Group == nil {
 		return ""
 	}
-	n, surge, _ := wanted(d, o)
+	n, surge, _ := wanted(d, o, tr)
 	counted := 0
 	for _, i := range alive(o) {
 		if !i.Aside {
@@ -516,8 +584,10 @@ func unsafeSize(d Desired, o Observed, tr Traits, s Step) string {
 		return "the cloud would choose machines by itself"
 	case s.Kind != Resize:
 		return ""
-	case d.External && (tr.SetsAside || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n):
+	case d.External && (tr.SetsAside || !tr.KeepsSurge || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n):
 		return "somebody else sizes the group"
+	case s.Size > o.Group.Size && now.Sub(o.Group.GrowFailed) < 5*time.Minute:
+		return "the cloud could not bring them a moment ago"
 	case s.Size < counted && s.Size < d.Max:
 		return "the cloud would choose machines by itself"
 	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.Max, o.Group.Max)+surge && !d.External || s.Size == o.Group.Size:

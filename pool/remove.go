@@ -30,8 +30,22 @@ func (v *view) removeStep() *Step {
 	if lower == 0 {
 		return nil
 	}
+	counted, waits := v.replaceable(counted)
 	list, more := v.batch(counted)
+	if len(list) == 0 {
+		return nil
+	}
+	more = more || waits
 	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-len(list)-v.want), More: more}
+}
+
+// replaceable cuts a list to those whose place in a group that somebody else sizes is there already, and says whether that
+// leaves some out.
+func (v *view) replaceable(list []*member) (now []*member, waits bool) {
+	if room := v.o.Group.Surge; v.placesAreOthers() && len(list) > room {
+		return list[:room], true
+	}
+	return list, false
 }
 
 // ready are those whose turn it is and which hold nothing any more, as is known of their nodes or said by their guards:
@@ -71,7 +85,7 @@ func (v *view) lowered(list []*member) int {
 	if v.t.NoReplace {
 		return len(list)
 	}
-	need := v.asked + v.serving
+	need := v.asked + v.places + v.serving
 	for _, m := range list {
 		if m.needs {
 			need--

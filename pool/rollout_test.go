@@ -70,7 +70,7 @@ func (c *slow) seen() Observed {
 func (c *slow) measure(d Desired) {
 	serve := 0
 	for _, i := range c.o.Instances {
-		if available(d, i, c.now) {
+		if available(d, c.tr, i, c.now) {
 			serve++
 		}
 	}
@@ -145,11 +145,23 @@ func TestRolloutOnAnIdealCloud(t *testing.T) {
 			d.Strategy.MaxSurge.Value = 1
 		}
 		tr := quick()
-		tr.SetsAside = rapid.Bool().Draw(t, "sets aside")
+		switch rapid.IntRange(0, 2).Draw(t, "cloud") {
+		case 0:
+			setsAside(&tr)
+		case 1:
+			scaleSet(&tr)
+		}
+		if tr.NoReplace && d.External {
+			d.Strategy.MaxSurge.Value = max(1, d.Strategy.MaxSurge.Value)
+		}
 		c := stocked(n, tr)
 		c.change("b")
 		surge, unavailable := d.Strategy.limits(n)
-		waves := (n + surge + unavailable - 1) / (surge + unavailable)
+		size := surge + unavailable
+		if tr.NoReplace && d.External {
+			size = surge
+		}
+		waves := (n + size - 1) / size
 		planned := forecastOf(t, Decide(d, c.o, tr, c.now), n)
 		if planned != waves {
 			t.Fatalf("want %d waves announced, got %d", waves, planned)
@@ -196,7 +208,9 @@ func forecastOf(t *rapid.T, p Plan, n int) int {
 func TestRolloutInAHostileWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := quick()
-		tr.SetsAside, tr.KeepsFailed = rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed")
+		if tr.SetsAside, tr.KeepsFailed = rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed"); !tr.SetsAside && rapid.Bool().Draw(t, "scale set") {
+			scaleSet(&tr)
+		}
 		n := rapid.IntRange(1, 10).Draw(t, "replicas")
 		d := wants(n, rolls(1, 0))
 		d.Max = 100
@@ -292,7 +306,9 @@ func TestRolloutSeenLate(t *testing.T) {
 		d := wants(n, rolls(rapid.IntRange(1, 3).Draw(t, "surge"), rapid.IntRange(0, 2).Draw(t, "unavailable")))
 		surge, unavailable := d.Strategy.limits(n)
 		tr := quick()
-		tr.SetsAside = rapid.Bool().Draw(t, "sets aside")
+		if tr.SetsAside = rapid.Bool().Draw(t, "sets aside"); !tr.SetsAside && rapid.Bool().Draw(t, "scale set") {
+			scaleSet(&tr)
+		}
 		c := stocked(n, tr)
 		c.boot = time.Minute
 		c.change("b")
@@ -343,7 +359,7 @@ func withNodes(old, is Observed) Observed {
 func (c *slow) serving(d Desired) int {
 	n := 0
 	for _, i := range c.o.Instances {
-		if available(d, i, c.now) {
+		if available(d, c.tr, i, c.now) {
 			n++
 		}
 	}

@@ -70,6 +70,12 @@ func setsAside(t *Traits)     { t.SetsAside = true }
 func keepsFailed(t *Traits)   { t.KeepsFailed = true }
 func noReplace(t *Traits)     { t.NoReplace = true }
 
+// scaleSet is a cloud whose groups hold their template, know no replacement and leave what failed to us.
+func scaleSet(t *Traits) {
+	t.Group, t.Template = "scale set", "model"
+	t.NoReplace, t.KeepsFailed, t.Inline, t.DeletesBusy, t.KeepsSurge = true, true, true, true, true
+}
+
 func checkAll(t *testing.T, rows []row) {
 	t.Helper()
 	for _, r := range rows {
@@ -124,6 +130,10 @@ func TestBudgets(t *testing.T) {
 		{name: "no replacing call", why: "the size is lowered with the machine and raised in the next step", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 9, drainedNode)), newTemplate), want: "Remove i-9 (TemplateChanged)"},
 		{name: "no replacing call, next", why: "this is that step", d: wants(3, rolls(0, 1)), o: fleet(serving(2), newTemplate), want: "Resize to 3 (ScaleOut)"},
 		{name: "no replacing call, sized elsewhere", why: "no machine is replaced where that would change a size that somebody else sets", d: wants(3, rolls(0, 1), external), o: fleet(serving(3), newTemplate), want: "settled"},
+		{name: "sized elsewhere, with a surge", why: "what stands beside keeps his size", d: wants(3, rolls(1, 0), external), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
+		{name: "sized elsewhere, surge there", why: "then one goes", d: wants(3, rolls(1, 0), external), o: fleet(append(serving(2), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate, surged(1)), want: "Remove i-9 (TemplateChanged)"},
+		{name: "sized elsewhere, drained too soon", why: "none goes of whose place there is no other", d: wants(3, rolls(1, 1), external), o: fleet(append(serving(1), machine("i-8", 8, drainedNode), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate, surged(1)), want: "Remove i-9 (TemplateChanged)"},
+		{name: "sized elsewhere, surge used up", why: "and then the next has its place made first", d: wants(3, rolls(1, 1), external), o: fleet(append(serving(1), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate), want: "Resize to 4 (Surge)"},
 	})
 }
 
@@ -173,6 +183,14 @@ func TestIdle(t *testing.T) {
 		{name: "failed young, many", why: "the more fail, the longer each waits", d: wants(3), o: fleet(numbered("x", 3, failed, notJoined, born5(3))), want: "waiting InstancesFailed"},
 		{name: "failed, many, rested", why: "but not for ever", d: wants(3), o: fleet(numbered("x", 3, failed, notJoined, born5(4))), want: "Replace xi-1 xi-2 xi-3 (Failed), waiting InstancesFailed"},
 		{name: "failed and too many", why: "it goes with the size", d: wants(2), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined))), want: "Remove i-9 (ScaleIn), waiting InstancesFailed"},
+		{name: "failed and serves", why: "a node that is Ready knows better than a cloud that once could not finish something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed))), want: "waiting FailedServing, settled"},
+		{name: "failed and serves, stale", why: "it takes its turn with the others", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, failed)), newTemplate), want: "Resize to 4 (Surge), waiting FailedServing"},
+		{name: "failed and unready", why: "it serves nobody", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, unready))), want: "Drain i-9 (Failed), waiting InstancesFailed"},
+	})
+	checkOn(t, scaleSet, []row{
+		{name: "failed young", why: "where we alone bring another, what fails at birth is replaced a dozen times an hour at most", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined, born5(4)))), want: "waiting InstancesFailed"},
+		{name: "failed, rested", why: "and its place is asked for again in the next step", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined, born5(5)))), want: "Remove i-9 (Failed), waiting InstancesFailed"},
+		{name: "failed, sized elsewhere", why: "it keeps the place that somebody asked for until there is another", d: wants(3, external), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined))), want: "Resize to 4 (Surge), waiting InstancesFailed"},
 	})
 }
 

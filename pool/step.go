@@ -70,9 +70,9 @@ type Step struct {
 	// Size is the group's size that CreateGroup and Resize ask for.
 	Size int
 	// Surge is how many of the group's size after this step were added for a rollout. Where somebody else sizes the group,
-	// a driver keeps it beside the size and gives it back as Group.Surge: in the same call if the cloud can do that, else
-	// after a size that is raised and before one that is lowered, so that a crash in between leaves too many machines and
-	// never too few.
+	// a driver that can (Traits.KeepsSurge) keeps it beside the size and gives it back as Group.Surge: in the same call if the
+	// cloud can do that, else after a size that is raised and before one that is lowered, so that a crash in between leaves
+	// too many machines and never too few.
 	Surge int
 	// More says that there is more to do at once: another step, or more instances than one call may name.
 	More bool

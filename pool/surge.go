@@ -1,11 +1,14 @@
 package pool
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // least is the size that the group should have at least now: what is wanted, and the surge of a rollout that goes on
 // (rule 2). For those that serve nobody nobody has to stand in. Where instances are set aside, the surge is not in the size.
 func (v *view) least() int {
-	need := v.asked
+	need := v.asked + v.places
 	if v.rolling() {
 		need += v.serving
 	}
@@ -21,12 +24,33 @@ func (v *view) most() int {
 	if v.t.SetsAside {
 		return v.want
 	}
-	return max(v.least(), min(v.o.Group.Size, v.want+min(v.surge, v.asked+v.serving)))
+	return max(v.least(), min(v.o.Group.Size, v.want+min(v.surge, v.asked+v.places+v.serving)))
 }
 
-// growStep raises the group's size. Where somebody lowered it by hand below what exists, it is raised to what exists: those
-// that are too many are then drained, before the cloud takes some that it picks.
+// growRest is how long after the cloud has given up bringing machines it is asked for them again. Nobody says how often it has
+// given up already, so that the pause is that of a permanent failure: a dozen tries an hour.
+const growRest = 5 * time.Minute
+
+// growRests says that the group should be larger, and that the cloud could not make it so a moment ago.
+func (v *view) growRests() *Cause {
+	failed := v.o.Group.GrowFailed
+	if failed.IsZero() || v.larger() == nil || v.reached(failed.Add(growRest)) {
+		return nil
+	}
+	return &Cause{"GrowthFailed", fmt.Sprintf("the cloud could not bring all machines that the %s was asked for, and is asked again after a pause", v.t.Group)}
+}
+
+// growStep raises the group's size, unless the cloud has just failed to.
 func (v *view) growStep() *Step {
+	if v.growRests() != nil {
+		return nil
+	}
+	return v.larger()
+}
+
+// larger raises the group's size. Where somebody lowered it by hand below what exists, it is raised to what exists: those
+// that are too many are then drained, before the cloud takes some that it picks.
+func (v *view) larger() *Step {
 	size := v.o.Group.Size
 	if v.bounds() != nil {
 		return nil

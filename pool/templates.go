@@ -33,11 +33,12 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 	return putTemplate(o, t)
 }
 
-// templateStep keeps the newest template what is asked for. Where the group is pointed at a template by a roll alone, which
-// replaces every machine, nothing would launch from a version that holds nothing new but bootstrap data: there is none made
-// as long as that of the group is good.
+// templateStep keeps the newest template what is asked for. Where another version costs something, there is none made for
+// bootstrap data alone as long as that of the group is good: nothing would launch from it where the group is pointed at a
+// template by a roll, which replaces every machine, and a group that holds its template is written to for each.
 func (v *view) templateStep() *Step {
-	if v.t.RollsChanges && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.Roll.Template)) && v.o.Latest().Same(v.o.Wanted) {
+	costs := v.t.RollsChanges || v.t.Inline
+	if costs && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.Roll.Template)) && v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}
 	return templateStep(v.d, v.o, v.t)
@@ -59,7 +60,7 @@ func notThere(o Observed, t Traits) *Cause {
 // history for ever.
 func (v *view) defaultStep() *Step {
 	launched := v.launched()
-	if launched.Ref == "" || launched.Fixed || launched.Given || slices.ContainsFunc(v.members, (*member).replaced) {
+	if v.t.Inline || launched.Ref == "" || launched.Fixed || launched.Given || slices.ContainsFunc(v.members, (*member).replaced) {
 		return nil
 	}
 	for _, version := range v.o.Versions {

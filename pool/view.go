@@ -67,8 +67,9 @@ type view struct {
 	// available, aside and counted number those that serve, that are set aside, and that the group counts.
 	available, aside, counted int
 	// left is how many instances a rollout by our hand has still to replace, serving how many of them may serve, and asked
-	// how many serving ones somebody asked to replace by name; those that are set aside have been replaced.
-	left, serving, asked int
+	// how many serving ones somebody asked to replace by name; those that are set aside have been replaced. Where a surge has to
+	// stand in for those too that serve nobody, places is how many these are.
+	left, serving, asked, places int
 	// stuck, when set, is why no serving instance is replaced now, and state says so in one word.
 	stuck *Cause
 	state RolloutState
@@ -98,7 +99,7 @@ func look(d Desired, o Observed, t Traits, now time.Time) *view {
 	if d.External && o.Group != nil {
 		v.want = max(0, o.Group.Size-o.Group.Surge)
 	}
-	v.surge, v.unavailable = d.Strategy.limits(v.want)
+	v.surge, v.unavailable = v.limits()
 	all := make([]member, 0, len(o.Instances))
 	v.members = make([]*member, 0, len(o.Instances))
 	causes := map[string]Cause{}
@@ -139,6 +140,30 @@ func (v *view) count(m *member) {
 		v.asked++
 		m.needs = true
 	}
+	if v.placesAreOthers() && !m.needs && (m.left || m.why == condemned || m.why == broken) {
+		v.places++
+		m.needs = true
+	}
+}
+
+// limits are the strategy's numbers. A surge by the size that nobody could tell from what somebody else asks for who sizes
+// the group is none; one machine may be unavailable then at least, or nobody could ever be replaced.
+func (v *view) limits() (surge, unavailable int) {
+	surge, unavailable = v.d.Strategy.limits(v.want)
+	if v.d.External && !v.t.SetsAside && !v.t.KeepsSurge {
+		return 0, min(max(unavailable, 1), v.want)
+	}
+	return surge, unavailable
+}
+
+// placesAreOthers says that whoever goes takes a place with it that somebody else has asked for and that only a surge gives
+// back.
+func (v *view) placesAreOthers() bool { return v.d.External && v.t.NoReplace && v.surge > 0 }
+
+// runs says that an instance runs. One that a cloud says has failed and leaves alone may be well enough to serve: its Node
+// knows better than what the cloud once could not finish on it.
+func (v *view) runs(i *Instance) bool {
+	return i.State == Running || i.State == Failed && v.t.KeepsFailed && i.Node != nil && i.Node.Ready
 }
 
 // serves is rule 1: joined, Ready for long enough, not drained by us, not on its way out, by the cloud's hand either. A
@@ -146,7 +171,7 @@ func (v *view) count(m *member) {
 func (v *view) serves(i *Instance) bool {
 	n := i.Node
 	switch {
-	case i.State != Running || n == nil || !n.Ready || !n.DrainStarted.IsZero():
+	case !v.runs(i) || n == nil || !n.Ready || !n.DrainStarted.IsZero():
 		return false
 	case i.Doomed != nil || i.Condemned != nil && n.Cordoned:
 		return false
@@ -170,7 +195,7 @@ func (v *view) judge(m *member, causes map[string]Cause) {
 		if old != nil {
 			m.cause = *old
 		}
-	case m.State == Failed && v.t.KeepsFailed:
+	case m.State == Failed && v.t.KeepsFailed && !v.runs(m.Instance):
 		m.why, m.cause = broken, Cause{"Failed", "the instance failed"}
 	case old != nil:
 		m.why, m.cause = stale, *old

@@ -8,13 +8,13 @@ import (
 // settled says that the cloud is not at work: as many instances run as the group wants, and none comes or goes
 // or was asked to go.
 func (v *view) settled() bool {
-	if v.busy() != nil {
+	if v.busy() != nil || v.growRests() != nil {
 		return false
 	}
 	running := 0
 	for _, i := range v.o.Instances {
 		switch {
-		case i.State != Running || i.Condemned != nil && v.bounds() == nil:
+		case !v.runs(&i) || i.Condemned != nil && v.bounds() == nil:
 			return false
 		case !i.Aside:
 			running++
@@ -40,6 +40,9 @@ func (v *view) waiting() []Cause {
 	}
 	out = append(out, v.heldUp()...)
 	out = append(out, o.Issues...)
+	if rests := v.growRests(); rests != nil {
+		out = append(out, *rests)
+	}
 	out = append(out, v.launching()...)
 	out = append(out, draining(o.Instances)...)
 	if d.Max < o.Group.Size && (d.External || v.left == 0) {
@@ -93,12 +96,14 @@ func (v *view) turns() []Cause {
 // launching counts the instances that the cloud has still to bring, and names those that failed.
 func (v *view) launching() []Cause {
 	o := v.o
-	pending, failed := 0, 0
+	pending, failed, serving := 0, 0, 0
 	for _, i := range o.Instances {
-		switch i.State {
-		case Pending:
+		switch {
+		case i.State == Pending:
 			pending++
-		case Failed:
+		case i.State == Failed && v.runs(&i):
+			serving++
+		case i.State == Failed:
 			failed++
 		}
 	}
@@ -109,6 +114,9 @@ func (v *view) launching() []Cause {
 	}
 	if failed > 0 {
 		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
+	}
+	if serving > 0 {
+		out = append(out, Cause{"FailedServing", machines(serving) + " failed in the cloud's eyes, and serve all the same: they are left alone"})
 	}
 	return out
 }

@@ -1,0 +1,77 @@
+package pool
+
+import "fmt"
+
+// protectBatch bounds how many instances one step protects: each is a call of its own, and nothing waits for it.
+const protectBatch = 5
+
+// changeable says that an instance stays, and that what the group has can be given to it without changing anything else of it:
+// it is of the wanted content, and so is what the group launches.
+func (v *view) changeable(m *member) bool {
+	return m.why == stays && m.fresh && m.Doomed == nil && !m.drains() && v.runs(m.Instance) && v.launchesWanted()
+}
+
+// behind are those that lack what the cloud can change on them.
+func (v *view) behind() []*member {
+	var list []*member
+	for _, m := range v.members {
+		if len(m.Behind) > 0 && v.changeable(m) {
+			m := *m
+			m.cause = Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the %s has it, which is changed in place", listed(m.Behind), v.t.Group)}
+			list = append(list, &m)
+		}
+	}
+	return list
+}
+
+// spoiled says that an instance has failed with all that the group has: whoever gets the same may fail as well, so that nobody
+// does before the group is changed again.
+func (v *view) spoiled() bool {
+	for _, m := range v.members {
+		if m.State == Failed && m.fresh && len(m.Behind) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// applyStep gives a few at a time what is changed in place: what it does to a machine is not always harmless.
+func (v *view) applyStep() *Step {
+	list := v.behind()
+	if len(list) == 0 || v.spoiled() {
+		return nil
+	}
+	now := list[:min(len(list), v.few())]
+	now, more := v.batch(now)
+	return &Step{Kind: Apply, Targets: targets(now), Cause: common(now), More: more || len(now) < len(list)}
+}
+
+// inPlace are the verdicts on those that are changed and not replaced.
+func (v *view) inPlace() []Verdict {
+	var list []Verdict
+	for k, m := range v.behind() {
+		list = append(list, Verdict{ID: m.ID, Cause: m.cause, Now: k < v.few() && v.busy() == nil})
+	}
+	return list
+}
+
+// protectStep keeps the cloud from choosing for itself among those that stay. Where somebody else sizes the group nobody is
+// protected: he could not make it smaller any more.
+func (v *view) protectStep() *Step {
+	if v.d.External {
+		return nil
+	}
+	var list []*member
+	for _, m := range v.members {
+		if m.Exposed && m.why == stays && m.Doomed == nil && v.runs(m.Instance) {
+			m := *m
+			m.cause = Cause{"Exposed", fmt.Sprintf("somebody who makes the %s smaller would have the cloud choose, and nobody would drain what it takes", v.t.Group)}
+			list = append(list, &m)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	now := list[:min(len(list), protectBatch)]
+	return &Step{Kind: Protect, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
+}

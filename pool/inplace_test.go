@@ -1,0 +1,105 @@
+package pool
+
+import (
+	"testing"
+	"time"
+)
+
+func behindIn(fields ...string) func(*Instance) { return func(i *Instance) { i.Behind = fields } }
+func exposed(i *Instance)                       { i.Exposed = true }
+
+// Groups that hold their template.
+func TestInline(t *testing.T) {
+	content := func(o *Observed) { o.Wanted.Content = "v1:b" }
+	data := func(o *Observed) { o.Wanted.Data = "e" }
+	none := Observed{Wanted: Template{Content: "v1:a", Data: "d"}}
+	checkOn(t, scaleSet, []row{
+		{name: "nothing there", why: "the group brings its template", d: wants(2), o: none, want: "CreateGroup to 2 (GroupMissing)"},
+		{name: "template changed", why: "it is changed on the group, and nothing else of it", d: wants(2, rolls(1, 0)), o: fleet(serving(2), content), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateBehind"},
+		{name: "template changed, busy", why: "a group that the cloud is at work on takes no change of what it holds", d: wants(2, rolls(1, 0)), o: fleet(serving(2), content, busyGroup), want: "waiting Updating, waiting TemplateBehind"},
+		{name: "template changed, then rolled", why: "what was launched from what it held before is stale", d: wants(2, rolls(1, 0)), o: fleet(serving(2), newTemplate, func(o *Observed) { o.Versions = o.Versions[:1] }), want: "Resize to 3 (Surge)"},
+		{name: "bootstrap data alone", why: "a group that is written to for each rotation would run out of models", d: wants(2), o: fleet(serving(2), data), want: "settled"},
+		{name: "bootstrap data lost", why: "what it launches would never join", d: wants(2, dataLost("d")), o: fleet(serving(2), data), want: "PutTemplate after lt:1 (BootstrapDataChanged)"},
+		{name: "held", why: "nothing is known to write", d: wants(2, held), o: fleet(serving(2), func(o *Observed) { o.Wanted = Template{} }), want: "waiting ClusterNotReady, settled"},
+		{name: "pool deleted", why: "the template goes with the group", d: wants(2, deleting), o: fleet(nil), want: "DeleteGroup (PoolDeleted)"},
+		{name: "pool deleted, busy", why: "what the cloud does to a group keeps nobody from deleting it", d: wants(1, deleting), o: fleet(serving(1, drainedNode), busyGroup), want: "DeleteGroup i-1 (PoolDeleted), waiting Updating"},
+		{name: "pool deleted, busy, not drained", why: "drains come before, here as ever", d: wants(1, deleting), o: fleet(serving(1), busyGroup), want: "Drain i-1 (PoolDeleted), waiting Updating"},
+		{name: "pool and group deleted", why: "nothing is left over", d: wants(1, deleting), o: none, want: "settled, gone"},
+	})
+}
+
+// What is changed on machines that stay.
+func TestApply(t *testing.T) {
+	tags := behindIn("spec.additionalTags")
+	checkOn(t, scaleSet, []row{
+		{name: "behind", why: "what the cloud can change replaces nobody", d: wants(2, rolls(1, 0)), o: fleet(list(machine("i-1", 2, tags), machine("i-2", 1))), want: "Apply i-1 (ChangedInPlace)"},
+		{name: "a few at a time", why: "what it does to a machine is not always harmless", d: wants(5), o: fleet(serving(5, tags)), want: "Apply i-1 i-2 i-3 (ChangedInPlace)"},
+		{name: "one has failed with it", why: "nobody else gets what has just broken one", d: wants(5), o: fleet(append(serving(4, tags), machine("i-9", 9, failed))), want: "waiting FailedServing, settled"},
+		{name: "one has failed, and the group was changed again", why: "then it gets the better one with the others", d: wants(3), o: fleet(append(serving(2, tags), machine("i-9", 9, failed, tags))), want: "Apply i-1 i-2 i-9 (ChangedInPlace), waiting FailedServing"},
+		{name: "group behind", why: "the group comes first: it is what machines are given", d: wants(2), o: fleet(serving(2, tags), func(o *Observed) { o.Group.Drift = []string{"spec.additionalTags"} }), want: "UpdateGroup fields spec.additionalTags (GroupChanged)"},
+		{name: "stale", why: "who is replaced anyway is left alone", d: wants(2, rolls(1, 0)), o: fleet(serving(2, tags), newTemplate), want: "Resize to 3 (Surge)"},
+		{name: "stale and kept", why: "it would be given the other template with it", d: wants(2, func(d *Desired) { d.SkipModel = true }), o: fleet(serving(2, tags), newTemplate), want: "settled"},
+		{name: "of unknown make", why: "nobody knows what else would change", d: wants(2), o: fleet(serving(2, tags, from(Template{}))), want: "settled"},
+		{name: "template not on the group yet", why: "what the group has now is not what is wanted", d: wants(2, refused(PutTemplate)), o: fleet(serving(2, tags), func(o *Observed) { o.Wanted.Content = "v1:b" }), want: "waiting Denied"},
+		{name: "busy", why: "the cloud is at work", d: wants(2), o: fleet(serving(2, tags), busyGroup), want: "waiting Updating"},
+		{name: "being launched", why: "it has what the group has when it is there", d: wants(1), o: fleet(serving(1, beingBorn, tags)), want: "waiting InstancesLaunching"},
+		{name: "about to go", why: "nobody has any use for it", d: wants(1), o: fleet(list(machine("i-1", 2, tags, drainingNode), machine("i-2", 1))), want: "Drain i-1 (ScaleIn), waiting Draining"},
+	})
+	tr := onQuick(scaleSet)
+	p := Decide(wants(5), fleet(serving(5, tags)), tr, now)
+	if len(p.InPlace) != 5 || !p.InPlace[2].Now || p.InPlace[3].Now || !p.Step.More || len(p.Instances) > 0 {
+		t.Errorf("want five to be changed in place, three of them now, and none replaced, got %+v and %+v", p.InPlace, p.Instances)
+	}
+	if want := "it lacks spec.additionalTags as the scale set has it, which is changed in place"; p.InPlace[0].Cause.Message != want {
+		t.Errorf("want %q, got %q", want, p.InPlace[0].Cause.Message)
+	}
+}
+
+// Who must not be chosen by the cloud.
+func TestProtect(t *testing.T) {
+	checkOn(t, scaleSet, []row{
+		{name: "exposed", why: "a size that somebody lowers by hand takes nobody undrained", d: wants(2), o: fleet(list(machine("i-1", 2, exposed), machine("i-2", 1))), want: "Protect i-1 (Exposed)"},
+		{name: "five at a time", why: "each is a call of its own", d: wants(6), o: fleet(serving(6, exposed)), want: "Protect i-1 i-2 i-3 i-4 i-5 (Exposed)"},
+		{name: "more to do", why: "whatever matters more comes first", d: wants(3), o: fleet(serving(2, exposed)), want: "Resize to 3 (ScaleOut)"},
+		{name: "about to go", why: "it goes by our hand", d: wants(1), o: fleet(serving(2, exposed)), want: "Drain i-1 (ScaleIn)"},
+		{name: "stale and waiting for its turn", why: "it serves for now, and its turn is near", d: wants(2, rolls(1, 0)), o: fleet(append(serving(2, exposed), machine("n-1", 0, current, notJoined, born5(1))), newTemplate), want: "waiting NodesJoining"},
+		{name: "being launched", why: "it is not there yet", d: wants(1), o: fleet(serving(1, beingBorn, exposed)), want: "waiting InstancesLaunching"},
+		{name: "busy", why: "the cloud is at work", d: wants(1), o: fleet(serving(1, exposed), busyGroup), want: "waiting Updating"},
+		{name: "sized elsewhere", why: "who sizes the group has to be able to make it smaller", d: wants(1, external), o: fleet(serving(1, exposed)), want: "settled"},
+	})
+}
+
+// A cloud that has no room.
+func TestGrowFailed(t *testing.T) {
+	ago := func(minutes int) func(*Observed) {
+		return func(o *Observed) {
+			o.Group.GrowFailed = now.Add(-time.Duration(minutes) * time.Minute)
+			o.Issues = []Cause{{"AllocationFailed", "no room in zone 1"}}
+		}
+	}
+	checkOn(t, scaleSet, []row{
+		{name: "a moment ago", why: "the cloud is not asked at once for what it has just refused, and that is said with its words", d: wants(3), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, waiting GrowthFailed"},
+		{name: "rested", why: "never forgotten", d: wants(3), o: fleet(serving(2), ago(5)), want: "Resize to 3 (ScaleOut), waiting AllocationFailed"},
+		{name: "fewer wanted", why: "then nothing is missing", d: wants(2), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, settled"},
+		{name: "even fewer wanted", why: "a scale-in waits for nobody", d: wants(1), o: fleet(serving(2), ago(4)), want: "Drain i-1 (ScaleIn), waiting AllocationFailed"},
+		{name: "another template", why: "it may be what there is room for", d: wants(3, rolls(1, 0)), o: fleet(serving(2), ago(4), func(o *Observed) { o.Wanted.Content = "v1:b" }), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateBehind, waiting AllocationFailed, waiting GrowthFailed"},
+		{name: "a surge", why: "it rests as well", d: wants(2, rolls(1, 0)), o: fleet(serving(2), newTemplate, ago(4)), want: "waiting AllocationFailed, waiting GrowthFailed"},
+	})
+	p := Decide(wants(3), fleet(serving(2), ago(4)), onQuick(scaleSet), now)
+	if p.Settled || !p.Next.Equal(now.Add(time.Minute)) {
+		t.Errorf("want to look again when the rest is over, got %s at %s", say(p), p.Next)
+	}
+}
+
+// A surge by the size that nobody could tell from what somebody else asks for is none.
+func TestSurgeThatNobodyKeeps(t *testing.T) {
+	forgets := func(t *Traits) { t.KeepsSurge = false }
+	checkOn(t, forgets, []row{
+		{name: "rollout", why: "a size that grew with each look would never end: one is unavailable instead", d: wants(0, external, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Drain i-1 (TemplateChanged)"},
+		{name: "asked to go by name", why: "likewise", d: wants(0, external), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
+		{name: "our own size", why: "what we asked for ourselves we know", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
+	})
+	checkOn(t, func(t *Traits) { forgets(t); t.NoReplace = true }, []row{
+		{name: "no replacing call", why: "his size would shrink with each machine", d: wants(0, external, rolls(1, 1)), o: fleet(serving(3), newTemplate), want: "settled"},
+	})
+}
