@@ -21,6 +21,9 @@ import (
 const (
 	pools    = "awsmachinepools.infrastructure.cluster.x-k8s.io"
 	machines = "awsmachines.infrastructure.cluster.x-k8s.io"
+
+	azurePools    = "azuremachinepools.infrastructure.cluster.x-k8s.io"
+	azureMachines = "azuremachinepoolmachines.infrastructure.cluster.x-k8s.io"
 )
 
 // adjustment changes the schema at one path of one version.
@@ -36,6 +39,8 @@ var adjustments = []adjustment{
 	{pools, "v1beta2", []string{"status", "conditions"}, takeOlderConditions},
 	{machines, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
 	{machines, "v1beta2", []string{"status", "conditions"}, takeOlderConditions},
+	{azurePools, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
+	{azureMachines, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
 }
 
 // takeAnyItems takes the schema off the items of a list that are taken in more than one JSON type. They are checked where
