@@ -350,7 +350,7 @@ func (c *ideal) settledOn(d Desired) bool {
 
 // rests says that no rollout is held up in its middle.
 func (c *ideal) rests(d Desired) bool {
-	return d.RolloutHeld == nil && d.Strategy.bothZero() == nil && !(c.tr.NoReplace && d.External)
+	return d.RolloutHeld == nil && d.Strategy.bothZero() == nil && (!c.tr.NoReplace || !d.External)
 }
 
 // noSurge says that the strategy lets none be launched beside those that there are.

@@ -43,7 +43,7 @@ func (v *view) servesNobody(i *Instance) *Cause {
 	made := born(i)
 	late := func() bool { return !made.IsZero() && v.passed(made.Add(deadline)) }
 	switch n := i.Node; {
-	case i.State == Failed && !v.runs(i):
+	case v.failed(i):
 		return &Cause{"Failed", "the instance failed"}
 	case n == nil && late():
 		return &Cause{"NeverJoined", "it has not joined the cluster in time"}

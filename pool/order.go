@@ -85,7 +85,7 @@ var ranks = []func(v *view, m *member) bool{
 	func(_ *view, m *member) bool { return m.Marked },
 	func(_ *view, m *member) bool { return m.drains() || m.Doomed != nil },
 	func(_ *view, m *member) bool { return m.why == aside },
-	func(v *view, m *member) bool { return m.State == Failed && !v.runs(m.Instance) },
+	func(v *view, m *member) bool { return v.failed(m.Instance) },
 	func(_ *view, m *member) bool { return m.why == idle },
 	func(v *view, m *member) bool { return v.replaces(m) && !m.isReady() },
 	func(v *view, m *member) bool { return v.replaces(m) },

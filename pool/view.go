@@ -140,6 +140,11 @@ func (v *view) count(m *member) {
 		v.asked++
 		m.needs = true
 	}
+	v.countPlace(m)
+}
+
+// countPlace counts those who serve nobody and need a surge in their place all the same.
+func (v *view) countPlace(m *member) {
 	if v.placesAreOthers() && !m.needs && (m.left || m.why == condemned || m.why == broken) {
 		v.places++
 		m.needs = true
@@ -165,6 +170,9 @@ func (v *view) placesAreOthers() bool { return v.d.External && v.t.NoReplace && 
 func (v *view) runs(i *Instance) bool {
 	return i.State == Running || i.State == Failed && v.t.KeepsFailed && i.Node != nil && i.Node.Ready
 }
+
+// failed says that an instance failed and does not run.
+func (v *view) failed(i *Instance) bool { return i.State == Failed && !v.runs(i) }
 
 // serves is rule 1: joined, Ready for long enough, not drained by us, not on its way out, by the cloud's hand either. A
 // condemned machine that is cordoned was drained already by him who condemned it.
@@ -195,7 +203,7 @@ func (v *view) judge(m *member, causes map[string]Cause) {
 		if old != nil {
 			m.cause = *old
 		}
-	case m.State == Failed && v.t.KeepsFailed && !v.runs(m.Instance):
+	case v.failed(m.Instance) && v.t.KeepsFailed:
 		m.why, m.cause = broken, Cause{"Failed", "the instance failed"}
 	case old != nil:
 		m.why, m.cause = stale, *old

@@ -101,10 +101,10 @@ func (v *view) launching() []Cause {
 		switch {
 		case i.State == Pending:
 			pending++
-		case i.State == Failed && v.runs(&i):
-			serving++
-		case i.State == Failed:
+		case v.failed(&i):
 			failed++
+		case i.State == Failed:
+			serving++
 		}
 	}
 	missing := max(0, o.Group.Size-v.counted)
