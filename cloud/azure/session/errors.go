@@ -1,0 +1,242 @@
+package session
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/wire"
+)
+
+const (
+	codeNoCredentials = "NoCredentials"
+	codeNoReply       = "NoReply"
+	// codeNotFound is what a 404 without words is known by.
+	codeNotFound = "NotFound"
+)
+
+// Refusal makes the cloud's refusal of every error that a call of the SDK can end with. It is nil for nil.
+func Refusal(err error, now time.Time) error {
+	if err == nil {
+		return nil
+	}
+	var own *cloud.Error
+	if errors.As(err, &own) {
+		return err
+	}
+	by, call := whoAsked(err)
+	e := &cloud.Error{Kind: cloud.Unavailable, Op: call}
+	var held *wire.Exhausted
+	var reply *azcore.ResponseError
+	var token *azidentity.AuthenticationFailedError
+	var unsent *astray
+	switch {
+	case errors.As(err, &held):
+		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, "HeldBack", held.Error(), held.After
+	case errors.As(err, &unsent):
+		e.Kind, e.Code, e.Message = cloud.Denied, "Astray", unsent.Error()
+	case errors.As(err, &token):
+		ofToken(e, token, now)
+	case errors.As(err, &reply):
+		ofReply(e, reply, now)
+	default:
+		wordless(e, err)
+	}
+	return byWhom(e, by)
+}
+
+// ofReply takes over what Azure Resource Manager has answered.
+func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) {
+	var body []byte
+	if reply.RawResponse != nil {
+		e.After = wire.RetryAfter(reply.RawResponse.Header, now)
+		// What can't be read says nothing: the status and the code in the header remain.
+		body, _ = runtime.Payload(reply.RawResponse)
+	}
+	said := readReply(body)
+	if said.Code == "" {
+		said.Code = reply.ErrorCode
+	}
+	if said.Code == "" && reply.StatusCode == http.StatusNotFound {
+		said.Code = codeNotFound
+	}
+	said.tell(e, reply.StatusCode)
+}
+
+// tell sorts what was said, and the status that it was said with, into a kind.
+func (s said) tell(e *cloud.Error, status int) {
+	e.Code, e.Message = s.Code, Clean(s.Message)
+	e.Kind = kindOf(s, status)
+	if e.Kind != cloud.Throttled && e.Kind != cloud.Unavailable {
+		e.After = 0
+	}
+	if e.Kind == cloud.Capacity {
+		e.Where = where(s.Message)
+	}
+	if e.Message == "" && e.Code == "" {
+		e.Code = strings.ReplaceAll(http.StatusText(status), " ", "")
+	}
+}
+
+// codes are the documented error codes whose kind does not follow from their name or from the status.
+var codes = map[cloud.Kind][]string{
+	cloud.Throttled: {
+		"OperationNotAllowed_TooManyRequests", "ResourceCollectionRequestsThrottled", "ResourceRequestsThrottled",
+		"SubscriptionRequestsThrottled", "TenantRequestsThrottled", "TooManyRequests", "TooManyRequestsReceived",
+	},
+	cloud.Conflict: {
+		"AnotherOperationInProgress", "AttachDiskWhileBeingDetached", "Canceled", "ConcurrentRequestConflict", "ConditionNotMet", "Conflict",
+		"ConflictingConcurrentWrite", "ConflictingUserInput", "InUseSubnetCannotBeDeleted", "OperationPreempted", "PreconditionFailed",
+		"PrincipalNotFound", "ReferencedResourceNotProvisioned", "ResourceGroupBeingDeleted", "RetryableError",
+		"RetryableErrorDueToAnotherOperation", "RoleAssignmentExists", "VMMarkedForDeletion",
+	},
+	cloud.Capacity: {
+		"AllocationFailed", "AllocationTimedOut", "CapacityReservationFull", "OverconstrainedAllocationRequest",
+		"OverconstrainedZonalAllocationRequest", "PublicIPCountLimitExceededByVMScaleSet", "ResourceCountExceedsLimitDueToTemplate",
+		"SkuNotAvailable", "SpotVMQuotaExceeded", "SubnetIsFull", "ZonalAllocationFailed",
+	},
+	cloud.Denied: {
+		"AuthenticationFailed", "AuthorizationFailed", "DenyAssignmentAuthorizationFailed", "DisallowedOperation",
+		"DisallowedProvider", "ExpiredAuthenticationToken", "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant",
+		"LinkedAccessCheckFailed", "LinkedAuthorizationFailed", "MarketplacePurchaseEligibilityFailed", "MissingSubscriptionRegistration",
+		"ReadOnlyDisabledSubscription", "RequestDisallowedByPolicy", "ResourcePurchaseValidationFailed", "ScopeLocked",
+		"SubscriptionNotFound", "SubscriptionNotRegistered",
+	},
+	cloud.Invalid: {
+		"BadRequest", "ImageNotFound", "GalleryImageNotFound", "NotSupported", "PlatformImageNotFound", "PropertyChangeNotAllowed",
+		"SkuNotSupported",
+	},
+	cloud.Unavailable: {
+		"GatewayTimeout", "InternalExecutionError", "InternalOperationError", "InternalServerError",
+		"NetworkingInternalOperationError", "ServerTimeout", "ServiceUnavailable",
+	},
+}
+
+// kinds is codes the other way round, in small letters.
+var kinds = invert(codes)
+
+func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
+	inverted := map[string]cloud.Kind{}
+	for kind, list := range table {
+		for _, code := range list {
+			inverted[strings.ToLower(code)] = kind
+		}
+	}
+	return inverted
+}
+
+// kindOf is the kind of what was said: by the code, by the words where one code serves for much, else by the status.
+func kindOf(s said, status int) cloud.Kind {
+	if status == http.StatusTooManyRequests {
+		return cloud.Throttled
+	}
+	message := strings.ToLower(s.Message)
+	if code := strings.ToLower(s.Code); code == "operationnotallowed" || code == "" || code == "badrequest" {
+		switch {
+		case strings.Contains(message, "quota"):
+			return cloud.Capacity
+		case strings.Contains(message, "too many requests"):
+			return cloud.Throttled
+		}
+	}
+	if strings.Contains(message, "is not an active virtual machine scale set vm instanceid") {
+		// Somebody was quicker: the list is to be read again.
+		return cloud.Conflict
+	}
+	if kind, ok := kindOfCode(s.Code); ok {
+		return kind
+	}
+	return kindOfStatus(status)
+}
+
+// kindOfCode is the kind of an error code: by the table, else by the manner in which Azure names its codes.
+func kindOfCode(code string) (cloud.Kind, bool) {
+	code = strings.ToLower(code)
+	if kind, ok := kinds[code]; ok {
+		return kind, true
+	}
+	for _, manner := range []struct {
+		is    func(string, string) bool
+		words string
+		kind  cloud.Kind
+	}{
+		{strings.HasSuffix, "allocationfailed", cloud.Capacity},
+		{strings.HasSuffix, "allocationrequest", cloud.Capacity},
+		{strings.HasSuffix, "quotaexceeded", cloud.Capacity},
+		{strings.HasSuffix, "limitreached", cloud.Capacity},
+		{strings.HasSuffix, "limitexceeded", cloud.Capacity},
+		{strings.HasSuffix, "throttled", cloud.Throttled},
+		{strings.HasSuffix, "authorizationfailed", cloud.Denied},
+		{strings.HasSuffix, "beingdeleted", cloud.Conflict},
+		{strings.HasPrefix, "invalid", cloud.Invalid},
+		{strings.HasPrefix, "unsupported", cloud.Invalid},
+		{strings.HasSuffix, "notfound", cloud.Invalid},
+		{strings.HasSuffix, "notsupported", cloud.Invalid},
+		{strings.HasSuffix, "required", cloud.Invalid},
+	} {
+		if manner.is(code, manner.words) {
+			return manner.kind, true
+		}
+	}
+	return "", false
+}
+
+// kindOfStatus is what a status says where the code is unknown.
+func kindOfStatus(status int) cloud.Kind {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return cloud.Throttled
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return cloud.Denied
+	case status == http.StatusConflict || status == http.StatusPreconditionFailed:
+		return cloud.Conflict
+	case status == http.StatusRequestTimeout:
+		return cloud.Unavailable
+	case status >= 400 && status < 500:
+		return cloud.Invalid
+	default:
+		return cloud.Unavailable
+	}
+}
+
+// absences are the codes that say that the thing itself does not exist, not something that it names.
+var absences = []string{codeNotFound, "ResourceNotFound", "ResourceGroupNotFound", "ParentResourceNotFound", "RoleAssignmentNotFound"}
+
+// Absent says whether the call failed because what it names does not exist (any more).
+func Absent(err error) bool {
+	return slices.ContainsFunc(absences, func(code string) bool { return strings.EqualFold(code, CodeOf(err)) })
+}
+
+// Vanished makes a conflict of a step on something that is gone: somebody was quicker, and the next look will show it.
+func Vanished(err error) error {
+	var e *cloud.Error
+	if Absent(err) && errors.As(err, &e) {
+		e.Kind, e.Field = cloud.Conflict, ""
+	}
+	return err
+}
+
+// CodeOf is the code of the *cloud.Error within err.
+func CodeOf(err error) string {
+	var e *cloud.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// InField puts the field to an invalid request that names none.
+func InField(err error, field string) error {
+	var e *cloud.Error
+	if errors.As(err, &e) && e.Kind == cloud.Invalid && e.Field == "" {
+		e.Field = field
+	}
+	return err
+}

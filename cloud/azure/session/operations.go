@@ -1,0 +1,119 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// Poller is what a client's Begin methods give.
+type Poller interface {
+	Done() bool
+	ResumeToken() (string, error)
+}
+
+// Hint is the token by which an operation that was begun can be looked at again, also by another process; not ok when it has ended
+// already, or gives none. It is worth a request to learn the words of a failure, and nothing else.
+func Hint(p Poller) (token string, ok bool) {
+	if p == nil || p.Done() {
+		return "", false
+	}
+	token, err := p.ResumeToken()
+	return token, err == nil && token != ""
+}
+
+// Outcome is what one look at an operation has shown.
+type Outcome struct {
+	// Done says that it has ended, or that nothing is known of it any more.
+	Done bool
+	// Failed is why it has failed; nil where it has not, or not yet.
+	Failed *cloud.Error
+}
+
+// Poll looks once at the operation of a hint, and waits for nothing. The token may have been changed by whoever may write the object
+// that remembers it: it leads to Azure Resource Manager or nowhere.
+func (s *Session) Poll(ctx context.Context, token string, now time.Time) (Outcome, error) {
+	at := addressOf(token)
+	if at == "" {
+		return Outcome{Done: true}, nil
+	}
+	req, err := runtime.NewRequest(ctx, http.MethodGet, at)
+	if err != nil {
+		// It is no address: nothing is known of the operation.
+		return Outcome{Done: true}, nil
+	}
+	reply, err := s.arm.Pipeline().Do(req)
+	if err != nil {
+		return Outcome{}, Refusal(err, now)
+	}
+	if !runtime.HasStatusCode(reply, http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent) {
+		err := Refusal(runtime.NewResponseError(reply), now)
+		if Absent(err) || reply.StatusCode == http.StatusGone {
+			return Outcome{Done: true}, nil
+		}
+		return Outcome{}, err
+	}
+	return s.outcome(reply)
+}
+
+// outcome reads what has become of an operation.
+func (s *Session) outcome(reply *http.Response) (Outcome, error) {
+	body, err := runtime.Payload(reply)
+	if err != nil {
+		return Outcome{}, &cloud.Error{Kind: cloud.Unavailable, Code: codeNoReply, Message: "the reply on an operation can't be read"}
+	}
+	var is struct {
+		Status     string `json:"status"`
+		Properties struct {
+			State string `json:"provisioningState"`
+		} `json:"properties"`
+	}
+	// A body that is no object has no state: the status of the reply is all there is.
+	_ = json.Unmarshal(body, &is)
+	state := is.Status
+	if state == "" {
+		state = is.Properties.State
+	}
+	switch strings.ToLower(state) {
+	case "":
+		return Outcome{Done: reply.StatusCode != http.StatusAccepted}, nil
+	case "succeeded", "completed":
+		return Outcome{Done: true}, nil
+	case "failed", "canceled", "cancelled":
+		refused := &cloud.Error{Kind: cloud.Unavailable}
+		said := readReply(body)
+		if said.Code == "" {
+			said.Code = state
+		}
+		said.tell(refused, 0)
+		return Outcome{Done: true, Failed: byWhom(refused, s.identity)}, nil
+	default:
+		return Outcome{}, nil
+	}
+}
+
+// addressOf is where the SDK's token says that the operation is to be asked after.
+func addressOf(token string) string {
+	var wrapped struct {
+		Token struct {
+			Async    string `json:"asyncURL"`
+			Location string `json:"locURL"`
+			Poll     string `json:"pollURL"`
+		} `json:"token"`
+	}
+	if json.Unmarshal([]byte(token), &wrapped) != nil {
+		return ""
+	}
+	for _, at := range []string{wrapped.Token.Async, wrapped.Token.Poll, wrapped.Token.Location} {
+		if at != "" {
+			return at
+		}
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+)
+
+const (
+	// catalogueFor is how long the list of machine sizes of a location serves all pools.
+	catalogueFor = 24 * time.Hour
+	// missingFor is how long a size that is not in the list is taken as unknown, before the list is read again: it may be new, or
+	// have been allowed to the subscription since.
+	missingFor = 10 * time.Minute
+	// typeMachines is the type of the sizes in a list that holds disks and much else too.
+	typeMachines = "virtualMachines"
+)
+
+// catalogue are the machine sizes of locations, each list read once for all pools.
+type catalogue struct {
+	mu sync.Mutex
+	by map[string]*sizes
+}
+
+// sizes are those of one location, by name in small letters.
+type sizes struct {
+	// reading holds the others back while one reads: the list is long.
+	reading sync.Mutex
+	known   map[string]*armcompute.ResourceSKU
+	at      time.Time
+}
+
+// SKU is what Azure says of a machine size in a location, as the identity sees it; nil when there is none of that name. It must not be
+// changed.
+func (s *Session) SKU(ctx context.Context, location, size string, now time.Time) (*armcompute.ResourceSKU, error) {
+	in := s.catalogue.of(locationName(location))
+	in.reading.Lock()
+	defer in.reading.Unlock()
+	found := in.known[strings.ToLower(size)]
+	age := now.Sub(in.at)
+	if in.known != nil && age < catalogueFor && (found != nil || age < missingFor) {
+		return found, nil
+	}
+	list, err := s.sizes(ctx, locationName(location), now)
+	if err != nil {
+		if found != nil {
+			// What was true yesterday is better than nothing, and is asked again by the next pass.
+			return found, nil
+		}
+		return nil, err
+	}
+	in.known, in.at = list, now
+	return list[strings.ToLower(size)], nil
+}
+
+// sizes reads the list of a location.
+func (s *Session) sizes(ctx context.Context, location string, now time.Time) (map[string]*armcompute.ResourceSKU, error) {
+	filter := "location eq '" + strings.ReplaceAll(location, "'", "''") + "'"
+	pages := s.SKUs.NewListPager(&armcompute.ResourceSKUsClientListOptions{Filter: &filter})
+	list, err := Listed(ctx, pages, func(page armcompute.ResourceSKUsClientListResponse) []*armcompute.ResourceSKU { return page.Value }, now)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]*armcompute.ResourceSKU{}
+	for _, sku := range list {
+		if sku.Name != nil && sku.ResourceType != nil && strings.EqualFold(*sku.ResourceType, typeMachines) {
+			known[strings.ToLower(*sku.Name)] = sku
+		}
+	}
+	return known, nil
+}
+
+func (c *catalogue) of(location string) *sizes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = map[string]*sizes{}
+	}
+	found, ok := c.by[location]
+	if !ok {
+		found = &sizes{}
+		c.by[location] = found
+	}
+	return found
+}

@@ -1,0 +1,131 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/wire"
+)
+
+// opToken is what a refusal of whoever gives tokens is known by.
+const opToken = serviceLogin + ":GetToken"
+
+// whoAsked is the identity whose call failed, nil for the controller, and the call's name.
+func whoAsked(err error) (by *azurev1.IdentityView, call string) {
+	var a *asked
+	if errors.As(err, &a) {
+		return a.by, a.call.String()
+	}
+	var reply *azcore.ResponseError
+	if errors.As(err, &reply) && reply.RawResponse != nil && reply.RawResponse.Request != nil {
+		ctx := reply.RawResponse.Request.Context()
+		by, _ = ctx.Value(identityKey{}).(*azurev1.IdentityView)
+		if c := wire.Of(ctx); c.Operation != "" {
+			call = c.String()
+		}
+	}
+	return by, call
+}
+
+var entraCode = regexp.MustCompile(`\bAADSTS\d+\b`)
+
+// ofToken takes over what whoever gives tokens has answered.
+func ofToken(e *cloud.Error, token *azidentity.AuthenticationFailedError, now time.Time) {
+	e.Op = opToken
+	if token.RawResponse == nil {
+		wordless(e, token)
+		return
+	}
+	status := token.RawResponse.StatusCode
+	body, _ := runtime.Payload(token.RawResponse)
+	var is struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	_ = json.Unmarshal(body, &is)
+	e.Code, e.Message = is.Error, Clean(is.Description)
+	if code := entraCode.FindString(is.Description); code != "" {
+		e.Code = code
+		e.Message = strings.TrimPrefix(strings.TrimPrefix(e.Message, code), ": ")
+	}
+	switch {
+	case status == http.StatusTooManyRequests:
+		e.Kind, e.After = cloud.Throttled, wire.RetryAfter(token.RawResponse.Header, now)
+	case status >= http.StatusInternalServerError:
+		e.Kind, e.After = cloud.Unavailable, wire.RetryAfter(token.RawResponse.Header, now)
+	default:
+		e.Kind = cloud.Denied
+	}
+	if e.Code == "" {
+		e.Code = codeNoCredentials
+	}
+}
+
+// wordless gives code and message to an error that is not Azure's own. Texts of the network are not passed on: they name ports and
+// addresses of one connection.
+func wordless(e *cloud.Error, err error) {
+	why := inTheWay(err)
+	if why == "" && withoutCredentials(err) {
+		e.Kind, e.Code = cloud.Denied, codeNoCredentials
+		e.Message = "no usable credentials were found: check the identity of the cluster, or the environment of the controller"
+		return
+	}
+	e.Code, e.Message = codeNoReply, "Azure gave no reply that could be read"+why+": it may have done what was asked"
+}
+
+// withoutCredentials says that there was nothing to ask for a token with.
+func withoutCredentials(err error) bool {
+	var token *azidentity.AuthenticationFailedError
+	if errors.As(err, &token) {
+		return true
+	}
+	text := err.Error()
+	return strings.Contains(text, "Credential:") || strings.Contains(text, "DefaultAzureCredential") || strings.Contains(text, "the identity's file")
+}
+
+// obstacles are the words of the network in errors that hold nothing but text.
+var obstacles = []struct{ words, why string }{
+	{"context deadline exceeded", " (it took too long)"},
+	{"context canceled", " (the call was given up)"},
+	{"connection refused", " (nothing listens there)"},
+	{"no such host", " (its name can't be resolved)"},
+	{"connection reset", " (the connection ended)"},
+	{"EOF", " (the connection ended)"},
+}
+
+// inTheWay says what kept a reply from coming, in words that name no connection.
+func inTheWay(err error) string {
+	var lookup *net.DNSError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return " (it took too long)"
+	case errors.Is(err, context.Canceled):
+		return " (the call was given up)"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return " (nothing listens there)"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return " (the connection ended)"
+	case errors.As(err, &lookup):
+		return " (its name can't be resolved)"
+	}
+	for _, o := range obstacles {
+		if strings.Contains(err.Error(), o.words) {
+			return o.why
+		}
+	}
+	return ""
+}
