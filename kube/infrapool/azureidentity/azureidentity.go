@@ -1,0 +1,144 @@
+// Package azureidentity finds who asks Azure for a cluster: its identityRef leads to an AzureClusterIdentity of the
+// ecosystem's Azure provider, which names an application with a password or a certificate, or a managed identity. Who may use
+// it is said on it. Where the way ends without credentials nobody asks: the controller's own are never a substitute.
+package azureidentity
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/kube/infrapool"
+)
+
+// keySecret is the key of a secret under which the ecosystem has passwords and certificates.
+const keySecret = "clientSecret"
+
+// clouds are the words for the cloud that a UserAssignedIdentityCredential is for; none is public.
+var clouds = []string{"", "public", "china", "usgovernment"}
+
+// Identify is infrapool.Identified for all Azure kinds: it puts who asks into the view of the cluster.
+func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *azurev1.ClusterView) (map[string]string, error) {
+	ref, err := reference(in)
+	if err != nil {
+		return nil, infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, "%v", err)
+	}
+	if ref == nil {
+		return in.KeepIdentity(""), nil
+	}
+	cluster.Identity, err = identity(ctx, from, *ref, in.IdentityField())
+	return in.KeepIdentity(ref.String()), err
+}
+
+// reference is the identity that the cluster names. When the cluster's infrastructure is gone, the object remembers it.
+func reference(in infrapool.Inputs) (*azurev1.IdentityReference, error) {
+	if in.Place != nil {
+		return azurev1.IdentityRefOf(in.Place)
+	}
+	if in.RememberedIdentity() == "" {
+		return nil, nil
+	}
+	ref, err := azurev1.ParseIdentityReference(in.RememberedIdentity())
+	return &ref, err
+}
+
+// identity is what the reference leads to.
+func identity(ctx context.Context, from *infrapool.Credentials, ref azurev1.IdentityReference, field string) (*azurev1.IdentityView, error) {
+	if ref.Kind != azurev1.ClusterIdentityKind {
+		return nil, invalid("%s.kind is %q: want %s", field, ref.Kind, azurev1.ClusterIdentityKind)
+	}
+	if ref.Name == "" {
+		return nil, invalid("%s.name is empty: want the name of an %s in namespace %s", field, ref.Kind, ref.Namespace)
+	}
+	u, err := from.Identity(ctx, schema.GroupKind{Group: azurev1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, infrapool.NamedBy(field, err)
+	}
+	source, err := azurev1.IdentitySourceOf(u)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	if err := from.Allow(ctx, ref.String(), source.Allowed); err != nil {
+		return nil, err
+	}
+	view := &azurev1.IdentityView{
+		Name: ref.String(), Type: source.Type, TenantID: source.TenantID, ClientID: source.ClientID, ResourceID: source.ResourceID,
+		CertPath: source.CertPath, CredentialsPath: source.CredentialsPath, CredentialsCloud: strings.ToLower(source.CredentialsCloud),
+	}
+	if err := complete(view); err != nil {
+		return nil, err
+	}
+	if needsSecret(view) {
+		if view.Secret, err = secret(ctx, from, ref, source); err != nil {
+			return nil, err
+		}
+	}
+	return view, nil
+}
+
+// complete says what the identity lacks to be one of its type.
+func complete(i *azurev1.IdentityView) error {
+	tenant, app := true, true
+	switch i.Type {
+	case azurev1.IdentityServicePrincipal, azurev1.IdentityManualServicePrincipal, azurev1.IdentityServicePrincipalCertificate, azurev1.IdentityWorkloadIdentity:
+	case azurev1.IdentityUserAssignedMSI:
+		tenant = false
+	case azurev1.IdentityUserAssignedIdentityCredential:
+		tenant, app = false, false
+		if i.CredentialsPath == "" {
+			return invalid("%s: spec.userAssignedIdentityCredentialsPath is empty: want a file of the controller with the credentials", i.Name)
+		}
+		if !slices.Contains(clouds, i.CredentialsCloud) {
+			return invalid("%s: spec.userAssignedIdentityCredentialsCloudType is %q: want public, china or usgovernment", i.Name, i.CredentialsCloud)
+		}
+	default:
+		return invalid("%s: spec.type is %q: want ServicePrincipal, ServicePrincipalCertificate, WorkloadIdentity, UserAssignedMSI or UserAssignedIdentityCredential",
+			i.Name, i.Type)
+	}
+	if tenant && i.TenantID == "" {
+		return invalid("%s: spec.tenantID is empty: want the directory of the identity", i.Name)
+	}
+	if app && i.ClientID == "" {
+		return invalid("%s: spec.clientID is empty: want that of the application or managed identity", i.Name)
+	}
+	return nil
+}
+
+// needsSecret says whether the identity is nothing without a secret. A certificate may lie in a file.
+func needsSecret(i *azurev1.IdentityView) bool {
+	return i.HasPassword() || i.Type == azurev1.IdentityServicePrincipalCertificate && i.CertPath == ""
+}
+
+// secret reads the password or the certificate. It never says what it is.
+func secret(ctx context.Context, from *infrapool.Credentials, ref azurev1.IdentityReference, source azurev1.IdentitySource) (common.Sealed, error) {
+	field := ref.String() + ": spec.clientSecret"
+	key := client.ObjectKey{Namespace: source.ClientSecret.Namespace, Name: source.ClientSecret.Name}
+	if key.Namespace == "" {
+		key.Namespace = ref.Namespace
+	}
+	if key.Name == "" {
+		return common.Sealed{}, invalid("%s.name is empty: want the name of a secret in namespace %s", field, key.Namespace)
+	}
+	s, err := from.Secret(ctx, key)
+	if err != nil {
+		return common.Sealed{}, infrapool.NamedBy(field, err)
+	}
+	text := string(s.Data[keySecret])
+	if source.Type != azurev1.IdentityServicePrincipalCertificate {
+		// A line's end behind a password is what an editor adds.
+		text = strings.TrimRight(text, "\r\n")
+	}
+	if text == "" {
+		return common.Sealed{}, invalid("%s: secret %s has nothing under key %s", field, key, keySecret)
+	}
+	return common.Seal(text), nil
+}
+
+func invalid(format string, args ...any) error {
+	return infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, format, args...)
+}
