@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -284,5 +285,178 @@ func TestABodyThatIsClosedEarlyIsSentWhole(t *testing.T) {
 	}
 	if base.sent.ContentLength != req.ContentLength {
 		t.Errorf("want the length kept at %d, got %d", req.ContentLength, base.sent.ContentLength)
+	}
+}
+
+// clock is a time that a test moves.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func newClock() *clock { return &clock{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
+
+// TestSeveralBuckets holds that a call takes from all of its buckets or from none.
+func TestSeveralBuckets(t *testing.T) {
+	c := newClock()
+	transport := New(Options{Base: &base{status: http.StatusOK}, Now: c.now, Budgets: func(call Call) []Budget {
+		return []Budget{
+			{Key: "all", Burst: 3, PerSecond: 1},
+			{Key: "one/" + call.Resource, Burst: 1, PerSecond: 0.1},
+		}
+	}})
+	held := func(resource string) time.Duration {
+		t.Helper()
+		var e *Exhausted
+		if err := send(t.Context(), t, transport, Call{Resource: resource}); errors.As(err, &e) {
+			return e.After
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		return 0
+	}
+	for _, s := range []struct {
+		reason, resource string
+		want             time.Duration
+	}{
+		{"both have a token", "a", 0},
+		{"its own bucket is empty", "a", 10 * time.Second},
+		{"another one has its own, and the refused call took nothing of the common one", "b", 0},
+		{"the third takes the common one's last", "c", 0},
+		{"the common one is empty for everybody", "d", time.Second},
+		{"the longest wait counts", "a", 10 * time.Second},
+	} {
+		if got := held(s.resource); got != s.want {
+			t.Errorf("%s: want to wait for %s, got %s", s.reason, s.want, got)
+		}
+	}
+	c.at = c.at.Add(time.Second)
+	if got := held("d"); got != 0 {
+		t.Errorf("want the refused calls to have taken no token of d's own bucket, got a wait of %s", got)
+	}
+}
+
+// TestWhatRepliesTell holds that others' calls are counted where replies tell of them, and that looks leave the rest to writes.
+func TestWhatRepliesTell(t *testing.T) {
+	c := newClock()
+	answers := &base{status: http.StatusOK, header: http.Header{}}
+	transport := New(Options{
+		Base: answers, Now: c.now,
+		Budgets: func(call Call) []Budget {
+			b := Budget{Key: "shared", Burst: 100, PerSecond: 1}
+			if call.Operation == "Look" {
+				b.Floor = 10
+			}
+			return []Budget{b}
+		},
+		Left: func(_ Call, h http.Header) []Left {
+			n, err := strconv.Atoi(h.Get("Left"))
+			if err != nil {
+				return nil
+			}
+			return []Left{{Key: "shared", Calls: n}, {Key: "somebody's", Calls: 0}}
+		},
+	})
+	look, write := Call{Operation: "Look"}, Call{Operation: "Write"}
+	wait := func(call Call) time.Duration {
+		t.Helper()
+		var e *Exhausted
+		if err := send(t.Context(), t, transport, call); errors.As(err, &e) {
+			return e.After
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		return 0
+	}
+	for _, s := range []struct {
+		reason string
+		told   string
+		call   Call
+		after  time.Duration
+		want   time.Duration
+	}{
+		{reason: "nothing is told, and there is plenty", call: look},
+		{reason: "others have used most of it", told: "12", call: look},
+		{reason: "a reply that says more than we have is late", told: "90", call: look},
+		{reason: "one above the floor is left", told: "11", call: look},
+		{reason: "at the floor looks wait", call: look, want: time.Second},
+		{reason: "a write goes on", told: "9", call: write},
+		{reason: "and looks wait for longer", call: look, want: 2 * time.Second},
+		{reason: "what is refilled brings looks back", call: look, after: 2 * time.Second},
+		{reason: "nothing is left", told: "0", call: write},
+		{reason: "writes wait for the refill alone", call: write, want: time.Second},
+		{reason: "a number below nothing is nothing", told: "-5", call: write, after: time.Second},
+		{reason: "it does not get worse than empty", call: write, want: time.Second},
+	} {
+		c.at = c.at.Add(s.after)
+		answers.header.Set("Left", s.told)
+		if got := wait(s.call); got != s.want {
+			t.Errorf("%s: want to wait for %s, got %s", s.reason, s.want, got)
+		}
+	}
+}
+
+// TestTheBucketThatIsEmptyIsShut holds that what a cloud says of one bucket silences no other.
+func TestTheBucketThatIsEmptyIsShut(t *testing.T) {
+	c := newClock()
+	answers := &base{status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {"60"}, "Empty": {"one/a"}}}
+	transport := New(Options{
+		Base: answers, Now: c.now,
+		Budgets: func(call Call) []Budget {
+			return []Budget{{Key: "all", Burst: 100, PerSecond: 1}, {Key: "one/" + call.Resource, Burst: 10, PerSecond: 1}}
+		},
+		Left: func(_ Call, h http.Header) []Left {
+			if h.Get("Empty") == "" {
+				return nil
+			}
+			return []Left{{Key: "all", Calls: 50}, {Key: h.Get("Empty"), Calls: 0}}
+		},
+	})
+	wait := func(resource string) (after time.Duration) {
+		t.Helper()
+		var e *Exhausted
+		if err := send(t.Context(), t, transport, Call{Resource: resource}); errors.As(err, &e) {
+			after = e.After
+		}
+		return after
+	}
+	if got := wait("a"); got != 0 {
+		t.Fatalf("want the first call sent, got a wait of %s", got)
+	}
+	if got := wait("a"); got != time.Minute {
+		t.Errorf("want the empty bucket shut for a minute, got %s", got)
+	}
+	answers.status, answers.header = http.StatusOK, http.Header{}
+	if got := wait("b"); got != 0 {
+		t.Errorf("want another resource's calls sent, got a wait of %s", got)
+	}
+	answers.status, answers.header = http.StatusTooManyRequests, http.Header{"Retry-After": {"60"}}
+	if got := wait("b"); got != 0 {
+		t.Fatalf("want the call sent, got a wait of %s", got)
+	}
+	if got := wait("c"); got != time.Minute {
+		t.Errorf("want all of the call's buckets shut where nothing is said of which, got %s", got)
+	}
+}
+
+// TestBucketsAreBounded holds that things which are gone are forgotten, and what was used up is not.
+func TestBucketsAreBounded(t *testing.T) {
+	now := newClock().at
+	var b budgets
+	used := Budget{Key: "used", Burst: 2, PerSecond: 0.00001}
+	b.take([]Budget{used}, now)
+	for i := range bucketsMost + 10 {
+		b.take([]Budget{{Key: strconv.Itoa(i), Burst: 1, PerSecond: 1}}, now.Add(time.Duration(i)*time.Second))
+	}
+	if got := len(b.buckets); got > bucketsMost {
+		t.Errorf("want at most %d buckets, got %d", bucketsMost, got)
+	}
+	if _, ok := b.buckets["used"]; !ok {
+		t.Error("want a bucket kept that is not full")
+	}
+	if got := b.take([]Budget{{Key: "never", Burst: 1}}, now); got != 0 {
+		t.Errorf("want the one token, got a wait of %s", got)
+	}
+	if got := b.take([]Budget{{Key: "never", Burst: 1}}, now); got != longestWait {
+		t.Errorf("want the longest wait for a bucket without a refill, got %s", got)
 	}
 }
