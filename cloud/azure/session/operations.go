@@ -52,6 +52,8 @@ func (s *Session) Poll(ctx context.Context, token string, now time.Time) (Outcom
 	if err != nil {
 		return Outcome{}, Refusal(err, now)
 	}
+	// The SDK has read it already.
+	defer func() { _ = reply.Body.Close() }()
 	if !runtime.HasStatusCode(reply, http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent) {
 		err := Refusal(runtime.NewResponseError(reply), now)
 		if Absent(err) || reply.StatusCode == http.StatusGone {
