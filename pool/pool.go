@@ -216,6 +216,8 @@ type Group struct {
 	// Unchangeable names the fields of the group that differ from what the specification asks for and that this cloud can't
 	// change on a group that exists.
 	Unchangeable []string
+	// State is the group's state in the cloud's own word, for people; empty where it has none. Nothing is decided by it.
+	State string
 	// Deleting says that the cloud is removing the group.
 	Deleting bool
 	// Busy, when set, says what the cloud is doing to the group, by itself or because it was asked to: nothing that changes the
@@ -369,3 +371,14 @@ type Traits struct {
 	// KeepsFailed says that failed instances stay until somebody removes them. Otherwise the cloud replaces them.
 	KeepsFailed bool
 }
+
+// Runs says that an instance runs. One that a cloud says has failed and leaves alone may be well enough to serve: its Node
+// knows better than what the cloud once could not finish on it.
+func (t Traits) Runs(i Instance) bool {
+	return i.State == Running || i.State == Failed && t.KeepsFailed && i.Node != nil && i.Node.Ready
+}
+
+// SparesVersions says that no version of the template is made for bootstrap data alone, as long as that of the group is good:
+// nothing would launch from it where the group is pointed at a template by a roll, which replaces every machine, and a group
+// that holds its template is written to for each.
+func (t Traits) SparesVersions() bool { return t.RollsChanges || t.Inline }
