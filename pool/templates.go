@@ -33,12 +33,9 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 	return putTemplate(o, t)
 }
 
-// templateStep keeps the newest template what is asked for. Where another version costs something, there is none made for
-// bootstrap data alone as long as that of the group is good: nothing would launch from it where the group is pointed at a
-// template by a roll, which replaces every machine, and a group that holds its template is written to for each.
+// templateStep keeps the newest template what is asked for, its bootstrap data as far as anything needs it.
 func (v *view) templateStep() *Step {
-	costs := v.t.RollsChanges || v.t.Inline
-	if costs && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.Roll.Template)) && v.o.Latest().Same(v.o.Wanted) {
+	if v.t.SparesVersions() && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.Roll.Template)) && v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}
 	return templateStep(v.d, v.o, v.t)

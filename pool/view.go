@@ -165,11 +165,8 @@ func (v *view) limits() (surge, unavailable int) {
 // back.
 func (v *view) placesAreOthers() bool { return v.d.External && v.t.NoReplace && v.surge > 0 }
 
-// runs says that an instance runs. One that a cloud says has failed and leaves alone may be well enough to serve: its Node
-// knows better than what the cloud once could not finish on it.
-func (v *view) runs(i *Instance) bool {
-	return i.State == Running || i.State == Failed && v.t.KeepsFailed && i.Node != nil && i.Node.Ready
-}
+// runs says that an instance runs.
+func (v *view) runs(i *Instance) bool { return v.t.Runs(*i) }
 
 // failed says that an instance failed and does not run.
 func (v *view) failed(i *Instance) bool { return i.State == Failed && !v.runs(i) }

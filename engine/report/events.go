@@ -24,6 +24,8 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.Remove:          {"InstancesRemoved", "removed"},
 	pool.Replace:         {"InstancesReplaced", "replaced"},
 	pool.SetAside:        {"InstancesSetAside", "set aside"},
+	pool.Apply:           {"InstancesChanged", "changed in place"},
+	pool.Protect:         {"InstancesProtected", "protected"},
 	pool.Release:         {"InstancesReleased", "no longer holding"},
 	pool.StartRoll:       {"RollStarted", "began a roll of the %s"},
 	pool.CancelRoll:      {"RollCancelled", "cancelled the roll of the %s"},
@@ -55,7 +57,7 @@ func happened(f facts) []Event {
 		}
 	}
 	if len(targets) == 0 || s.Kind == pool.DeleteGroup || s.Kind == pool.StartRoll {
-		return []Event{{Reason: reasonOf(f.o, s.Kind), Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
+		return []Event{{Reason: reasonOf(f.t, f.o, s.Kind), Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
 	}
 	var events []Event
 	for _, g := range byCause(*s, targets) {
@@ -64,12 +66,19 @@ func happened(f facts) []Event {
 	return events
 }
 
-// VersionCreated is the reason of a version that is made of a template which has others already.
-const VersionCreated = "TemplateVersionCreated"
+const (
+	// VersionCreated is the reason of a version that is made of a template which has others already.
+	VersionCreated = "TemplateVersionCreated"
+	// TemplateUpdated is the reason of a template that is changed where it is: in its group.
+	TemplateUpdated = "TemplateUpdated"
+)
 
 // reasonOf is the reason of a step's event.
-func reasonOf(o pool.Observed, kind pool.StepKind) string {
-	if kind == pool.PutTemplate && len(o.Versions) > 0 {
+func reasonOf(t pool.Traits, o pool.Observed, kind pool.StepKind) string {
+	switch {
+	case kind == pool.PutTemplate && t.Inline:
+		return TemplateUpdated
+	case kind == pool.PutTemplate && len(o.Versions) > 0:
 		return VersionCreated
 	}
 	return words[kind].reason
@@ -113,7 +122,12 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 	switch s.Kind {
 	case pool.Resize:
 		return fmt.Sprintf(text, t.Group) + fmt.Sprintf(" to %d", s.Size)
-	case pool.PutTemplate, pool.DeleteTemplates:
+	case pool.PutTemplate:
+		if t.Inline {
+			return fmt.Sprintf("changed the %s of the %s", t.Template, t.Group)
+		}
+		return fmt.Sprintf(text, t.Template)
+	case pool.DeleteTemplates:
 		return fmt.Sprintf(text, t.Template)
 	case pool.PruneTemplates:
 		return text + " " + versions(t.Template, s.Refs)
@@ -123,7 +137,7 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 		return text + " " + strings.Join(s.Fields, ", ")
 	case pool.StartRoll:
 		return fmt.Sprintf(text, t.Group) + " to " + s.Template
-	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release:
+	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Apply, pool.Protect:
 		return text + " " + names(targets)
 	default:
 		return fmt.Sprintf(text, t.Group)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/pool"
@@ -24,7 +25,7 @@ func groupReady(f facts) *Condition {
 	if g := f.o.Group; g != nil && g.Failed != nil {
 		return &Condition{GroupReady, False, g.Failed.Reason, g.Failed.Message}
 	}
-	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.DeleteGroup); c != nil {
+	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Protect, pool.DeleteGroup); c != nil {
 		return c
 	}
 	if c := missing(f); c != nil {
@@ -61,6 +62,8 @@ func shape(f facts, g *pool.Group) *Condition {
 		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
 	case unpointed(f):
 		return &Condition{GroupReady, False, "TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
+	case g.Size < f.counts.Desired && starved(f) != nil:
+		return starved(f)
 	case g.Size != f.counts.Desired && !surges(f):
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
 	case g.Size > f.d.Max:
@@ -69,6 +72,20 @@ func shape(f facts, g *pool.Group) *Condition {
 	default:
 		return &Condition{GroupReady, True, "AsWanted", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
+}
+
+// starved says, with the cloud's words, that it could not bring all machines that the group was asked for.
+func starved(f facts) *Condition {
+	const failed = "GrowthFailed"
+	if !slices.ContainsFunc(f.out.Plan.Waiting, func(c pool.Cause) bool { return c.Reason == failed }) {
+		return nil
+	}
+	c := &Condition{GroupReady, False, failed, fmt.Sprintf("the %s has a size of %d, the pool wants %d, and the cloud could not bring more", f.t.Group, f.o.Group.Size, f.counts.Desired)}
+	if len(f.o.Issues) > 0 {
+		c.Reason = f.o.Issues[0].Reason
+		c.Message += ": " + f.o.Issues[0].Message
+	}
+	return c
 }
 
 // trouble is what keeps the group from its shape for a while, or for good. A roll is told of where the machines are.

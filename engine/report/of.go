@@ -33,7 +33,7 @@ func Of(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 		return r
 	}
 	r.Template = f.o.Latest().Ref
-	r.Remember = f.o.Remember
+	r.Remember, r.Operations = f.o.Remember, f.o.Operations
 	r.Instances, r.ProviderIDs = rows(f.o)
 	if f.o.Group != nil {
 		r.Provisioned = true
@@ -56,7 +56,7 @@ func count(f facts) Counts {
 	if f.d.External && f.o.Group != nil && !f.d.Deleting {
 		c.Desired = max(0, f.o.Group.Size-f.o.Group.Surge)
 	}
-	current, ready, upToDate := tally(f.o)
+	current, ready, upToDate := tally(f.t, f.o)
 	c.Current = &current
 	if !f.o.NodesUnknown {
 		c.Ready = &ready
@@ -69,13 +69,13 @@ func count(f facts) Counts {
 
 // tally counts the instances that are not on their way out, those of them whose nodes are Ready, and those that were
 // launched from the wanted template.
-func tally(o pool.Observed) (current, ready, upToDate int) {
+func tally(t pool.Traits, o pool.Observed) (current, ready, upToDate int) {
 	for _, i := range o.Instances {
 		if i.State == pool.Terminating {
 			continue
 		}
 		current++
-		if i.State == pool.Running && i.Node != nil && i.Node.Ready {
+		if t.Runs(i) && i.Node != nil && i.Node.Ready {
 			ready++
 		}
 		if i.Template.Same(o.Wanted) {
@@ -173,13 +173,13 @@ func unmet(f facts) bool {
 
 // scales says that there are not yet as many machines as are wanted, or that some come or go.
 func scales(f facts) bool {
-	return *f.counts.Current != f.counts.Desired || f.o.Group.Size != f.counts.Desired || coming(f.o)
+	return *f.counts.Current != f.counts.Desired || f.o.Group.Size != f.counts.Desired || coming(f.t, f.o)
 }
 
 // coming says that machines are on their way in or out, or have not joined yet.
-func coming(o pool.Observed) bool {
+func coming(t pool.Traits, o pool.Observed) bool {
 	for _, i := range o.Instances {
-		if i.State != pool.Running || i.Node == nil && !o.NodesUnknown || i.Node != nil && i.Node.Joining() {
+		if !t.Runs(i) || i.Node == nil && !o.NodesUnknown || i.Node != nil && i.Node.Joining() {
 			return true
 		}
 	}
@@ -189,7 +189,7 @@ func coming(o pool.Observed) bool {
 // behind says that the template, the group or what it needs is not what the specification asks for, or is about to be.
 func behind(f facts) bool {
 	g := f.o.Group
-	return lacks(f) != "" || len(f.o.Needs) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil
+	return lacks(f) != "" || len(f.out.Plan.InPlace) > 0 || len(f.o.Needs) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil
 }
 
 // unpointed says that the group launches from another template than the newest. Where a roll alone points it there, the

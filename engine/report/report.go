@@ -16,7 +16,7 @@ const (
 	NeedsReady = "NeedsReady"
 	// InstancesReady says that as many nodes are Ready as the pool wants.
 	InstancesReady = "InstancesReady"
-	// UpToDate says that every instance was launched from the wanted template.
+	// UpToDate says that every instance was launched from the wanted template, and has what is changed in place.
 	UpToDate = "UpToDate"
 	// Draining says which nodes are being drained and what keeps their pods; it is absent while none is.
 	Draining = "Draining"
@@ -115,4 +115,6 @@ type Report struct {
 	Size *int
 	// Remember are look-ups to be kept on the object.
 	Remember map[string]string
+	// Operations are the cloud's long-running operations, to be kept on the object as hints.
+	Operations []pool.Operation
 }

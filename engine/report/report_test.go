@@ -32,6 +32,8 @@ type scene struct {
 	// changes says that it replaces what is of another template alone, needs what its groups need beside it.
 	changes bool
 	needs   string
+	// scaleSet says that its groups hold their template and know no replacement, and that what failed stays.
+	scaleSet bool
 	// step stands for what the pass has begun, where no scene decides it.
 	step *pool.Step
 }
@@ -39,6 +41,10 @@ type scene struct {
 func (s *scene) traits() pool.Traits {
 	tr := traits
 	tr.Rolls, tr.SetsAside, tr.RollsChanges, tr.CancelsNot, tr.Needs = s.rolls, s.asides, s.changes, s.changes, s.needs
+	if s.scaleSet {
+		tr.Group, tr.Template = "scale set", "model"
+		tr.NoReplace, tr.KeepsFailed, tr.Inline, tr.DeletesBusy, tr.KeepsSurge = true, true, true, true, true
+	}
 	return tr
 }
 
@@ -552,7 +558,7 @@ func TestEvents(t *testing.T) {
 func TestEveryStepHasWords(t *testing.T) {
 	told := map[string]pool.StepKind{}
 	for _, kind := range []pool.StepKind{
-		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release,
+		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Apply, pool.Protect, pool.Release,
 		pool.StartRoll, pool.CancelRoll, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteGroup, pool.DeleteTemplates, pool.Provide, pool.CleanUp,
 	} {
 		s := aScene(func(s *scene) { s.started = true })

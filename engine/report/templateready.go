@@ -38,7 +38,11 @@ func newestTemplate(f facts) *Condition {
 	case "TemplateMissing":
 		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being made", f.t.Template)}
 	case "TemplateChanged":
-		return &Condition{TemplateReady, False, "TemplateChanged", fmt.Sprintf("a new version of the %s is being made", f.t.Template)}
+		text := fmt.Sprintf("a new version of the %s is being made", f.t.Template)
+		if f.t.Inline {
+			text = fmt.Sprintf("the %s of the %s is being changed", f.t.Template, f.t.Group)
+		}
+		return &Condition{TemplateReady, False, "TemplateChanged", text}
 	case "BootstrapDataChanged":
 		return &Condition{TemplateReady, False, "BootstrapDataChanged", fmt.Sprintf("a version of the %s with new bootstrap data is being made", f.t.Template)}
 	}
@@ -62,7 +66,7 @@ func lacks(f facts) string {
 		return "TemplateMissing"
 	case !latest.Same(wanted):
 		return "TemplateChanged"
-	case latest.Data != wanted.Data && !wanted.Given && !f.t.RollsChanges:
+	case latest.Data != wanted.Data && !wanted.Given && !f.t.SparesVersions():
 		return "BootstrapDataChanged"
 	}
 	return ""

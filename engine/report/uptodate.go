@@ -24,9 +24,16 @@ func upToDate(f facts) *Condition {
 		c.Message = text + "; " + c.Message
 		return c
 	}
+	if c := refusal(f, UpToDate, pool.Apply); c != nil && len(f.out.Plan.InPlace) > 0 && roll.State == pool.RolloutDone {
+		c.Message = text + "; " + c.Message
+		return c
+	}
 	switch {
 	case roll.State != pool.RolloutDone && roll.State != "":
 		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message + hindered(f)}
+	case len(f.out.Plan.InPlace) > 0:
+		first := f.out.Plan.InPlace[0].Cause
+		return &Condition{UpToDate, False, first.Reason, fmt.Sprintf("%s; %d of them to change in place: %s", text, len(f.out.Plan.InPlace), first.Message)}
 	case *f.counts.UpToDate == *f.counts.Current:
 		return &Condition{UpToDate, True, "AllUpToDate", text}
 	case f.d.SkipModel:
