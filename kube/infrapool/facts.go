@@ -36,7 +36,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	f := &facts[S]{}
 	remembered, err := resolved(s.object)
 	var t Translation[S]
-	in := Inputs{Place: s.place, Resolved: remembered}
+	in := Inputs{Place: s.place, Resolved: remembered, MachinePool: s.pool, Cluster: s.clusterName()}
 	if err == nil {
 		t, err = r.adapter.Translate(s.object, in)
 	}
@@ -79,6 +79,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		Owner:      r.ownerOf(s.object, s.clusterName()),
 		Bootstrap:  s.bootstrap,
 		Remembered: f.remembered(remembered),
+		Operations: t.Operations,
 		Spec:       t.Spec,
 	}
 	f.Desired.Seed = f.Target.Owner.ID
@@ -139,7 +140,12 @@ func (r *Reconciler[O, S]) settings(s *scope[O]) settings {
 	if s.pool != nil {
 		machinePool = &annotated{"MachinePool", keyRestartPool, s.pool}
 	}
-	_, machines := r.hasMachines()
+	machines := standsNever
+	if kind, ok := r.hasMachines(); ok && kind.Always {
+		machines = standsAlways
+	} else if ok {
+		machines = standsMaybe
+	}
 	return settingsOf(annotated{r.kind.Name, keyRestart, s.object}, machinePool, machines)
 }
 

@@ -61,8 +61,10 @@ func (r *Reconciler[O, S]) hasMachines() (machines.Kind, bool) {
 }
 
 // wantsMachines says whether the pool's instances have Machines. An annotation that means nothing leaves it as it is.
-func (r *Reconciler[O, S]) wantsMachines(o O) bool {
+func (r *Reconciler[O, S]) wantsMachines(kind machines.Kind, o O) bool {
 	switch value, ok := o.GetAnnotations()[MachinesAnnotation]; {
+	case kind.Always:
+		return true
 	case !ok:
 		return r.Machines
 	case value == machinesOn:
@@ -87,7 +89,7 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 	if !ok {
 		return nil
 	}
-	m := &poolMachines{kind: kind, on: r.wantsMachines(s.object), announced: announces(s.object) != ""}
+	m := &poolMachines{kind: kind, on: r.wantsMachines(kind, s.object), announced: announces(s.object) != ""}
 	infras := kind.NewList()
 	key := client.ObjectKeyFromObject(s.object)
 	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}, client.UnsafeDisableDeepCopy); err != nil {
@@ -141,9 +143,18 @@ func (r *Reconciler[O, S]) machineDoer(s *scope[O], kind machines.Kind) *machine
 		Client: r.Client, Live: r.Live, Recorder: r.Recorder, Kind: kind, Pool: s.object, PoolKind: r.kind.Name,
 		Owner: metav1.OwnerReference{
 			APIVersion: kind.GroupVersion.String(), Kind: r.kind.Name, Name: s.object.GetName(), UID: s.object.GetUID(),
+			BlockOwnerDeletion: holds(kind),
 		},
 		Cluster: s.clusterName(), MachinePool: machinePoolName(s), Now: r.Now(),
 	}
+}
+
+// holds is nil where nothing is said.
+func holds(kind machines.Kind) *bool {
+	if !kind.HoldsPool {
+		return nil
+	}
+	return &kind.HoldsPool
 }
 
 // throughMachines are the nodes of a pool whose machines are drained by their own controller.
@@ -161,10 +172,10 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 		return nil
 	}
 	o := out.Observed
-	m.doer.Wanted = o.Wanted
+	m.doer.Wanted, m.doer.NodesUnknown = o.Wanted, o.NodesUnknown
 	gone := s.deleting() && out.Plan.Gone
 	f := machines.Facts{
-		On: m.on, Announced: m.announced, Deleting: makesNoMore(s),
+		On: m.on, Announced: m.announced, Failed: m.kind.Always, Deleting: makesNoMore(s),
 		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Lent: o.Lent, Known: m.known, Now: m.doer.Now,
 	}
 	left, err := m.doer.Do(ctx, machines.Decide(f))

@@ -86,12 +86,23 @@ type Adapter[O Object, S any] interface {
 	Report(o O, r report.Report, out engine.Outcome)
 }
 
+// Telling is what an adapter adds whose objects have conditions that no other kind has.
+type Telling[O Object] interface {
+	// Conditions are these, in the same words for the same facts. It is called when the cloud has answered; all that it ever
+	// says it says each time.
+	Conditions(o O, r report.Report, out engine.Outcome) []report.Condition
+}
+
 // Inputs are what a translation may read beside the object.
 type Inputs struct {
 	// Place is the object that Adapter.Place refers to; nil when it is gone, and the object is being deleted.
 	Place *unstructured.Unstructured
 	// Resolved is what the object remembers.
 	Resolved map[string]string
+	// MachinePool that the object belongs to; nil while there is none. It must not be changed.
+	MachinePool *clusterv1.MachinePool
+	// Cluster is the name of the Cluster, as far as it is known.
+	Cluster string
 }
 
 // NotYet is the error of a translation that waits for something: the cloud can't be asked before that is there.
@@ -121,4 +132,6 @@ type Translation[S any] struct {
 	Held *pool.Cause
 	// Keep is what must stay on the object so that its cloud objects are found when Inputs.Place is gone.
 	Keep map[string]string
+	// Operations are the cloud's long-running operations that the object's status names.
+	Operations []pool.Operation
 }

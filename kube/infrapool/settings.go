@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,19 +74,28 @@ type annotated struct {
 	object           client.Object
 }
 
-// settingsOf reads the annotations; machines says whether instances of the kind can have Machines. A value that means nothing
+// stoodFor says which values of MachinesAnnotation mean something for a kind.
+type stoodFor struct {
+	values []string
+	why    string
+}
+
+// The kinds whose instances have no Machines, have Machines where somebody wants that, and always have them.
+var (
+	standsNever  = stoodFor{[]string{machinesOff}, ", because instances of this kind have no Machines"}
+	standsMaybe  = stoodFor{[]string{machinesOn, machinesOff}, ""}
+	standsAlways = stoodFor{[]string{machinesOn}, ", because every instance of this kind is stood for"}
+)
+
+// settingsOf reads the annotations; machines says which kind it is in this. A value that means nothing
 // changes nothing, but for one that looks as if a rollout was to be held: then it is.
-func settingsOf(infra annotated, machinePool *annotated, machines bool) settings {
+func settingsOf(infra annotated, machinePool *annotated, machines stoodFor) settings {
 	var s settings
 	s.read(infra)
 	s.join = s.duration(infra, JoinDeadlineAnnotation)
 	s.progress = s.duration(infra, ProgressDeadlineAnnotation)
-	switch value, ok := infra.object.GetAnnotations()[MachinesAnnotation]; {
-	case !ok || value == machinesOff || value == machinesOn && machines:
-	case machines:
-		s.refuse(infra, MachinesAnnotation, value, machinesOn+" or "+machinesOff)
-	default:
-		s.refuse(infra, MachinesAnnotation, value, machinesOff+", because instances of this kind have no Machines")
+	if value, ok := infra.object.GetAnnotations()[MachinesAnnotation]; ok && !slices.Contains(machines.values, value) {
+		s.refuse(infra, MachinesAnnotation, value, strings.Join(machines.values, " or ")+machines.why)
 	}
 	if machinePool != nil {
 		s.read(*machinePool)

@@ -44,6 +44,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	o := s.object
 	before := o.DeepCopyObject().(O)
 	setPaused(o, "", r.Now())
+	rep.Conditions = append(rep.Conditions, r.told(o, rep, out)...)
 	r.fillStatus(s, rep)
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
@@ -54,6 +55,15 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	}
 	r.tell(o, events)
 	return nil
+}
+
+// told are the conditions that only this kind has.
+func (r *Reconciler[O, S]) told(o O, rep report.Report, out engine.Outcome) []report.Condition {
+	telling, ok := any(r.adapter).(Telling[O])
+	if !ok || !rep.Seen {
+		return nil
+	}
+	return telling.Conditions(o, rep, out)
 }
 
 // news are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has

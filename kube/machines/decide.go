@@ -43,6 +43,8 @@ type Facts struct {
 	// On says that the pool has machines of its own; Announced that its status tells the core controller so, who makes
 	// Machines as long as it does.
 	On, Announced bool
+	// Failed says that failed instances are stood for as well.
+	Failed bool
 	// Deleting says that the pool is being deleted: no more is made.
 	Deleting bool
 	// Trusted says that Instances are all that the pool has: what is not among them is gone.
@@ -120,18 +122,20 @@ func Decide(f Facts) []Action {
 		}
 	}
 	if f.On && !f.Deleting && f.Trusted {
-		out = append(out, creations(f.Instances, have)...)
+		out = append(out, f.creations(have)...)
 	}
 	return out
 }
 
-// creations are for the instances that nothing stands for yet. Who goes, or never will run, needs nothing any more.
-func creations(instances []pool.Instance, have map[string]bool) []Action {
+// creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays
+// until somebody takes it away.
+func (f Facts) creations(have map[string]bool) []Action {
 	var out []Action
-	for k := range instances {
-		i := &instances[k]
+	for k := range f.Instances {
+		i := &f.Instances[k]
 		key := cloud.ProviderKey(i.ProviderID)
-		if lives := i.State == pool.Pending || i.State == pool.Running; lives && key != "" && !have[key] {
+		stays := i.State == pool.Pending || i.State == pool.Running || f.Failed && i.State == pool.Failed
+		if stays && key != "" && !have[key] {
 			out = append(out, Action{Do: Create, Instance: i})
 		}
 	}

@@ -42,7 +42,9 @@ type Doer struct {
 	// Cluster and MachinePool are the names of those that the pool belongs to.
 	Cluster, MachinePool string
 	Wanted               pool.Template
-	Now                  time.Time
+	// NodesUnknown says that the workload cluster could not be asked in this pass.
+	NodesUnknown bool
+	Now          time.Time
 
 	// writes counts what was written in this pass.
 	writes int
@@ -89,7 +91,7 @@ func (d *Doer) one(ctx context.Context, a Action) error {
 }
 
 func (d *Doer) seen(i pool.Instance) Seen {
-	return Seen{Instance: i, Pool: d.Pool, Wanted: d.Wanted, Now: d.Now}
+	return Seen{Instance: i, Pool: d.Pool, Wanted: d.Wanted, NodesUnknown: d.NodesUnknown, Now: d.Now}
 }
 
 // create makes the infrastructure machine of an instance. One that another pass has made already, and that the cache does not
@@ -97,7 +99,7 @@ func (d *Doer) seen(i pool.Instance) Seen {
 func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	o := d.Kind.New()
 	o.SetNamespace(d.Pool.GetNamespace())
-	o.SetName(Name(d.MachinePool, i.ID))
+	o.SetName(d.nameOf(i))
 	d.tie(o)
 	d.Kind.FillSpec(o, d.seen(i))
 	d.writes++
@@ -109,6 +111,14 @@ func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 		return fmt.Errorf("make %s of instance %s: %w", d.named(o), i.ID, err)
 	}
 	return d.writeStatus(ctx, o, i)
+}
+
+// nameOf is the name of the infrastructure machine that stands for an instance.
+func (d *Doer) nameOf(i pool.Instance) string {
+	if d.Kind.NameOf != nil {
+		return d.Kind.NameOf(d.Pool.GetName(), i)
+	}
+	return Name(d.MachinePool, i.ID)
 }
 
 // foreign says that a name is taken by something that is not the pool's.
@@ -128,6 +138,9 @@ func (d *Doer) tie(o client.Object) {
 	labels := maps.Clone(o.GetLabels())
 	if labels == nil {
 		labels = map[string]string{}
+	}
+	if d.Kind.Labels != nil {
+		maps.Copy(labels, d.Kind.Labels(d.Cluster, d.Pool.GetName()))
 	}
 	labels[clusterv1.ClusterNameLabel] = d.Cluster
 	labels[clusterv1.MachinePoolNameLabel] = format.MustFormatValue(d.MachinePool)

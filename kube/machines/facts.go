@@ -45,6 +45,8 @@ type Infra struct {
 	// Machine is the Machine that it belongs to; nil when there is none, or none yet.
 	Machine                    *Machine
 	Deleting, Detached, Paused bool
+	// Marked says that its instance shall go before others.
+	Marked bool
 	// Finalized says that our finalizer keeps it.
 	Finalized bool
 }
@@ -72,7 +74,7 @@ func Know(k Kind, infras []client.Object, list []clusterv1.Machine) Known {
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
 			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), Machine: byInfra[o.GetName()],
-			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Finalized: controllerutil.ContainsFinalizer(o, k.Finalizer),
+			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: controllerutil.ContainsFinalizer(o, k.Finalizer),
 		})
 		delete(byInfra, o.GetName())
 	}
@@ -87,14 +89,18 @@ func Know(k Kind, infras []client.Object, list []clusterv1.Machine) Known {
 }
 
 func machineOf(m *clusterv1.Machine) *Machine {
-	_, marked := m.Annotations[clusterv1.DeleteMachineAnnotation]
 	return &Machine{
-		Object: m, Infra: m.Spec.InfrastructureRef.Name, Marked: marked,
+		Object: m, Infra: m.Spec.InfrastructureRef.Name, Marked: marked(m),
 		Deleting: going(m), Detached: detached(m), Paused: annotations.HasPaused(m) && !detached(m),
 	}
 }
 
 func going(o client.Object) bool { return !o.GetDeletionTimestamp().IsZero() }
+
+func marked(o client.Object) bool {
+	_, ok := o.GetAnnotations()[clusterv1.DeleteMachineAnnotation]
+	return ok
+}
 
 func detached(o client.Object) bool {
 	_, ok := o.GetAnnotations()[DetachedAnnotation]
@@ -119,7 +125,7 @@ func (k Known) Say(kind Kind, on, guarded bool) Says {
 		if i.Key == "" {
 			continue
 		}
-		if m != nil && m.Marked {
+		if i.Marked || m != nil && m.Marked {
 			out.Marked[i.Key] = true
 		}
 		if cause := i.condemned(kind); cause != nil {

@@ -24,6 +24,17 @@ type Kind struct {
 	// New and NewList make empty objects of the kind.
 	New     func() client.Object
 	NewList func() client.ObjectList
+	// Always says that every instance that exists is stood for in every pool, failed ones too. Otherwise each pool says whether its
+	// instances are, and failed ones are not.
+	Always bool
+	// NameOf is the name of the object that stands for an instance of the pool whose infrastructure object is named; nil is Name of
+	// the MachinePool's. It is the same for the same instance, whoever asks.
+	NameOf func(poolName string, i pool.Instance) string
+	// Labels are what objects of a cluster and a pool carry beside the labels of the contract; nil is nothing.
+	Labels func(cluster, poolName string) map[string]string
+	// HoldsPool says that a pool's infrastructure object can't be deleted before its machines where somebody deletes it in the
+	// foreground.
+	HoldsPool bool
 	// ProviderID is the one that an object's specification says.
 	ProviderID func(o client.Object) string
 	// FillSpec and FillStatus write what is known about an instance into an object. They leave alone what they know nothing of,
@@ -43,7 +54,9 @@ type Seen struct {
 	// Pool is the infrastructure object of the pool, Wanted the template that it asks for.
 	Pool   client.Object
 	Wanted pool.Template
-	Now    time.Time
+	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
+	NodesUnknown bool
+	Now          time.Time
 }
 
 const (
@@ -62,11 +75,17 @@ func Name(poolName, instanceID string) string {
 	if len(id) > idLimit || len(validation.IsDNS1123Label(id)) > 0 {
 		id = hash(instanceID)
 	}
-	left := nameLimit - len(id) - 1
-	if len(poolName) > left {
-		poolName = strings.TrimRight(poolName[:left-hashed-1], "-.") + "-" + hash(poolName)
+	return fit(poolName, nameLimit-len(id)-1) + "-" + id
+}
+
+// Fit is a name as it is, or where it is too long its beginning with a hash of it.
+func Fit(name string) string { return fit(name, nameLimit) }
+
+func fit(name string, limit int) string {
+	if len(name) <= limit {
+		return name
 	}
-	return poolName + "-" + id
+	return strings.TrimRight(name[:limit-hashed-1], "-.") + "-" + hash(name)
 }
 
 func hash(text string) string {
