@@ -17,7 +17,7 @@ func (v *view) behind() []*member {
 	for _, m := range v.members {
 		if len(m.Behind) > 0 && v.changeable(m) {
 			m := *m
-			m.cause = Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the %s has it, which is changed in place", listed(m.Behind), v.t.Group)}
+			m.cause = Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the specification has it, which is changed in place", listed(m.Behind))}
 			list = append(list, &m)
 		}
 	}
@@ -35,10 +35,11 @@ func (v *view) spoiled() bool {
 	return false
 }
 
-// applyStep gives a few at a time what is changed in place: what it does to a machine is not always harmless.
+// applyStep gives a few at a time what is changed in place: what it does to a machine is not always harmless. The group has to
+// have it first.
 func (v *view) applyStep() *Step {
 	list := v.behind()
-	if len(list) == 0 || v.spoiled() {
+	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() {
 		return nil
 	}
 	now := list[:min(len(list), v.few())]
@@ -50,7 +51,7 @@ func (v *view) applyStep() *Step {
 func (v *view) inPlace() []Verdict {
 	var list []Verdict
 	for k, m := range v.behind() {
-		list = append(list, Verdict{ID: m.ID, Cause: m.cause, Now: k < v.few() && v.busy() == nil})
+		list = append(list, Verdict{ID: m.ID, Cause: m.cause, Now: k < v.few() && v.busy() == nil && len(v.o.Group.Drift) == 0})
 	}
 	return list
 }

@@ -37,6 +37,7 @@ func TestApply(t *testing.T) {
 		{name: "one has failed with it", why: "nobody else gets what has just broken one", d: wants(5), o: fleet(append(serving(4, tags), machine("i-9", 9, failed))), want: "waiting FailedServing, settled"},
 		{name: "one has failed, and the group was changed again", why: "then it gets the better one with the others", d: wants(3), o: fleet(append(serving(2, tags), machine("i-9", 9, failed, tags))), want: "Apply i-1 i-2 i-9 (ChangedInPlace), waiting FailedServing"},
 		{name: "group behind", why: "the group comes first: it is what machines are given", d: wants(2), o: fleet(serving(2, tags), func(o *Observed) { o.Group.Drift = []string{"spec.additionalTags"} }), want: "UpdateGroup fields spec.additionalTags (GroupChanged)"},
+		{name: "group behind, and refused", why: "what it lacks can't be given on", d: wants(2, refused(UpdateGroup)), o: fleet(serving(2, tags), func(o *Observed) { o.Group.Drift = []string{"spec.additionalTags"} }), want: "waiting Denied"},
 		{name: "stale", why: "who is replaced anyway is left alone", d: wants(2, rolls(1, 0)), o: fleet(serving(2, tags), newTemplate), want: "Resize to 3 (Surge)"},
 		{name: "stale and kept", why: "it would be given the other template with it", d: wants(2, func(d *Desired) { d.SkipModel = true }), o: fleet(serving(2, tags), newTemplate), want: "settled"},
 		{name: "of unknown make", why: "nobody knows what else would change", d: wants(2), o: fleet(serving(2, tags, from(Template{}))), want: "settled"},
@@ -50,7 +51,7 @@ func TestApply(t *testing.T) {
 	if len(p.InPlace) != 5 || !p.InPlace[2].Now || p.InPlace[3].Now || !p.Step.More || len(p.Instances) > 0 {
 		t.Errorf("want five to be changed in place, three of them now, and none replaced, got %+v and %+v", p.InPlace, p.Instances)
 	}
-	if want := "it lacks spec.additionalTags as the scale set has it, which is changed in place"; p.InPlace[0].Cause.Message != want {
+	if want := "it lacks spec.additionalTags as the specification has it, which is changed in place"; p.InPlace[0].Cause.Message != want {
 		t.Errorf("want %q, got %q", want, p.InPlace[0].Cause.Message)
 	}
 }

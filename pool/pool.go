@@ -282,8 +282,8 @@ type Instance struct {
 	Aside bool
 	// Differs names the object's fields in which its template differs from the wanted one, where that is known.
 	Differs []string
-	// Behind names the object's fields that the cloud can change on an instance that exists and that are not yet on this one as
-	// the group has them. They are no part of what makes an instance stale.
+	// Behind names the object's fields that the cloud can change on an instance that exists, by giving it what the group has, and
+	// that are not on this one yet as the specification asks for them. They are no part of what makes an instance stale.
 	Behind []string
 	// Exposed says that the cloud may choose this instance by itself when somebody makes the group smaller.
 	Exposed bool

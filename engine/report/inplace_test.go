@@ -31,7 +31,7 @@ func TestInlineTemplate(t *testing.T) {
 
 func TestChangedInPlace(t *testing.T) {
 	hold(t, report.UpToDate, []row{
-		{"behind", "what they lack, and that nobody is replaced for it", and(scaleSet, first(lagging), second(lagging)), "False ChangedInPlace: 3 of 3 machines were launched from the wanted model; 2 of them to change in place: it lacks spec.additionalTags as the scale set has it, which is changed in place"},
+		{"behind", "what they lack, and that nobody is replaced for it", and(scaleSet, first(lagging), second(lagging)), "False ChangedInPlace: 3 of 3 machines were launched from the wanted model; 2 of them to change in place: it lacks spec.additionalTags as the specification has it, which is changed in place"},
 		{"refused", "the cloud's words", and(scaleSet, first(lagging), refused(pool.Apply, denied)), "False Denied: 3 of 3 machines were launched from the wanted model; autoscaling:X: AccessDenied: not authorized"},
 		{"no more", "then all is well", scaleSet, "True AllUpToDate: 3 of 3 machines were launched from the wanted model"},
 		{"stale as well", "the rollout is what matters", and(scaleSet, rolling, first(lagging), first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted model; 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
@@ -70,7 +70,7 @@ func TestScaleSetEvents(t *testing.T) {
 		change          func(*scene)
 	}{
 		{"template", "what is there is changed", "TemplateUpdated: changed the model of the scale set: the specification of the model has changed", contentOf("v1:b")},
-		{"in place", "who, and what they lacked", "InstancesChanged: changed in place i-1 (node-i-1): it lacks spec.additionalTags as the scale set has it, which is changed in place", and(scaleSet, first(lagging))},
+		{"in place", "who, and what they lacked", "InstancesChanged: changed in place i-1 (node-i-1): it lacks spec.additionalTags as the specification has it, which is changed in place", and(scaleSet, first(lagging))},
 		{"protected", "who, and from what", "InstancesProtected: protected i-1 (node-i-1): somebody who makes the scale set smaller would have the cloud choose, and nobody would drain what it takes",
 			and(scaleSet, first(func(i *pool.Instance) { i.Exposed = true }))},
 	} {

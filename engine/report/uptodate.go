@@ -20,11 +20,7 @@ func upToDate(f facts) *Condition {
 	}
 	text := fmt.Sprintf("%d of %d machines were launched from the wanted %s", *f.counts.UpToDate, *f.counts.Current, f.t.Template)
 	roll := f.out.Plan.Rollout
-	if c := refusal(f, UpToDate, pool.StartRoll, pool.CancelRoll, pool.Replace, pool.SetAside); c != nil && roll.State != pool.RolloutDone {
-		c.Message = text + "; " + c.Message
-		return c
-	}
-	if c := refusal(f, UpToDate, pool.Apply); c != nil && len(f.out.Plan.InPlace) > 0 && roll.State == pool.RolloutDone {
+	if c := held(f); c != nil {
 		c.Message = text + "; " + c.Message
 		return c
 	}
@@ -42,6 +38,17 @@ func upToDate(f facts) *Condition {
 	default:
 		return &Condition{UpToDate, False, "TemplateUnknown", text}
 	}
+}
+
+// held is the cloud's refusal of what would bring machines up to date, where there is something to do.
+func held(f facts) *Condition {
+	switch done := f.out.Plan.Rollout.State == pool.RolloutDone; {
+	case !done:
+		return refusal(f, UpToDate, pool.StartRoll, pool.CancelRoll, pool.Replace, pool.SetAside)
+	case len(f.out.Plan.InPlace) > 0:
+		return refusal(f, UpToDate, pool.Apply)
+	}
+	return nil
 }
 
 // skipped says why a changed template replaces no machine.

@@ -21,6 +21,8 @@ type Course struct {
 	Rolled []Departure
 	// Removed are the machines that go with none in their place.
 	Removed []Departure
+	// Changed are the machines that stay and are changed in place.
+	Changed []Departure
 	// Added is how many machines come beside those that replace others.
 	Added int
 	// Lowest is the least number of available machines on the way, Most the largest number of machines that exist, both
@@ -37,7 +39,7 @@ type CourseWave struct {
 	LowestAvailable int
 }
 
-// Departure is a machine that goes, with the cause.
+// Departure is a machine that goes or is changed, with the cause.
 type Departure struct {
 	Instance pool.Instance
 	Cause    pool.Cause
@@ -76,6 +78,7 @@ func Follow(l Facts) Course {
 	for k := range c.left {
 		c.left[k].aside = aside[c.left[k].ID]
 	}
+	out.Changed = c.changed
 	out.sort(c, lows, kept(c.o)-begins, owed)
 	if len(out.Rolled) > 0 {
 		low, most := promised(l, out.First.Budget)

@@ -49,6 +49,11 @@ func managed(l *Facts) {
 	l.Traits.Rolls, l.Traits.RollsChanges, l.Traits.CancelsNot, l.Traits.RollSurge = true, true, true, 2
 }
 
+// scaleSets are pools whose groups hold their template, and where a machine goes with its place.
+func scaleSets(l *Facts) {
+	l.Traits = pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, NoReplace: true, KeepsFailed: true, KeepsSurge: true, Inline: true, DeletesBusy: true}
+}
+
 // say is a course in one line.
 func (out Course) say() string {
 	sizes, replaced := []int{}, 0
@@ -121,6 +126,11 @@ func TestFollow(t *testing.T) {
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
 		{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Versions[0].Fixed = true }),
 			"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
+		{"a scale set", "the model is changed where it is, and each machine goes with its place", stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}}, scaleSets),
+			"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
+		{"a scale set, fewer", "those that are too many have no successors", stocked(5, by(1, 0), scaleSets, replicas(3)), "3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
+		{"a new scale set", "the group brings its template", Facts{Now: now, Traits: pool.Traits{Group: "scale set", Inline: true, NoReplace: true}, Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
+			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
 		{"nobody rolls", "and nothing is promised", stocked(3, by(1, 0), func(l *Facts) { l.Desired.Strategy = nil }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
 		{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *Facts) {

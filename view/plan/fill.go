@@ -49,6 +49,7 @@ func (p *Plan) follow(f Facts) Course {
 	p.Outdated = c.First.Rollout.Left
 	p.LowestReady, p.MostMachines = c.Lowest, c.Most
 	p.Rolled, p.Gone, p.Added = machinesOf(c.Rolled), machinesOf(c.Removed), c.Added
+	p.InPlace = machinesOf(c.Changed)
 	p.Replaced, p.Removed = len(p.Rolled), len(p.Gone)
 	for _, w := range c.Waves {
 		p.Waves = append(p.Waves, Wave{LowestReady: w.LowestAvailable, Machines: machinesOf(w.Targets)})
@@ -179,12 +180,17 @@ func (p *Plan) sentences(c Course) []string {
 	if p.Added > 0 {
 		does = append(does, are(p.Added)+" added")
 	}
+	if n := len(p.InPlace); n > 0 && len(does) > 0 {
+		does = append(does, are(n)+" changed in place")
+	}
 	var out []string
 	switch {
 	case len(does) > 0 && p.NodesUnknown:
 		out = append(out, strings.Join(does, ", ")+".")
 	case len(does) > 0:
 		out = append(out, fmt.Sprintf("%s; at least %s Ready at any time, at most %d exist.", strings.Join(does, ", "), are(p.LowestReady), p.MostMachines))
+	case len(p.InPlace) > 0:
+		out = append(out, fmt.Sprintf("No machine is replaced; %s changed in place. %s", are(len(p.InPlace)), p.readiness()))
 	case len(c.Steps) > 0:
 		out = append(out, "No machine is replaced; only the group or its template changes. "+p.readiness())
 	case len(p.Blocked) > 0:

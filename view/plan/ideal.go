@@ -22,6 +22,8 @@ type ideal struct {
 	// launched are the rounds in which machines were launched, in order; left are the machines that went.
 	launched []int
 	left     []departure
+	// changed are the machines that stay and were changed in place.
+	changed []Departure
 	// rolled is what the cloud's own roll replaces.
 	rolled []pool.Target
 }
@@ -61,12 +63,12 @@ func (c *ideal) do(p pool.Plan) {
 	s, g := *p.Step, c.o.Group
 	switch s.Kind {
 	case pool.PutTemplate:
-		c.next++
-		v := c.o.Wanted
-		v.Ref = fmt.Sprintf("new:%d", c.next)
-		c.o.Versions = append([]pool.Template{v}, c.o.Versions...)
+		c.template()
 	case pool.CreateGroup:
 		c.o.Group = &pool.Group{Size: s.Size, Min: c.d.Min, Max: c.d.Max, Template: s.Template}
+		if c.t.Inline {
+			c.template()
+		}
 	case pool.UpdateGroup:
 		g.Template = s.Template
 		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
@@ -92,6 +94,17 @@ func (c *ideal) do(p pool.Plan) {
 	c.launch()
 }
 
+// template makes a version of what is wanted. A group that holds its template has that one and launches from it.
+func (c *ideal) template() {
+	c.next++
+	v := c.o.Wanted
+	v.Ref = fmt.Sprintf("new:%d", c.next)
+	c.o.Versions = append([]pool.Template{v}, c.o.Versions...)
+	if c.t.Inline {
+		c.o.Versions, c.o.Group.Template = c.o.Versions[:1], v.Ref
+	}
+}
+
 // versions begins a step that concerns template versions that exist. What is given is not the pool's to touch.
 func (c *ideal) versions(s pool.Step) {
 	switch s.Kind {
@@ -110,9 +123,14 @@ func (c *ideal) versions(s pool.Step) {
 func (c *ideal) machines(s pool.Step) {
 	g := c.o.Group
 	switch s.Kind {
-	case pool.Drain, pool.Undrain, pool.SetAside, pool.Renew:
+	case pool.Drain, pool.Undrain, pool.SetAside, pool.Renew, pool.Apply, pool.Protect:
 		for k := range c.o.Instances {
-			if target(s, c.o.Instances[k]) != nil {
+			if cause := target(s, c.o.Instances[k]); cause != nil {
+				if s.Kind == pool.Apply {
+					changed := c.o.Instances[k]
+					changed.Differs = changed.Behind
+					c.changed = append(c.changed, Departure{changed, *cause})
+				}
 				c.touch(&c.o.Instances[k], s.Kind)
 			}
 		}
@@ -131,6 +149,10 @@ func (c *ideal) touch(i *pool.Instance, kind pool.StepKind) {
 	switch kind {
 	case pool.SetAside:
 		i.Aside = true
+	case pool.Apply:
+		i.Behind = nil
+	case pool.Protect:
+		i.Exposed = false
 	case pool.Renew:
 		hold := *i.Hold
 		hold.Until = c.now.Add(hold.Heartbeat)
@@ -257,6 +279,9 @@ func (c *ideal) work() bool {
 		return false
 	case g.Deleting && len(c.o.Instances) == 0:
 		c.o.Group = nil
+		if c.t.Inline {
+			c.o.Versions = nil
+		}
 	case g.Busy != nil:
 		g.Busy = nil
 	default:

@@ -204,7 +204,7 @@ func (r Request) plan(ctx context.Context, mp *clusterv1.MachinePool, edits []ed
 	ref := mp.Spec.Template.Spec.InfrastructureRef
 	p := Plan{
 		Namespace: mp.Namespace, Name: mp.Name, Cluster: mp.Spec.ClusterName, Infrastructure: Reference{ref.Kind, ref.Name},
-		Changes: []Change{}, Waves: []Wave{}, Rolled: []Machine{}, Gone: []Machine{}, Steps: []string{}, Blocked: []Cause{}, Warnings: []string{},
+		Changes: []Change{}, Waves: []Wave{}, Rolled: []Machine{}, Gone: []Machine{}, InPlace: []Machine{}, Steps: []string{}, Blocked: []Cause{}, Warnings: []string{},
 	}
 	k := slices.IndexFunc(r.Planners, func(p infrapool.Planner) bool {
 		return p.Kind() == schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}

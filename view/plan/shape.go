@@ -57,6 +57,8 @@ type Plan struct {
 	// Rolled are the machines that the cloud replaces by itself, in an order that it chooses; Gone those that go for good.
 	Rolled []Machine `json:"rolled"`
 	Gone   []Machine `json:"gone"`
+	// InPlace are the machines that stay and are changed as they are.
+	InPlace []Machine `json:"inPlace"`
 	// Steps are what is done on the way, each once for a row of equal ones.
 	Steps []string `json:"steps"`
 	// Blocked is what keeps the pool from following the objects until somebody or something changes, most important first.
@@ -109,7 +111,7 @@ type Wave struct {
 	Machines    []Machine `json:"machines"`
 }
 
-// Machine is one machine that goes.
+// Machine is one machine that goes or is changed.
 type Machine struct {
 	ID string `json:"id"`
 	// Node is empty for a machine that never joined.

@@ -81,6 +81,9 @@ func (p Plan) rows() []row {
 	for _, m := range p.Gone {
 		out = append(out, row{"removed", m})
 	}
+	for _, m := range p.InPlace {
+		out = append(out, row{"in place", m})
+	}
 	return out
 }
 
