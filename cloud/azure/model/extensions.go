@@ -1,0 +1,96 @@
+package model
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// What the ecosystem's extension runs: it ends when cloud-init has said that the machine has joined, or fails after five minutes.
+const (
+	bootstrapPublisher = "Microsoft.Azure.ContainerUpstream"
+	bootstrapSentinel  = "/run/cluster-api/bootstrap-success.complete"
+	bootstrapLinux     = "for i in $(seq 1 60); do test -f " + bootstrapSentinel + " && break; if [ $i -eq 60 ]; then exit 1; else sleep 5; fi; done"
+	bootstrapWindows   = `powershell.exe -Command "for ($i = 0; $i -lt 60; $i++) {if (Test-Path '` + bootstrapSentinel + `') {exit 0} else {Start-Sleep -Seconds 5}} exit -2"`
+	// publicCloud is the only one in which that extension is offered.
+	publicCloud = "AzurePublicCloud"
+)
+
+// extensions of machines, in the order of the specification, which is the order in which Azure runs them.
+func (in Input) extensions() []*armcompute.VirtualMachineScaleSetExtension {
+	out := []*armcompute.VirtualMachineScaleSetExtension{}
+	for _, e := range in.Source.Pool.Template.VMExtensions {
+		out = append(out, extension(e.Name, e.Publisher, e.Version, e.Settings, e.ProtectedSettings))
+	}
+	if off := in.Source.Pool.Template.DisableVMBootstrapExtension; off == nil || *off || in.Source.Cluster.Environment != publicCloud {
+		return out
+	}
+	name, command, version := "CAPZ.Linux.Bootstrapping", bootstrapLinux, "1.0"
+	switch {
+	case in.Source.Pool.Windows():
+		name, command = "CAPZ.Windows.Bootstrapping", bootstrapWindows
+	case strings.EqualFold(capability(in.Size, "CpuArchitectureType"), "Arm64"):
+		version = "1.1"
+	}
+	return append(out, extension(name, bootstrapPublisher, version, nil, map[string]string{"commandToExecute": command}))
+}
+
+func extension(name, publisher, version string, settings, protected map[string]string) *armcompute.VirtualMachineScaleSetExtension {
+	out := &armcompute.VirtualMachineScaleSetExtension{Name: &name, Properties: &armcompute.VirtualMachineScaleSetExtensionProperties{
+		Publisher: &publisher, Type: &name, TypeHandlerVersion: &version,
+	}}
+	if len(settings) > 0 {
+		out.Properties.Settings = settings
+	}
+	if len(protected) > 0 {
+		out.Properties.ProtectedSettings = protected
+	}
+	return out
+}
+
+// inPlace tells apart what machines can take up while they exist: extensions, and what users tag them with.
+func inPlace(owner cloud.Owner, extensions []*armcompute.VirtualMachineScaleSetExtension, tags map[string]string) (string, error) {
+	var list []any
+	for _, e := range extensions {
+		secret, err := secretHash(owner.ID, e.Properties.ProtectedSettings)
+		if err != nil {
+			return "", err
+		}
+		list = append(list, map[string]any{
+			"name": e.Name, "publisher": e.Properties.Publisher, "version": e.Properties.TypeHandlerVersion, "settings": e.Properties.Settings, "protected": secret,
+		})
+	}
+	of, err := digestOf(list, inPlaceLength)
+	if err != nil {
+		return "", err
+	}
+	tagged, err := digestOf(tags, inPlaceLength)
+	return of + "-" + tagged, err
+}
+
+// secretHash notices that a secret has changed. It is no hash of the secret that somebody could try values against.
+func secretHash(owner string, secret any) (string, error) {
+	if secret == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(secret)
+	if err != nil {
+		return "", fmt.Errorf("encode protected settings for their hash: %w", err)
+	}
+	mac := hmac.New(sha256.New, []byte(owner))
+	mac.Write(text)
+	return hex.EncodeToString(mac.Sum(nil))[:secretLength], nil
+}
+
+// cutInPlace takes the hash of extensions and that of tags apart.
+func cutInPlace(text string) (extensions, tags string) {
+	extensions, tags, _ = strings.Cut(text, "-")
+	return extensions, tags
+}

@@ -1,0 +1,144 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+)
+
+// Current is a scale set as Azure shows it.
+type Current struct {
+	Set armcompute.VirtualMachineScaleSet
+	// Owner is the ID of whom the scale set belongs to, empty when it is none of ours.
+	Owner string
+	// Content, InPlace and Data are what the scale set's tags say that its model was made of.
+	Content, InPlace, Data string
+}
+
+// Read takes from a scale set what it says about itself.
+func Read(set armcompute.VirtualMachineScaleSet) Current {
+	return Current{
+		Set: set, Owner: Tag(set.Tags, TagOwner), Content: Tag(set.Tags, TagContent), InPlace: Tag(set.Tags, TagInPlace), Data: Tag(set.Tags, TagData),
+	}
+}
+
+// Capacity is how many machines the scale set is asked to keep.
+func (c Current) Capacity() int {
+	if c.Set.SKU == nil {
+		return 0
+	}
+	return int(deref(c.Set.SKU.Capacity))
+}
+
+// State of the scale set: how it is compared with what is wanted.
+type State struct {
+	// Content of what the scale set launches. It is the content of the tag as long as nobody has changed the scale set beside it.
+	Content string
+	// Differs names the object's fields in which the model differs from the wanted one, as far as that can be seen.
+	Differs []string
+	// Changes are the same with values, for people.
+	Changes []string
+	// Drift names what Azure changes in place: tags, extensions, further zones.
+	Drift []string
+	// Unchangeable names what Azure does not change on a scale set that exists.
+	Unchangeable []string
+}
+
+// Comparison of a model with a scale set of ours that exists, and with its machines.
+type Comparison struct {
+	// State of the scale set itself.
+	State State
+
+	model      *Model
+	cur        Current
+	is, wanted seen
+}
+
+// Against compares the model with a scale set of ours.
+func (m *Model) Against(cur Current) Comparison {
+	c := Comparison{model: m, cur: cur, is: seenOf(cur.Set), wanted: seenOf(m.Set)}
+	c.State = State{Content: cur.Content, Drift: m.drift(cur), Unchangeable: m.fixed(cur)}
+	names := withoutFixed(c.is.against(c.wanted))
+	switch {
+	case cur.Content == "", cur.Content == m.Content && len(judged(names)) > 0:
+		c.State.Content = c.is.content()
+	case cur.Content == m.Content:
+		return c
+	}
+	names = append(names, withoutFixed(c.is.more(c.wanted))...)
+	c.State.Differs, c.State.Changes = fieldsOf(names), changes(c.is, c.wanted, names)
+	return c
+}
+
+// changes are lines for people, without what a value must not be shown for: its length.
+func changes(is, wanted seen, names []string) []string {
+	const most = 64
+	short := func(text string) string {
+		if text == "" {
+			return "none"
+		}
+		if len(text) > most {
+			return "..." + text[len(text)-most:]
+		}
+		return text
+	}
+	var lines []string
+	for _, name := range names {
+		before, after := is[name], wanted[name]
+		if _, asked := wanted[name]; !asked {
+			after = plain[name]
+		}
+		field := fieldsOf([]string{name})
+		if len(field) == 0 {
+			continue
+		}
+		lines = append(lines, field[0]+" "+short(before)+" -> "+short(after))
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// drift names what can be changed on a scale set that exists and on its machines.
+func (m *Model) drift(cur Current) []string {
+	var fields []string
+	if m.tagsDrift(cur.Set.Tags) {
+		fields = append(fields, FieldTags)
+	}
+	if m.extensionsDrift(cur) {
+		fields = append(fields, FieldExtensions)
+	}
+	if is, wanted := cur.zones(), values(m.Set.Zones); contains(wanted, is) && !contains(is, wanted) {
+		fields = append(fields, fieldZones)
+	}
+	if p := deref(cur.Set.Properties).UpgradePolicy; p != nil && p.Mode != nil && *p.Mode != armcompute.UpgradeModeManual {
+		fields = append(fields, fieldPolicy)
+	}
+	return fields
+}
+
+// zones of a scale set, each once and in order.
+func (c Current) zones() []string { return zones(values(c.Set.Zones)) }
+
+// contains says whether all of some words are in a list.
+func contains(list, some []string) bool {
+	return !slices.ContainsFunc(some, func(word string) bool { return !slices.Contains(list, word) })
+}
+
+// extensionsDrift goes by the hash, for nobody is shown protected settings, and by what there is.
+func (m *Model) extensionsDrift(cur Current) bool {
+	was, _ := cutInPlace(cur.InPlace)
+	wanted, _ := cutInPlace(m.InPlace)
+	return was != wanted || !slices.Equal(extensionNames(cur.Set), extensionNames(m.Set))
+}
+
+// extensionNames are the names of extensions with their versions, in order.
+func extensionNames(set armcompute.VirtualMachineScaleSet) []string {
+	var list []string
+	if p := deref(set.Properties).VirtualMachineProfile; p != nil && p.ExtensionProfile != nil {
+		for _, e := range p.ExtensionProfile.Extensions {
+			list = append(list, deref(e.Name)+" "+deref(deref(e.Properties).TypeHandlerVersion))
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,192 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// Tags that say whose a scale set or a machine is, and what it was made of. Azure lets no tag's name have a slash.
+const (
+	TagOwner     = "muster.dev_owner"
+	TagCluster   = "muster.dev_cluster"
+	TagNamespace = "muster.dev_namespace"
+	TagPool      = "muster.dev_pool"
+	TagContent   = "muster.dev_content"
+	TagInPlace   = "muster.dev_inplace"
+	TagData      = "muster.dev_data"
+	// TagSurge is kept by the driver: how many machines a rollout has added where somebody else sizes the scale set.
+	TagSurge = "muster.dev_surge"
+	// TagNames says which tags are ours because a user named them: a few digits for each, so that one that is named no more can be
+	// told from one that somebody else has put there.
+	TagNames = "muster.dev_tags"
+
+	ownPrefix = "muster.dev_"
+	// The ecosystem's tags, by which other tools know a cluster's machines.
+	tagName          = "Name"
+	tagRole          = "sigs.k8s.io_cluster-api-provider-azure_role"
+	tagClusterPrefix = "sigs.k8s.io_cluster-api-provider-azure_cluster_"
+)
+
+const (
+	// mostTags is Azure's limit for one resource.
+	mostTags = 50
+	// valueMost and nameMost are Azure's limits in letters.
+	valueMost, nameMost = 256, 512
+	// nameDigits are enough to tell a user's names apart, and so few that those of all tags fit into one value.
+	nameDigits = 6
+	// forbidden can't stand in a tag's name.
+	forbidden = `<>%&\?/`
+)
+
+// ours are the tags that every model has beside a user's, the one for surge counted in.
+const ours = 12
+
+// userTags are those that cluster and pool name; the pool's win. Names that differ in case alone are one.
+func (in Input) userTags() (map[string]string, error) {
+	out := map[string]string{}
+	for _, list := range []map[string]string{in.Source.Cluster.AdditionalTags, in.Source.Pool.AdditionalTags} {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			if other, ok := nameLike(out, name); ok {
+				delete(out, other)
+			}
+			out[name] = list[name]
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		field := FieldTags
+		if _, own := in.Source.Pool.AdditionalTags[name]; !own {
+			field = "AzureCluster spec.additionalTags"
+		}
+		if err := checkTag(field, name, out[name]); err != nil {
+			return nil, err
+		}
+	}
+	if most := min(mostTags-ours, valueMost/nameDigits); len(out) > most {
+		return nil, cloud.Invalidf(FieldTags, "Azure takes %d tags, of which %d are left beside those that are always there; pool and cluster name %d", mostTags, most, len(out))
+	}
+	return out, nil
+}
+
+func checkTag(field, name, value string) error {
+	switch {
+	case name == "" || len(name) > nameMost:
+		return cloud.Invalidf(field, "a tag's name has 1 to %d letters; %q has %d", nameMost, name, len(name))
+	case len(value) > valueMost:
+		return cloud.Invalidf(field, "a tag's value has at most %d letters; that of %q has %d", valueMost, name, len(value))
+	case strings.ContainsAny(name, forbidden):
+		return cloud.Invalidf(field, "%q is no name for a tag: Azure takes none of %s in it", name, forbidden)
+	case strings.HasPrefix(strings.ToLower(name), ownPrefix):
+		return cloud.Invalidf(field, "%q is no name for a tag: those that begin with %s say whose a cloud object is", name, ownPrefix)
+	}
+	return nil
+}
+
+// tags are those that the scale set has, and takes to its machines: all but those of others.
+func (m *Model) tags(owner cloud.Owner, user map[string]string) map[string]*string {
+	out := map[string]*string{}
+	set := func(name, value string) {
+		if other, ok := nameLike(out, name); ok {
+			delete(out, other)
+		}
+		out[name] = &value
+	}
+	set(tagName, m.Name)
+	set(tagRole, "node")
+	set(tagClusterPrefix+owner.Cluster, "owned")
+	for name, value := range user {
+		set(name, value)
+	}
+	set(TagOwner, owner.ID)
+	set(TagCluster, owner.Cluster)
+	set(TagNamespace, owner.Namespace)
+	set(TagPool, owner.Name)
+	set(TagContent, m.Content)
+	set(TagInPlace, m.InPlace)
+	set(TagNames, namesOf(user))
+	if m.Data != "" {
+		set(TagData, m.Data)
+	}
+	return out
+}
+
+// namesOf are a few digits for each name, in order.
+func namesOf(tags map[string]string) string {
+	var list []string
+	for name := range tags {
+		list = append(list, nameDigest(name))
+	}
+	slices.Sort(list)
+	return strings.Join(list, "")
+}
+
+// namedOnce are the digits of names that a user gave once.
+func namedOnce(text string) map[string]bool {
+	out := map[string]bool{}
+	for ; len(text) >= nameDigits; text = text[nameDigits:] {
+		out[text[:nameDigits]] = true
+	}
+	return out
+}
+
+func nameDigest(name string) string { return digest([]byte(strings.ToLower(name)), nameDigits) }
+
+// nameLike is the name of a tag as it is spelled there: Azure does not tell names apart by case.
+func nameLike[V any](tags map[string]V, name string) (string, bool) {
+	if _, ok := tags[name]; ok {
+		return name, true
+	}
+	for other := range tags {
+		if strings.EqualFold(other, name) {
+			return other, true
+		}
+	}
+	return "", false
+}
+
+// Tag is a tag's value, empty where there is none.
+func Tag(tags map[string]*string, name string) string {
+	if name, ok := nameLike(tags, name); ok {
+		return deref(tags[name])
+	}
+	return ""
+}
+
+// tagsOver are what a scale set's tags are to be: those of others as they are, and ours. Neither surge nor, without bootstrap
+// data, the hash of it changes.
+func (m *Model) tagsOver(is map[string]*string) map[string]*string {
+	out := map[string]*string{}
+	once := namedOnce(Tag(is, TagNames))
+	for name, value := range is {
+		if _, wanted := nameLike(m.Set.Tags, name); !wanted && !once[nameDigest(name)] {
+			out[name] = value
+		}
+	}
+	maps.Copy(out, m.Set.Tags)
+	return out
+}
+
+// tagsDrift says whether the tags of a scale set, those aside that tell what its machines are made of, are not as they should be.
+func (m *Model) tagsDrift(is map[string]*string) bool {
+	_, was := cutInPlace(Tag(is, TagInPlace))
+	if _, wanted := cutInPlace(m.InPlace); was != wanted {
+		return true
+	}
+	for name, value := range m.Set.Tags {
+		if name == TagContent || name == TagData || name == TagInPlace {
+			continue
+		}
+		if there, ok := nameLike(is, name); !ok || deref(is[there]) != *value {
+			return true
+		}
+	}
+	once := namedOnce(Tag(is, TagNames))
+	for name := range is {
+		if _, wanted := nameLike(m.Set.Tags, name); !wanted && once[nameDigest(name)] {
+			return true
+		}
+	}
+	return false
+}
