@@ -2,6 +2,8 @@ package v1beta1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 const (
@@ -62,6 +64,10 @@ type NodeReference struct {
 
 // AzureMachinePoolMachineStatus is what is known about the virtual machine.
 type AzureMachinePoolMachineStatus struct {
+	// Initialization tells the core controller how far the first provisioning has come.
+	// +optional
+	Initialization common.Initialization `json:"initialization,omitzero"`
+
 	// NodeRef names the virtual machine's Node once it has joined.
 	// +optional
 	NodeRef *NodeReference `json:"nodeRef,omitempty"`

@@ -1,8 +1,6 @@
 package aws
 
 import (
-	"strings"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -103,35 +101,12 @@ func fillStatus(o client.Object, seen machines.Seen) {
 		condition.Type = name
 		meta.SetStatusCondition(&m.Status.Conditions, condition)
 	}
-	if c := upToDate(seen); c != nil {
-		c.LastTransitionTime = condition.LastTransitionTime
+	if c := machines.UpToDate(seen); c != nil {
 		meta.SetStatusCondition(&m.Status.Conditions, *c)
 	}
 	meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
 		Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason, LastTransitionTime: condition.LastTransitionTime,
 	})
-}
-
-// upToDate says whether the instance was launched from what the pool asks for now, which the core controller tells on the
-// Machine; nil while what the pool asks for is not known.
-func upToDate(seen machines.Seen) *metav1.Condition {
-	i := seen.Instance
-	c := &metav1.Condition{Type: clusterv1.MachineUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineUpToDateReason}
-	switch {
-	case seen.Wanted.Content == "":
-		return nil
-	case i.Template.Same(seen.Wanted):
-	case i.Template.Content == "":
-		c.Status, c.Reason = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason
-		c.Message = "what instance " + i.ID + " was launched from is not known"
-	default:
-		c.Status, c.Reason = metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason
-		c.Message = "instance " + i.ID + " was launched from another template than the pool asks for"
-		if len(i.Differs) > 0 {
-			c.Message += ", which differs in " + strings.Join(i.Differs, ", ")
-		}
-	}
-	return c
 }
 
 // stateWord is the instance's state in EC2's words.
