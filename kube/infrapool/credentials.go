@@ -95,9 +95,9 @@ type Credentials struct {
 	read    []origin
 }
 
-// Identity reads the object that stands for an identity; without a namespace in the key it is one that lies in none. What
-// does not exist is Unidentified.
-func (c *Credentials) Identity(ctx context.Context, gk schema.GroupKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+// Object reads an object that an identity rests on, or that leads to one; without a namespace in the key it is one that lies
+// in none. What does not exist is Unidentified.
+func (c *Credentials) Object(ctx context.Context, gk schema.GroupKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	name := key.Name
 	if key.Namespace != "" {
 		name = key.String()

@@ -141,7 +141,7 @@ func ownerName(o client.Object) string {
 func (r *Reconciler[O, S]) referring(ctx context.Context, o O) ([]string, error) {
 	list := &clusterv1.MachinePoolList{}
 	err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace()),
-		client.MatchingFields{InfrastructureField: infrastructureValue(r.kind.Group, r.kind.Name, o.GetName())})
+		client.MatchingFields{InfrastructureField: InfrastructureValue(r.kind.Group, r.kind.Name, o.GetName())})
 	if err != nil {
 		return nil, fmt.Errorf("look up the MachinePools that refer to %s %s: %w", r.kind.Name, o.GetName(), err)
 	}

@@ -49,7 +49,7 @@ func Indexes() []Index {
 	return []Index{
 		{&clusterv1.MachinePool{}, InfrastructureField, ofPool(func(mp *clusterv1.MachinePool) string {
 			ref := mp.Spec.Template.Spec.InfrastructureRef
-			return infrastructureValue(ref.APIGroup, ref.Kind, ref.Name)
+			return InfrastructureValue(ref.APIGroup, ref.Kind, ref.Name)
 		})},
 		{&clusterv1.MachinePool{}, DataSecretField, ofPool(func(mp *clusterv1.MachinePool) string {
 			return ptr.Deref(mp.Spec.Template.Spec.Bootstrap.DataSecretName, "")
@@ -90,7 +90,8 @@ func ofPool(value func(*clusterv1.MachinePool) string) client.IndexerFunc {
 	}
 }
 
-func infrastructureValue(group, kind, name string) string { return group + "/" + kind + "/" + name }
+// InfrastructureValue is the value in the index InfrastructureField of the MachinePools that name an object.
+func InfrastructureValue(group, kind, name string) string { return group + "/" + kind + "/" + name }
 
 // watches are what a running reconciler adds to its controller as it meets clusters. Without a controller there are none.
 type watches struct {

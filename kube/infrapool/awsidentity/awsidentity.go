@@ -80,7 +80,7 @@ func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field s
 	if ref.Kind == awsv1.ControllerIdentityKind && ref.Name != awsv1.ControllerIdentityName {
 		return invalid("%s.name is %q: the one %s is named %s", field, ref.Name, ref.Kind, awsv1.ControllerIdentityName)
 	}
-	u, err := c.from.Identity(ctx, schema.GroupKind{Group: awsv1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Name: ref.Name})
+	u, err := c.from.Object(ctx, schema.GroupKind{Group: awsv1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Name: ref.Name})
 	if err != nil {
 		return infrapool.NamedBy(field, err)
 	}

@@ -55,7 +55,7 @@ func identity(ctx context.Context, from *infrapool.Credentials, ref azurev1.Iden
 	if ref.Name == "" {
 		return nil, invalid("%s.name is empty: want the name of an %s in namespace %s", field, ref.Kind, ref.Namespace)
 	}
-	u, err := from.Identity(ctx, schema.GroupKind{Group: azurev1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
+	u, err := from.Object(ctx, schema.GroupKind{Group: azurev1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
 	if err != nil {
 		return nil, infrapool.NamedBy(field, err)
 	}

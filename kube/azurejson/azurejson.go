@@ -1,0 +1,250 @@
+// Package azurejson keeps, for every AzureMachinePool, the secret with the configuration that the cloud provider on its
+// machines reads from /etc/kubernetes/azure.json. A KubeadmConfig takes the file from there, by the name and the keys that the
+// ecosystem knows. Azure is never asked.
+package azurejson
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/azureidentity"
+)
+
+const (
+	// Suffix of the secret's name behind that of the AzureMachinePool.
+	Suffix = "-azure-json"
+	// KeyWorker is the key of the configuration that is meant for the pool's machines.
+	KeyWorker = "worker-node-azure.json"
+	// KeyControlPlane and KeyCompatible hold the same: manifests of the ecosystem name them.
+	KeyControlPlane, KeyCompatible = "control-plane-azure.json", "azure.json"
+
+	// owned is the value of the label by the cluster's name on a secret that is ours. One without it was made by somebody who
+	// wants another configuration, and stays as it is.
+	owned = "owned"
+	// retry is how soon a secret is looked at again that somebody else has just written.
+	retry = 50 * time.Millisecond
+	// clusterKind is the infrastructure of clusters whose machines need the configuration.
+	clusterKind = "AzureCluster"
+)
+
+// The reasons of events.
+const (
+	reasonPassword = "VMIdentityNone"
+	reasonWritten  = "AzureJSONWritten"
+	reasonHeld     = "AzureJSONHeld"
+)
+
+// Reconciler keeps the secrets.
+type Reconciler struct {
+	// Client of the management cluster. Secrets are read live, everything else from the cache.
+	Client client.Client
+	// Recorder of events; nil records none.
+	Recorder events.EventRecorder
+	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
+	WatchFilter string
+	// IdentityNamespace is that of infrapool.Options.
+	IdentityNamespace string
+	// Defaults are the controller's own settings.
+	Defaults Defaults
+
+	sources *infrapool.Sources
+	// told is what events said last of why an object's secret is not written: one that stays is no news.
+	told sync.Map
+}
+
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremachinepools;azureclusters;azureclusteridentities,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools;clusters,verbs=get;list;watch
+
+// Reconcile brings one pool's secret to what its cluster and identity say.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	o := &azurev1.AzureMachinePool{}
+	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
+		r.reads().Use(req.NamespacedName, nil)
+		r.told.Delete(req.NamespacedName)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !o.DeletionTimestamp.IsZero() || r.WatchFilter != "" && o.Labels[clusterv1.WatchLabel] != r.WatchFilter {
+		return ctrl.Result{}, nil
+	}
+	err := r.reconcile(ctx, o)
+	var nobody *infrapool.Unidentified
+	switch {
+	case errors.As(err, &nobody):
+		// Whatever is missing wakes the object when it comes. Until then the secret stays as it is.
+		if last, _ := r.told.Swap(req.NamespacedName, nobody.Cause); last != nobody.Cause {
+			r.tell(o, corev1.EventTypeWarning, nobody.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, nobody.Cause.Message)
+		}
+		return ctrl.Result{}, nil
+	case conflicts.Only(err):
+		// Somebody else was faster, which is no news: their change is looked at next.
+		return ctrl.Result{RequeueAfter: retry}, nil
+	case err == nil:
+		r.told.Delete(req.NamespacedName)
+	}
+	return ctrl.Result{}, err
+}
+
+// reconcile keeps the secret of a pool whose cluster needs one. An Unidentified error says what somebody has to change first.
+func (r *Reconciler) reconcile(ctx context.Context, o *azurev1.AzureMachinePool) error {
+	cluster, err := r.cluster(ctx, o)
+	if err != nil || cluster == nil || annotations.IsPaused(cluster, o) {
+		return err
+	}
+	data, err := r.data(ctx, o, cluster)
+	if err != nil || data == nil {
+		return err
+	}
+	return r.keep(ctx, o, cluster.Name, data)
+}
+
+// reads are the sources, made when they are first needed.
+func (r *Reconciler) reads() *infrapool.Sources {
+	if r.sources == nil {
+		r.sources = infrapool.NewSources(r.Client, r.IdentityNamespace)
+	}
+	return r.sources
+}
+
+// cluster is that of the MachinePool which refers to the object; nil while there is none.
+func (r *Reconciler) cluster(ctx context.Context, o *azurev1.AzureMachinePool) (*clusterv1.Cluster, error) {
+	pools := &clusterv1.MachinePoolList{}
+	value := infrapool.InfrastructureValue(azurev1.GroupVersion.Group, azurev1.AzureMachinePoolKind, o.Name)
+	if err := r.Client.List(ctx, pools, client.InNamespace(o.Namespace), client.MatchingFields{infrapool.InfrastructureField: value}); err != nil {
+		return nil, fmt.Errorf("look up the MachinePool of AzureMachinePool %s/%s: %w", o.Namespace, o.Name, err)
+	}
+	if len(pools.Items) != 1 {
+		return nil, nil
+	}
+	cluster := &clusterv1.Cluster{}
+	key := client.ObjectKey{Namespace: o.Namespace, Name: pools.Items[0].Spec.ClusterName}
+	if err := r.Client.Get(ctx, key, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("read Cluster %s: %w", key, err)
+	}
+	return cluster, nil
+}
+
+// data is what the secret has to hold; nil when the cluster is none that needs it.
+func (r *Reconciler) data(ctx context.Context, o *azurev1.AzureMachinePool, cluster *clusterv1.Cluster) (map[string][]byte, error) {
+	ref := cluster.Spec.InfrastructureRef
+	if ref.Kind != clusterKind || ref.APIGroup != azurev1.GroupVersion.Group {
+		return nil, nil
+	}
+	from := r.reads().For(o.Namespace)
+	defer func() { r.reads().Use(client.ObjectKeyFromObject(o), from) }()
+	place, err := from.Object(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}, client.ObjectKey{Namespace: o.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.config(ctx, o, place, from)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{KeyWorker: text, KeyControlPlane: text, KeyCompatible: text}, nil
+}
+
+// config is made of the pool, the cluster and whom it names. What can't be read, or means nothing, is Unidentified: it
+// waits for somebody to change it.
+func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured, from *infrapool.Credentials) (*config, error) {
+	view, err := azurev1.ClusterViewOf(place)
+	if err != nil {
+		return nil, infrapool.Unidentifiedf(reasonHeld, "%v", err)
+	}
+	if _, err := azureidentity.Identify(ctx, infrapool.Inputs{Place: place}, from, &view); err != nil {
+		return nil, err
+	}
+	c, err := configOf(&o.Spec, &view, place, r.Defaults)
+	if err != nil {
+		return nil, infrapool.Unidentifiedf(reasonHeld, "%v", err)
+	}
+	return c, nil
+}
+
+// keep makes the secret, or brings the one that is ours to what it has to hold.
+func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, cluster string, data map[string][]byte) error {
+	key := client.ObjectKey{Namespace: o.Namespace, Name: o.Name + Suffix}
+	is := &corev1.Secret{}
+	err := r.Client.Get(ctx, key, is)
+	switch {
+	case apierrors.IsNotFound(err):
+		is = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		dress(is, o, cluster, data)
+		if err := r.Client.Create(ctx, is); err != nil {
+			return fmt.Errorf("make secret %s: %w", key, err)
+		}
+	case err != nil:
+		return fmt.Errorf("read secret %s: %w", key, err)
+	case is.Labels[cluster] != owned:
+		return nil
+	default:
+		before := is.DeepCopy()
+		dress(is, o, cluster, data)
+		if equality.Semantic.DeepEqual(before, is) {
+			return nil
+		}
+		if err := r.Client.Patch(ctx, is, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+			return fmt.Errorf("write secret %s: %w", key, err)
+		}
+	}
+	r.tell(o, corev1.EventTypeNormal, reasonWritten, "secret %s holds the cloud provider's configuration", key.Name)
+	if o.Spec.Identity == "" || o.Spec.Identity == azurev1.VMIdentityNone {
+		r.tell(o, corev1.EventTypeWarning, reasonPassword, "spec.identity is None: what the cloud provider asks Azure with lies on the disk of every machine; "+
+			"SystemAssigned or UserAssigned need no such credentials")
+	}
+	return nil
+}
+
+// dress gives the secret its content, its labels and its owner, and leaves what others added.
+func dress(s *corev1.Secret, o *azurev1.AzureMachinePool, cluster string, data map[string][]byte) {
+	s.Data = data
+	s.Labels = maps.Clone(s.Labels)
+	if s.Labels == nil {
+		s.Labels = map[string]string{}
+	}
+	s.Labels[cluster] = owned
+	// Secrets with this label are watched, so that one that is changed or deleted by hand is put right.
+	s.Labels[clusterv1.ClusterNameLabel] = cluster
+	owner := metav1.OwnerReference{
+		APIVersion: azurev1.GroupVersion.String(), Kind: azurev1.AzureMachinePoolKind, Name: o.Name, UID: o.UID, Controller: new(true),
+	}
+	s.OwnerReferences = slices.DeleteFunc(slices.Clone(s.OwnerReferences), func(ref metav1.OwnerReference) bool {
+		group, err := schema.ParseGroupVersion(ref.APIVersion)
+		return err == nil && group.Group == azurev1.GroupVersion.Group && ref.Kind == owner.Kind && ref.Name == owner.Name && ref.UID != owner.UID
+	})
+	if !slices.ContainsFunc(s.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == owner.UID }) {
+		s.OwnerReferences = append(s.OwnerReferences, owner)
+	}
+}
+
+func (r *Reconciler) tell(o *azurev1.AzureMachinePool, kind, reason, format string, args ...any) {
+	if r.Recorder != nil {
+		r.Recorder.Eventf(o, nil, kind, reason, reason, format, args...)
+	}
+}
