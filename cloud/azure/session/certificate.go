@@ -78,7 +78,7 @@ type fromFile struct {
 func (f *fromFile) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
 	credential, err := f.now()
 	if err != nil {
-		return azcore.AccessToken{}, azidentity.NewCredentialUnavailableError(err.Error())
+		return azcore.AccessToken{}, unusable(err, nil)
 	}
 	return credential.GetToken(ctx, o)
 }

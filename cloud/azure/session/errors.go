@@ -27,11 +27,13 @@ func Refusal(err error, now time.Time) error {
 	if err == nil {
 		return nil
 	}
+	by, call := whoAsked(err)
 	var own *cloud.Error
 	if errors.As(err, &own) {
-		return err
+		// Whoever asks had nothing to get a token with.
+		refused := *own
+		return byWhom(&refused, by)
 	}
-	by, call := whoAsked(err)
 	e := &cloud.Error{Kind: cloud.Unavailable, Op: call}
 	var held *wire.Exhausted
 	var reply *azcore.ResponseError

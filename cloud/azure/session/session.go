@@ -179,7 +179,7 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 			return err
 		},
 		func() (err error) {
-			made.arm, err = arm.NewClient(applicationID, "v0", credential, options)
+			made.arm, err = arm.NewClient(applicationID, "v0.0.0", credential, options)
 			return err
 		},
 	} {

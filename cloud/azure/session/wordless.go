@@ -94,7 +94,7 @@ func withoutCredentials(err error) bool {
 		return true
 	}
 	text := err.Error()
-	return strings.Contains(text, "Credential:") || strings.Contains(text, "DefaultAzureCredential") || strings.Contains(text, "the identity's file")
+	return strings.Contains(text, "Credential:") || strings.Contains(text, "DefaultAzureCredential")
 }
 
 // obstacles are the words of the network in errors that hold nothing but text.

@@ -142,7 +142,7 @@ func Clean(message string) string {
 }
 
 var (
-	quotaName = regexp.MustCompile(`(?i)(?:approved|exceeds the|exceeding) (.{1,60}?) quota`)
+	quotaName = regexp.MustCompile(`(?i)approved (.{1,60}?) quota`)
 	placeName = regexp.MustCompile(`(?i)\blocation:? '?([a-z]+[0-9]?)\b'?`)
 	zoneName  = regexp.MustCompile(`(?i)\bzones?:? '?([1-9](?:, ?[1-9])*)\b'?`)
 	sizeName  = regexp.MustCompile(`\b(?:Standard|Basic)_\w+`)
