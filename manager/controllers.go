@@ -33,6 +33,7 @@ func (m *Manager) addControllers(ctx context.Context, o Options) error {
 		{MachinePool, m.addMachinePool},
 		{AWSMachinePool, m.addAWSMachinePool},
 		{AWSManagedMachinePool, m.addAWSManagedMachinePool},
+		{AzureJSON, m.addAzureJSON},
 	} {
 		if !o.runs(c.name) {
 			continue

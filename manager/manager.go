@@ -26,6 +26,7 @@ import (
 
 	awsv1beta1 "github.com/muster-project/muster/api/aws/v1beta1"
 	awsv1beta2 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/nodes"
@@ -53,7 +54,7 @@ func NewScheme() (*runtime.Scheme, error) {
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme,
 		clusterv1beta1.AddToScheme, clusterv1.AddToScheme, bootstrapv1beta1.AddToScheme, bootstrapv1.AddToScheme,
-		awsv1beta1.AddToScheme, awsv1beta2.AddToScheme,
+		awsv1beta1.AddToScheme, awsv1beta2.AddToScheme, azurev1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register kinds: %w", err)

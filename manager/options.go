@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/kube/azurejson"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/manager/gates"
 )
@@ -24,13 +25,15 @@ const (
 	AWSMachinePool = "awsmachinepool"
 	// AWSManagedMachinePool is the controller of AWSManagedMachinePools. It does not run where the gate EKS is off.
 	AWSManagedMachinePool = "awsmanagedmachinepool"
+	// AzureJSON is the controller of the cloud provider's configurations for machines of AzureMachinePools.
+	AzureJSON = azurejson.Name
 	// Webhook is admission and conversion.
 	Webhook = "webhook"
 )
 
 // Controllers are all names that Options.Controllers may hold.
 func Controllers() []string {
-	return []string{MachinePool, AWSMachinePool, AWSManagedMachinePool, Webhook}
+	return []string{MachinePool, AWSMachinePool, AWSManagedMachinePool, AzureJSON, Webhook}
 }
 
 // Options of a Manager. The zero Options run everything, in all namespaces, without leader election, metrics and health
@@ -44,6 +47,8 @@ type Options struct {
 	WatchFilter string
 	// IdentityNamespace is where the secrets lie that AWSClusterStaticIdentities name; empty takes muster-system.
 	IdentityNamespace string
+	// AzureDefaults are what the controller's own settings say where an AzureCluster and its identity say nothing.
+	AzureDefaults azurejson.Defaults
 	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
 	// LeaderElection lets one of several managers work at a time.
