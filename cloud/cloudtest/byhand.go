@@ -41,7 +41,7 @@ func (p player[S]) stranger(o pool.Observed) {
 
 func foreignGroup[S any](p player[S]) {
 	target := p.target()
-	thing := sim.Thing{Name: target.Owner.ResourceName()}
+	thing := sim.Thing{Name: p.name(target)}
 	version := p.put(target).Latest().Ref
 	if !p.by(sim.MakeGroup, thing) {
 		return
@@ -63,7 +63,10 @@ func foreignGroup[S any](p player[S]) {
 	p.stranger(p.observe(other))
 	p.refuses(other, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
 	if !p.suite.Given {
-		p.refuses(other, pool.Step{Kind: pool.DeleteTemplates}, pool.Step{Kind: pool.PutTemplate})
+		p.refuses(other, pool.Step{Kind: pool.PutTemplate})
+	}
+	if !p.suite.Given && !p.inline() {
+		p.refuses(other, pool.Step{Kind: pool.DeleteTemplates})
 	}
 	settle()
 	p.check("our own pool", o, p.observe(target))
@@ -71,7 +74,7 @@ func foreignGroup[S any](p player[S]) {
 
 func foreignTemplate[S any](p player[S]) {
 	target := p.target()
-	thing := sim.Thing{Name: target.Owner.ResourceName()}
+	thing := sim.Thing{Name: p.name(target)}
 	p.observe(target)
 	if !p.by(sim.MakeTemplate, thing) {
 		return
@@ -88,7 +91,7 @@ func foreignTemplate[S any](p player[S]) {
 func sizeByHand[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(sim.SetSize, sim.Thing{Name: target.Owner.ResourceName(), Size: sizeMiddle}) {
+	if !p.by(sim.SetSize, sim.Thing{Name: p.name(target), Size: sizeMiddle}) {
 		return
 	}
 	settle()
@@ -107,7 +110,7 @@ func changedByHand[S any](p player[S]) {
 	target := p.target(p.suite.Reshaped)
 	p.create(target, sizeSmall)
 	before := p.repair(target)
-	name := target.Owner.ResourceName()
+	name := p.name(target)
 	for _, done := range []struct {
 		deed sim.Deed
 		on   sim.Thing
@@ -137,7 +140,7 @@ func changedByHand[S any](p player[S]) {
 func templateByHand[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	name := target.Owner.ResourceName()
+	name := p.name(target)
 	if p.by(sim.MakeVersion, sim.Thing{Name: name}) {
 		settle()
 		o := p.observe(target)
@@ -151,7 +154,7 @@ func templateByHand[S any](p player[S]) {
 			p.Errorf("want the wanted version made above the one by hand, got %+v", o.Versions)
 		}
 	}
-	if p.driver.Traits().RollsChanges {
+	if p.driver.Traits().RollsChanges || p.inline() {
 		return
 	}
 	target = rotated(target, 1)
@@ -171,13 +174,16 @@ func templateByHand[S any](p player[S]) {
 func groupDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(sim.DeleteGroup, sim.Thing{Name: target.Owner.ResourceName()}) {
+	if !p.by(sim.DeleteGroup, sim.Thing{Name: p.name(target)}) {
 		return
 	}
 	settle()
 	o := p.observe(target)
 	if o.Group != nil || len(o.Instances) > 0 || o.Foreign != nil {
 		p.Fatalf("want no group after it was deleted by hand, got %+v", o)
+	}
+	if p.inline() {
+		before.Versions = nil
 	}
 	p.check("versions that are left", before.Versions, o.Versions)
 	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref})
@@ -188,7 +194,7 @@ func groupDeleted[S any](p player[S]) {
 func templateDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(sim.DeleteTemplate, sim.Thing{Name: target.Owner.ResourceName()}) {
+	if !p.by(sim.DeleteTemplate, sim.Thing{Name: p.name(target)}) {
 		return
 	}
 	settle()
@@ -211,8 +217,8 @@ func templateDeleted[S any](p player[S]) {
 }
 
 func versionDeleted[S any](p player[S]) {
-	if p.driver.Traits().RollsChanges {
-		// All instances are of one version, which is in use.
+	if p.driver.Traits().RollsChanges || p.inline() {
+		// All instances are of one version, which is in use, or of the group's own.
 		return
 	}
 	target := p.target()
@@ -225,7 +231,7 @@ func versionDeleted[S any](p player[S]) {
 	}
 	before := p.observe(target)
 	middle := before.Versions[1]
-	if !p.by(sim.DeleteVersion, sim.Thing{Name: target.Owner.ResourceName(), Version: 2}) {
+	if !p.by(sim.DeleteVersion, sim.Thing{Name: p.name(target), Version: 2}) {
 		return
 	}
 	settle()
@@ -244,17 +250,23 @@ func instanceDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeMiddle)
 	gone := before.Instances[1].ID
-	if !p.by(sim.Terminate, sim.Thing{Name: target.Owner.ResourceName(), Instance: gone}) {
+	if !p.by(sim.Terminate, sim.Thing{Name: p.name(target), Instance: gone}) {
 		return
 	}
 	settle()
 	o := p.observe(target)
-	p.running(o, sizeMiddle)
+	size := sizeMiddle
+	if p.driver.Traits().NoReplace {
+		// The group's size is lowered by whoever takes an instance.
+		size--
+	}
+	before.Group.Size = size
+	p.running(o, size)
 	p.check("the group", before.Group, o.Group)
 	if left := ids(o.Instances); slices.Contains(left, gone) {
 		p.Errorf("want %s gone, got %v", gone, left)
 	}
 	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: gone}}})
 	settle()
-	p.check("size after a removal of what was gone", sizeMiddle, p.observe(target).Group.Size)
+	p.check("size after a removal of what was gone", size, p.observe(target).Group.Size)
 }

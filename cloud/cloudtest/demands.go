@@ -25,8 +25,13 @@ func capacity[S any](p player[S]) {
 	told := o.Issues
 	settle()
 	p.check("the issues after more tries", told, p.observe(target).Issues)
-	p.check("the issues for a driver that has seen nothing", told, p.again().observe(target).Issues)
+	hinted := target
+	hinted.Operations = o.Operations
+	p.check("the issues for a driver that has seen nothing but what the object keeps", told, p.again().observe(hinted).Issues)
 	p.calm()
+	if p.suite.GivesUp {
+		p.start(target, pool.Step{Kind: pool.Resize, Size: sizeSmall})
+	}
 	settle()
 	o = p.observe(target)
 	p.running(o, sizeSmall)
@@ -79,7 +84,7 @@ func invalid[S any](p player[S]) {
 // asFarAsItGoes makes a pool until something is refused.
 func (p player[S]) asFarAsItGoes(target cloud.Target[S]) error {
 	o, err := p.driver.Observe(p.Context(), target)
-	if err == nil && !p.suite.Given {
+	if err == nil && !p.suite.Given && !p.inline() {
 		err = p.try(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
 	}
 	if err != nil {
@@ -161,7 +166,7 @@ func many[S any](p player[S]) {
 	p.check("what a new driver observes in pages of one", o, p.again().observe(target))
 	p.calm()
 	for range p.suite.Many {
-		if !p.by(sim.MakeVersion, sim.Thing{Name: target.Owner.ResourceName()}) {
+		if !p.by(sim.MakeVersion, sim.Thing{Name: p.name(target)}) {
 			return
 		}
 	}

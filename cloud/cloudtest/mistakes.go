@@ -209,7 +209,7 @@ func deeds[S any]() []mistake[S] {
 				s.Base += time.Now().String()
 			}
 			return d.Start(ctx, t, s)
-		}),
+		}).of(pool.PutTemplate).within(nameFirst),
 		doing("lets the cloud choose who goes", caseChosen, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
 			if s.Kind != pool.Remove {
 				return d.Start(ctx, t, s)
@@ -231,7 +231,7 @@ func deeds[S any]() []mistake[S] {
 				return nil
 			}
 			return d.Start(ctx, t, s)
-		}),
+		}).of(pool.DeleteTemplates),
 		doing("waits until a group is there", caseCreated, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
 			err := d.Start(ctx, t, s)
 			if s.Kind == pool.CreateGroup {

@@ -8,8 +8,14 @@ import (
 // needy is a pool whose group needs something beside its template that is there to be made.
 func (p player[S]) needy() cloud.Target[S] { return p.target(p.suite.Needy) }
 
+// readyNeedy is a pool that lacks what its group needs. Where the template is a part of the group, what is needed is for a group that
+// exists.
 func readyNeedy[S any](p player[S]) scene[S] {
-	p.put(p.needy())
+	if p.inline() {
+		p.create(p.needy(), sizeSmall)
+	} else {
+		p.put(p.needy())
+	}
 	return seen(p, p.needy())
 }
 

@@ -101,6 +101,7 @@ func (p player[S]) target(changes ...func(S) S) cloud.Target[S] {
 	return cloud.Target[S]{
 		Owner:             cloud.Owner{ID: "0f6f8d5e-owner", Cluster: "c", Namespace: "default", Name: "pool"},
 		KubernetesVersion: p.suite.KubernetesVersion,
+		FailureDomains:    p.suite.FailureDomains,
 		Bootstrap:         cloud.NewBootstrap([]byte(bootstrap), "cloud-config"),
 		Spec:              spec,
 	}
@@ -160,10 +161,21 @@ func (p player[S]) idle(target cloud.Target[S]) {
 // working says that the cloud is at work on the group.
 func working(o pool.Observed) bool { return o.Group != nil && o.Group.Busy != nil }
 
+// name is what the cloud calls the target's group.
+func (p player[S]) name(target cloud.Target[S]) string {
+	if p.suite.Name != nil {
+		return p.suite.Name(target.Owner)
+	}
+	return target.Owner.ResourceName()
+}
+
+// inline says that the template is a part of the group.
+func (p player[S]) inline() bool { return p.driver.Traits().Inline }
+
 // launch points the group at a version, where that is a step of its own and not the cloud's roll.
 func (p player[S]) launch(target cloud.Target[S], ref string) {
 	p.Helper()
-	if !p.driver.Traits().RollsChanges {
+	if t := p.driver.Traits(); !t.RollsChanges && !t.Inline {
 		p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: ref})
 	}
 }
@@ -180,7 +192,7 @@ func (p player[S]) data(target cloud.Target[S]) string {
 func (p player[S]) put(target cloud.Target[S]) pool.Observed {
 	p.Helper()
 	before := p.observe(target)
-	if p.suite.Given {
+	if p.suite.Given || p.inline() && before.Group == nil {
 		return before
 	}
 	p.start(target, pool.Step{Kind: pool.PutTemplate, Base: before.Latest().Ref})

@@ -17,12 +17,16 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 		pool.Renew:      s.Holds,
 		pool.SetAside:   t.SetsAside,
 		pool.Replace:    !t.NoReplace,
+		pool.Apply:      s.Applies,
+		pool.Protect:    s.Protects,
 	}[e.kind]
 	switch {
 	case some && !asked:
 		return false
+	case e.kind == pool.PutTemplate && e.name == nameFirst, e.name == nameLaunch && t.Inline:
+		return !s.Given && !t.Inline
 	case slices.Contains(ofTemplates, e.kind):
-		return !s.Given
+		return !s.Given && (!t.Inline || e.kind == pool.PutTemplate)
 	case e.name == nameAside:
 		return t.SetsAside
 	case e.name == nameSomeRoll, e.name == nameRestart, e.name == nameLaunch:
@@ -34,8 +38,9 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 // ofTemplates are the steps that nobody is asked for whose templates are the cloud's own.
 var ofTemplates = []pool.StepKind{pool.PutTemplate, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates}
 
-// nameLaunch is the exercise in which the group is pointed at another version; nameRestart has a roll replace what is as wanted.
+// nameFirst is the exercise in which there is no template yet, nameLaunch that in which the group is pointed at another version; nameRestart has a roll replace what is as wanted.
 const (
+	nameFirst   = "the first template"
 	nameLaunch  = "launching from another version"
 	nameRestart = "another roll for those that the last one left"
 )

@@ -29,8 +29,8 @@ type scene[S any] struct {
 	before pool.Observed
 	// chosen are the instances or the versions that shall go.
 	chosen []string
-	// late says that a group is not complete before it has been repaired.
-	late bool
+	// late says that a group is not complete before it has been repaired, inline that the template is a part of it.
+	late, inline bool
 }
 
 // sizes of the groups in exercises, as small as they can be for something to be left of them.
@@ -41,11 +41,13 @@ const (
 // exercises are all steps that drivers start.
 func exercises[S any]() []exercise[S] {
 	return []exercise[S]{
-		{"the first template", pool.PutTemplate, readyNothing[S], duePut[S], donePut[S]},
+		{nameFirst, pool.PutTemplate, readyNothing[S], duePut[S], donePut[S]},
 		{"another version", pool.PutTemplate, readyVersion[S], duePut[S], donePut[S]},
 		{"a group", pool.CreateGroup, readyTemplate[S], dueCreate[S], doneCreate[S]},
 		{nameLaunch, pool.UpdateGroup, readyLaunch[S], dueLaunch[S], doneLaunch[S]},
 		{"another shape", pool.UpdateGroup, readyShape[S], dueShape[S], doneShape[S]},
+		{"the shape on those that exist", pool.Apply, readyApply[S], dueApply[S], doneApply[S]},
+		{"none that the cloud may choose", pool.Protect, readyGroup[S], dueProtect[S], doneProtect[S]},
 		{"more instances", pool.Resize, readyGroup[S], dueResize[S], doneResize[S]},
 		{"fewer instances", pool.Remove, readyRemove[S], dueRemove[S], doneRemove[S]},
 		{"another instance", pool.Replace, readyReplace[S], dueReplace[S], doneReplace[S]},
@@ -69,7 +71,7 @@ func exercises[S any]() []exercise[S] {
 func seen[S any](p player[S], target cloud.Target[S]) scene[S] {
 	p.Helper()
 	p.idle(target)
-	return scene[S]{target: target, before: p.observe(target), late: p.suite.Late}
+	return scene[S]{target: target, before: p.observe(target), late: p.suite.Late, inline: p.inline()}
 }
 
 func readyNothing[S any](p player[S]) scene[S] { return seen(p, p.target()) }
@@ -157,7 +159,14 @@ func duePut[S any](_ scene[S], o pool.Observed) *pool.Step {
 
 func donePut[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	p.check("versions", len(sc.before.Versions)+1, len(o.Versions))
+	versions := len(sc.before.Versions) + 1
+	if p.inline() {
+		versions = 1
+		group := *sc.before.Group
+		group.Template = o.Latest().Ref
+		sc.before.Group = &group
+	}
+	p.check("versions", versions, len(o.Versions))
 	p.check("the newest version's data", sc.target.Bootstrap.Hash(), o.Latest().Data)
 	p.check("the newest version's content", o.Wanted.Content, o.Latest().Content)
 	p.check("the group", sc.before.Group, o.Group)
@@ -167,7 +176,7 @@ func dueCreate[S any](sc scene[S], o pool.Observed) *pool.Step {
 	if o.Group != nil {
 		return repairs(sc, o)
 	}
-	if s := duePut(sc, o); s != nil {
+	if s := duePut(sc, o); s != nil && !sc.inline {
 		return s
 	}
 	return &pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref}
@@ -175,6 +184,9 @@ func dueCreate[S any](sc scene[S], o pool.Observed) *pool.Step {
 
 func doneCreate[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
+	if sc.inline {
+		sc.before.Versions = []pool.Template{{Ref: o.Latest().Ref, Content: o.Wanted.Content, Data: o.Wanted.Data}}
+	}
 	if o.Group == nil || o.Group.Size != sizeSmall || o.Group.Template != sc.before.Latest().Ref || len(o.Instances) != sizeSmall || o.Group.Drift != nil {
 		p.Errorf("want a group of %d from %s, got %+v with %d instances", sizeSmall, sc.before.Latest().Ref, o.Group, len(o.Instances))
 	}
@@ -276,6 +288,9 @@ func dueDelete[S any](_ scene[S], o pool.Observed) *pool.Step {
 
 func doneDelete[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
+	if sc.inline {
+		sc.before.Versions = nil
+	}
 	if o.Group != nil || len(o.Instances) > 0 {
 		p.Errorf("want neither group nor instances, got %+v, %+v", o.Group, o.Instances)
 	}

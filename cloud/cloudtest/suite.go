@@ -36,6 +36,8 @@ type Suite[S any] struct {
 	// Kubernetes.
 	Pool              func() S
 	KubernetesVersion string
+	// FailureDomains are what the core object names beside the specification; none where that names zones by itself.
+	FailureDomains []string
 	// Changed wants other machines; Reshaped another group around the same machines, in every field that a group has;
 	// Searching finds by their properties, several of each, all things that can be found so.
 	Changed, Reshaped, Searching func(S) S
@@ -58,6 +60,13 @@ type Suite[S any] struct {
 	Given bool
 	// BootsAlone says that machines boot without bootstrap data too.
 	BootsAlone bool
+	// GivesUp says that the cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
+	GivesUp bool
+	// Applies says that some of what Reshaped changes reaches machines that exist by a step of its own; Protects says that machines
+	// are protected, one by one, from being chosen by the cloud.
+	Applies, Protects bool
+	// Name is what the cloud calls an owner's group; nil where that is the owner's resource name.
+	Name func(cloud.Owner) string
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
 }

@@ -1,0 +1,63 @@
+package cloudtest
+
+import (
+	"github.com/muster-project/muster/pool"
+)
+
+// readyApply is a group of another shape than its machines have taken up.
+func readyApply[S any](p player[S]) scene[S] {
+	p.create(p.target(), sizeSmall)
+	target := p.target(p.suite.Reshaped)
+	p.repair(target)
+	return seen(p, target)
+}
+
+// dueApply is due for those that are behind the group.
+func dueApply[S any](_ scene[S], o pool.Observed) *pool.Step {
+	s := &pool.Step{Kind: pool.Apply}
+	for _, i := range alive(o.Instances) {
+		if len(i.Behind) > 0 {
+			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	if len(s.Targets) == 0 {
+		return nil
+	}
+	return s
+}
+
+// doneApply wants the same machines, none of them behind.
+func doneApply[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	want := sc.before
+	for k := range want.Instances {
+		want.Instances[k].Behind = nil
+	}
+	p.check("the group", want.Group, o.Group)
+	p.check("the instances", undated(want).Instances, undated(o).Instances)
+}
+
+// dueProtect is due for those that the cloud may choose.
+func dueProtect[S any](_ scene[S], o pool.Observed) *pool.Step {
+	s := &pool.Step{Kind: pool.Protect}
+	for _, i := range alive(o.Instances) {
+		if i.Exposed {
+			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	if len(s.Targets) == 0 {
+		return nil
+	}
+	return s
+}
+
+// doneProtect wants the same machines, none of which the cloud may choose.
+func doneProtect[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	want := sc.before
+	for k := range want.Instances {
+		want.Instances[k].Exposed = false
+	}
+	p.check("the group", want.Group, o.Group)
+	p.check("the instances", want.Instances, o.Instances)
+}
