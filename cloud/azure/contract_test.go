@@ -1,0 +1,56 @@
+package azure_test
+
+import (
+	"net/http"
+	"testing"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/cloudtest"
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+type specification = *azurev1.MachinePoolSource
+
+func TestContractUniform(t *testing.T) { suite(azurev1.UniformOrchestrationMode).Run(t) }
+
+func TestContractFlexible(t *testing.T) { suite(azurev1.FlexibleOrchestrationMode).Run(t) }
+
+func TestContractCanFail(t *testing.T) { suite(azurev1.UniformOrchestrationMode).RunMistakes(t) }
+
+func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
+	s := cloudtest.Suite[specification]{
+		Cloud:             func() (cloudtest.Cloud, error) { return simazure.New(simazure.Options{Seed: 1}) },
+		Driver:            func(wire http.RoundTripper) (cloud.Driver[specification], error) { return newDriver(wire) },
+		Pool:              func() specification { return source(mode) },
+		KubernetesVersion: version, FailureDomains: []string{"1", "2", "3"},
+		Changed:  spec(func(s *azurev1.AzureMachinePoolSpec) { s.Template.VMSize = "Standard_D4s_v3" }),
+		Reshaped: spec(reshape),
+		// The image is looked up by the version of Kubernetes; there is nothing else to be looked up.
+		Searching: spec(func(s *azurev1.AzureMachinePoolSpec) { s.Template.Image = nil }),
+		Needy:     spec(func(s *azurev1.AzureMachinePoolSpec) { s.Identity = azurev1.VMIdentitySystemAssigned }),
+		Broken: map[string]func(specification) specification{
+			"spec.template.vmSize": spec(func(s *azurev1.AzureMachinePoolSpec) { s.Template.VMSize = "Standard_Nope" }),
+			"spec.template.networkInterfaces[0].subnetName": spec(func(s *azurev1.AzureMachinePoolSpec) {
+				s.Template.NetworkInterfaces = []azurev1.NetworkInterface{{SubnetName: "nope", PrivateIPConfigs: 1}}
+			}),
+		},
+		AskedTag: "stage", FixedTag: "muster.dev_cluster",
+		Many: 210, SteadyReads: 2, Works: true, GivesUp: true, Applies: true, Protects: true,
+		Name: func(o cloud.Owner) string { return o.Name },
+	}
+	if mode == azurev1.FlexibleOrchestrationMode {
+		// Which machines are protected is asked hourly; an identity of its own is for Uniform scale sets alone.
+		s.SteadyReads, s.Needy = 3, nil
+	}
+	return s
+}
+
+// reshape changes what is changed in place.
+func reshape(s *azurev1.AzureMachinePoolSpec) {
+	s.AdditionalTags = azurev1.Tags{"stage": "test"}
+	s.Template.VMExtensions = []azurev1.VMExtension{{
+		Name: "monitor", Publisher: "Microsoft.Azure.Monitor", Version: "1.0", Settings: map[string]string{"level": "high"},
+		ProtectedSettings: map[string]string{"key": "hidden"},
+	}}
+}

@@ -1,0 +1,17 @@
+// Package azure runs machine pools as virtual machine scale sets, Uniform and Flexible. It translates the API's specification into
+// what the SDK sends (package model says how), and what the SDK reads into pool's words. It decides nothing: which step comes when
+// is pool's matter.
+//
+// What belongs to a pool in the cloud is one scale set, and one role assignment where its machines have an identity of their own.
+// Names are functions of the object, the scale set carries the tag muster.dev_owner. What has the name without the tag is somebody
+// else's and is left alone.
+//
+// A look costs two requests, and one for each further page: the scale set, and its machines with their instance views. Flexible
+// scale sets do not show there which machines are protected; that is asked once, then hourly. A scale set whose last operation
+// failed is asked for its words besides, once.
+//
+// Writes are begun and never waited for. Each carries the ETag that was seen, or asks that nothing be there, so that a read that is
+// behind makes nothing twice and takes nothing away. The capacity is never lowered by a write: machines that go are named, in one
+// request, and Azure lowers it by their number. Resume tokens of operations are kept for one purpose alone: to ask what an
+// operation failed for.
+package azure

@@ -1,0 +1,93 @@
+package azure
+
+import (
+	"context"
+	"strings"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// Options of a Driver. The zero Options are right for production.
+type Options = session.Options
+
+// Driver runs AzureMachinePools. It is safe for concurrent use.
+type Driver struct {
+	sessions *session.Sessions
+	memories memories
+}
+
+var _ cloud.Driver[*azurev1.MachinePoolSource] = (*Driver)(nil)
+
+// New makes a Driver with sessions of its own. It sends nothing.
+func New(o Options) (*Driver, error) {
+	sessions, err := session.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return Over(sessions), nil
+}
+
+// Over makes a Driver over sessions that other drivers share: clients, rate budgets and look-ups are one.
+func Over(sessions *session.Sessions) *Driver { return &Driver{sessions: sessions} }
+
+// Close closes idle connections. The driver can be used after it.
+func (d *Driver) Close() { d.sessions.Close() }
+
+const (
+	// removeBatch is how many machines one removal names: what drains end together is far less.
+	removeBatch = 100
+)
+
+// Traits are those of scale sets.
+func (d *Driver) Traits() pool.Traits {
+	return pool.Traits{
+		Group: "scale set", Template: "model", Needs: "role assignment", RemoveBatch: removeBatch,
+		Inline: true, DeletesBusy: true, NoReplace: true, KeepsFailed: true, KeepsSurge: true,
+	}
+}
+
+// Observe reads one pool. In the steady state it sends two requests. When the specification can't be followed and nothing of the
+// pool exists yet, the error is *cloud.Unmet and what was observed is returned beside it, so that a pool that never came to be can
+// be deleted; when something exists, the error is among the issues and Wanted is zero.
+func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
+	p, err := d.begin(ctx, t)
+	if err != nil {
+		return pool.Observed{}, err
+	}
+	defer p.memory.mu.Unlock()
+	return p.observe(ctx)
+}
+
+// Start begins one step. A conflict makes everything be read again, for something is not as it was observed.
+func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
+	p, err := d.begin(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer p.memory.mu.Unlock()
+	err = cloud.Hide(p.start(ctx, s), t.Bootstrap)
+	if cloud.KindOf(err) == cloud.Conflict {
+		p.memory.touched()
+	}
+	return err
+}
+
+// begin makes a pass and locks the pool's memory.
+func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
+	target, err := targetOf(t)
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.sessions.Of(ctx, target.cluster)
+	if err != nil {
+		return nil, err
+	}
+	now := d.sessions.Now()
+	key := strings.Join([]string{c.Key, strings.ToLower(target.cluster.ResourceGroup), strings.ToLower(target.name), target.Owner.ID}, "\n")
+	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now)}
+	p.memory.mu.Lock()
+	return p, nil
+}

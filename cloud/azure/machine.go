@@ -1,0 +1,148 @@
+package azure
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// The provisioning states of scale sets and machines that say something.
+const (
+	stateCreating  = "Creating"
+	stateDeleting  = "Deleting"
+	stateSucceeded = "Succeeded"
+	stateFailed    = "Failed"
+	stateCanceled  = "Canceled"
+)
+
+const (
+	// powerMark begins the status that says whether a machine runs.
+	powerMark = "PowerState/"
+	// powerDeallocated is the power state of a machine that has given back what it ran on, as an evicted one does.
+	powerDeallocated = "deallocated"
+)
+
+// machine is one machine of the scale set in either mode. Exactly one of uniform and flexible is set.
+type machine struct {
+	id       string
+	uniform  *armcompute.VirtualMachineScaleSetVM
+	flexible *armcompute.VirtualMachine
+	tags     map[string]*string
+	// provisioning is its provisioning state, power its power state without the mark; empty when that is not known.
+	provisioning, power string
+	zone                string
+	created             time.Time
+	shielded            bool
+	// statuses are what its instance view says, those of its extensions behind its own.
+	statuses []*armcompute.InstanceViewStatus
+}
+
+func uniformMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration) machine {
+	m := machine{id: idOf(vm), uniform: vm, tags: vm.Tags, shielded: guarded(vm)}
+	var domain *int32
+	if is := vm.Properties; is != nil {
+		m.provisioning, m.created = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
+		if view := is.InstanceView; view != nil {
+			domain, m.statuses = view.PlatformFaultDomain, allStatuses(view.Statuses, view.Extensions)
+		}
+	}
+	return m.in(vm.Zones, domain)
+}
+
+func flexibleMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
+	m := machine{id: deref(vm.Name), flexible: vm, tags: vm.Tags}
+	var domain *int32
+	if is := vm.Properties; is != nil {
+		m.provisioning, m.created, domain = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew), is.PlatformFaultDomain
+		if view := is.InstanceView; view != nil {
+			if view.PlatformFaultDomain != nil {
+				domain = view.PlatformFaultDomain
+			}
+			m.statuses = allStatuses(view.Statuses, view.Extensions)
+		}
+	}
+	return m.in(vm.Zones, domain)
+}
+
+// in is the machine with its failure domain, which is its zone or else its fault domain, and its power.
+func (m machine) in(zones []*string, domain *int32) machine {
+	switch {
+	case len(zones) > 0:
+		m.zone = deref(zones[0])
+	case domain != nil:
+		m.zone = "fd-" + strconv.Itoa(int(*domain))
+	}
+	for _, status := range m.statuses {
+		if power, ok := strings.CutPrefix(deref(status.Code), powerMark); ok {
+			m.power = power
+		}
+	}
+	return m
+}
+
+func allStatuses(own []*armcompute.InstanceViewStatus, extensions []*armcompute.VirtualMachineExtensionInstanceView) []*armcompute.InstanceViewStatus {
+	all := append([]*armcompute.InstanceViewStatus(nil), own...)
+	for _, e := range extensions {
+		all = append(all, e.Statuses...)
+	}
+	return all
+}
+
+// state is the machine's place in its life.
+func (m machine) state() pool.InstanceState {
+	switch m.provisioning {
+	case stateDeleting:
+		return pool.Terminating
+	case "", stateCreating:
+		return pool.Pending
+	case stateFailed, stateCanceled:
+		return pool.Failed
+	}
+	switch m.power {
+	case "stopped", "stopping", "deallocating", powerDeallocated:
+		return pool.Failed
+	}
+	return pool.Running
+}
+
+// idOf is a machine's name within its scale set: a number, or the name of its virtual machine.
+func idOf(vm *armcompute.VirtualMachineScaleSetVM) string {
+	if vm.InstanceID != nil {
+		return *vm.InstanceID
+	}
+	return deref(vm.Name)
+}
+
+// guarded says that Azure does not choose the machine when the scale set is made smaller.
+func guarded(vm *armcompute.VirtualMachineScaleSetVM) bool {
+	return vm.Properties != nil && vm.Properties.ProtectionPolicy != nil && deref(vm.Properties.ProtectionPolicy.ProtectFromScaleIn)
+}
+
+// ourTime is a moment that Azure tells, by our clock: what is decided compares it with our own moments.
+func ourTime(at *time.Time, skew time.Duration) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Add(-skew)
+}
+
+// stateOf is a scale set's provisioning state.
+func stateOf(is *armcompute.VirtualMachineScaleSet) string {
+	if is.Properties == nil {
+		return ""
+	}
+	return deref(is.Properties.ProvisioningState)
+}
+
+// deref is what a pointer points at, or the zero value.
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}

@@ -1,0 +1,75 @@
+package azure
+
+import (
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// visibleWithin is how long a read may still show a scale set as it was before a write: some of Azure's reads are eventually
+	// consistent.
+	visibleWithin = 10 * time.Second
+	// slowPeriod is how long what nobody but us changes as a rule is taken as read: the protection of the machines of a Flexible
+	// scale set, role assignments.
+	slowPeriod = time.Hour
+	// wordsPeriod is how long the words on a scale set that has failed are taken as read.
+	wordsPeriod = 10 * time.Minute
+)
+
+// memory are the last reads of one pool. Losing it costs a few reads and nothing else.
+type memory struct {
+	// mu is held for a whole pass: passes of one pool do not overlap.
+	mu  sync.Mutex
+	set setRead
+	// shielded are the machines of a Flexible scale set that are protected, by ID, as they were read at a moment and as we have
+	// protected them since.
+	shielded   map[string]bool
+	shieldedAt time.Time
+	role       roleRead
+	words      wordsRead
+	// operations are those that we have begun and whose end was not seen, the last of them at the moment begun.
+	operations []pool.Operation
+	begun      time.Time
+	// made is when Azure said that it makes the scale set.
+	made time.Time
+	// growFailed and deleteFailed are when it was first seen that Azure gave up bringing machines, or deleting the scale set; zero
+	// when it did not.
+	growFailed, deleteFailed time.Time
+	// deleting says that the last operation that we have begun is the scale set's deletion.
+	deleting bool
+}
+
+// setRead is the scale set with its machines as they were read; nil within means that there was none.
+type setRead struct {
+	is       *armcompute.VirtualMachineScaleSet
+	machines []machine
+	// created is when the scale set was made, by our clock.
+	created time.Time
+	at      time.Time
+}
+
+// wordsRead is why the scale set failed, of the version of it with this ETag.
+type wordsRead struct {
+	issues []pool.Cause
+	etag   string
+	at     time.Time
+}
+
+// asRead says whether the scale set need not be read again.
+func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
+	return !m.set.at.IsZero() && maxAge > 0 && now.Sub(m.set.at) <= maxAge
+}
+
+// touched is called before a write: whatever comes of it, the last reads are worth nothing.
+func (m *memory) touched() { m.set, m.words = setRead{}, wordsRead{} }
+
+// shield notes that a machine is protected, where the list of machines does not tell.
+func (m *memory) shield(id string) {
+	if m.shielded != nil {
+		m.shielded[id] = true
+	}
+}

@@ -1,0 +1,182 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/authorization/armauthorization/v2"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// needRole is what a scale set's own identity needs.
+	needRole = "role assignment of the scale set's identity"
+	// rememberIdentity is where the object keeps whose role assignment there is: when the scale set is gone nobody tells any more
+	// whether one whose name somebody chose is ours.
+	rememberIdentity = "identity"
+)
+
+// roleRead is the role assignment of our name as it was read; its principal is empty when there was none.
+type roleRead struct {
+	at              time.Time
+	principal, role string
+	// given is a principal that has the role already, as Azure said at a moment: by our assignment, or by one of somebody else's.
+	given   string
+	givenAt time.Time
+}
+
+// observeRole says whether the identity that Azure made with the scale set has its role, and what is to be deleted with the pool. It
+// is asked hourly: nobody but us changes it as a rule.
+func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
+	role, wanted := model.RoleOf(p.t.Owner, p.t.Spec)
+	if !wanted {
+		return nil
+	}
+	is, err := p.readRole(ctx, role)
+	if err != nil {
+		return err
+	}
+	now := p.principal()
+	if now != "" && !is.has(now, role) {
+		out.Needs = append(out.Needs, needRole)
+	}
+	if is.principal != "" && p.oursToo(is) {
+		out.Leftovers = append(out.Leftovers, needRole)
+	}
+	remembered := p.t.Remembered[rememberIdentity]
+	if now != "" && (is.principal == "" || is.has(now, role)) {
+		remembered = now
+	}
+	out.Remember = remembering(out.Remember, rememberIdentity, remembered)
+	return nil
+}
+
+// remembering is a map with one more value, unless that is empty.
+func remembering(m map[string]string, key, value string) map[string]string {
+	if value == "" {
+		return m
+	}
+	out := map[string]string{key: value}
+	for k, v := range m {
+		if k != key {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// has says that the principal has the role.
+func (r roleRead) has(principal string, role model.Role) bool {
+	return r.given != "" && r.given == principal ||
+		r.principal != "" && strings.EqualFold(r.principal, principal) && strings.EqualFold(lastOf(r.role), lastOf(role.DefinitionID))
+}
+
+// lastOf is the end of an ID. Azure gives role definitions back with or without the subscription in front.
+func lastOf(id string) string { return id[strings.LastIndex(id, "/")+1:] }
+
+// oursToo says that a role assignment of our name is ours, whoever has the role by it: its name is made of the owner, or it is that of an
+// identity of ours. One whose name somebody chose may be somebody else's.
+func (p *pass) oursToo(is roleRead) bool {
+	return p.t.pool.RoleName() == "" || strings.EqualFold(is.principal, p.principal()) ||
+		strings.EqualFold(is.principal, p.t.Remembered[rememberIdentity])
+}
+
+// principal is the identity that Azure made with the scale set; empty when there is none.
+func (p *pass) principal() string {
+	is := p.memory.set.is
+	if is == nil || is.Identity == nil {
+		return ""
+	}
+	return deref(is.Identity.PrincipalID)
+}
+
+// readRole reads the role assignment of our name.
+func (p *pass) readRole(ctx context.Context, role model.Role) (roleRead, error) {
+	if known := p.memory.role; !known.at.IsZero() && p.now.Sub(known.at) < slowPeriod {
+		return known, nil
+	}
+	found, err := p.c.RoleAssignments.Get(ctx, role.Scope, role.Name, nil)
+	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+		return roleRead{}, err
+	}
+	read := roleRead{at: p.now}
+	if known := p.memory.role; p.now.Sub(known.givenAt) < slowPeriod {
+		read.given, read.givenAt = known.given, known.givenAt
+	}
+	if err == nil && found.Properties != nil {
+		read.principal, read.role = deref(found.Properties.PrincipalID), deref(found.Properties.RoleDefinitionID)
+	}
+	p.memory.role = read
+	return read, nil
+}
+
+// provide gives the identity its role. An assignment can't be changed: one of an earlier identity, which Azure has deleted with an
+// earlier scale set, or of another role is deleted first, and the next pass makes it anew.
+func (p *pass) provide(ctx context.Context, _ pool.Step) error {
+	role, wanted := model.RoleOf(p.t.Owner, p.t.Spec)
+	now := p.principal()
+	if !wanted || now == "" {
+		return nil
+	}
+	is, err := p.readRole(ctx, role)
+	switch {
+	case err != nil:
+		return err
+	case is.has(now, role):
+		return nil
+	case is.principal == "":
+		return p.giveRole(ctx, role, now)
+	case p.oursToo(is):
+		return p.dropRole(ctx, role)
+	}
+	return cloud.Invalidf("spec.systemAssignedIdentityRole.name",
+		"role assignment %s exists and is somebody else's: it is left alone. Choose another name", role.Name)
+}
+
+// giveRole makes the role assignment.
+func (p *pass) giveRole(ctx context.Context, role model.Role, principal string) error {
+	p.memory.role = roleRead{}
+	_, err := p.c.RoleAssignments.Create(ctx, role.Scope, role.Name, armauthorization.RoleAssignmentCreateParameters{
+		Properties: &armauthorization.RoleAssignmentProperties{
+			PrincipalID: &principal, RoleDefinitionID: &role.DefinitionID, PrincipalType: new(armauthorization.PrincipalTypeServicePrincipal),
+		},
+	}, nil)
+	switch err = session.Refusal(err, p.now); session.CodeOf(err) {
+	case "RoleAssignmentExists":
+		// It is not shown yet, or somebody else has given it the same role: there can't be two.
+		p.memory.role = roleRead{given: principal, givenAt: p.now}
+		return nil
+	case "PrincipalNotFound":
+		return &cloud.Error{Kind: cloud.Conflict, Op: opOf(err), Code: "PrincipalNotFound", Message: fmt.Sprintf(
+			"the directory does not know the identity of scale set %s yet", p.t.name)}
+	}
+	return err
+}
+
+// cleanUp deletes the role assignment, if it is ours.
+func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error {
+	role, wanted := model.RoleOf(p.t.Owner, p.t.Spec)
+	if !wanted {
+		return nil
+	}
+	is, err := p.readRole(ctx, role)
+	if err != nil || is.principal == "" || !p.oursToo(is) {
+		return err
+	}
+	return p.dropRole(ctx, role)
+}
+
+func (p *pass) dropRole(ctx context.Context, role model.Role) error {
+	p.memory.role = roleRead{}
+	_, err := p.c.RoleAssignments.Delete(ctx, role.Scope, role.Name, nil)
+	if err = session.Refusal(err, p.now); session.Absent(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,169 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// pass is one call of Observe or Start for one pool.
+type pass struct {
+	c      *session.Session
+	t      target
+	now    time.Time
+	memory *memory
+}
+
+// observe reads what is not known any more and puts it into pool's words.
+func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
+	if err := p.read(ctx); err != nil {
+		return pool.Observed{}, err
+	}
+	if foreign := p.foreign(); foreign != nil {
+		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered}, nil
+	}
+	want, failed := p.want(ctx)
+	out := pool.Observed{
+		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations,
+	}
+	if err := p.observeRole(ctx, &out); err != nil {
+		return pool.Observed{}, err
+	}
+	is := p.memory.set.is
+	if is == nil {
+		if failed != nil {
+			return out, &cloud.Unmet{Err: failed}
+		}
+		return out, nil
+	}
+	if failed != nil {
+		out.Issues = append(out.Issues, causeOf(failed))
+	}
+	words := p.readWords(ctx)
+	out.Operations = p.memory.operations
+	version := p.version(want)
+	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version), p.instances(want)
+	out.Issues = append(out.Issues, unique(append(words, p.machineIssues()...))...)
+	return out, nil
+}
+
+// foreign says that a scale set has our name without being ours.
+func (p *pass) foreign() *pool.Cause {
+	is := p.memory.set.is
+	if is == nil || p.ours(is) {
+		return nil
+	}
+	return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
+		"scale set %s of resource group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's scale set another name by the annotation muster.dev/group-name",
+		p.t.name, p.t.cluster.ResourceGroup, model.TagOwner, quoted(model.Read(*is).Owner))}
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return "missing"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// causeOf says in an observation what went wrong with a look-up.
+func causeOf(err error) pool.Cause {
+	var e *cloud.Error
+	if errors.As(err, &e) {
+		return pool.Cause{Reason: string(e.Kind), Message: e.Error()}
+	}
+	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
+}
+
+// version is the one model that the scale set has.
+func (p *pass) version(want wanted) pool.Template {
+	current := model.Read(*p.memory.set.is)
+	content := current.Content
+	if want.against != nil {
+		content = want.against.State.Content
+	}
+	return pool.Template{Ref: model.Ref(content, current.Data), Content: content, Data: current.Data}
+}
+
+// group is the scale set in pool's words.
+func (p *pass) group(want wanted, version pool.Template) *pool.Group {
+	is := p.memory.set.is
+	state := stateOf(is)
+	g := &pool.Group{
+		ID: p.set(), Size: size(p.memory.set), Surge: surgeOf(is), Template: version.Ref,
+		Deleting: state == stateDeleting, Busy: busy(state), State: state, Created: p.memory.set.created,
+		GrowFailed: p.memory.growFailed, DeleteFailed: p.memory.deleteFailed,
+	}
+	if !g.DeleteFailed.IsZero() {
+		g.Failed = &pool.Cause{Reason: "DeleteFailed", Message: "Azure could not delete the scale set"}
+	}
+	if !g.Deleting && want.against != nil {
+		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
+	}
+	return g
+}
+
+// busy says what Azure is doing to the scale set: it takes no other write meanwhile.
+func busy(state string) *pool.Cause {
+	switch state {
+	case stateCreating:
+		return &pool.Cause{Reason: state, Message: "Azure is making the scale set"}
+	case stateDeleting:
+		return &pool.Cause{Reason: state, Message: "Azure is deleting the scale set"}
+	case stateSucceeded, stateFailed, stateCanceled, "":
+		return nil
+	}
+	return &pool.Cause{Reason: state, Message: "Azure is changing the scale set"}
+}
+
+// capacity is how many machines the scale set was asked to keep.
+func capacity(is *armcompute.VirtualMachineScaleSet) int {
+	if is.SKU == nil {
+		return 0
+	}
+	return int(deref(is.SKU.Capacity))
+}
+
+// existing is how many machines there are that are not on their way out.
+func existing(read setRead) int {
+	n := 0
+	for _, m := range read.machines {
+		if m.state() != pool.Terminating {
+			n++
+		}
+	}
+	return n
+}
+
+// lacking says that Azure was asked for more machines than there are, and has given that up.
+func lacking(read setRead) bool {
+	return gaveUp(stateOf(read.is)) && existing(read) < capacity(read.is)
+}
+
+// size is the number of machines that the scale set keeps: what it was asked for, or what is there once Azure has given up bringing
+// the rest.
+func size(read setRead) int {
+	if lacking(read) {
+		return existing(read)
+	}
+	return capacity(read.is)
+}
+
+// unique leaves out what was said before.
+func unique(causes []pool.Cause) []pool.Cause {
+	var out []pool.Cause
+	for _, c := range causes {
+		if !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
+)
+
+// skewLeast is by how much Azure's clock must differ from ours to be taken for different: replies tell the time in whole seconds,
+// and some while after it was.
+const skewLeast = 2 * time.Second
+
+// read reads the scale set with its machines, unless what was read is as new as the pass wants.
+func (p *pass) read(ctx context.Context) error {
+	if p.memory.asRead(p.now, p.t.MaxAge) {
+		return nil
+	}
+	return p.readAgain(ctx)
+}
+
+// readAgain reads the scale set with its machines, in one request each.
+func (p *pass) readAgain(ctx context.Context) error {
+	p.memory.set = setRead{}
+	var reply *http.Response
+	found, err := p.c.ScaleSets.Get(policy.WithCaptureResponse(ctx, &reply), p.t.cluster.ResourceGroup, p.t.name, nil)
+	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+		return err
+	}
+	if err != nil {
+		return p.readNone()
+	}
+	is := &found.VirtualMachineScaleSet
+	read := setRead{is: is, at: p.now}
+	if p.ours(is) {
+		skew := p.skew(reply)
+		if is.Properties != nil {
+			read.created = ourTime(is.Properties.TimeCreated, skew)
+		}
+		if read.machines, err = p.readMachines(ctx, is, skew); err != nil {
+			return err
+		}
+		if err := p.readShields(ctx, is, read.machines); err != nil {
+			return err
+		}
+	}
+	p.memory.set = read
+	p.note(read)
+	return nil
+}
+
+// readNone notes that there is no scale set, unless one was made a moment ago: to believe it would make it twice, or let the object
+// of one go that is there.
+func (p *pass) readNone() error {
+	if p.now.Sub(p.memory.made) < visibleWithin {
+		return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
+			"scale set %s was made a moment ago and is not shown yet", p.t.name)}
+	}
+	p.memory.set = setRead{at: p.now}
+	p.memory.operations, p.memory.shielded = nil, nil
+	p.memory.growFailed, p.memory.deleteFailed = time.Time{}, time.Time{}
+	p.memory.deleting = false
+	return nil
+}
+
+// skew is by how much Azure's clock is ahead of ours, as far as a reply tells.
+func (p *pass) skew(reply *http.Response) time.Duration {
+	if reply == nil {
+		return 0
+	}
+	date, err := http.ParseTime(reply.Header.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	if skew := date.Sub(p.now.Truncate(time.Second)); skew.Abs() >= skewLeast {
+		return skew
+	}
+	return 0
+}
+
+// readMachines lists the machines with their instance views.
+func (p *pass) readMachines(ctx context.Context, is *armcompute.VirtualMachineScaleSet, skew time.Duration) ([]machine, error) {
+	if flexible(is) {
+		return p.readFlexible(ctx, skew)
+	}
+	pager := p.c.ScaleSetVMs.NewListPager(p.t.cluster.ResourceGroup, p.t.name, &armcompute.VirtualMachineScaleSetVMsClientListOptions{Expand: new("instanceView")})
+	list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachineScaleSetVMsClientListResponse) []*armcompute.VirtualMachineScaleSetVM {
+		return page.Value
+	}, p.now)
+	if err != nil {
+		return nil, notShown(err)
+	}
+	machines := make([]machine, 0, len(list))
+	for _, vm := range list {
+		machines = append(machines, uniformMachine(vm, skew))
+	}
+	return machines, nil
+}
+
+// readFlexible lists the virtual machines of a Flexible scale set: those are resources of their own, and their list alone shows
+// them whole.
+func (p *pass) readFlexible(ctx context.Context, skew time.Duration) ([]machine, error) {
+	pager := p.c.VMs.NewListPager(p.t.cluster.ResourceGroup, &armcompute.VirtualMachinesClientListOptions{
+		Filter: new("'virtualMachineScaleSet/id' eq '" + p.set() + "'"), Expand: new(armcompute.ExpandTypeForListVMsInstanceView),
+	})
+	list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachinesClientListResponse) []*armcompute.VirtualMachine {
+		return page.Value
+	}, p.now)
+	if err != nil {
+		return nil, notShown(err)
+	}
+	machines := make([]machine, 0, len(list))
+	for _, vm := range list {
+		machines = append(machines, flexibleMachine(vm, skew))
+	}
+	return machines, nil
+}
+
+// notShown makes of a list that is not there a reason to look again: its scale set was there a moment ago.
+func notShown(err error) error {
+	if !session.Absent(err) {
+		return err
+	}
+	return &cloud.Error{Kind: cloud.Conflict, Op: opOf(err), Code: session.CodeOf(err), Message: "the scale set went while its machines were read"}
+}
+
+// readShields reads which machines of a Flexible scale set are protected, now and then: their own list does not show it. Those that
+// came since are not.
+func (p *pass) readShields(ctx context.Context, is *armcompute.VirtualMachineScaleSet, machines []machine) error {
+	if !flexible(is) {
+		return nil
+	}
+	if len(machines) > 0 && (p.memory.shielded == nil || p.now.Sub(p.memory.shieldedAt) >= slowPeriod) {
+		pager := p.c.ScaleSetVMs.NewListPager(p.t.cluster.ResourceGroup, p.t.name, nil)
+		list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachineScaleSetVMsClientListResponse) []*armcompute.VirtualMachineScaleSetVM {
+			return page.Value
+		}, p.now)
+		if err != nil {
+			return notShown(err)
+		}
+		p.memory.shielded, p.memory.shieldedAt = map[string]bool{}, p.now
+		for _, vm := range list {
+			if guarded(vm) {
+				p.memory.shielded[idOf(vm)] = true
+			}
+		}
+	}
+	for k := range machines {
+		machines[k].shielded = p.memory.shielded[machines[k].id]
+	}
+	return nil
+}
+
+// note keeps what a look tells about our own operations: when they were given up, and that they are over.
+func (p *pass) note(read setRead) {
+	p.memory.made = time.Time{}
+	switch state := stateOf(read.is); {
+	case state == stateSucceeded:
+		if p.now.Sub(p.memory.begun) >= visibleWithin {
+			p.memory.operations, p.memory.deleting = nil, false
+		}
+		p.memory.growFailed, p.memory.deleteFailed = time.Time{}, time.Time{}
+	case gaveUp(state):
+		p.memory.growFailed = since(p.memory.growFailed, p.now, lacking(read))
+		p.memory.deleteFailed = since(p.memory.deleteFailed, p.now, p.memory.deleting)
+	}
+}
+
+// since is when something was first seen that is so now; zero when it is not.
+func since(before, now time.Time, is bool) time.Time {
+	switch {
+	case !is:
+		return time.Time{}
+	case before.IsZero():
+		return now
+	default:
+		return before
+	}
+}
+
+// ours says whether the scale set carries our owner tag.
+func (p *pass) ours(is *armcompute.VirtualMachineScaleSet) bool {
+	return model.Read(*is).Owner == p.t.Owner.ID
+}
+
+// flexible says how the scale set that is there keeps its machines, whatever the specification says now.
+func flexible(is *armcompute.VirtualMachineScaleSet) bool {
+	return is.Properties != nil && is.Properties.OrchestrationMode != nil &&
+		strings.EqualFold(string(*is.Properties.OrchestrationMode), string(armcompute.OrchestrationModeFlexible))
+}

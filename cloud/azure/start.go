@@ -1,0 +1,285 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// steps are how each step is begun.
+var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
+	pool.CreateGroup: (*pass).createGroup,
+	pool.PutTemplate: (*pass).putTemplate,
+	pool.UpdateGroup: (*pass).updateGroup,
+	pool.Resize:      (*pass).resize,
+	pool.Remove:      (*pass).remove,
+	pool.Protect:     (*pass).protect,
+	pool.Apply:       (*pass).apply,
+	pool.DeleteGroup: (*pass).deleteGroup,
+	pool.Provide:     (*pass).provide,
+	pool.CleanUp:     (*pass).cleanUp,
+}
+
+// start begins the step.
+func (p *pass) start(ctx context.Context, s pool.Step) error {
+	begin, ok := steps[s.Kind]
+	if !ok {
+		return fmt.Errorf("step %s is not one that a scale set can be asked for", s.Kind)
+	}
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	return begin(p, ctx, s)
+}
+
+// known makes sure that the scale set has been read before something depends on it, and that it is not somebody else's.
+func (p *pass) known(ctx context.Context) error {
+	if p.memory.set.at.IsZero() {
+		if err := p.readAgain(ctx); err != nil {
+			return err
+		}
+	}
+	if foreign := p.foreign(); foreign != nil {
+		return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
+	}
+	return nil
+}
+
+// there is the scale set that a step needs.
+func (p *pass) there() (*armcompute.VirtualMachineScaleSet, error) {
+	if is := p.memory.set.is; is != nil {
+		return is, nil
+	}
+	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("scale set %s is there no more", p.t.name)}
+}
+
+// operationsMost bounds the operations that are remembered: only the last ones are ever asked about.
+const operationsMost = 5
+
+// begun ends a step whose request was answered, and keeps its operation as a hint.
+func begun[T any](p *pass, method string, poller *runtime.Poller[T], err error) error {
+	if err = session.Refusal(err, p.now); err != nil {
+		return err
+	}
+	token, ok := session.Hint(poller)
+	if !ok {
+		return nil
+	}
+	list := append(p.memory.operations, pool.Operation{Type: method, Resource: p.set(), Token: token})
+	p.memory.operations, p.memory.begun = list[max(0, len(list)-operationsMost):], p.now
+	return nil
+}
+
+// createGroup makes the scale set, unless something has its name already.
+func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	if p.t.Bootstrap.Empty() {
+		return &cloud.Error{Kind: cloud.Conflict, Code: "NoBootstrapData", Message: "there is no bootstrap data yet for machines to boot with"}
+	}
+	p.memory.touched()
+	poller, err := p.c.ScaleSets.BeginCreateOrUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, want.model.Create(s.Size),
+		&armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{IfNoneMatch: new("*")})
+	err = begun(p, "PUT", poller, err)
+	if session.CodeOf(err) == codePrecondition {
+		return p.ourGroupAfterAll(ctx, err)
+	}
+	if heard(err) {
+		p.memory.made, p.memory.deleting = p.now, false
+	}
+	return err
+}
+
+// heard says that what was asked for may have happened.
+func heard(err error) bool { return err == nil || cloud.KindOf(err) == cloud.Unavailable }
+
+// codePrecondition is Azure's word for a scale set that is another one than was seen, or is there already.
+const codePrecondition = "PreconditionFailed"
+
+// ourGroupAfterAll finds out whether a scale set that exists already is the one that an earlier, unanswered request made.
+func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
+	if err := p.readAgain(ctx); err != nil {
+		return err
+	}
+	if is := p.memory.set.is; is == nil || !p.ours(is) || stateOf(is) == stateDeleting {
+		return refused
+	}
+	return nil
+}
+
+// putTemplate changes the scale set's model, and nothing else of it.
+func (p *pass) putTemplate(ctx context.Context, _ pool.Step) error {
+	is, err := p.there()
+	if err != nil {
+		return err
+	}
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	if now := p.version(want); now.Same(want.template) && now.Data == want.template.Data {
+		return nil
+	}
+	return p.patch(ctx, want.model.Change(model.Read(*is)))
+}
+
+// updateGroup changes what Azure changes on the scale set without making other machines.
+func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
+	is, err := p.there()
+	if err != nil {
+		return err
+	}
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	if len(want.against.State.Drift) == 0 {
+		return nil
+	}
+	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)))
+}
+
+// patch sends a change that leaves the size as it is. Where Azure has given up bringing machines, it would try that again with any
+// change: the size is then what is there.
+func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
+	is := p.memory.set.is
+	if keep := size(p.memory.set); change.SKU != nil || keep != capacity(is) {
+		sku := deref(change.SKU)
+		if change.SKU == nil {
+			sku = deref(is.SKU)
+		}
+		sku.Capacity = new(int64(keep))
+		change.SKU = &sku
+	}
+	return p.send(ctx, change)
+}
+
+// send sends a change of the scale set that was seen, and of no other.
+func (p *pass) send(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
+	etag := p.memory.set.is.Etag
+	p.memory.touched()
+	poller, err := p.c.ScaleSets.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, change,
+		&armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: etag})
+	return begun(p, "PATCH", poller, err)
+}
+
+// resize asks for a number of machines, never for fewer than there are.
+func (p *pass) resize(ctx context.Context, s pool.Step) error {
+	is, err := p.there()
+	if err != nil {
+		return err
+	}
+	if n := existing(p.memory.set); s.Size < n {
+		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
+			"scale set %s has %d machines and was to be asked for %d: Azure would choose who goes", p.t.name, n, s.Size)}
+	}
+	note := surgeNote{surge: s.Surge, size: s.Size}
+	var tags map[string]string
+	if s.Surge > 0 || surgeOf(is) > 0 {
+		tags = map[string]string{model.TagSurge: note.String()}
+	}
+	err = p.send(ctx, model.Resize(model.Read(*is), s.Size, tags))
+	if heard(err) {
+		p.memory.growFailed = time.Time{}
+	}
+	return err
+}
+
+// members are those of the targets that are there and not on their way out, by the name that Azure has for them.
+func (p *pass) members(targets []pool.Target) []machine {
+	var list []machine
+	for _, t := range targets {
+		for _, m := range p.memory.set.machines {
+			if m.id == t.ID && m.state() != pool.Terminating {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+func idsOf(list []machine) []*string {
+	ids := make([]*string, 0, len(list))
+	for _, m := range list {
+		ids = append(ids, new(m.id))
+	}
+	return ids
+}
+
+// remove deletes exactly the chosen machines, in one request. Azure lowers the capacity by their number.
+func (p *pass) remove(ctx context.Context, s pool.Step) error {
+	chosen := p.members(s.Targets)
+	if len(chosen) == 0 {
+		return nil
+	}
+	is := p.memory.set.is
+	if note := surgeNoteOf(is); note.left(capacity(is)) > 0 && capacity(is) > note.size {
+		// Somebody has made the scale set larger since: the surge is counted from the present size, so that this removal uses it up.
+		note.size = capacity(is)
+		return p.send(ctx, model.Resize(model.Read(*is), capacity(is), map[string]string{model.TagSurge: note.String()}))
+	}
+	p.memory.touched()
+	poller, err := p.c.ScaleSets.BeginDeleteInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
+		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
+	return session.Vanished(begun(p, "DELETE", poller, err))
+}
+
+// apply has Azure change on machines what it can change there, as the scale set has it by now.
+func (p *pass) apply(ctx context.Context, s pool.Step) error {
+	chosen := p.members(s.Targets)
+	if len(chosen) == 0 {
+		return nil
+	}
+	p.memory.touched()
+	poller, err := p.c.ScaleSets.BeginUpdateInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
+		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
+	return session.Vanished(begun(p, "PATCH", poller, err))
+}
+
+// protect keeps Azure from choosing machines when the scale set is made smaller.
+func (p *pass) protect(ctx context.Context, s pool.Step) error {
+	for _, m := range p.members(s.Targets) {
+		if m.shielded {
+			continue
+		}
+		p.memory.touched()
+		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
+			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
+				ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(true)},
+			},
+		}, nil)
+		if err = begun(p, "PUT", poller, err); err != nil {
+			return session.Vanished(err)
+		}
+		p.memory.shield(m.id)
+	}
+	return nil
+}
+
+// deleteGroup deletes the scale set with what is still in it. Azure takes this whatever it is doing to the scale set.
+func (p *pass) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if p.memory.set.is == nil {
+		return nil
+	}
+	// Whether the reply comes or not, it may be gone from now on.
+	p.memory.made = time.Time{}
+	p.memory.touched()
+	poller, err := p.c.ScaleSets.BeginDelete(ctx, p.t.cluster.ResourceGroup, p.t.name, &armcompute.VirtualMachineScaleSetsClientBeginDeleteOptions{ForceDeletion: new(false)})
+	if err = begun(p, "DELETE", poller, err); session.Absent(err) {
+		return nil
+	}
+	if heard(err) {
+		p.memory.deleteFailed, p.memory.deleting = time.Time{}, true
+	}
+	return err
+}

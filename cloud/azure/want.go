@@ -1,0 +1,52 @@
+package azure
+
+import (
+	"context"
+
+	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/pool"
+)
+
+// wanted is what the specification asks for now.
+type wanted struct {
+	// model is what the scale set should be, as far as Azure can make that of what is there; nil when it can't be told. unchangeable
+	// names the fields in which it can't.
+	model        *model.Model
+	unchangeable []string
+	// against compares it with the scale set of ours that is there; nil when there is none, or no model.
+	against  *model.Comparison
+	template pool.Template
+	remember map[string]string
+}
+
+// want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is there even
+// so.
+func (p *pass) want(ctx context.Context) (wanted, error) {
+	w := wanted{remember: p.t.Remembered}
+	image, remember, err := p.image()
+	if err != nil {
+		return w, err
+	}
+	w.remember = remember
+	size, failed := p.c.SKU(ctx, p.t.pool.Location, p.t.pool.Template.VMSize, p.now)
+	if size == nil && failed == nil {
+		return w, model.NoSize(p.t.pool, p.t.pool.Location)
+	}
+	m, err := model.Build(model.Input{
+		Owner: p.t.Owner, FailureDomains: p.t.FailureDomains, Bootstrap: p.t.Bootstrap,
+		Source: p.t.Spec, Image: image, Size: size,
+	})
+	if err != nil {
+		return w, err
+	}
+	w.model = m
+	if is := p.memory.set.is; is != nil && p.ours(is) {
+		current := model.Read(*is)
+		w.model, w.unchangeable = m.Onto(current)
+		w.against = new(w.model.Against(current))
+	}
+	if !p.t.Bootstrap.Empty() {
+		w.template = w.model.Template()
+	}
+	return w, failed
+}
