@@ -47,7 +47,8 @@ type Options struct {
 	WatchFilter string
 	// IdentityNamespace is where the secrets lie that AWSClusterStaticIdentities name; empty takes muster-system.
 	IdentityNamespace string
-	// AzureDefaults are what the controller's own settings say where an AzureCluster and its identity say nothing.
+	// AzureDefaults are what the controller's own settings say where an AzureCluster and its identity say nothing; empty fields
+	// take AZURE_SUBSCRIPTION_ID and AZURE_TENANT_ID.
 	AzureDefaults azurejson.Defaults
 	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
