@@ -58,7 +58,7 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	}
 	size := d.Replicas
 	if d.External {
-		size = min(max(size, d.Min), d.Max)
+		size = min(max(size, d.least()), d.Most())
 	}
 	p.first(d, &Step{
 		Kind: CreateGroup, Size: size, Template: o.Latest().Ref,
@@ -112,7 +112,7 @@ func (p *Plan) first(d Desired, steps ...*Step) {
 
 // outOfBounds says whether the replicas are outside of what the group allows.
 func outOfBounds(d Desired) *Cause {
-	if d.Replicas >= d.Min && d.Replicas <= d.Max {
+	if d.Replicas >= d.least() && d.Replicas <= d.Most() {
 		return nil
 	}
 	return &Cause{"ReplicasOutOfBounds", fmt.Sprintf("spec.replicas of the MachinePool is %d, allowed are %d (%s) to %d (%s)",
@@ -152,7 +152,7 @@ func (v *view) groupStep() *Step {
 	g, latest := v.o.Group, v.launchesNext()
 	fields := make([]string, 0, len(g.Drift))
 	for _, f := range g.Drift {
-		if f == v.d.MaxField && v.d.Max < max(g.Size, v.counted, v.least()) {
+		if f == v.d.MaxField && v.d.Most() < max(g.Size, v.counted, v.least()) {
 			continue
 		}
 		fields = append(fields, f)

@@ -155,6 +155,9 @@ func victims(d Desired, o Observed, n int) []string {
 // surged has so many of its size added for a rollout.
 func surged(n int) func(*Observed) { return func(o *Observed) { o.Group.Surge = n } }
 
+// unlimited is a pool whose groups have no limits of their own.
+func unlimited(d *Desired) { d.Min, d.Max, d.MinField, d.MaxField = 0, 0, "", "" }
+
 func percent(n int) IntOrPercent { return IntOrPercent{Value: n, Percent: true} }
 
 // by is a pool whose strategy allows so much.

@@ -4,6 +4,7 @@
 package pool
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -18,7 +19,8 @@ type Desired struct {
 	External bool
 	// Min and Max bound Replicas, as the group's own limits in the cloud do; both inclusive.
 	Min, Max int
-	// MinField and MaxField name the object's fields behind Min and Max, for messages.
+	// MinField and MaxField name the object's fields behind Min and Max, for messages. Without a MaxField the pool has no
+	// limits, and Min and Max mean nothing.
 	MinField, MaxField string
 	// Deleting says that the object is being deleted: the nodes are drained, then everything that it owns in the cloud goes.
 	Deleting bool
@@ -65,6 +67,22 @@ type Desired struct {
 	// Avoid are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
 	// has ended, and what does not depend on them goes on.
 	Avoid map[StepKind]Cause
+}
+
+// Most is the largest number of machines that the pool's limits allow.
+func (d Desired) Most() int {
+	if d.MaxField == "" {
+		return math.MaxInt32
+	}
+	return d.Max
+}
+
+// least is the smallest number that they allow.
+func (d Desired) least() int {
+	if d.MaxField == "" {
+		return 0
+	}
+	return d.Min
 }
 
 // DeletePolicy is the order in which surplus instances go.
@@ -202,9 +220,10 @@ type Group struct {
 	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size
 	// (Traits.KeepsSurge). It is needed only where somebody else sizes the group. It never says more than was added.
 	Surge int
-	// Zones is how many zones the group spreads its machines over; zero when the driver does not say. Only plans need it.
-	Zones int
-	// Min and Max are the group's own limits as they are in the cloud.
+	// RollSurge is how many machines the cloud's own roll adds while it goes on, as far as that is more than may be unavailable;
+	// zero is none. Only plans need it.
+	RollSurge int
+	// Min and Max are the group's own limits as they are in the cloud, where it has any.
 	Min, Max int
 	// Template is the Ref of the template that the group launches from now.
 	Template string
@@ -271,8 +290,8 @@ type Instance struct {
 	// Condemned, when set, says why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool
 	// wants fewer machines than there are.
 	Condemned *Cause
-	// Doomed, when set, says why the cloud is about to take the instance (a spot interruption, a rebalance
-	// recommendation, a failed health check). It is drained at once, whatever the budgets say.
+	// Doomed, when set, says why the cloud is about to take the instance (an interruption of spare capacity, failing hardware, a
+	// failed health check). It is drained at once, whatever the budgets say.
 	Doomed *Cause
 	// Guard, when set, is somebody else who has to let the instance go before it is removed.
 	Guard *Guard
@@ -336,11 +355,11 @@ const (
 
 // Traits are facts about a cloud, as data, so that the decision needs to know no cloud.
 type Traits struct {
-	// Name of the cloud's group in its own language, for messages: "Auto Scaling group".
+	// Group is what the cloud calls its groups, for messages: "Auto Scaling group", "scale set".
 	Group string
-	// Template in the cloud's own language: "launch template".
+	// Template is what it calls what machines are launched from: "launch template", "model".
 	Template string
-	// Needs in the cloud's own language, for a cloud whose groups need something beside their template: "node role".
+	// Needs is what it calls what groups need beside their template, where they need anything: "node role", "role assignment".
 	Needs string
 	// RemoveBatch is how many instances one removal may name.
 	RemoveBatch int
@@ -349,9 +368,6 @@ type Traits struct {
 	// RollsChanges says that the cloud's own roll replaces machines of another template and no others, whatever the pool's
 	// strategy is; those that are stale for another reason (a restart) are replaced by our hand. It implies Rolls.
 	RollsChanges bool
-	// RollSurge is how many machines the cloud's own roll adds for each of the group's zones while it goes on, as far as that is
-	// more than may be unavailable; zero is none. Only plans need it.
-	RollSurge int
 	// CancelsNot says that a roll of the cloud's own that runs can't be ended: it is waited for.
 	CancelsNot bool
 	// SetsAside says that instances can be taken out of the group's count while they go on running. A rollout then surges

@@ -198,6 +198,9 @@ func aDesired() *rapid.Generator[Desired] {
 	return rapid.Custom(func(t *rapid.T) Desired {
 		d := wants(rapid.IntRange(0, 12).Draw(t, "replicas"))
 		d.Min, d.Max = rapid.IntRange(0, 2).Draw(t, "min"), rapid.IntRange(2, 12).Draw(t, "max")
+		if rapid.IntRange(0, 4).Draw(t, "no limits") == 0 {
+			unlimited(&d)
+		}
 		d.External = rapid.IntRange(0, 5).Draw(t, "external") == 0
 		d.Deleting = rapid.IntRange(0, 3).Draw(t, "deleting") == 0
 		d.DeletePolicy = rapid.SampledFrom([]DeletePolicy{Oldest, Newest, Random, ""}).Draw(t, "policy")
@@ -580,7 +583,7 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		}
 	}
 	switch {
-	case s.Kind == UpdateGroup && slices.Contains(s.Fields, d.MaxField) && d.Max < o.Group.Size:
+	case s.Kind == UpdateGroup && slices.Contains(s.Fields, d.MaxField) && d.Most() < o.Group.Size:
 		return "the cloud would choose machines by itself"
 	case s.Kind != Resize:
 		return ""
@@ -588,9 +591,9 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		return "somebody else sizes the group"
 	case s.Size > o.Group.Size && now.Sub(o.Group.GrowFailed) < 5*time.Minute:
 		return "the cloud could not bring them a moment ago"
-	case s.Size < counted && s.Size < d.Max:
+	case s.Size < counted && s.Size < d.Most():
 		return "the cloud would choose machines by itself"
-	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.Max, o.Group.Max)+surge && !d.External || s.Size == o.Group.Size:
+	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.Most(), o.Group.Max)+surge && !d.External || s.Size == o.Group.Size:
 		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, n)
 	}
 	return ""

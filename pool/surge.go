@@ -57,7 +57,7 @@ func (v *view) larger() *Step {
 	}
 	if !v.d.External && size < v.want {
 		goal := max(v.least(), v.counted)
-		return &Step{Kind: Resize, Size: min(goal, max(v.d.Max, v.o.Group.Max, v.least())), Surge: max(0, goal-v.want),
+		return &Step{Kind: Resize, Size: min(goal, max(v.d.Most(), v.o.Group.Max, v.least())), Surge: max(0, goal-v.want),
 			Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, size, v.want)}}
 	}
 	// While more exist than the size says, some are about to leave that are not seen leaving yet.

@@ -45,7 +45,7 @@ func (v *view) waiting() []Cause {
 	}
 	out = append(out, v.launching()...)
 	out = append(out, draining(o.Instances)...)
-	if d.Max < o.Group.Size && (d.External || v.left == 0) {
+	if d.Most() < o.Group.Size && (d.External || v.left == 0) {
 		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}
 	return append(out, joining(o)...)

@@ -66,7 +66,7 @@ func shape(f facts, g *pool.Group) *Condition {
 		return starved(f)
 	case g.Size != f.counts.Desired && !surges(f):
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
-	case g.Size > f.d.Max:
+	case g.Size > f.d.Most():
 		return &Condition{GroupReady, False, "MaximumWaits", fmt.Sprintf("the %s has a size of %d, which somebody else sets; %s becomes %d once that is small enough",
 			f.t.Group, g.Size, f.d.MaxField, f.d.Max)}
 	default:

@@ -95,17 +95,9 @@ func promised(l Facts, b pool.Budget) (least, most int) {
 	case !l.Traits.RollsChanges:
 		return b.Desired, b.Desired
 	}
-	zones := map[string]bool{}
-	for _, i := range l.Observed.Instances {
-		zones[i.Zone] = true
-	}
 	most = b.Desired
-	if l.Traits.RollSurge > 0 {
-		spread := len(zones)
-		if g := l.Observed.Group; g != nil {
-			spread = max(spread, g.Zones)
-		}
-		most += max(l.Traits.RollSurge*spread, b.MaxUnavailable)
+	if g := l.Observed.Group; g != nil && g.RollSurge > 0 {
+		most += max(g.RollSurge, b.MaxUnavailable)
 	}
 	return max(0, b.Desired-b.MaxUnavailable), most
 }

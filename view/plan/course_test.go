@@ -46,7 +46,7 @@ func by(surge, unavailable int) pool.Strategy {
 
 // managed pools are those whose cloud rolls changes by itself.
 func managed(l *Facts) {
-	l.Traits.Rolls, l.Traits.RollsChanges, l.Traits.CancelsNot, l.Traits.RollSurge = true, true, true, 2
+	l.Traits.Rolls, l.Traits.RollsChanges, l.Traits.CancelsNot, l.Observed.Group.RollSurge = true, true, true, 6
 }
 
 // scaleSets are pools whose groups hold their template, and where a machine goes with its place.
@@ -103,10 +103,8 @@ func TestFollow(t *testing.T) {
 				l.Observed.Instances[k].Template.Content = "v1:a"
 			}
 		}), "0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
-		{"the cloud rolls changes, and adds none", "then nobody comes before somebody goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Traits.RollSurge = 0 }),
+		{"the cloud rolls changes, and adds none", "then nobody comes before somebody goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Observed.Group.RollSurge = 0 }),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
-		{"the cloud rolls changes, in zones that have no machine yet", "it adds some there too", stocked(2, by(0, 1), managed, func(l *Facts) { l.Observed.Group.Zones = 3 }),
-			"0 replaced in [], 2 rolled, 0 removed, 0 added, 1 to 8, Done"},
 		{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),
 			"0 replaced in [], 3 rolled, 2 removed, 0 added, 2 to 9, Done"},
 		{"the cloud rolls changes, restart", "machines of the wanted template go by our hand", stocked(3, by(0, 1), managed, func(l *Facts) {

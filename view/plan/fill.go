@@ -168,8 +168,8 @@ func (p *Plan) headline(f Facts, c Course) string {
 	return strings.Join(p.sentences(c), " ")
 }
 
-// sentences are what happens to a pool that exists.
-func (p *Plan) sentences(c Course) []string {
+// does are what happens to machines.
+func (p *Plan) does() []string {
 	var does []string
 	if p.Replaced > 0 {
 		does = append(does, fmt.Sprintf("%d of %s %s replaced%s", p.Replaced, machines(p.Machines), be(p.Replaced), p.how()))
@@ -183,6 +183,12 @@ func (p *Plan) sentences(c Course) []string {
 	if n := len(p.InPlace); n > 0 && len(does) > 0 {
 		does = append(does, are(n)+" changed in place")
 	}
+	return does
+}
+
+// sentences are what happens to a pool that exists.
+func (p *Plan) sentences(c Course) []string {
+	does := p.does()
 	var out []string
 	switch {
 	case len(does) > 0 && p.NodesUnknown:

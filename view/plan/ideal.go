@@ -65,10 +65,7 @@ func (c *ideal) do(p pool.Plan) {
 	case pool.PutTemplate:
 		c.template()
 	case pool.CreateGroup:
-		c.o.Group = &pool.Group{Size: s.Size, Min: c.d.Min, Max: c.d.Max, Template: s.Template}
-		if c.t.Inline {
-			c.template()
-		}
+		c.group(s)
 	case pool.UpdateGroup:
 		g.Template = s.Template
 		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
@@ -92,6 +89,14 @@ func (c *ideal) do(p pool.Plan) {
 		c.machines(s)
 	}
 	c.launch()
+}
+
+// group makes the group, with its template where it holds one.
+func (c *ideal) group(s pool.Step) {
+	c.o.Group = &pool.Group{Size: s.Size, Min: c.d.Min, Max: c.d.Max, Template: s.Template}
+	if c.t.Inline {
+		c.template()
+	}
 }
 
 // template makes a version of what is wanted. A group that holds its template has that one and launches from it.

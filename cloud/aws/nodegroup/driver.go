@@ -50,14 +50,11 @@ func (d *Driver) Close() { d.sessions.Close() }
 // removeBatch keeps a removal, which takes one call for each instance, within a few seconds.
 const removeBatch = 10
 
-// rollSurge is how many machines an update adds in each zone before it takes others, as EKS's documentation has it.
-const rollSurge = 2
-
 // Traits are those of node groups: EKS replaces machines of another template whatever a strategy says, and can't be stopped.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "node group", Template: "launch template", RemoveBatch: removeBatch,
-		Rolls: true, RollsChanges: true, CancelsNot: true, RollSurge: rollSurge, Needs: "node role",
+		Rolls: true, RollsChanges: true, CancelsNot: true, Needs: "node role",
 	}
 }
 

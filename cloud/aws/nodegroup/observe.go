@@ -228,6 +228,17 @@ func (p *pass) versionsToDelete() []pool.Template {
 	return p.memory.template.Versions()
 }
 
+// rollSurge is how many machines an update adds in each zone before it takes others, as EKS's documentation has it.
+const rollSurge = 2
+
+// rollSurge is how many machines an update of the node group adds.
+func (p *pass) rollSurge() int {
+	if behind := p.memory.behind.is; behind != nil {
+		return rollSurge * len(behind.AvailabilityZones)
+	}
+	return 0
+}
+
 // group is the node group in pool's words.
 func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 	scaling := scalingOf(is)
@@ -242,12 +253,11 @@ func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 		Busy:     busy(is),
 		Failed:   failed(is),
 		Created:  session.Deref(is.CreatedAt),
+
+		RollSurge: p.rollSurge(),
 	}
 	if is.Status == ekstypes.NodegroupStatusDeleteFailed {
 		g.DeleteFailed = p.memory.deleteFailed
-	}
-	if behind := p.memory.behind.is; behind != nil {
-		g.Zones = len(behind.AvailabilityZones)
 	}
 	if g.Deleting {
 		return g
