@@ -45,3 +45,14 @@ func (b *Buckets) Take(name string, r Rate, n float64, now time.Time) bool {
 	k.tokens -= n
 	return true
 }
+
+// Left is how many tokens the bucket of that name holds, without taking any; one that was never used is full.
+func (b *Buckets) Left(name string, r Rate, now time.Time) float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k, ok := b.held[name]
+	if !ok {
+		return r.Size
+	}
+	return min(r.Size, k.tokens+r.Refill*max(0, now.Sub(k.at).Seconds()))
+}

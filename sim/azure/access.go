@@ -1,0 +1,113 @@
+package azure
+
+import (
+	"crypto/hmac"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// caller is who asks.
+type caller struct{ claims }
+
+// authenticate finds out who asks. Where no applications were given, any bearer token is good.
+func (x *exchange) authenticate() error {
+	header := x.request.Header.Get("Authorization")
+	token, bearer := strings.CutPrefix(header, "Bearer ")
+	switch {
+	case header == "":
+		return refuse(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
+	case !bearer || strings.TrimSpace(token) == "":
+		return refuse(http.StatusUnauthorized, "AuthenticationFailedInvalidHeader",
+			"Authentication failed. The 'Authorization' header is provided in an invalid format.")
+	case !x.cloud.guarded:
+		return nil
+	}
+	said, err := readClaims(token)
+	at := strings.LastIndexByte(token, '.')
+	if err != nil || at < 0 || !x.cloud.signed(token[:at], token[at+1:]) {
+		return refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
+	}
+	if x.began.Unix() >= said.Expires {
+		return refuse(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time '%s'.",
+			time.Unix(said.Expires, 0).UTC().Format(time.RFC1123), x.began.UTC().Format(time.RFC1123))
+	}
+	x.caller = &caller{said}
+	return nil
+}
+
+func (c *Cloud) signed(token, signature string) bool {
+	sum, err := base64.RawURLEncoding.DecodeString(signature)
+	return err == nil && hmac.Equal(sum, c.mac(token))
+}
+
+// applications are all who can sign in.
+func (x *exchange) applications() []Application {
+	x.cloud.mu.Lock()
+	defer x.cloud.mu.Unlock()
+	var out []Application
+	for _, a := range x.cloud.world.secrets.All() {
+		out = append(out, *a)
+	}
+	return out
+}
+
+// application finds somebody who can sign in; nil where there is none.
+func (x *exchange) application(tenant, client string) *Application {
+	for _, a := range x.applications() {
+		if strings.EqualFold(a.TenantID, tenant) && strings.EqualFold(a.ClientID, client) {
+			return &a
+		}
+	}
+	return nil
+}
+
+// authorize checks that the caller may do in the subscription what is asked.
+func (x *exchange) authorize(w *world, sub string) error {
+	if x.caller == nil {
+		return nil
+	}
+	a := w.secrets.Get(strings.ToLower(x.caller.Tenant + "/" + x.caller.AppID))
+	if a == nil {
+		return refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The application '%s' is not there any more.", x.caller.AppID)
+	}
+	s := x.cloud.subscription(sub)
+	if s != nil && !strings.EqualFold(s.TenantID, a.TenantID) {
+		return refuse(http.StatusUnauthorized, "InvalidAuthenticationTokenTenant",
+			"The access token is from the wrong issuer. It must match the tenant '%s' associated with this subscription.", s.TenantID)
+	}
+	named := func(id string) bool { return strings.EqualFold(id, sub) }
+	if (len(a.Subscriptions) == 0 || slices.ContainsFunc(a.Subscriptions, named)) && a.may(x.route) {
+		return nil
+	}
+	return refuse(http.StatusForbidden, "AuthorizationFailed",
+		"The client '%s' with object id '%s' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid. "+
+			"If access was recently granted, please refresh your credentials.", a.ClientID, a.objectID(), x.route.permission, x.path)
+}
+
+// may reports whether somebody may do what an operation does.
+func (a *Application) may(r *route) bool {
+	for _, denied := range a.Denied {
+		prefix, open := strings.CutSuffix(denied, "*")
+		if strings.EqualFold(denied, r.permission) || open && len(r.permission) >= len(prefix) && strings.EqualFold(prefix, r.permission[:len(prefix)]) {
+			return false
+		}
+	}
+	switch a.Role {
+	case "Reader":
+		return strings.HasSuffix(r.permission, "/read")
+	case "Contributor":
+		return !r.mutating || r.service != "authorization"
+	}
+	return true
+}
+
+// PutApplication lets somebody sign in, or changes how: its secrets, what it may do.
+func (c *Cloud) PutApplication(a Application) error {
+	return c.by(func(w *world) error {
+		w.secrets.Put(a.key(), &a)
+		return nil
+	})
+}

@@ -1,0 +1,215 @@
+package azure
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// location is a region, with how many zones it has.
+type location struct {
+	name, shown string
+	zones       int
+}
+
+var locations = []location{
+	{"australiaeast", "Australia East", 3}, {"canadacentral", "Canada Central", 3}, {"centralus", "Central US", 3}, {"eastus", "East US", 3},
+	{"eastus2", "East US 2", 3}, {"germanywestcentral", "Germany West Central", 3}, {"northcentralus", "North Central US", 0}, {"northeurope", "North Europe", 3},
+	{"southcentralus", "South Central US", 3}, {"swedencentral", "Sweden Central", 3}, {"uksouth", "UK South", 3}, {"westeurope", "West Europe", 3},
+	{"westus", "West US", 0}, {"westus2", "West US 2", 3}, {"westus3", "West US 3", 3},
+}
+
+var zoneNames = []string{"1", "2", "3"}
+
+func locationOf(name string) *location {
+	for i := range locations {
+		if sameLocation(locations[i].name, name) {
+			return &locations[i]
+		}
+	}
+	return nil
+}
+
+func locationNames() []string {
+	var out []string
+	for _, l := range locations {
+		out = append(out, l.name)
+	}
+	return out
+}
+
+// vmSize is a size of machines and what it can do.
+type vmSize struct {
+	name, family     string
+	cpus             int
+	memoryGB         float64
+	dataDisks        int
+	arch             string
+	accelerated      bool
+	ephemeral        bool
+	hostEncryption   bool
+	ultra, trusted   bool
+	confidential     bool
+	cachedGB, tempGB int
+	// elsewhere are the locations that do not offer it, notInZone the zones that do not.
+	elsewhere, notInZone []string
+}
+
+// sizes are those on offer.
+var sizes = allSizes()
+
+func allSizes() []vmSize {
+	var out []vmSize
+	series := func(pattern, family string, memoryPerCPU float64, change func(*vmSize), cpus ...int) {
+		for _, n := range cpus {
+			s := vmSize{
+				name: fmt.Sprintf(pattern, n), family: family, cpus: n, memoryGB: memoryPerCPU * float64(n), dataDisks: 2 * max(n, 2), arch: "x64",
+				accelerated: true, hostEncryption: true, ultra: true, trusted: true, cachedGB: 25 * n, tempGB: 8 * n, ephemeral: true,
+			}
+			if change != nil {
+				change(&s)
+			}
+			out = append(out, s)
+		}
+	}
+	noTemp := func(s *vmSize) { s.tempGB, s.cachedGB, s.ephemeral = 0, 0, false }
+	series("Standard_D%ds_v3", "standardDSv3Family", 4, nil, 2, 4, 8, 16, 32)
+	series("Standard_D%ds_v4", "standardDSv4Family", 4, noTemp, 2, 4, 8, 16)
+	series("Standard_D%ds_v5", "standardDSv5Family", 4, noTemp, 2, 4, 8, 16, 32)
+	series("Standard_D%dds_v5", "standardDDSv5Family", 4, nil, 2, 4, 8, 16)
+	series("Standard_D%das_v5", "standardDASv5Family", 4, noTemp, 2, 4, 8)
+	series("Standard_D%dps_v5", "standardDPSv5Family", 4, func(s *vmSize) { noTemp(s); s.arch, s.trusted = "Arm64", false }, 2, 4, 8)
+	series("Standard_DC%das_v5", "standardDCASv5Family", 4, func(s *vmSize) { noTemp(s); s.confidential, s.notInZone = true, []string{"3"} }, 2, 4, 8)
+	series("Standard_E%ds_v3", "standardESv3Family", 8, nil, 2, 4, 8)
+	series("Standard_E%ds_v5", "standardESv5Family", 8, noTemp, 2, 4, 8)
+	series("Standard_F%ds_v2", "standardFSv2Family", 2, nil, 2, 4, 8)
+	series("Standard_NC%ds_v3", "standardNCSv3Family", 18.67, func(s *vmSize) { s.elsewhere = []string{"westus", "northcentralus"} }, 6, 12)
+	basic := func(s *vmSize) {
+		s.accelerated, s.hostEncryption, s.ultra, s.trusted, s.ephemeral = false, false, false, true, false
+	}
+	series("Standard_B%dms", "standardBSFamily", 4, basic, 1, 2, 4)
+	series("Standard_B%ds", "standardBSFamily", 0.5, basic, 1)
+	return append(out, vmSize{
+		name: "Standard_A1_v2", family: "standardAv2Family", cpus: 1, memoryGB: 2, dataDisks: 2, arch: "x64", tempGB: 10,
+	}, vmSize{
+		name: "Standard_DS2_v2", family: "standardDSv2Family", cpus: 2, memoryGB: 7, dataDisks: 8, arch: "x64", accelerated: true, hostEncryption: true, ephemeral: true, trusted: true, cachedGB: 86, tempGB: 14,
+	})
+}
+
+func sizeOf(name string) *vmSize {
+	for i := range sizes {
+		if strings.EqualFold(sizes[i].name, name) {
+			return &sizes[i]
+		}
+	}
+	return nil
+}
+
+func sizeNames() []string {
+	var out []string
+	for _, s := range sizes {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// offered reports whether the size is to be had in the location and, where one is named, in the zone.
+func (s *vmSize) offered(l *location, zone string) bool {
+	return !slices.Contains(s.elsewhere, l.name) && (zone == "" || !slices.Contains(s.notInZone, zone))
+}
+
+var locationFilter = regexp.MustCompile(`^location eq '([^']*)'$`)
+
+// listSKUs lists the sizes of machines, of one location where the filter names one.
+func (w *world) listSKUs(x *exchange) (*answer, error) {
+	only := ""
+	if f := x.query.Get("$filter"); f != "" {
+		m := locationFilter.FindStringSubmatch(f)
+		if m == nil {
+			return nil, badRequest("The filter '%s' is not supported. Only location eq '...' is.", f)
+		}
+		only = m[1]
+	}
+	out := []any{}
+	for _, l := range locations {
+		if only != "" && !sameLocation(only, l.name) {
+			continue
+		}
+		for i := range sizes {
+			out = append(out, sizes[i].show(&l))
+		}
+		out = append(out, document{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P", "locations": []any{l.name}, "restrictions": []any{}})
+	}
+	if only == "" {
+		return w.paged(x, out)
+	}
+	return ok(document{"value": out}), nil
+}
+
+func (s *vmSize) show(l *location) document {
+	capability := func(name string, v any) document {
+		shown := fmt.Sprint(v)
+		if b, isBool := v.(bool); isBool {
+			shown = map[bool]string{true: "True", false: "False"}[b]
+		}
+		return document{"name": name, "value": shown}
+	}
+	capabilities := []any{
+		capability("MaxResourceVolumeMB", s.tempGB*1024), capability("OSVhdSizeMB", 1047552), capability("vCPUs", s.cpus), capability("vCPUsAvailable", s.cpus),
+		capability("MemoryGB", s.memoryGB), capability("MaxDataDiskCount", s.dataDisks), capability("CpuArchitectureType", s.arch),
+		capability("HyperVGenerations", "V1,V2"), capability("PremiumIO", true), capability("LowPriorityCapable", true),
+		capability("AcceleratedNetworkingEnabled", s.accelerated), capability("EphemeralOSDiskSupported", s.ephemeral),
+		capability("EncryptionAtHostSupported", s.hostEncryption), capability("CachedDiskBytes", s.cachedGB<<30), capability("MaxNetworkInterfaces", max(2, s.cpus/2)),
+	}
+	if !s.trusted {
+		capabilities = append(capabilities, capability("TrustedLaunchDisabled", true))
+	}
+	if s.confidential {
+		capabilities = append(capabilities, capability("ConfidentialComputingType", "SNP"))
+	}
+	var zones []string
+	for _, z := range zoneNames[:l.zones] {
+		if s.offered(l, z) {
+			zones = append(zones, z)
+		}
+	}
+	info := document{"location": l.name, "zones": list(zones), "zoneDetails": []any{}}
+	if s.ultra && len(zones) > 0 {
+		info["zoneDetails"] = []any{document{"name": list(zones), "capabilities": []any{capability("UltraSSDAvailable", true)}}}
+	}
+	restrictions := []any{}
+	if !s.offered(l, "") {
+		restrictions = append(restrictions, document{
+			"type": "Location", "values": []any{l.name}, "restrictionInfo": document{"locations": []any{l.name}}, "reasonCode": "NotAvailableForSubscription",
+		})
+	}
+	return document{
+		"resourceType": "virtualMachines", "name": s.name, "tier": "Standard", "size": strings.TrimPrefix(s.name, "Standard_"), "family": s.family,
+		"locations": []any{l.name}, "locationInfo": []any{info}, "capabilities": capabilities, "restrictions": restrictions,
+	}
+}
+
+// listUsage says how many cores are used of how many that may be.
+func (w *world) listUsage(x *exchange) (*answer, error) {
+	where := locationOf(x.vars["location"])
+	if where == nil {
+		return nil, refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s'.", x.vars["location"])
+	}
+	families := []string{"cores"}
+	for _, s := range sizes {
+		if !slices.Contains(families, s.family) {
+			families = append(families, s.family)
+		}
+	}
+	out := []any{}
+	for _, f := range families {
+		limit := 10000
+		if q := w.quotas.Get(where.name + "/" + strings.ToLower(f)); q != nil {
+			limit = q.Limit
+		}
+		out = append(out, document{"unit": "Count", "currentValue": w.cores(where.name, f), "limit": limit, "name": document{"value": f, "localizedValue": f}})
+	}
+	return w.paged(x, out)
+}

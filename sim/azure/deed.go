@@ -1,0 +1,160 @@
+package azure
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Profile is what those see of the simulator who do not know that it is Azure. Its hands reach the default subscription's first
+// group, and scale sets of any group by their names.
+func (c *Cloud) Profile() sim.Profile {
+	return sim.Profile{
+		Hands: sim.Hands{
+			sim.MakeGroup: c.makeGroup, sim.MakeTemplate: nil,
+			sim.DeleteGroup:    c.dropGroup,
+			sim.DeleteTemplate: nil, sim.MakeVersion: nil, sim.DeleteVersion: nil, sim.LaunchFrom: nil,
+			sim.SetSize: c.setSize, sim.SetBounds: nil,
+			sim.Untag: c.untag, sim.Retag: c.retag, sim.Resume: nil, sim.Unhook: nil,
+			sim.Terminate: c.terminateByHand,
+			sim.Interrupt: c.interruptByHand, sim.Recommend: nil, sim.PutAside: nil, sim.Sicken: nil, sim.EvenZones: nil,
+			sim.BeginRoll: nil, sim.EndRoll: nil, sim.FailRoll: nil,
+		},
+		Denied:     sim.Fault{Code: "AuthorizationFailed", Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
+		NoCapacity: "We do not have sufficient capacity for the requested VM size",
+	}
+}
+
+// onSet does something to a scale set, named by its name.
+func (c *Cloud) onSet(name string, f func(*world, *scaleSet) error) error {
+	return c.by(func(w *world) error {
+		for _, s := range w.sets.All() {
+			if strings.EqualFold(s.Name, name) {
+				return f(w, s)
+			}
+		}
+		return fmt.Errorf("there is no scale set %s", name)
+	})
+}
+
+// makeGroup makes a scale set as another tool would, of one size and without machines.
+func (c *Cloud) makeGroup(on sim.Thing) error {
+	return c.by(func(w *world) error {
+		first := c.subscriptions[0]
+		if len(first.Groups) == 0 || len(first.Groups[0].Clusters) == 0 {
+			return fmt.Errorf("subscription %s has no group with a network", first.ID)
+		}
+		g := first.Groups[0]
+		s := &scaleSet{ID: resourceID(first.ID, g.Name, "Microsoft.Compute/virtualMachineScaleSets", on.Name), Sub: first.ID, Group: g.Name, Name: on.Name, Created: w.now}
+		d := Example(first.ID, g, modeUniform, on.Name, 0)
+		delete(d, "tags")
+		defaults(d)
+		if err := w.check(s, d); err != nil {
+			return err
+		}
+		s.UID, s.State = w.uuid("scale set"), stateSucceeded
+		w.accept(s, d)
+		w.changed(s)
+		w.sets.Put(s.key(), s)
+		return nil
+	})
+}
+
+// Example is the body of a PUT for a small scale set of that mode, name and size in the network of the group's first cluster.
+func Example(subscription string, g Group, mode, name string, capacity int) map[string]any {
+	cluster := g.Clusters[0]
+	subnet := resourceID(subscription, g.Name, "Microsoft.Network/virtualNetworks", cluster+"-vnet") + "/subnets/" + cluster + "-node-subnet"
+	d := document{
+		"location": g.Location, "sku": document{"name": VMSize, "tier": "Standard", "capacity": float64(capacity)},
+		"tags": document{"Name": name},
+		"properties": document{
+			"orchestrationMode": mode, "singlePlacementGroup": false,
+			"virtualMachineProfile": document{
+				"osProfile": document{
+					"computerNamePrefix": name, "adminUsername": "capi", "customData": base64.StdEncoding.EncodeToString([]byte("#cloud-config\n")),
+					"linuxConfiguration": document{"disablePasswordAuthentication": true, "ssh": document{"publicKeys": []any{
+						document{"path": "/home/capi/.ssh/authorized_keys", "keyData": "ssh-rsa AAAA"},
+					}}},
+				},
+				"storageProfile": document{
+					"imageReference": document{"communityGalleryImageId": "/CommunityGalleries/" + CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.33.1"},
+					"osDisk":         document{"osType": "Linux", "createOption": "FromImage", "diskSizeGB": float64(30), "managedDisk": document{"storageAccountType": "Premium_LRS"}},
+				},
+				"networkProfile": document{"networkInterfaceConfigurations": []any{document{
+					"name": name + "-nic-0", "properties": document{"primary": true, "ipConfigurations": []any{document{
+						"name": "ipConfig0", "properties": document{"primary": true, "subnet": document{"id": subnet}},
+					}}},
+				}}},
+			},
+		},
+	}
+	if mode == modeFlexible {
+		place(d, profilePath+".networkProfile.networkApiVersion", "2020-11-01")
+	} else {
+		place(d, "properties.upgradePolicy.mode", "Manual")
+		place(d, "properties.overprovision", false)
+	}
+	return d
+}
+
+func (c *Cloud) dropGroup(on sim.Thing) error {
+	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+		if !s.deleting() {
+			w.dropSet(s)
+		}
+		return nil
+	})
+}
+
+func (c *Cloud) setSize(on sim.Thing) error {
+	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+		if err := w.idle(s); err != nil {
+			return err
+		}
+		place(s.Doc, "sku.capacity", float64(on.Size))
+		w.begin(s, "PATCH")
+		w.fill(s)
+		return nil
+	})
+}
+
+// untag wants the tag there: who takes off what is not there has changed nothing and means something else.
+func (c *Cloud) untag(on sim.Thing) error {
+	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+		if _, has := under(s.Doc, "tags")[on.Key]; !has {
+			return fmt.Errorf("scale set %s has no tag %s", s.Name, on.Key)
+		}
+		delete(under(s.Doc, "tags"), on.Key)
+		w.changed(s)
+		return nil
+	})
+}
+
+func (c *Cloud) retag(on sim.Thing) error {
+	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+		if under(s.Doc, "tags") == nil {
+			s.Doc["tags"] = document{}
+		}
+		under(s.Doc, "tags")[on.Key] = on.Value
+		w.changed(s)
+		return nil
+	})
+}
+
+// instanceOf is the machine that a deed is done to: by its instance ID within the scale set where that is named.
+func (c *Cloud) instanceOf(on sim.Thing) string {
+	name := on.Instance
+	_ = c.onSet(on.Name, func(w *world, s *scaleSet) error {
+		if m := w.machines.Get(machineKey(s.key(), on.Instance)); m != nil {
+			name = m.UID
+		}
+		return nil
+	})
+	return name
+}
+
+func (c *Cloud) terminateByHand(on sim.Thing) error { return c.Terminate(c.instanceOf(on)) }
+
+func (c *Cloud) interruptByHand(on sim.Thing) error { return c.Evict(c.instanceOf(on)) }

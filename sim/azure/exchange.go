@@ -1,0 +1,337 @@
+package azure
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// bodyLimit bounds a request. The largest that Azure takes here is a scale set with 64 KiB of custom data.
+const bodyLimit = 4 << 20
+
+// exchange is one request and its answer.
+type exchange struct {
+	cloud   *Cloud
+	request *http.Request
+	header  http.Header
+	body    []byte
+	began   time.Time
+	seq     int64
+	route   *route
+	path    string
+	vars    map[string]string
+	query   url.Values
+	caller  *caller
+	fault   string
+}
+
+// answer is what an operation replies.
+type answer struct {
+	status int
+	body   any
+	// op is the operation that was begun, "" for none; final says that the answer of a GET awaits at the operation's other address.
+	op string
+}
+
+func ok(body any) *answer { return &answer{status: http.StatusOK, body: body} }
+
+// ServeHTTP answers a request of an Azure client, or of the simulator's owner below sim.AdminPath.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, sim.AdminPath) {
+		c.admin.ServeHTTP(w, r)
+		return
+	}
+	x := &exchange{cloud: c, request: r, header: w.Header(), began: time.Now(), seq: c.calls.Next(), path: r.URL.Path, query: r.URL.Query()}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
+	if err != nil {
+		http.Error(w, "request too large or broken", http.StatusRequestEntityTooLarge)
+		return
+	}
+	x.body = body
+	if x.isToken() {
+		x.serveToken(w)
+		return
+	}
+	out, drop, err := x.answer()
+	code := ""
+	switch {
+	case drop:
+		sim.Drop(w)
+		code = "ConnectionDropped"
+	case err != nil:
+		e := toAPI(err)
+		code = e.Code
+		x.writeError(w, e)
+	default:
+		x.write(w, out)
+	}
+	x.log(code)
+}
+
+// log notes the call.
+func (x *exchange) log(code string) {
+	call := sim.Call{Seq: x.seq, Service: "arm", Action: "?", Resource: x.path, Code: code, Fault: x.fault, At: x.began, Took: time.Since(x.began)}
+	if x.route != nil {
+		call.Service, call.Action, call.Mutating, call.Resource = x.route.service, x.route.name, x.route.mutating, x.subject()
+	}
+	x.cloud.calls.Add(call)
+}
+
+// subject is the name of what the request is about.
+func (x *exchange) subject() string {
+	for _, name := range []string{"set", "vm", "name", "op"} {
+		if v := x.vars[name]; v != "" {
+			return v
+		}
+	}
+	return x.vars["rg"]
+}
+
+// answer does what was asked, with the faults in force. drop is set when the client shall see no answer.
+func (x *exchange) answer() (out *answer, drop bool, err error) {
+	route, vars, unknown := find(x.request.Method, x.path)
+	x.route, x.vars = route, vars
+	if err := x.authenticate(); err != nil {
+		return nil, false, err
+	}
+	if unknown != nil {
+		return nil, false, unknown
+	}
+	if err := x.checkVersion(); err != nil {
+		return nil, false, err
+	}
+	faults := x.cloud.faults.ForRequest(sim.Request{Service: route.service, Action: route.name, Resource: x.subject(), Mutating: route.mutating})
+	if drop, err := x.before(faults); drop || err != nil {
+		return nil, drop, err
+	}
+	if err := x.throttle(); err != nil {
+		return nil, false, err
+	}
+	out, err = x.perform(faults)
+	for _, f := range faults {
+		switch f.Kind {
+		case sim.ErrorAfter:
+			return nil, false, x.played(f)
+		case sim.DropAfter:
+			return nil, true, nil
+		}
+	}
+	return out, false, err
+}
+
+// checkVersion holds the version that was asked for against those that are spoken.
+func (x *exchange) checkVersion() error {
+	version := x.query.Get("api-version")
+	if version == "" {
+		return refuse(http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+	}
+	if slices.Contains(x.route.versions, version) {
+		return nil
+	}
+	kind, _, _ := strings.Cut(strings.TrimPrefix(x.route.permission, "Microsoft."), "/")
+	kinds := strings.Split(x.route.permission, "/")
+	return refuse(http.StatusBadRequest, "InvalidApiVersionParameter",
+		"The api-version '%s' is invalid for type '%s' of the namespace 'Microsoft.%s'. The supported versions are '%s'.",
+		version, kinds[1], kind, strings.Join(x.route.versions, ","))
+}
+
+// perform runs the operation on what the cloud holds, or held where a fault makes the read a stale one.
+func (x *exchange) perform(faults []sim.Fault) (*answer, error) {
+	c := x.cloud
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, refuse(http.StatusServiceUnavailable, "ServiceUnavailable", "The service is shutting down.")
+	}
+	now := time.Now()
+	if err := c.settle(now, false); err != nil {
+		return nil, err
+	}
+	w := c.world
+	w.now = now
+	if err := x.admit(w); err != nil {
+		return nil, err
+	}
+	if x.route.mutating {
+		w.stirred = true
+		out, err := x.route.run(w, x)
+		if err := c.settle(now, true); err != nil {
+			return nil, err
+		}
+		return out, err
+	}
+	if f, found := among(faults, sim.Stale); found {
+		old, err := c.asOf(now.Add(-time.Duration(f.Delay)), f.Writes)
+		if err != nil {
+			return nil, err
+		}
+		w = old
+	}
+	f, _ := among(faults, sim.PageLimit)
+	w.pageLimit = f.Limit
+	return x.route.run(w, x)
+}
+
+// admit checks that the subscription and the group are there, and that the caller may do what is asked.
+func (x *exchange) admit(w *world) error {
+	sub := x.vars["sub"]
+	if sub == "" {
+		if parts := strings.Split(strings.Trim(x.vars["scope"], "/"), "/"); len(parts) > 1 && strings.EqualFold(parts[0], "subscriptions") {
+			sub = parts[1]
+		}
+	}
+	if sub != "" && x.cloud.subscription(sub) == nil {
+		return refuse(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", sub)
+	}
+	if err := x.authorize(w, sub); err != nil {
+		return err
+	}
+	if group := x.vars["rg"]; group != "" && !w.hasGroup(sub, group) {
+		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
+	}
+	return nil
+}
+
+// among finds the fault of a kind; without one it is the zero Fault.
+func among(faults []sim.Fault, kind sim.Kind) (sim.Fault, bool) {
+	at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == kind })
+	if at < 0 {
+		return sim.Fault{}, false
+	}
+	return faults[at], true
+}
+
+// before plays the faults that come before the effect. drop is set when the client shall see no answer.
+func (x *exchange) before(faults []sim.Fault) (drop bool, err error) {
+	for _, f := range faults {
+		x.note(f)
+		switch f.Kind {
+		case sim.Throttle:
+			return false, x.throttled(x.route.bucket + "Resource")
+		case sim.ErrorBefore:
+			return false, x.played(f)
+		case sim.DropBefore:
+			return true, nil
+		case sim.Delay:
+			if !x.wait(time.Duration(f.Delay)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+func (x *exchange) note(f sim.Fault) {
+	name := f.Name
+	if name == "" {
+		name = string(f.Kind)
+	}
+	if x.fault != "" {
+		name = x.fault + "," + name
+	}
+	x.fault = name
+}
+
+// played is a fault's error, by default the service's own for an internal failure.
+func (x *exchange) played(f sim.Fault) *apiError {
+	e := toAPI(errors.New("played"))
+	if f.Code != "" {
+		e.Code, e.Message, e.Status = f.Code, f.Message, http.StatusBadRequest
+	}
+	if f.Message != "" {
+		e.Message = f.Message
+	}
+	if f.Status != 0 {
+		e.Status = f.Status
+	}
+	return e
+}
+
+// wait lets time pass and reports whether the client is still there.
+func (x *exchange) wait(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-x.request.Context().Done():
+		return false
+	}
+}
+
+// write sends an answer.
+func (x *exchange) write(w http.ResponseWriter, a *answer) {
+	if a.op != "" {
+		x.address(w.Header(), a)
+	}
+	x.identify(w.Header())
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	b, err := json.Marshal(a.body)
+	if err != nil {
+		x.writeError(w, toAPI(err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if d, isDocument := a.body.(document); isDocument && text(d, "etag") != "" {
+		w.Header().Set("ETag", text(d, "etag"))
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(b) // the client went away
+}
+
+// address says where the operation that was begun can be looked at.
+func (x *exchange) address(h http.Header, a *answer) {
+	url := x.base() + "/subscriptions/" + x.vars["sub"] + "/providers/Microsoft.Compute/locations/" + Location + "/operations/" + a.op +
+		"?p=" + a.op + "&api-version=" + x.query.Get("api-version")
+	h.Set("Azure-AsyncOperation", url)
+	if a.status == http.StatusAccepted {
+		h.Set("Location", url+"&monitor=true")
+	}
+	h.Set("Retry-After", "10")
+}
+
+// base is the address at which the client has reached us.
+func (x *exchange) base() string {
+	scheme := "http"
+	if x.request.TLS != nil || x.request.URL.Scheme == "https" {
+		scheme = "https"
+	}
+	return scheme + "://" + x.request.Host
+}
+
+// identify puts the headers on an answer by which requests are told apart.
+func (x *exchange) identify(h http.Header) {
+	h.Set("x-ms-request-id", x.cloud.seed.UUID("request", x.seq))
+	h.Set("x-ms-correlation-request-id", x.cloud.seed.UUID("correlation", x.seq))
+	if id := x.request.Header.Get("x-ms-client-request-id"); id != "" {
+		h.Set("x-ms-client-request-id", id)
+	}
+}
+
+func (x *exchange) writeError(w http.ResponseWriter, e *apiError) {
+	x.identify(w.Header())
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("x-ms-error-code", e.Code)
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(e.RetryAfter.Seconds())))
+	}
+	if e.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer authorization_uri="`+x.base()+`/`+TenantID+`", error="invalid_token", error_description="`+e.Message+`"`)
+	}
+	w.WriteHeader(e.Status)
+	b, err := json.Marshal(e.body())
+	if err == nil {
+		_, _ = w.Write(b) // the client went away
+	}
+}

@@ -1,0 +1,265 @@
+package azure
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Calls is the log of all requests.
+func (c *Cloud) Calls() *sim.Calls { return &c.calls }
+
+// Faults are the rules in force.
+func (c *Cloud) Faults() *sim.Faults { return c.faults }
+
+// SetSpeed changes how much faster than life things go that start from now on.
+func (c *Cloud) SetSpeed(factor float64) { c.speed.Set(factor) }
+
+// State is all that the cloud holds.
+type State struct {
+	Sets        []Set
+	Assignments []Assignment
+}
+
+// Set is what the simulator holds of a scale set.
+type Set struct {
+	ID, Name, Group, Mode, Size, State string
+	Capacity                           int
+	Tags                               map[string]string
+	Zones                              []string
+	// Model is a fingerprint of all that makes machines, Version its ETag, Busy whether an operation runs on it.
+	Model, Version string
+	Busy           bool
+	// Code and Message are why its last operation failed, "" where it did not.
+	Code, Message string
+	Created       time.Time
+	Machines      []Machine
+}
+
+// Machine is what the simulator holds of a machine of a scale set.
+type Machine struct {
+	// ID is the instance's within its scale set, Name the machine's, Computer its host's, UID that by which Guests know it.
+	ID, Name, Computer, UID string
+	ProviderID              string
+	State, Power, Zone      string
+	FaultDomain             int
+	Size, Image, Address    string
+	// Model is the fingerprint of what it was made of, Latest whether that is the scale set's.
+	Model                   string
+	Latest, Spot, Protected bool
+	Tags                    map[string]string
+	Code, Message           string
+	Created                 time.Time
+}
+
+// Assignment is a role assignment.
+type Assignment struct{ Name, Scope, Role, Principal string }
+
+// State is what the cloud holds at this time.
+func (c *Cloud) State() State {
+	out := State{Sets: []Set{}}
+	// An error to write shows with the next request; what is held is shown all the same.
+	_ = c.by(func(w *world) error {
+		for _, s := range w.sets.All() {
+			out.Sets = append(out.Sets, w.inspect(s))
+		}
+		for _, a := range w.assignments.All() {
+			out.Assignments = append(out.Assignments, Assignment{Name: a.Name, Scope: a.Scope, Role: a.Role, Principal: a.Principal})
+		}
+		return nil
+	})
+	return out
+}
+
+func (w *world) inspect(s *scaleSet) Set {
+	out := Set{
+		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: pairs(s.Doc, "tags"),
+		Zones: texts(s.Doc, "zones"), Model: s.Model, Version: etag(s.Version), Busy: s.Op != "", Created: s.Created,
+	}
+	if s.Trouble != nil {
+		out.Code, out.Message = s.Trouble.Code, s.Trouble.Message
+	}
+	for _, m := range w.machinesOf(s) {
+		shown := Machine{
+			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.providerID(s, m), State: m.State, Power: m.Power, Zone: m.Zone,
+			FaultDomain: m.Fault, Size: m.Size, Image: written(dig(m.Profile, "storageProfile.imageReference")), Address: m.Address, Model: m.Model,
+			Latest: m.Model == s.Model, Spot: m.Spot, Protected: truth(m.Protection, "protectFromScaleIn"), Tags: cloned(m.Tags), Created: m.Created,
+		}
+		if m.Trouble != nil {
+			shown.Code, shown.Message = m.Trouble.Code, m.Trouble.Message
+		}
+		out.Machines = append(out.Machines, shown)
+	}
+	return out
+}
+
+// by does something by hand: no request, no token, no limit and no fault is in its way.
+func (c *Cloud) by(f func(*world) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if err := c.settle(now, false); err != nil {
+		return err
+	}
+	c.world.now, c.world.stirred = now, true
+	if err := f(c.world); err != nil {
+		return err
+	}
+	return c.settle(now, true)
+}
+
+// findMachine finds a machine by its name, by the ID by which guests know it, by its resource ID or its provider ID.
+func (w *world) findMachine(id string) (*scaleSet, *machine, error) {
+	for _, m := range w.machines.All() {
+		s := w.sets.Get(m.Set)
+		if s == nil {
+			continue
+		}
+		for _, name := range []string{m.Name, m.UID, m.id(s), w.providerID(s, m)} {
+			if strings.EqualFold(name, id) {
+				return s, m, nil
+			}
+		}
+	}
+	return nil, nil, fmt.Errorf("there is no machine %s", id)
+}
+
+// onMachine does something to a machine by hand.
+func (c *Cloud) onMachine(id string, f func(*world, *scaleSet, *machine) error) error {
+	return c.by(func(w *world) error {
+		s, m, err := w.findMachine(id)
+		if err != nil {
+			return err
+		}
+		if err := f(w, s, m); err != nil {
+			return err
+		}
+		m.Version++
+		w.touch(m)
+		return nil
+	})
+}
+
+// Terminate deletes a machine, named by its name, its UID, its resource ID or its provider ID, as somebody would in the portal.
+func (c *Cloud) Terminate(id string) error {
+	return c.onMachine(id, func(w *world, s *scaleSet, m *machine) error {
+		if m.State == stateDeleting {
+			return fmt.Errorf("machine %s is being deleted", id)
+		}
+		w.remove(m)
+		w.uncount(s, 1)
+		return nil
+	})
+}
+
+// Stop powers a machine off; its size goes on to be paid for.
+func (c *Cloud) Stop(id string) error {
+	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
+		w.off(m)
+		m.PowerAt = time.Time{}
+		return nil
+	})
+}
+
+// Deallocate powers a machine off and gives its place back.
+func (c *Cloud) Deallocate(id string) error {
+	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
+		w.off(m)
+		m.Power, m.PowerAt = powerDeallocated, time.Time{}
+		return nil
+	})
+}
+
+// Start powers a machine on that was stopped or deallocated.
+func (c *Cloud) Start(id string) error {
+	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
+		if m.Power != powerStopped && m.Power != powerDeallocated || m.State == stateDeleting {
+			return fmt.Errorf("machine %s is not stopped", id)
+		}
+		m.Power, m.PowerAt = powerStarting, w.now.Add(w.life(lifePower))
+		return nil
+	})
+}
+
+// Evict takes a spot machine back, by its policy; one that is none is refused.
+func (c *Cloud) Evict(id string) error {
+	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
+		if !m.Spot || m.State == stateDeleting {
+			return fmt.Errorf("machine %s is not a living spot machine", id)
+		}
+		w.evict(m)
+		return nil
+	})
+}
+
+// Fail lets a machine be in the state Failed with a code and words of the service.
+func (c *Cloud) Fail(id, code, message string) error {
+	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
+		m.State, m.Trouble, m.DoneAt = stateFailed, &trouble{code, message}, time.Time{}
+		return nil
+	})
+}
+
+// adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on machines, by their names or
+// UIDs: POST machines/{id}/terminate, stop, start, deallocate or evict; PUT applications, groups and resources, in JSON, are what
+// PutApplication, PutGroup (of the default subscription) and Resource take.
+func (c *Cloud) adminHandler() http.Handler {
+	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }}
+	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict}
+	mux := http.NewServeMux()
+	mux.Handle("/", a.Handler())
+	mux.HandleFunc("POST "+sim.AdminPath+"machines/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
+		hand, known := hands[r.PathValue("hand")]
+		if !known {
+			http.NotFound(w, r)
+			return
+		}
+		done(w, hand(r.PathValue("id")), http.StatusConflict)
+	})
+	mux.HandleFunc("PUT "+sim.AdminPath+"applications", func(w http.ResponseWriter, r *http.Request) {
+		var a Application
+		if decoded(w, r, &a) {
+			done(w, c.PutApplication(a), http.StatusBadRequest)
+		}
+	})
+	mux.HandleFunc("PUT "+sim.AdminPath+"groups", func(w http.ResponseWriter, r *http.Request) {
+		var g Group
+		if decoded(w, r, &g) {
+			done(w, c.PutGroup(c.subscriptions[0].ID, g), http.StatusBadRequest)
+		}
+	})
+	mux.HandleFunc("PUT "+sim.AdminPath+"resources", func(w http.ResponseWriter, r *http.Request) {
+		var given struct {
+			ID  string
+			Doc document
+		}
+		if decoded(w, r, &given) {
+			if given.Doc == nil {
+				given.Doc = document{}
+			}
+			done(w, c.Resource(given.ID, given.Doc), http.StatusBadRequest)
+		}
+	})
+	return mux
+}
+
+// decoded reads what the owner sends, or says what is wrong with it.
+func decoded(w http.ResponseWriter, r *http.Request, into any) bool {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyLimit)).Decode(into); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return false
+	}
+	return true
+}
+
+func done(w http.ResponseWriter, err error, status int) {
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,126 @@
+package azure
+
+import (
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// The categories by which requests are throttled, as the documentation of Azure's compute throttling has them.
+const (
+	createSet    = "CreateVMScaleSet"
+	updateSet    = "UpdateVMScaleSet"
+	deleteSet    = "DeleteVMScaleSet"
+	lowGetSet    = "LowCostGetVMScaleSet"
+	highGetSet   = "HighCostGetVMScaleSet"
+	listSets     = "ListVMScaleSet"
+	updateSetVM  = "UpdateVMScaleSetVM"
+	getSetVM     = "GetVMScaleSetVM"
+	updateVM     = "UpdateVM"
+	lowGetVM     = "LowCostGetVM"
+	highGetVM    = "HighCostGetVM"
+	getOperation = "GetOperation"
+)
+
+// Limits are the throttling buckets by name: a category followed by "Resource" for each scale set or machine, or by "Subscription"
+// for a subscription in a region. A name that is missing is not limited.
+type Limits map[string]sim.Rate
+
+// DocumentedLimits are the buckets that Azure documents: so many requests a minute, three times as many at once.
+func DocumentedLimits() Limits {
+	out := Limits{}
+	for name, aMinute := range map[string][2]float64{
+		createSet: {4, 125}, updateSet: {4, 500}, deleteSet: {4, 175}, lowGetSet: {12, 800}, highGetSet: {10, 360}, listSets: {0, 360},
+		updateSetVM: {4, 500}, getSetVM: {12, 2000}, updateVM: {4, 500}, lowGetVM: {12, 8000}, highGetVM: {0, 300}, getOperation: {15, 5000},
+	} {
+		for i, scope := range []string{"Resource", "Subscription"} {
+			if n := aMinute[i]; n > 0 {
+				out[name+scope] = sim.Rate{Size: 3 * n, Refill: n / 60}
+			}
+		}
+	}
+	return out
+}
+
+// SetLimit changes one bucket; a rate of size zero takes the limit away.
+func (c *Cloud) SetLimit(name string, rate sim.Rate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limits = maps.Clone(c.limits)
+	if c.limits == nil {
+		c.limits = Limits{}
+	}
+	c.limits[name] = rate
+}
+
+func (c *Cloud) limit(name string) sim.Rate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limits[name]
+}
+
+// throttle takes the request's tokens, notes what is left of them for the answer, or refuses the request.
+func (x *exchange) throttle() error {
+	category := x.route.bucket
+	if category == "" && x.route.method == http.MethodPut && x.route.service == "compute" {
+		category = x.putCategory()
+	}
+	if category == "" {
+		return nil
+	}
+	var left []string
+	sub := strings.ToLower(x.vars["sub"])
+	for _, scope := range []struct{ name, of string }{
+		{"Resource", strings.ToLower(x.path)}, {"Subscription", sub + "/" + Location},
+	} {
+		name := category + scope.name
+		rate := x.cloud.limit(name)
+		if rate.Size <= 0 {
+			continue
+		}
+		bucket := name + " " + scope.of
+		if !x.cloud.buckets.Take(bucket, rate, 1, x.began) {
+			x.header.Set(remainingHeader, "Microsoft.Compute/"+name+";0")
+			e := x.throttled(name)
+			e.RetryAfter = wait(rate)
+			return e
+		}
+		left = append(left, "Microsoft.Compute/"+name+";"+strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.began))))
+	}
+	if len(left) > 0 {
+		x.header.Set(remainingHeader, strings.Join(left, ","))
+	}
+	return nil
+}
+
+const remainingHeader = "x-ms-ratelimit-remaining-resource"
+
+// wait is until the next token comes, in whole seconds.
+func wait(r sim.Rate) time.Duration {
+	if r.Refill <= 0 {
+		return time.Minute
+	}
+	return max(time.Second, time.Duration(1/r.Refill*float64(time.Second)).Round(time.Second))
+}
+
+// putCategory tells a PUT that makes a scale set from one that changes it.
+func (x *exchange) putCategory() string {
+	x.cloud.mu.Lock()
+	defer x.cloud.mu.Unlock()
+	if x.cloud.world.sets.Get(setKey(x.vars["sub"], x.vars["rg"], x.vars["set"])) == nil {
+		return createSet
+	}
+	return updateSet
+}
+
+// throttled is the refusal for too many requests.
+func (x *exchange) throttled(policy string) *apiError {
+	e := refuse(http.StatusTooManyRequests, "OperationNotAllowed", "The server rejected the request because too many requests have been received for this subscription.")
+	e.Details = []detail{{Code: "TooManyRequests", Target: policy, Message: `{"operationGroup":"` + policy + `","startTime":"` +
+		x.began.UTC().Format(time.RFC3339) + `","measuredRequestCount":0}`}}
+	return e
+}

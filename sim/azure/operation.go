@@ -1,0 +1,171 @@
+package azure
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// The times that things take in life.
+const (
+	// lifeLaunchGap is between two machines that are made one after the other.
+	lifeLaunchGap = time.Second
+	// lifePower is until a machine starts, lifeProvision until the service calls it made.
+	lifePower     = 20 * time.Second
+	lifeProvision = 45 * time.Second
+	// lifeOSTimeout is until the service gives up to wait for what is inside a machine.
+	lifeOSTimeout = 20 * time.Minute
+	// lifeChange is what a change of a scale set or a machine takes at least, lifeDelete how long a machine is deleted.
+	lifeChange = 5 * time.Second
+	lifeDelete = 30 * time.Second
+	// lifeRemembered is for how long an operation that has ended can be looked at.
+	lifeRemembered = 24 * time.Hour
+)
+
+const (
+	statusInProgress = "InProgress"
+	statusSucceeded  = "Succeeded"
+	statusFailed     = "Failed"
+)
+
+// begin starts an operation on a scale set, which is busy until it ends.
+func (w *world) begin(s *scaleSet, name string, machines ...*machine) *operation {
+	op := w.newOperation(s, name, machines...)
+	s.Op, s.State, s.Trouble = op.ID, stateUpdating, nil
+	w.changed(s)
+	return op
+}
+
+// beginOn starts an operation on one machine alone.
+func (w *world) beginOn(s *scaleSet, m *machine, name string) *operation {
+	op := w.newOperation(s, name, m)
+	op.Machine = m.Instance
+	m.Op = op.ID
+	return op
+}
+
+func (w *world) newOperation(s *scaleSet, name string, machines ...*machine) *operation {
+	op := &operation{
+		ID: w.uuid("operation"), Sub: s.Sub, Location: s.location(), Set: s.key(), Name: name, Status: statusInProgress, Start: w.now,
+		Until: w.now.Add(w.life(lifeChange)),
+	}
+	for _, m := range machines {
+		op.Keys = append(op.Keys, machineKey(m.Set, m.Instance))
+	}
+	w.operations.Put(op.ID, op)
+	return op
+}
+
+// wait lets an operation wait for one more machine.
+func (w *world) wait(s *scaleSet, m *machine) {
+	if op := w.operations.Get(s.Op); op != nil {
+		op.Keys = append(op.Keys, machineKey(m.Set, m.Instance))
+		w.operations.Touch(op.ID)
+	}
+}
+
+// tickOperation ends an operation when all that it waits for has come to an end, and returns when it has to be looked at again.
+func (w *world) tickOperation(op *operation) time.Time {
+	if op.Status != statusInProgress {
+		forget := op.End.Add(lifeRemembered)
+		if due(forget, w.now) {
+			w.operations.Delete(op.ID)
+		}
+		return time.Time{} // it is forgotten with whatever happens next
+	}
+	if op.Until.After(w.now) {
+		return op.Until
+	}
+	s := w.sets.Get(op.Set)
+	if s != nil && s.Op == op.ID && s.Launches > 0 {
+		return time.Time{}
+	}
+	for _, key := range op.Keys {
+		m := w.machines.Get(key)
+		if m != nil && m.changing() {
+			return time.Time{} // the machine's own time is waited for
+		}
+		if m != nil && m.State == stateFailed && op.Trouble == nil && !op.Gone {
+			op.Trouble = m.Trouble
+		}
+	}
+	w.end(op, s)
+	return time.Time{}
+}
+
+// end ends an operation, and what it was about is at rest.
+func (w *world) end(op *operation, s *scaleSet) {
+	op.Status, op.End = statusSucceeded, w.now
+	if s != nil && s.Op == op.ID {
+		if op.Trouble == nil {
+			op.Trouble = s.Trouble
+		}
+		w.settleSet(op, s)
+	}
+	if op.Machine != "" {
+		if m := w.machines.Get(machineKey(op.Set, op.Machine)); m != nil && m.Op == op.ID {
+			m.Op = ""
+			w.touch(m)
+		}
+	}
+	if op.Trouble != nil {
+		op.Status = statusFailed
+	}
+	w.operations.Touch(op.ID)
+}
+
+// settleSet brings a scale set to rest after its operation.
+func (w *world) settleSet(op *operation, s *scaleSet) {
+	if op.Gone {
+		w.sets.Delete(s.key())
+		return
+	}
+	s.Op, s.State, s.Trouble = "", stateSucceeded, op.Trouble
+	if op.Trouble != nil {
+		s.State = stateFailed
+	}
+	w.changed(s)
+}
+
+// getOperation says how an operation goes on: at its own address, or at that where its result awaits.
+func (w *world) getOperation(x *exchange) (*answer, error) {
+	op := w.operations.Get(x.vars["op"])
+	if op == nil {
+		return nil, refuse(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
+	}
+	if x.query.Get("monitor") == "true" {
+		switch op.Status {
+		case statusInProgress:
+			return &answer{status: http.StatusAccepted, op: op.ID}, nil
+		case statusFailed:
+			return nil, refuse(http.StatusConflict, op.Trouble.Code, "%s", op.Trouble.Message)
+		}
+		return &answer{status: http.StatusNoContent}, nil
+	}
+	d := document{"name": op.ID, "startTime": stamp(op.Start), "status": op.Status}
+	if op.Status != statusInProgress {
+		d["endTime"] = stamp(op.End)
+	} else {
+		x.header.Set("Retry-After", "10")
+	}
+	if op.Trouble != nil {
+		d["error"] = document{"code": op.Trouble.Code, "message": op.Trouble.Message}
+	}
+	return ok(d), nil
+}
+
+// idle refuses a change of a scale set on which an operation runs.
+func (w *world) idle(s *scaleSet) error {
+	if s.Op != "" {
+		return busy()
+	}
+	return nil
+}
+
+// forgetKey takes a machine off an operation.
+func (op *operation) forgetKey(key string) {
+	op.Keys = slices.DeleteFunc(op.Keys, func(k string) bool { return k == key })
+}
+
+// stamp is a time as ARM writes it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000+00:00") }

@@ -1,0 +1,203 @@
+package azure
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// route is one operation: how it is asked for, what it is called, and who does it.
+type route struct {
+	method, pattern string
+	// name is the operation's in the published specification, such as VirtualMachineScaleSets_Get; permission is what its caller
+	// must be allowed to do.
+	name, permission string
+	service          string
+	// bucket is the category by which it is throttled, "" for none.
+	bucket   string
+	mutating bool
+	versions []string
+	run      func(*world, *exchange) (*answer, error)
+}
+
+// The versions that are spoken, the oldest first.
+var (
+	computeVersions = []string{
+		"2022-03-01", "2022-08-01", "2022-11-01", "2023-03-01", "2023-07-01", "2023-09-01", "2024-03-01", "2024-07-01", "2024-11-01",
+		"2025-04-01", "2025-11-01", "2026-03-01", "2026-04-01",
+	}
+	skuVersions       = []string{"2019-04-01", "2021-07-01"}
+	authVersions      = []string{"2020-10-01-preview", "2022-04-01"}
+	resourcesVersions = []string{"2019-10-01", "2020-10-01", "2021-04-01", "2022-09-01", "2024-03-01", "2025-04-01"}
+	msiVersions       = []string{"2018-11-30", "2023-01-31", "2024-11-30"}
+	networkVersions   = []string{"2020-11-01", "2022-07-01", "2023-09-01", "2024-05-01", "2024-07-01", "2025-01-01", "2025-03-01"}
+)
+
+const (
+	groupPath   = "/subscriptions/{sub}/resourcegroups/{rg}"
+	computePath = groupPath + "/providers/microsoft.compute"
+	setsPath    = computePath + "/virtualmachinescalesets"
+	setPath     = setsPath + "/{set}"
+	setVMsPath  = setPath + "/virtualmachines"
+	setVMPath   = setVMsPath + "/{vm}"
+	vmsPath     = computePath + "/virtualmachines"
+	vmPath      = vmsPath + "/{vm}"
+	rolesPath   = "/providers/microsoft.authorization/roleassignments"
+	defsPath    = "/providers/microsoft.authorization/roledefinitions"
+	tagsPath    = "/providers/microsoft.resources/tags/default"
+
+	setPermission   = "Microsoft.Compute/virtualMachineScaleSets/"
+	setVMPermission = setPermission + "virtualMachines/"
+	vmPermission    = "Microsoft.Compute/virtualMachines/"
+)
+
+// routes are all operations.
+func routes() []route {
+	return slices.Concat(setRoutes(), machineRoutes(), otherRoutes())
+}
+
+func setRoutes() []route {
+	r := func(method, path, name, permission, bucket string, run func(*world, *exchange) (*answer, error)) route {
+		return route{
+			method: method, pattern: path, name: "VirtualMachineScaleSets_" + name, permission: setPermission + permission, bucket: bucket,
+			service: "compute", mutating: method != http.MethodGet, versions: computeVersions, run: run,
+		}
+	}
+	return []route{
+		r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", (*world).putSet),
+		r(http.MethodPatch, setPath, "Update", "write", updateSet, (*world).patchSet),
+		r(http.MethodGet, setPath, "Get", "read", lowGetSet, (*world).getSet),
+		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, (*world).deleteSet),
+		r(http.MethodGet, setsPath, "List", "read", listSets, (*world).listSets),
+		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets, (*world).listSets),
+		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, (*world).setInstanceView),
+		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, (*world).listSetSKUs),
+		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, (*world).deleteInstances),
+		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet, (*world).updateInstances),
+	}
+}
+
+func machineRoutes() []route {
+	r := func(method, path, name, permission, bucket string, run func(*world, *exchange) (*answer, error)) route {
+		return route{
+			method: method, pattern: path, name: name, permission: permission, bucket: bucket,
+			service: "compute", mutating: method != http.MethodGet, versions: computeVersions, run: run,
+		}
+	}
+	return []route{
+		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, (*world).listSetVMs),
+		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, (*world).getSetVM),
+		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM, (*world).setVMInstanceView),
+		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, (*world).putSetVM),
+		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, (*world).deleteSetVM),
+		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, (*world).listVMs),
+		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, (*world).getVM),
+		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, (*world).vmInstanceView),
+		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, (*world).patchVM),
+		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, (*world).deleteVM),
+	}
+}
+
+func otherRoutes() []route {
+	operations := "/subscriptions/{sub}/providers/microsoft.compute/locations/{location}/operations/{op}"
+	r := func(service, method, path, name, permission string, versions []string, run func(*world, *exchange) (*answer, error)) route {
+		return route{service: service, method: method, pattern: path, name: name, permission: permission, mutating: method != http.MethodGet, versions: versions, run: run}
+	}
+	status := r("compute", http.MethodGet, operations, "Operations_Get", "Microsoft.Compute/locations/operations/read", computeVersions, (*world).getOperation)
+	status.bucket = getOperation
+	network := groupPath + "/providers/microsoft.network/"
+	return []route{
+		status,
+		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", skuVersions, (*world).listSKUs),
+		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/locations/{location}/usages", "Usage_List", "Microsoft.Compute/locations/usages/read", computeVersions, (*world).listUsage),
+		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write", authVersions, (*world).putAssignment),
+		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read", authVersions, (*world).getAssignment),
+		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete", authVersions, (*world).deleteAssignment),
+		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read", authVersions, (*world).listAssignments),
+		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*world).getDefinition),
+		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*world).listDefinitions),
+		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions, (*world).getTags),
+		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*world).putTags),
+		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*world).patchTags),
+		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read", resourcesVersions, (*world).getResource),
+		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get", "Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, (*world).getResource),
+		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read", networkVersions, (*world).getResource),
+		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get", "Microsoft.Network/virtualNetworks/subnets/read", networkVersions, (*world).getResource),
+		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions, (*world).getResource),
+		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get", "Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, (*world).getResource),
+		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get", "Microsoft.Network/networkSecurityGroups/read", networkVersions, (*world).getResource),
+	}
+}
+
+// matches compares a path with a route's pattern, whatever its case. What stands for the parts in braces is taken out, and "scope" is
+// what a leading asterisk stands for.
+func (r *route) matches(path string) (map[string]string, bool) {
+	pattern, open := strings.CutPrefix(r.pattern, "*")
+	want, have := strings.Split(strings.Trim(pattern, "/"), "/"), strings.Split(strings.Trim(path, "/"), "/")
+	vars := map[string]string{}
+	if open {
+		if len(have) <= len(want) {
+			return nil, false
+		}
+		split := len(have) - len(want)
+		vars["scope"] = "/" + strings.Join(have[:split], "/")
+		have = have[split:]
+	}
+	if len(want) != len(have) {
+		return nil, false
+	}
+	for i, part := range want {
+		name, isVar := strings.CutPrefix(part, "{")
+		switch {
+		case isVar && have[i] != "":
+			vars[strings.TrimSuffix(name, "}")] = have[i]
+		case !strings.EqualFold(part, have[i]):
+			return nil, false
+		}
+	}
+	return vars, true
+}
+
+// find is the route of a request. Where none is, the error says what of it is unknown.
+func find(method, path string) (*route, map[string]string, error) {
+	known := false
+	for i := range allRoutes {
+		r := &allRoutes[i]
+		vars, ok := r.matches(path)
+		if !ok {
+			continue
+		}
+		known = true
+		if r.method == method {
+			return r, vars, nil
+		}
+	}
+	if known {
+		return nil, nil, refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The requested resource does not support http method '%s'.", method)
+	}
+	return nil, nil, unknownPath(path)
+}
+
+var allRoutes = routes()
+
+// namespaces are those of which something is simulated.
+var namespaces = []string{"microsoft.compute", "microsoft.authorization", "microsoft.resources", "microsoft.managedidentity", "microsoft.network"}
+
+// unknownPath says what of a path nobody knows.
+func unknownPath(path string) *apiError {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	for i := len(parts) - 2; i >= 0; i-- {
+		if !strings.EqualFold(parts[i], "providers") {
+			continue
+		}
+		if !slices.Contains(namespaces, strings.ToLower(parts[i+1])) {
+			return refuse(http.StatusNotFound, "InvalidResourceNamespace", "The resource namespace '%s' is invalid.", parts[i+1])
+		}
+		kind := ""
+		if i+2 < len(parts) {
+			kind = parts[i+2]
+		}
+		return refuse(http.StatusNotFound, "InvalidResourceType", "The resource type '%s' could not be found in the namespace '%s'.", kind, parts[i+1])
+	}
+	return refuse(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the request URI '%s'.", path)
+}

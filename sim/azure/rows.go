@@ -1,0 +1,185 @@
+package azure
+
+import (
+	"strings"
+	"time"
+)
+
+// Provisioning states, as ARM names them.
+const (
+	stateCreating  = "Creating"
+	stateUpdating  = "Updating"
+	stateDeleting  = "Deleting"
+	stateSucceeded = "Succeeded"
+	stateFailed    = "Failed"
+)
+
+// Power states, as they follow PowerState/ in an instance view.
+const (
+	powerStarting    = "starting"
+	powerRunning     = "running"
+	powerStopped     = "stopped"
+	powerDeallocated = "deallocated"
+)
+
+// Orchestration modes.
+const (
+	modeUniform  = "Uniform"
+	modeFlexible = "Flexible"
+)
+
+// scaleSet is a virtual machine scale set.
+type scaleSet struct {
+	// ID is the resource's ID in the case in which it was made; Sub, Group and Name are taken from it.
+	ID, Sub, Group, Name string
+	// Doc is what it is, as it was asked for: without what is only ever given, and without what only the service sets.
+	Doc document
+	// Blob is where its custom data is kept, "" for none.
+	Blob string
+	// Given is a fingerprint of what is never shown: protected settings, passwords.
+	Given string
+	// Model is the fingerprint of all that makes machines.
+	Model string
+	State string
+	// Version is what its ETag counts.
+	Version int64
+	Created time.Time
+	UID     string
+	// Principal is the ID of its own identity, "" for none.
+	Principal string
+	// Next is the number of the next machine.
+	Next int
+	// Op is the operation that runs, "" for none.
+	Op string
+	// Launches is how many machines are still to be made, LaunchAt when the next is.
+	Launches int
+	LaunchAt time.Time
+	Trouble  *trouble
+}
+
+func (s *scaleSet) key() string    { return strings.ToLower(s.ID) }
+func (s *scaleSet) mode() string   { return text(s.Doc, "properties.orchestrationMode") }
+func (s *scaleSet) uniform() bool  { return s.mode() == modeUniform }
+func (s *scaleSet) size() string   { return text(s.Doc, "sku.name") }
+func (s *scaleSet) deleting() bool { return s.State == stateDeleting }
+
+func (s *scaleSet) capacity() int {
+	n, _ := number(s.Doc, "sku.capacity")
+	return n
+}
+
+func (s *scaleSet) location() string { return text(s.Doc, "location") }
+
+// machine is a virtual machine of a scale set.
+type machine struct {
+	// Set is the key of its scale set, Sub, Group and Location those of it.
+	Set, Sub, Group, Location string
+	// Instance is its ID within the scale set: a number in uniform mode, its name in flexible mode.
+	Name, Instance, Computer string
+	Flexible                 bool
+	// Number orders the machines of a scale set.
+	Number  int
+	UID     string
+	Zone    string
+	Fault   int
+	Address string
+	State   string
+	Power   string
+	Created time.Time
+	Version int64
+	Size    string
+	// Profile is what it was made of, Blob its custom data, Model the fingerprint of the model it has.
+	Profile document
+	Blob    string
+	Model   string
+	Tags    map[string]string
+	// Protection is its protection policy, nil for none.
+	Protection document
+	Spot       bool
+	Eviction   string
+	// Op is the operation that runs on it alone.
+	Op string
+	// PowerAt is when it starts, DoneAt when what happens to it ends, StopsAt when it stops by itself, EvictAt when it is evicted.
+	PowerAt, DoneAt, StopsAt, EvictAt time.Time
+	// Fate is what goes wrong when it is made, Trouble what has.
+	Fate, Trouble *trouble
+	NeverBoots    bool
+	// Boots counts its starts, so that its guest is told of the next one.
+	Boots int
+}
+
+// id is the resource's ID.
+func (m *machine) id(s *scaleSet) string {
+	if m.Flexible {
+		return resourceID(m.Sub, m.Group, "Microsoft.Compute/virtualMachines", m.Name)
+	}
+	return s.ID + "/virtualMachines/" + m.Instance
+}
+
+// changing reports that something happens to the machine.
+func (m *machine) changing() bool {
+	return m.State == stateCreating || m.State == stateUpdating || m.State == stateDeleting
+}
+
+// operation is something that takes time.
+type operation struct {
+	ID, Sub, Location string
+	// Set is the key of the scale set that it is about, Machine the ID of the machine where it is about one alone.
+	Set, Machine string
+	// Name is the last word of what was asked.
+	Name string
+	// Keys are the machines that it waits for.
+	Keys   []string
+	Status string
+	Start  time.Time
+	End    time.Time
+	// Until is when it ends at the earliest.
+	Until   time.Time
+	Trouble *trouble
+	// Gone says that what it is about goes away.
+	Gone bool
+}
+
+// resource is anything else that exists: groups, networks, identities.
+type resource struct {
+	ID  string
+	Doc document
+}
+
+// blob is custom data in base64, shared by all that were given the same.
+type blob struct{ Base64 string }
+
+// assignment is a role assignment.
+type assignment struct {
+	ID, Name, Scope, Role, Principal, PrincipalType, Description string
+	Created                                                      time.Time
+	By                                                           string
+}
+
+// quota is how many cores may be used, of a family of sizes or in all.
+type quota struct{ Limit int }
+
+// sequence numbers what the cloud makes.
+type sequence struct{ Last int64 }
+
+// resourceID is the ID of a resource in a group.
+func resourceID(sub, group, kind, name string) string {
+	return "/subscriptions/" + sub + "/resourceGroups/" + group + "/providers/" + kind + "/" + name
+}
+
+// setKey and machineKey are the keys of rows: IDs are the same whatever their case.
+func setKey(sub, group, name string) string {
+	return strings.ToLower(resourceID(sub, group, "Microsoft.Compute/virtualMachineScaleSets", name))
+}
+
+func machineKey(set, instance string) string { return set + "|" + strings.ToLower(instance) }
+
+func due(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
+
+// earliest is the earlier of two times; the zero time stands for never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,176 @@
+package azure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Options say what a simulated Azure is made of; the zero value is the default subscription in memory, whose clients need any token.
+type Options struct {
+	// Dir is where the state is kept and found again; empty keeps it in memory alone.
+	Dir string
+	// Subscriptions that exist; none means DefaultSubscription.
+	Subscriptions []Subscription
+	// Applications are those who can sign in. With none, DefaultApplication can, and any bearer token is taken from anybody; with
+	// some, a token must be one that the token endpoint gave, to somebody who may do what is asked.
+	Applications []Application
+	// Guests run what is inside machines; nil leaves them empty.
+	Guests sim.Guests
+	// Speed is how much faster than life machines come and go; 0 means sim.DefaultSpeed.
+	Speed float64
+	// Seed is where IDs and chances come from.
+	Seed uint64
+	// Limits are the throttling buckets; nil means DocumentedLimits, an empty one no throttling.
+	Limits Limits
+	// LiveTags lets machines of uniform scale sets show the scale set's tags of now instead of those they were made with.
+	LiveTags bool
+}
+
+// Cloud is a simulated Azure. It is an http.Handler for Resource Manager and the token endpoints at once.
+type Cloud struct {
+	guests   sim.Guests
+	seed     sim.Seed
+	speed    sim.Speed
+	calls    sim.Calls
+	faults   *sim.Faults
+	buckets  sim.Buckets
+	admin    http.Handler
+	alarm    *sim.Alarm
+	liveTags bool
+	// guarded says that tokens are looked at.
+	guarded bool
+
+	mu            sync.Mutex
+	limits        Limits
+	subscriptions []Subscription
+	store         *sim.Store
+	world         *world
+	unsaved       map[string]json.RawMessage
+	closed        bool
+}
+
+// New makes a simulated Azure and powers on again what ran when the directory was last used.
+func New(o Options) (*Cloud, error) {
+	store, err := sim.OpenStore(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Subscriptions) == 0 {
+		o.Subscriptions = []Subscription{DefaultSubscription()}
+	}
+	c := &Cloud{
+		guests: o.Guests, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)), limits: DocumentedLimits(), store: store,
+		subscriptions: o.Subscriptions, liveTags: o.LiveTags, guarded: len(o.Applications) > 0,
+	}
+	if o.Limits != nil {
+		c.limits = o.Limits
+	}
+	if len(o.Applications) == 0 {
+		o.Applications = []Application{DefaultApplication()}
+	}
+	c.speed.Set(o.Speed)
+	c.admin = c.adminHandler()
+	c.alarm = sim.NewAlarm(c.ring)
+	if err := c.restore(o.Applications); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return c, nil
+}
+
+// restore loads what there was, or seeds what there is from the start, and powers on the machines that ran.
+func (c *Cloud) restore(applications []Application) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.world = newWorld(c)
+	if err := c.world.load(c.store.Docs()); err != nil {
+		return err
+	}
+	w := c.world
+	w.now, w.stirred = time.Now(), true
+	for _, s := range c.subscriptions {
+		w.seed(s)
+	}
+	for _, a := range applications {
+		if w.secrets.Get(a.key()) == nil {
+			w.secrets.Put(a.key(), &a)
+		}
+	}
+	w.forgetBlobs()
+	for key, m := range w.machines.All() {
+		if m.Power == powerRunning {
+			w.powerOn = append(w.powerOn, key)
+		}
+	}
+	return c.settle(w.now, false)
+}
+
+// Close stops time. Requests are refused afterwards; machines go on until their Guests are closed.
+func (c *Cloud) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.alarm.Close()
+	return c.store.Close()
+}
+
+// ring lets pass what is due.
+func (c *Cloud) ring() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	// A failed write is tried again with the next request, whose caller is told.
+	_ = c.settle(time.Now(), false)
+}
+
+// tickFloor is the shortest time from one tick to the next, so that no speed makes the simulator spin.
+const tickFloor = time.Millisecond
+
+// settle brings the world to the present, writes what has changed, powers machines, and sets the alarm. c.mu is held.
+func (c *Cloud) settle(now time.Time, call bool) error {
+	w := c.world
+	if w.stirred || due(w.due, now) {
+		w.stirred = false
+		w.due = w.tick(now)
+	}
+	next := w.due
+	if floor := now.Add(tickFloor); !next.IsZero() && next.Before(floor) {
+		next = floor
+	}
+	c.alarm.Set(next)
+	return c.commit(now, call)
+}
+
+// commit writes what has changed and then powers machines on and off: in this order, so that a machine never runs that no state
+// knows of. c.mu is held.
+func (c *Cloud) commit(now time.Time, call bool) error {
+	if c.unsaved == nil {
+		c.unsaved = map[string]json.RawMessage{}
+	}
+	if err := c.world.flush(c.unsaved); err != nil {
+		return err
+	}
+	if err := c.store.Commit(now, call, c.unsaved); err != nil {
+		return err
+	}
+	c.unsaved = nil
+	c.world.power()
+	return nil
+}
+
+// asOf is the world as it was: for reads that are stale. It must not be written to.
+func (c *Cloud) asOf(at time.Time, calls int) (*world, error) {
+	old := newWorld(c)
+	if err := old.load(c.store.DocsBefore(at, calls)); err != nil {
+		return nil, fmt.Errorf("load an older state: %w", err)
+	}
+	old.now = c.world.now
+	return old, nil
+}

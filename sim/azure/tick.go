@@ -1,0 +1,123 @@
+package azure
+
+import (
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// tick lets pass what is due by now and returns when something is due next; the zero time means never.
+func (w *world) tick(now time.Time) time.Time {
+	w.now = now
+	var next time.Time
+	for _, s := range w.sets.All() {
+		next = earliest(next, w.tickSet(s))
+	}
+	for key, m := range w.machines.All() {
+		next = earliest(next, w.tickMachine(key, m))
+	}
+	for _, op := range w.operations.All() {
+		next = earliest(next, w.tickOperation(op))
+	}
+	return next
+}
+
+// tickMachine brings one machine to the present.
+func (w *world) tickMachine(key string, m *machine) time.Time {
+	if due(m.EvictAt, w.now) {
+		w.evict(m)
+	}
+	if due(m.StopsAt, w.now) {
+		m.StopsAt = time.Time{}
+		w.off(m)
+		w.touch(m)
+	}
+	if due(m.PowerAt, w.now) {
+		m.PowerAt, m.Power = time.Time{}, powerRunning
+		m.Boots++
+		w.powerOn = append(w.powerOn, key)
+		w.touch(m)
+	}
+	if due(m.DoneAt, w.now) {
+		m.DoneAt = time.Time{}
+		if m.State == stateDeleting {
+			w.machines.Delete(key)
+			return time.Time{}
+		}
+		m.State, m.Trouble = stateSucceeded, nil
+		if m.Fate != nil {
+			m.State, m.Trouble, m.Fate = stateFailed, m.Fate, nil
+		}
+		m.Version++
+		w.touch(m)
+	}
+	next := time.Time{}
+	for _, at := range []time.Time{m.EvictAt, m.StopsAt, m.PowerAt, m.DoneAt} {
+		if !at.IsZero() {
+			next = earliest(next, at)
+		}
+	}
+	return next
+}
+
+// evict takes a spot machine back: it is stopped, or deleted where the policy says so, and counted no more.
+func (w *world) evict(m *machine) {
+	m.EvictAt = time.Time{}
+	if strings.EqualFold(m.Eviction, "Delete") {
+		if s := w.sets.Get(m.Set); s != nil {
+			w.uncount(s, 1)
+		}
+		w.remove(m)
+		return
+	}
+	w.off(m)
+	m.Power = powerDeallocated
+	m.PowerAt, m.StopsAt = time.Time{}, time.Time{}
+	w.touch(m)
+}
+
+// uncount lowers a scale set's capacity by machines that are deleted by themselves.
+func (w *world) uncount(s *scaleSet, n int) {
+	place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
+	w.changed(s)
+}
+
+// power tells the guests what has become of their machines.
+func (w *world) power() {
+	on, off := w.powerOn, w.powerOff
+	w.powerOn, w.powerOff = nil, nil
+	if w.cloud.guests == nil {
+		return
+	}
+	for _, id := range off {
+		w.cloud.guests.PowerOff(id)
+	}
+	for _, key := range on {
+		if m := w.machines.Get(key); m != nil && m.Power == powerRunning && !m.NeverBoots {
+			w.cloud.guests.PowerOn(w.guest(m))
+		}
+	}
+}
+
+// guest is what a machine learns from its firmware, its image and its metadata service.
+func (w *world) guest(m *machine) sim.Machine {
+	s := w.sets.Get(m.Set)
+	g := sim.Machine{
+		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), Hostname: strings.ToLower(m.Computer), Address: m.Address,
+		Type: m.Size, Launched: w.now, UserData: w.userData(m), KubeletVersion: w.kubelet(under(m.Profile, "storageProfile.imageReference")),
+	}
+	if size := sizeOf(m.Size); size != nil {
+		g.CPUs, g.MemoryMiB = size.cpus, int(size.memoryGB*1024)
+	}
+	return g
+}
+
+// providerID is what a kubelet reports with the cloud provider of Azure: the resource group in small letters.
+func (w *world) providerID(s *scaleSet, m *machine) string {
+	group := strings.ToLower(m.Group)
+	if m.Flexible || s == nil {
+		return "azure://" + resourceID(m.Sub, group, "Microsoft.Compute/virtualMachines", m.Name)
+	}
+	return "azure://" + resourceID(m.Sub, group, "Microsoft.Compute/virtualMachineScaleSets", s.Name) + "/virtualMachines/" + m.Instance
+}

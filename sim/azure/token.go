@@ -1,0 +1,277 @@
+package azure
+
+import (
+	"crypto"
+	"crypto/hmac"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+const (
+	// tokenLife is for how long an access token is good.
+	tokenLife = time.Hour
+	// metadataPath is where managed identities get their tokens.
+	metadataPath = "/metadata/identity/oauth2/token"
+	// assertionType is what a client says that has a signed assertion instead of a secret.
+	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+)
+
+// Application is somebody who can sign in: a service principal or a managed identity.
+type Application struct {
+	// TenantID is the directory's, ClientID the application's own, ObjectID that of its principal; empty stands for one made of
+	// the ClientID.
+	TenantID, ClientID, ObjectID string
+	// Secrets that are good now. Certificates are those whose keys may sign instead, in PEM.
+	Secrets      []string
+	Certificates []string
+	// Federated are the tokens of others that are taken, by issuer and subject, as for workload identities.
+	Federated []Federation
+	// Managed lets it get tokens from the metadata endpoint; ResourceID is its own there.
+	Managed    bool
+	ResourceID string
+	// Subscriptions that it may use; none means all. Role is what it may do there: Owner, Contributor or Reader; "" means Owner.
+	Subscriptions []string
+	Role          string
+	// Denied are permissions that it has not, such as Microsoft.Compute/virtualMachineScaleSets/write; one may end with an asterisk.
+	Denied []string
+}
+
+// Federation is an issuer of tokens and the subject in them.
+type Federation struct{ Issuer, Subject string }
+
+// DefaultApplication is who can sign in unless told otherwise.
+func DefaultApplication() Application {
+	return Application{TenantID: TenantID, ClientID: ClientID, Secrets: []string{ClientSecret}, Managed: true}
+}
+
+func (a *Application) key() string { return strings.ToLower(a.TenantID + "/" + a.ClientID) }
+
+func (a *Application) objectID() string {
+	if a.ObjectID != "" {
+		return a.ObjectID
+	}
+	return sim.Seed(0).UUID("object", a.ClientID)
+}
+
+// claims are what a token says.
+type claims struct {
+	Audience string `json:"aud"`
+	Issuer   string `json:"iss,omitempty"`
+	Subject  string `json:"sub,omitempty"`
+	Tenant   string `json:"tid,omitempty"`
+	AppID    string `json:"appid,omitempty"`
+	ObjectID string `json:"oid,omitempty"`
+	Expires  int64  `json:"exp"`
+}
+
+// isToken reports whether the request is one for a token, or for where to get one.
+func (x *exchange) isToken() bool {
+	return x.path == metadataPath || strings.HasSuffix(x.path, "/oauth2/v2.0/token") || strings.HasSuffix(x.path, "/oauth2/token") ||
+		strings.HasSuffix(x.path, "/.well-known/openid-configuration") || strings.HasSuffix(x.path, "/discovery/instance")
+}
+
+// serveToken answers for the token endpoints.
+func (x *exchange) serveToken(w http.ResponseWriter) {
+	var body document
+	var err error
+	switch {
+	case strings.HasSuffix(x.path, "/discovery/instance"):
+		body = x.discovery()
+	case strings.HasSuffix(x.path, "/.well-known/openid-configuration"):
+		body = x.configuration()
+	case x.path == metadataPath:
+		body, err = x.managedToken()
+	default:
+		body, err = x.clientToken()
+	}
+	status, code := http.StatusOK, ""
+	if e, refused := errors.AsType[*apiError](err); refused {
+		status, code, body = e.Status, e.Code, document{"error": e.Code, "error_description": e.Message}
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(written(body))) // the client went away
+	x.path = strings.TrimPrefix(x.path, "/")
+	x.log(code)
+}
+
+// tenant is the directory that a token is asked of.
+func (x *exchange) tenant() string {
+	tenant, _, _ := strings.Cut(strings.Trim(x.path, "/"), "/")
+	return tenant
+}
+
+func (x *exchange) discovery() document {
+	host := x.request.Host
+	return document{
+		"tenant_discovery_endpoint": x.base() + "/" + TenantID + "/v2.0/.well-known/openid-configuration", "api-version": "1.1",
+		"metadata": []any{document{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
+	}
+}
+
+func (x *exchange) configuration() document {
+	at := x.base() + "/" + x.tenant()
+	return document{
+		"token_endpoint": at + "/oauth2/v2.0/token", "authorization_endpoint": at + "/oauth2/v2.0/authorize", "issuer": at + "/v2.0",
+		"device_authorization_endpoint": at + "/oauth2/v2.0/devicecode", "jwks_uri": at + "/discovery/v2.0/keys",
+	}
+}
+
+// clientToken gives a token to an application that shows a secret or an assertion.
+func (x *exchange) clientToken() (document, error) {
+	form, err := url.ParseQuery(string(x.body))
+	if err != nil || form.Get("grant_type") != "client_credentials" {
+		return nil, refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.", form.Get("grant_type"))
+	}
+	a := x.application(x.tenant(), form.Get("client_id"))
+	if a == nil {
+		return nil, refuse(http.StatusBadRequest, "unauthorized_client",
+			"AADSTS700016: Application with identifier '%s' was not found in the directory '%s'.", form.Get("client_id"), x.tenant())
+	}
+	if err := x.checkClient(a, form); err != nil {
+		return nil, err
+	}
+	resource := strings.TrimSuffix(form.Get("scope"), "/.default")
+	if form.Has("resource") {
+		resource = form.Get("resource")
+	}
+	return x.issue(a, resource), nil
+}
+
+func (x *exchange) checkClient(a *Application, form url.Values) error {
+	if form.Has("client_secret") {
+		if slices.Contains(a.Secrets, form.Get("client_secret")) {
+			return nil
+		}
+		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request "+
+			"is the client secret value, not the client secret ID, for a secret added to app '%s'.", a.ClientID)
+	}
+	if form.Get("client_assertion_type") != assertionType {
+		return refuse(http.StatusUnauthorized, "invalid_client",
+			"AADSTS7000216: 'client_assertion', 'client_secret' or 'request' is required for the 'client_credentials' grant type.")
+	}
+	assertion := form.Get("client_assertion")
+	said, err := readClaims(assertion)
+	if err != nil {
+		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS50027: JWT token is invalid or malformed.")
+	}
+	if said.Expires > 0 && x.began.Unix() >= said.Expires {
+		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700024: Client assertion is not within its valid time range.")
+	}
+	if slices.Contains(a.Federated, Federation{Issuer: said.Issuer, Subject: said.Subject}) || signedBy(a.Certificates, assertion) {
+		return nil
+	}
+	if said.Issuer == a.ClientID {
+		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700027: The certificate with identifier used to sign the client assertion is not registered on application.")
+	}
+	return refuse(http.StatusUnauthorized, "invalid_client",
+		"AADSTS70021: No matching federated identity record found for presented assertion. Assertion Issuer: '%s'. Assertion Subject: '%s'.", said.Issuer, said.Subject)
+}
+
+// signedBy reports whether one of the certificates' keys has signed the token.
+func signedBy(certificates []string, token string) bool {
+	at := strings.LastIndexByte(token, '.')
+	if at < 0 {
+		return false
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(token[at+1:])
+	if err != nil {
+		return false
+	}
+	sum := sha256.Sum256([]byte(token[:at]))
+	for _, c := range certificates {
+		block, _ := pem.Decode([]byte(c))
+		if block == nil {
+			continue
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			continue
+		}
+		key, isRSA := cert.PublicKey.(*rsa.PublicKey)
+		if isRSA && (rsa.VerifyPSS(key, crypto.SHA256, sum[:], signature, nil) == nil || rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// managedToken gives a token to a machine's managed identity.
+func (x *exchange) managedToken() (document, error) {
+	if x.request.Header.Get("Metadata") != "true" {
+		return nil, refuse(http.StatusBadRequest, "invalid_request", "Required metadata header not specified")
+	}
+	for _, a := range x.applications() {
+		if !a.Managed {
+			continue
+		}
+		if id := x.query.Get("client_id"); id != "" && !strings.EqualFold(id, a.ClientID) {
+			continue
+		}
+		if id := x.query.Get("msi_res_id") + x.query.Get("mi_res_id"); id != "" && !strings.EqualFold(id, a.ResourceID) {
+			continue
+		}
+		return x.issue(&a, x.query.Get("resource")), nil
+	}
+	return nil, refuse(http.StatusBadRequest, "invalid_request", "Identity not found")
+}
+
+// issue makes an access token.
+func (x *exchange) issue(a *Application, resource string) document {
+	expires := x.began.Add(tokenLife)
+	token := x.cloud.sign(claims{Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix()})
+	if x.path == metadataPath {
+		return document{
+			"access_token": token, "expires_in": itoa(int(tokenLife.Seconds())), "expires_on": itoa(int(expires.Unix())), "resource": resource,
+			"token_type": "Bearer", "client_id": a.ClientID,
+		}
+	}
+	return document{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
+}
+
+// sign makes a token that nobody else can make who does not know the seed; a simulator that was started again takes it too.
+func (c *Cloud) sign(what claims) string {
+	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
+	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(written(what)))
+	return token + "." + base64.RawURLEncoding.EncodeToString(c.mac(token))
+}
+
+func (c *Cloud) mac(token string) []byte {
+	h := hmac.New(sha256.New, []byte(c.seed.Hex(64, "token key")))
+	h.Write([]byte(token))
+	return h.Sum(nil)
+}
+
+// readClaims reads what a token says, whoever signed it.
+func readClaims(token string) (claims, error) {
+	var out claims
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return out, errors.New("a token of three parts is wanted")
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return out, err
+	}
+	var loose map[string]any // an audience may be a list
+	if err := json.Unmarshal(b, &loose); err != nil {
+		return out, err
+	}
+	out.Issuer, out.Subject, out.Tenant = text(loose, "iss"), text(loose, "sub"), text(loose, "tid")
+	out.AppID, out.ObjectID, out.Audience = text(loose, "appid"), text(loose, "oid"), text(loose, "aud")
+	exp, _ := number(loose, "exp")
+	out.Expires = int64(exp)
+	return out, nil
+}

@@ -1,0 +1,347 @@
+package azure
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// deleteInstances deletes chosen machines, and the scale set's capacity falls by as many.
+func (w *world) deleteInstances(x *exchange) (*answer, error) {
+	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) *operation {
+		return w.deleteChosen(s, "POST", chosen)
+	})
+}
+
+// deleteChosen deletes machines that are not being deleted yet.
+func (w *world) deleteChosen(s *scaleSet, name string, chosen []*machine) *operation {
+	n := 0
+	for _, m := range chosen {
+		if m.State != stateDeleting {
+			n++
+		}
+		w.remove(m)
+	}
+	w.uncount(s, n)
+	return w.begin(s, name, chosen...)
+}
+
+// updateInstances gives chosen machines the scale set's model.
+func (w *world) updateInstances(x *exchange) (*answer, error) {
+	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) *operation {
+		for _, m := range chosen {
+			w.upgrade(s, m)
+		}
+		return w.begin(s, "POST", chosen...)
+	})
+}
+
+// onInstances does something to the machines that a body names.
+func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) *operation) (*answer, error) {
+	body, err := x.read(shape)
+	if err != nil {
+		return nil, err
+	}
+	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
+	if err != nil {
+		return nil, err
+	}
+	if err := w.idle(s); err != nil {
+		return nil, err
+	}
+	ids := texts(body, "instanceIds")
+	if len(ids) == 0 {
+		return nil, missing("instanceIds")
+	}
+	chosen, err := w.named(s, ids)
+	if err != nil {
+		return nil, err
+	}
+	op := do(s, chosen)
+	return &answer{status: http.StatusAccepted, op: op.ID}, nil
+}
+
+// named are the machines of those IDs, each once; all must be there. An asterisk names all.
+func (w *world) named(s *scaleSet, ids []string) ([]*machine, error) {
+	if len(ids) == 1 && ids[0] == "*" {
+		return w.staying(s), nil
+	}
+	var out []*machine
+	seen := map[string]bool{}
+	for _, id := range ids {
+		m := w.machines.Get(machineKey(s.key(), id))
+		if m == nil {
+			return nil, invalid("instanceIds", "The provided instanceId %s is not an active Virtual Machine Scale Set VM instanceId.", id)
+		}
+		if !seen[m.Instance] {
+			out = append(out, m)
+		}
+		seen[m.Instance] = true
+	}
+	return out, nil
+}
+
+// upgrade gives a machine the model and the tags of its scale set. Another image means another disk, with the custom data of now;
+// another size means that it is started again.
+func (w *world) upgrade(s *scaleSet, m *machine) {
+	if m.State == stateDeleting {
+		return
+	}
+	next := copied(under(s.Doc, profilePath))
+	reimage := !same(dig(m.Profile, "storageProfile.imageReference"), dig(next, "storageProfile.imageReference"))
+	restart := reimage || m.Size != s.size()
+	m.Profile, m.Size, m.Model, m.Tags = next, s.size(), s.Model, pairs(s.Doc, "tags")
+	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
+	if reimage {
+		m.Blob = s.Blob
+	}
+	if restart {
+		w.off(m)
+		m.Power, m.PowerAt, m.DoneAt = powerStarting, w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
+	}
+	m.Version++
+	w.touch(m)
+}
+
+// setVM finds a machine of a scale set.
+func (w *world) setVM(x *exchange) (*scaleSet, *machine, error) {
+	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
+	if err != nil {
+		return nil, nil, err
+	}
+	m := w.machines.Get(machineKey(s.key(), x.vars["vm"]))
+	if m == nil {
+		return s, nil, refuse(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
+	}
+	return s, m, nil
+}
+
+var appliedFilter = regexp.MustCompile(`^properties/latestModelApplied eq (true|false)$`)
+
+// listSetVMs lists the machines of a scale set: in uniform mode whole ones, in flexible mode little more than their IDs.
+func (w *world) listSetVMs(x *exchange) (*answer, error) {
+	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
+	if err != nil {
+		return nil, err
+	}
+	view, err := x.wantsView()
+	if err != nil {
+		return nil, err
+	}
+	filter := appliedFilter.FindStringSubmatch(x.query.Get("$filter"))
+	if x.query.Get("$filter") != "" && filter == nil || x.query.Get("$select") != "" {
+		return nil, badRequest("The $filter '%s' or the $select '%s' is not supported.", x.query.Get("$filter"), x.query.Get("$select"))
+	}
+	var out []any
+	for _, m := range w.machinesOf(s) {
+		if filter != nil && (filter[1] == "true") != (m.Model == s.Model) {
+			continue
+		}
+		if !s.uniform() {
+			out = append(out, w.brief(s, m))
+			continue
+		}
+		d := w.showMachine(s, m, view)
+		d["id"] = shouting(text(d, "id"))
+		out = append(out, d)
+	}
+	return w.paged(x, out)
+}
+
+// brief is what the list of a flexible scale set's machines says of one: no image, no size, no tags.
+func (w *world) brief(s *scaleSet, m *machine) document {
+	d := document{
+		"id": s.ID + "/virtualMachines/" + m.Name, "name": m.Name, "instanceId": m.Instance, "location": m.Location,
+		"type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
+		"properties": document{
+			"vmId": m.UID, "provisioningState": m.State, "timeCreated": stamp(m.Created), "virtualMachineResourceId": m.id(s),
+		},
+	}
+	if m.Zone != "" {
+		d["zones"] = []any{m.Zone}
+	}
+	if m.Protection != nil {
+		place(d, "properties.protectionPolicy", copied(m.Protection))
+	}
+	return d
+}
+
+// wantsView reads $expand.
+func (x *exchange) wantsView() (bool, error) {
+	expand := x.query.Get("$expand")
+	if expand == "" {
+		return false, nil
+	}
+	if !strings.EqualFold(expand, "instanceView") {
+		return false, invalid("$expand", "The $expand query parameter value '%s' is invalid.", expand)
+	}
+	return true, nil
+}
+
+func (w *world) getSetVM(x *exchange) (*answer, error) {
+	view, err := x.wantsView()
+	if err != nil {
+		return nil, err
+	}
+	s, m, err := w.setVM(x)
+	if err != nil {
+		return nil, err
+	}
+	if !s.uniform() {
+		return ok(w.brief(s, m)), nil
+	}
+	return ok(w.showMachine(s, m, view)), nil
+}
+
+func (w *world) setVMInstanceView(x *exchange) (*answer, error) {
+	_, m, err := w.setVM(x)
+	if err != nil {
+		return nil, err
+	}
+	return ok(w.instanceView(m)), nil
+}
+
+// putSetVM changes the protection of a machine; the service changes little else of one.
+func (w *world) putSetVM(x *exchange) (*answer, error) {
+	body, err := x.read("VirtualMachineScaleSetVM")
+	if err != nil {
+		return nil, err
+	}
+	s, m, err := w.setVM(x)
+	if err != nil {
+		return nil, err
+	}
+	if want := x.request.Header.Get("If-Match"); want != "" && want != "*" && want != etag(m.Version) {
+		return nil, x.unmet("If-Match", nil)
+	}
+	switch {
+	case s.Op != "" || m.changing():
+		return nil, busy()
+	case text(body, "location") == "":
+		return nil, refuse(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition.")
+	}
+	if image := under(body, "properties.storageProfile.imageReference"); image != nil && !same(image, dig(m.Profile, "storageProfile.imageReference")) {
+		return nil, unchangeable("imageReference")
+	}
+	if policy := under(body, "properties.protectionPolicy"); policy != nil {
+		m.Protection = policy
+	}
+	if _, given := body["tags"]; given {
+		m.Tags = pairs(body, "tags")
+	}
+	op := w.beginOn(s, m, "PUT")
+	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
+	m.Version++
+	w.touch(m)
+	if !s.uniform() {
+		return &answer{status: http.StatusOK, body: w.brief(s, m), op: op.ID}, nil
+	}
+	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op.ID}, nil
+}
+
+func (w *world) deleteSetVM(x *exchange) (*answer, error) {
+	s, m, err := w.setVM(x)
+	if s == nil {
+		return nil, err
+	}
+	if m == nil {
+		return &answer{status: http.StatusNoContent}, nil
+	}
+	if err := w.idle(s); err != nil {
+		return nil, err
+	}
+	op := w.deleteChosen(s, "DELETE", []*machine{m})
+	return &answer{status: http.StatusAccepted, op: op.ID}, nil
+}
+
+var setFilter = regexp.MustCompile(`(?i)^'virtualMachineScaleSet/id' eq '([^']*)'$`)
+
+// listVMs lists the virtual machines of a group, of one flexible scale set where the filter names one.
+func (w *world) listVMs(x *exchange) (*answer, error) {
+	view, err := x.wantsView()
+	if err != nil {
+		return nil, err
+	}
+	only := ""
+	if f := x.query.Get("$filter"); f != "" {
+		m := setFilter.FindStringSubmatch(f)
+		if m == nil {
+			return nil, badRequest("The filter '%s' is not supported. Only 'virtualMachineScaleSet/id' eq '...' is.", f)
+		}
+		only = strings.ToLower(m[1])
+	} else if view {
+		return nil, badRequest("The $expand query parameter is allowed only together with a $filter on 'virtualMachineScaleSet/id'.")
+	}
+	var out []any
+	for _, s := range w.sets.All() {
+		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Group, x.vars["rg"]) || !strings.EqualFold(s.Sub, x.vars["sub"]) {
+			continue
+		}
+		for _, m := range w.machinesOf(s) {
+			d := w.showMachine(s, m, view)
+			d["id"] = shouting(text(d, "id"))
+			out = append(out, d)
+		}
+	}
+	return w.paged(x, out)
+}
+
+func (w *world) getVM(x *exchange) (*answer, error) {
+	view, err := x.wantsView()
+	if err != nil {
+		return nil, err
+	}
+	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+	if err != nil {
+		return nil, err
+	}
+	return ok(w.showMachine(s, m, view)), nil
+}
+
+func (w *world) vmInstanceView(x *exchange) (*answer, error) {
+	_, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+	if err != nil {
+		return nil, err
+	}
+	return ok(w.instanceView(m)), nil
+}
+
+// patchVM changes the tags of a virtual machine; nothing else of one is simulated.
+func (w *world) patchVM(x *exchange) (*answer, error) {
+	body, err := x.read("VirtualMachineUpdate")
+	if err != nil {
+		return nil, err
+	}
+	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+	if err != nil {
+		return nil, err
+	}
+	if m.changing() {
+		return nil, busy()
+	}
+	tags, given := body["tags"]
+	if !given || len(body) > 1 {
+		return nil, badRequest("Only the tags of a virtual machine of a scale set can be changed in this simulation.")
+	}
+	if err := checkTags(nil, document{"tags": tags}); err != nil {
+		return nil, err
+	}
+	m.Tags = pairs(body, "tags")
+	op := w.beginOn(s, m, "PATCH")
+	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
+	m.Version++
+	w.touch(m)
+	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op.ID}, nil
+}
+
+func (w *world) deleteVM(x *exchange) (*answer, error) {
+	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+	if err != nil {
+		return &answer{status: http.StatusNoContent}, nil
+	}
+	if err := w.idle(s); err != nil {
+		return nil, err
+	}
+	op := w.deleteChosen(s, "DELETE", []*machine{m})
+	return &answer{status: http.StatusAccepted, op: op.ID}, nil
+}

@@ -1,0 +1,178 @@
+package azure
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// world is all that the cloud holds. Its methods run one at a time.
+type world struct {
+	cloud *Cloud
+	// now is the time of what runs.
+	now time.Time
+	// pageLimit is how many items a page of the read that runs may hold; zero is no limit but the list's own.
+	pageLimit int
+
+	sequences   *sim.Table[sequence]
+	resources   *sim.Table[resource]
+	sets        *sim.Table[scaleSet]
+	machines    *sim.Table[machine]
+	operations  *sim.Table[operation]
+	blobs       *sim.Table[blob]
+	assignments *sim.Table[assignment]
+	quotas      *sim.Table[quota]
+	secrets     *sim.Table[Application]
+	images      *sim.Table[Image]
+
+	// due is when something happens next by itself; stirred is set when somebody has changed something.
+	due     time.Time
+	stirred bool
+	// powerOn and powerOff are what becomes of machines once the state is on disk.
+	powerOn, powerOff []string
+}
+
+// stored is a table whatever its rows are.
+type stored interface {
+	Load(docs map[string]json.RawMessage) error
+	Flush(changes map[string]json.RawMessage) error
+}
+
+func newWorld(c *Cloud) *world {
+	return &world{
+		cloud:       c,
+		sequences:   sim.NewTable[sequence]("sequence/"),
+		resources:   sim.NewTable[resource]("resource/"),
+		sets:        sim.NewTable[scaleSet]("scale-set/"),
+		machines:    sim.NewTable[machine]("machine/"),
+		operations:  sim.NewTable[operation]("operation/"),
+		blobs:       sim.NewTable[blob]("blob/"),
+		assignments: sim.NewTable[assignment]("role-assignment/"),
+		quotas:      sim.NewTable[quota]("quota/"),
+		secrets:     sim.NewTable[Application]("application/"),
+		images:      sim.NewTable[Image]("image/"),
+	}
+}
+
+func (w *world) tables() []stored {
+	return []stored{w.sequences, w.resources, w.sets, w.machines, w.operations, w.blobs, w.assignments, w.quotas, w.secrets, w.images}
+}
+
+func (w *world) load(docs map[string]json.RawMessage) error {
+	for _, t := range w.tables() {
+		if err := t.Load(docs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) flush(changes map[string]json.RawMessage) error {
+	for _, t := range w.tables() {
+		if err := t.Flush(changes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number is the next number of a sequence.
+func (w *world) number(of string) int64 {
+	s := w.sequences.Get(of)
+	if s == nil {
+		s = &sequence{}
+		w.sequences.Put(of, s)
+	}
+	s.Last++
+	w.sequences.Touch(of)
+	return s.Last
+}
+
+// life is how long something takes here that takes so long in life.
+func (w *world) life(d time.Duration) time.Duration { return w.cloud.speed.Of(d) }
+
+// keep stores custom data once and returns where.
+func (w *world) keep(base64 string) string {
+	if base64 == "" {
+		return ""
+	}
+	key := sim.Seed(0).Hex(32, base64)
+	if w.blobs.Get(key) == nil {
+		w.blobs.Put(key, &blob{base64})
+	}
+	return key
+}
+
+func (w *world) kept(key string) string {
+	if b := w.blobs.Get(key); b != nil {
+		return b.Base64
+	}
+	return ""
+}
+
+// forgetBlobs drops custom data that nothing refers to any more.
+func (w *world) forgetBlobs() {
+	used := map[string]bool{}
+	for _, s := range w.sets.All() {
+		used[s.Blob] = true
+	}
+	for _, m := range w.machines.All() {
+		used[m.Blob] = true
+	}
+	for key := range w.blobs.All() {
+		if !used[key] {
+			w.blobs.Delete(key)
+		}
+	}
+}
+
+// set finds a scale set; the error is ARM's.
+func (w *world) set(sub, group, name string) (*scaleSet, error) {
+	if s := w.sets.Get(setKey(sub, group, name)); s != nil {
+		return s, nil
+	}
+	return nil, notFound("Microsoft.Compute/virtualMachineScaleSets", name, group)
+}
+
+// machinesOf are the machines of a scale set, in the order in which they were made.
+func (w *world) machinesOf(s *scaleSet) []*machine {
+	var out []*machine
+	for _, m := range w.machines.Under(s.key() + "|") {
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b *machine) int { return a.Number - b.Number })
+	return out
+}
+
+// staying are the machines of a scale set that are not being deleted.
+func (w *world) staying(s *scaleSet) []*machine {
+	return slices.DeleteFunc(w.machinesOf(s), func(m *machine) bool { return m.State == stateDeleting })
+}
+
+// flexible finds a machine of a scale set in flexible mode by its own name.
+func (w *world) flexible(sub, group, name string) (*scaleSet, *machine, error) {
+	for _, m := range w.machines.All() {
+		if m.Flexible && strings.EqualFold(m.Name, name) && strings.EqualFold(m.Group, group) && strings.EqualFold(m.Sub, sub) {
+			if s := w.sets.Get(m.Set); s != nil {
+				return s, m, nil
+			}
+		}
+	}
+	return nil, nil, notFound("Microsoft.Compute/virtualMachines", name, group)
+}
+
+// touch notes that a machine has changed.
+func (w *world) touch(m *machine) { w.machines.Touch(machineKey(m.Set, m.Instance)) }
+
+// changed notes that a scale set has changed, and counts its ETag up.
+func (w *world) changed(s *scaleSet) {
+	s.Version++
+	w.sets.Touch(s.key())
+}
+
+// etag is the version of something, as it is shown.
+func etag(version int64) string { return fmt.Sprintf("\"%d\"", version) }
