@@ -39,9 +39,11 @@ func (v *view) busy() *Cause {
 	}
 }
 
-// working is what there is to be said about the cloud's work; a roll is told about by itself.
+// working is what there is to be said about the cloud's work. A roll is told about by itself, but for one that ends while the
+// pool is being deleted.
 func (v *view) working() []Cause {
-	if busy := v.busy(); busy != nil && !v.rollsNow() {
+	told := v.rollsNow() && (v.t.RollsChanges || !v.d.Deleting)
+	if busy := v.busy(); busy != nil && !told {
 		return []Cause{*busy}
 	}
 	return nil

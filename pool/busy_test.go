@@ -46,6 +46,7 @@ func TestBusy(t *testing.T) {
 		{"pool deleted", "no drain begins, and the group is not deleted", wants(2, deleting), fleet(serving(2), busyGroup), "waiting Updating"},
 		{"pool deleted, drains", "what has begun goes on", wants(1, deleting), fleet(serving(1, drainingNode), busyGroup), "Drain i-1 (PoolDeleted), waiting Updating, waiting Draining"},
 		{"pool deleted, drained", "the deletion waits", wants(1, deleting), fleet(serving(1, drainedNode), busyGroup), "waiting Updating"},
+		{"pool deleted, a roll ends", "what the cloud is doing is said even so", wants(0, deleting), fleet(nil, busyGroup, rollOf(RollCancelling, "b")), "waiting Updating"},
 		{"pool and group deleted", "the work is the deletion", wants(1, deleting), fleet(serving(1, leaving), busyGroup, func(o *Observed) { o.Group.Deleting = true }), "waiting GroupDeleting"},
 	})
 }
