@@ -44,8 +44,8 @@ func TestBuilds(t *testing.T) {
 		controllers string
 		hooks       int
 	}{
-		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,webhook", 1},
-		"full":    {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,webhook", 3},
+		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 3},
+		"full":    {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 5},
 	} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
@@ -79,8 +79,12 @@ func TestBuilds(t *testing.T) {
 					}
 				}
 			}
-			called := map[string]string{"muster-warnings-webhook-configuration": "ValidatingWebhookConfiguration"}
-			if tc.hooks > 1 {
+			called := map[string]string{
+				"muster-warnings-webhook-configuration":                  "ValidatingWebhookConfiguration",
+				"muster-infrastructure-validating-webhook-configuration": "ValidatingWebhookConfiguration",
+				"muster-infrastructure-mutating-webhook-configuration":   "MutatingWebhookConfiguration",
+			}
+			if tc.hooks > len(called) {
 				called["muster-mutating-webhook-configuration"] = "MutatingWebhookConfiguration"
 				called["muster-validating-webhook-configuration"] = "ValidatingWebhookConfiguration"
 			}

@@ -51,6 +51,7 @@ fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
   bin/controller-gen webhook paths=./kube/webhook/warnings output:webhook:dir=config/warnings
+  bin/controller-gen webhook paths=./kube/webhook/azure output:webhook:dir=config/admission
 fi
 
 # The wire shapes of the simulated AWS, from what the pinned SDK writes and reads.

@@ -52,8 +52,8 @@ func Mounted(dir, certName string) bool {
 
 // +kubebuilder:rbac:groups="",namespace=muster-system,resources=secrets,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations;validatingwebhookconfigurations,verbs=get;list;watch
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,verbs=update;patch,resourceNames=muster-mutating-webhook-configuration
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=update;patch,resourceNames=muster-validating-webhook-configuration;muster-warnings-webhook-configuration
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,verbs=update;patch,resourceNames=muster-mutating-webhook-configuration;muster-infrastructure-mutating-webhook-configuration
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=update;patch,resourceNames=muster-validating-webhook-configuration;muster-infrastructure-validating-webhook-configuration;muster-warnings-webhook-configuration
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=update;patch,resourceNames=awsmachinepools.infrastructure.cluster.x-k8s.io;awsmanagedmachinepools.infrastructure.cluster.x-k8s.io
 

@@ -33,6 +33,7 @@ func (m *Manager) addControllers(ctx context.Context, o Options) error {
 		{MachinePool, m.addMachinePool},
 		{AWSMachinePool, m.addAWSMachinePool},
 		{AWSManagedMachinePool, m.addAWSManagedMachinePool},
+		{AzureMachinePool, m.addAzureMachinePool},
 		{AzureJSON, m.addAzureJSON},
 	} {
 		if !o.runs(c.name) {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/kube/azurejson"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/manager/gates"
@@ -25,6 +26,8 @@ const (
 	AWSMachinePool = "awsmachinepool"
 	// AWSManagedMachinePool is the controller of AWSManagedMachinePools. It does not run where the gate EKS is off.
 	AWSManagedMachinePool = "awsmanagedmachinepool"
+	// AzureMachinePool is the controller of AzureMachinePools.
+	AzureMachinePool = "azuremachinepool"
 	// AzureJSON is the controller of the cloud provider's configurations for machines of AzureMachinePools.
 	AzureJSON = azurejson.Name
 	// Webhook is admission and conversion.
@@ -33,7 +36,7 @@ const (
 
 // Controllers are all names that Options.Controllers may hold.
 func Controllers() []string {
-	return []string{MachinePool, AWSMachinePool, AWSManagedMachinePool, AzureJSON, Webhook}
+	return []string{MachinePool, AWSMachinePool, AWSManagedMachinePool, AzureMachinePool, AzureJSON, Webhook}
 }
 
 // Options of a Manager. The zero Options run everything, in all namespaces, without leader election, metrics and health
@@ -72,8 +75,9 @@ type Options struct {
 	Lean bool
 	// Schemes are further kinds that controllers which are added to the manager need.
 	Schemes []func(*runtime.Scheme) error
-	// AWS are the options of the AWS driver.
-	AWS aws.Options
+	// AWS are the options of the AWS drivers, Azure those of the Azure driver.
+	AWS   aws.Options
+	Azure azure.Options
 	// Gates are the feature gates, all off by default. Who has a command line takes them from there with gates.AddFlag and
 	// gates.Enabled.
 	Gates gates.Gates
@@ -93,7 +97,7 @@ type LeaderElection struct {
 
 // Concurrency is how many objects a controller works on at a time; zeros take the ecosystem's defaults.
 type Concurrency struct {
-	MachinePool, AWSMachinePool, AWSManagedMachinePool, ClusterCache int
+	MachinePool, AWSMachinePool, AWSManagedMachinePool, AzureMachinePool, ClusterCache int
 }
 
 const (
@@ -128,6 +132,7 @@ func (o Options) complete() (Options, error) {
 	setDefault(&o.Concurrency.MachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.AWSMachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.AWSManagedMachinePool, DefaultConcurrency)
+	setDefault(&o.Concurrency.AzureMachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.ClusterCache, DefaultClusterCacheConcurrency)
 	setDefault(&o.ClusterCacheQPS, DefaultClusterCacheQPS)
 	setDefault(&o.ClusterCacheBurst, DefaultClusterCacheBurst)

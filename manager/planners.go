@@ -8,12 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
+	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/kube/webhook"
 )
 
@@ -39,7 +42,11 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 		planners = append(planners, infrapool.NewPlanner[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource](
 			awsmanaged.Adapter{}, nodegroup.Over(sessions, nodegroupOptions(o)), options))
 	}
-	return planners, nil
+	driver, err := azure.New(o.Azure)
+	if err != nil {
+		return nil, fmt.Errorf("make the driver of Azure: %w", err)
+	}
+	return append(planners, infrapool.NewPlanner[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource](azurepool.Adapter{}, driver, options)), nil
 }
 
 // Hub gives objects in the version that the controllers read.

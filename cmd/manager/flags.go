@@ -107,6 +107,7 @@ func (f *flags) addLimits(set *pflag.FlagSet) {
 	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency, "MachinePools that are worked on at a time.")
 	set.IntVar(&f.o.Concurrency.AWSMachinePool, "awsmachinepool-concurrency", manager.DefaultConcurrency, "AWSMachinePools that are worked on at a time.")
 	set.IntVar(&f.o.Concurrency.AWSManagedMachinePool, "awsmanagedmachinepool-concurrency", manager.DefaultConcurrency, "AWSManagedMachinePools that are worked on at a time.")
+	set.IntVar(&f.o.Concurrency.AzureMachinePool, "azuremachinepool-concurrency", manager.DefaultConcurrency, "AzureMachinePools that are worked on at a time.")
 	set.IntVar(&f.o.Concurrency.ClusterCache, "clustercache-concurrency", manager.DefaultClusterCacheConcurrency, "Workload clusters that are connected to at a time.")
 	set.Float32Var(&f.o.ClusterCacheQPS, "clustercache-client-qps", manager.DefaultClusterCacheQPS, "Requests a second to one workload cluster.")
 	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst, "Requests in one burst to one workload cluster.")
@@ -179,11 +180,12 @@ func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*man
 	made := &manager.Certificates{
 		Secret:     types.NamespacedName{Namespace: namespace, Name: f.secret},
 		DNSName:    f.service + "." + namespace + ".svc",
-		Validating: []string{kubewebhook.WarningsConfiguration},
+		Validating: []string{kubewebhook.WarningsConfiguration, kubewebhook.InfrastructureValidatingConfiguration},
+		Mutating:   []string{kubewebhook.InfrastructureMutatingConfiguration},
 		Conversion: []string{"awsmachinepools.infrastructure.cluster.x-k8s.io", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"},
 	}
 	if len(o.Controllers) == 0 || slices.Contains(o.Controllers, manager.MachinePool) {
-		made.Mutating = []string{kubewebhook.MutatingConfiguration}
+		made.Mutating = append(made.Mutating, kubewebhook.MutatingConfiguration)
 		made.Validating = append(made.Validating, kubewebhook.ValidatingConfiguration)
 	}
 	return made, nil

@@ -48,20 +48,20 @@ func TestFlags(t *testing.T) {
 			check: func(o manager.Options) bool {
 				return o.SyncPeriod == 10*time.Minute && o.HealthAddress == ":9440" && o.Metrics.BindAddress == ":8443" && o.Metrics.SecureServing &&
 					o.Webhook.Port == 9443 && !o.LeaderElection.Enabled && o.Concurrency.AWSMachinePool == 50 &&
-					o.Certificates != nil && o.Certificates.DNSName == "muster-webhook-service.muster-system.svc" && len(o.Certificates.Mutating) == 1
+					o.Certificates != nil && o.Certificates.DNSName == "muster-webhook-service.muster-system.svc" && len(o.Certificates.Mutating) == 2
 			},
 		},
 		"all said": {
 			reason: "every flag of the ecosystem's managers is known",
 			args: []string{"--leader-elect", "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline=40s", "--leader-elect-retry-period=5s",
 				"--metrics-bind-address=127.0.0.1:8080", "--diagnostics-address=:1", "--insecure-diagnostics", "--health-addr=:2", "--namespace=ns", "--watch-filter=w",
-				"--sync-period=1m", "--feature-gates=MachinePool=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--awsmanagedmachinepool-concurrency=12", "--clustercache-concurrency=5",
+				"--sync-period=1m", "--feature-gates=MachinePool=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--clustercache-concurrency=5",
 				"--controllers=awsmachinepool", "--webhook-port=6", "--webhook-cert-dir=/x", "--kube-api-qps=7", "--kube-api-burst=8",
 				"--clustercache-client-qps=9", "--clustercache-client-burst=10", "--logging-format=json", "--v=4", "--profiler-address=:11"},
 			check: func(o manager.Options) bool {
 				return o.LeaderElection.Enabled && o.LeaderElection.LeaseDuration == time.Minute && o.Metrics.BindAddress == "127.0.0.1:8080" && !o.Metrics.SecureServing &&
 					o.HealthAddress == ":2" && o.Namespace == "ns" && o.WatchFilter == "w" && o.SyncPeriod == time.Minute &&
-					o.Concurrency == manager.Concurrency{MachinePool: 3, AWSMachinePool: 4, AWSManagedMachinePool: 12, ClusterCache: 5} && len(o.Controllers) == 1 &&
+					o.Concurrency == manager.Concurrency{MachinePool: 3, AWSMachinePool: 4, AWSManagedMachinePool: 12, AzureMachinePool: 13, ClusterCache: 5} && len(o.Controllers) == 1 &&
 					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
 			},
 		},
@@ -76,7 +76,7 @@ func TestFlags(t *testing.T) {
 		"infrastructure alone": {
 			reason: "without the core controller its webhook configurations need no authority", args: []string{"--controllers=awsmachinepool,webhook"},
 			env: environment(podNamespace, "x"), check: func(o manager.Options) bool {
-				return len(o.Certificates.Mutating) == 0 && len(o.Certificates.Validating) == 1 && len(o.Certificates.Conversion) == 2
+				return len(o.Certificates.Mutating) == 1 && len(o.Certificates.Validating) == 2 && len(o.Certificates.Conversion) == 2
 			},
 		},
 		"no certificates": {reason: "what is missing is said", err: "webhooks need certificates"},

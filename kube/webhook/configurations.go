@@ -3,10 +3,13 @@ package webhook
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/kube/webhook/azure"
 	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
@@ -15,6 +18,9 @@ const (
 	MutatingConfiguration   = "muster-mutating-webhook-configuration"
 	ValidatingConfiguration = "muster-validating-webhook-configuration"
 	WarningsConfiguration   = "muster-warnings-webhook-configuration"
+
+	InfrastructureMutatingConfiguration   = "muster-infrastructure-mutating-webhook-configuration"
+	InfrastructureValidatingConfiguration = "muster-infrastructure-validating-webhook-configuration"
 )
 
 // +kubebuilder:webhook:verbs=create;update,path=/mutate-cluster-x-k8s-io-v1beta2-machinepool,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=default.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
@@ -23,28 +29,52 @@ const (
 // Configurations tell an API server to ask the webhooks. at says how it reaches a path. Conversion is told in the
 // CustomResourceDefinitions instead: it is served at ConvertPath.
 func Configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
-	return append(machinePools(at), warned(at))
+	return append(append(machinePools(at), warned(at)), infrastructure(at)...)
+}
+
+// admitted is one kind that is defaulted and validated.
+type admitted struct {
+	// mutating and validating are the names of the configurations.
+	mutating, validating string
+	kind, resource       string
+	version              schema.GroupVersion
+	// defaulted and validated are the paths.
+	defaulted, validated string
 }
 
 func machinePools(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
+	return admitted{
+		mutating: MutatingConfiguration, validating: ValidatingConfiguration, kind: "machinepool", resource: "machinepools",
+		version: clusterv1.GroupVersion, defaulted: DefaultMachinePoolPath, validated: ValidateMachinePoolPath,
+	}.configurations(at)
+}
+
+func infrastructure(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
+	return admitted{
+		mutating: InfrastructureMutatingConfiguration, validating: InfrastructureValidatingConfiguration, kind: "azuremachinepool",
+		resource: "azuremachinepools", version: azurev1.GroupVersion, defaulted: azure.DefaultPath, validated: azure.ValidatePath,
+	}.configurations(at)
+}
+
+func (a admitted) configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
 	fail, equivalent, none := admissionregistrationv1.Fail, admissionregistrationv1.Equivalent, admissionregistrationv1.SideEffectClassNone
 	rules := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-		Rule: admissionregistrationv1.Rule{APIGroups: []string{clusterv1.GroupVersion.Group},
-			APIVersions: []string{clusterv1.GroupVersion.Version}, Resources: []string{"machinepools"}},
+		Rule: admissionregistrationv1.Rule{APIGroups: []string{a.version.Group},
+			APIVersions: []string{a.version.Version}, Resources: []string{a.resource}},
 	}}
 	return []client.Object{
 		&admissionregistrationv1.MutatingWebhookConfiguration{
-			ObjectMeta: metav1.ObjectMeta{Name: MutatingConfiguration},
+			ObjectMeta: metav1.ObjectMeta{Name: a.mutating},
 			Webhooks: []admissionregistrationv1.MutatingWebhook{{
-				Name: "default.machinepool.cluster.x-k8s.io", ClientConfig: at(DefaultMachinePoolPath), Rules: rules,
+				Name: "default." + a.kind + "." + a.version.Group, ClientConfig: at(a.defaulted), Rules: rules,
 				FailurePolicy: &fail, MatchPolicy: &equivalent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 			}},
 		},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{
-			ObjectMeta: metav1.ObjectMeta{Name: ValidatingConfiguration},
+			ObjectMeta: metav1.ObjectMeta{Name: a.validating},
 			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-				Name: "validation.machinepool.cluster.x-k8s.io", ClientConfig: at(ValidateMachinePoolPath), Rules: rules,
+				Name: "validation." + a.kind + "." + a.version.Group, ClientConfig: at(a.validated), Rules: rules,
 				FailurePolicy: &fail, MatchPolicy: &equivalent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 			}},
 		},

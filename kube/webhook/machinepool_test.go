@@ -12,6 +12,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/muster-project/muster/kube/webhook/azure"
 	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
@@ -254,10 +255,10 @@ func TestConfigurations(t *testing.T) {
 		paths[path] = true
 		return admissionregistrationv1.WebhookClientConfig{URL: &path}
 	})
-	if len(objects) != 3 || objects[0].GetName() != MutatingConfiguration || objects[1].GetName() != ValidatingConfiguration || objects[2].GetName() != WarningsConfiguration {
+	if len(objects) != 5 || objects[3].GetName() != InfrastructureMutatingConfiguration || objects[4].GetName() != InfrastructureValidatingConfiguration || objects[0].GetName() != MutatingConfiguration || objects[1].GetName() != ValidatingConfiguration || objects[2].GetName() != WarningsConfiguration {
 		t.Errorf("want the configurations by name, got %v", objects)
 	}
-	for _, path := range []string{DefaultMachinePoolPath, ValidateMachinePoolPath, warnings.AWSMachinePoolPath, warnings.AWSManagedMachinePoolPath} {
+	for _, path := range []string{DefaultMachinePoolPath, ValidateMachinePoolPath, warnings.AWSMachinePoolPath, warnings.AWSManagedMachinePoolPath, azure.DefaultPath, azure.ValidatePath} {
 		if !paths[path] {
 			t.Errorf("want %s to be asked, got %v", path, paths)
 		}

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
+	"github.com/muster-project/muster/kube/webhook/azure"
 	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
@@ -41,6 +42,8 @@ func Register(mgr ctrl.Manager, o Options) error {
 	server.Register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme, &poolDefaulter{decoder: admission.NewDecoder(scheme)}))
 	server.Register(warnings.AWSMachinePoolPath, warnings.OfAWSMachinePool(scheme))
 	server.Register(warnings.AWSManagedMachinePoolPath, warnings.OfAWSManagedMachinePool(scheme))
+	server.Register(azure.DefaultPath, azure.Defaulter(scheme))
+	server.Register(azure.ValidatePath, azure.Validator(scheme, mgr.GetClient()))
 	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme, poolValidator{}))
 	return nil
 }
