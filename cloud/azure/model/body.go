@@ -158,6 +158,7 @@ func (m *Model) networkOver(cur Current) *armcompute.VirtualMachineScaleSetUpdat
 		p := nic.Properties
 		of := &armcompute.VirtualMachineScaleSetUpdateNetworkConfigurationProperties{
 			Primary: p.Primary, EnableAcceleratedNetworking: p.EnableAcceleratedNetworking, EnableIPForwarding: p.EnableIPForwarding,
+			DeleteOption: p.DeleteOption,
 		}
 		for _, a := range p.IPConfigurations {
 			of.IPConfigurations = append(of.IPConfigurations, &armcompute.VirtualMachineScaleSetUpdateIPConfiguration{

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
@@ -23,6 +24,9 @@ const (
 	publicCloud = "AzurePublicCloud"
 )
 
+// armSize is how the sizes with ARM processors are named: by the letter p behind the number of their CPUs.
+var armSize = regexp.MustCompile(`(?i)^Standard_[A-Z]+\d+(-\d+)?[a-z]*p[a-z]*(_|$)`)
+
 // extensions of machines, in the order of the specification, which is the order in which Azure runs them.
 func (in Input) extensions() []*armcompute.VirtualMachineScaleSetExtension {
 	out := []*armcompute.VirtualMachineScaleSetExtension{}
@@ -36,7 +40,7 @@ func (in Input) extensions() []*armcompute.VirtualMachineScaleSetExtension {
 	switch {
 	case in.Source.Pool.Windows():
 		name, command = "CAPZ.Windows.Bootstrapping", bootstrapWindows
-	case strings.EqualFold(capability(in.Size, "CpuArchitectureType"), "Arm64"):
+	case armSize.MatchString(in.Source.Pool.Template.VMSize):
 		version = "1.1"
 	}
 	return append(out, extension(name, bootstrapPublisher, version, nil, map[string]string{"commandToExecute": command}))

@@ -45,7 +45,9 @@ func Name(owner cloud.Owner, osType azurev1.OSType) (string, error) {
 // computerPrefix is what the machines' host names begin with, which have no dots.
 func computerPrefix(name string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(name) }
 
-func isWindows(osType azurev1.OSType) bool { return strings.EqualFold(string(osType), string(azurev1.WindowsOS)) }
+func isWindows(osType azurev1.OSType) bool {
+	return strings.EqualFold(string(osType), string(azurev1.WindowsOS))
+}
 
 func osName(osType azurev1.OSType) string {
 	if isWindows(osType) {

@@ -20,7 +20,9 @@ func (in Input) network(name string) (*armcompute.VirtualMachineScaleSetNetworkP
 		accelerated := nic.AcceleratedNetworking
 		if accelerated == nil {
 			auto = append(auto, k)
-			accelerated = new(capable(in.Size, "AcceleratedNetworkingEnabled"))
+			if in.Size != nil {
+				accelerated = new(capable(in.Size, "AcceleratedNetworkingEnabled"))
+			}
 		}
 		addresses, err := in.addresses(nic, k)
 		if err != nil {
@@ -28,6 +30,10 @@ func (in Input) network(name string) (*armcompute.VirtualMachineScaleSetNetworkP
 		}
 		of := &armcompute.VirtualMachineScaleSetNetworkConfigurationProperties{
 			EnableAcceleratedNetworking: accelerated, EnableIPForwarding: new(true), IPConfigurations: addresses,
+		}
+		if in.Source.Pool.Flexible() {
+			// There interfaces are objects of their own, which would stay behind.
+			of.DeleteOption = new(armcompute.DeleteOptionsDelete)
 		}
 		if k == 0 {
 			of.Primary = new(true)

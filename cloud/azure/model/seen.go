@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +156,10 @@ func (s seen) identity(kind *armcompute.ResourceIdentityType, ids map[string]*ar
 	put(s, "identity", kind)
 	var list []string
 	for id := range ids {
-		list = append(list, strings.ToLower(id))
+		// Those that are still listed beside another type count for nothing.
+		if kind != nil && strings.Contains(string(*kind), string(armcompute.ResourceIdentityTypeUserAssigned)) {
+			list = append(list, strings.ToLower(id))
+		}
 	}
 	slices.Sort(list)
 	s["identities"] = strings.Join(list, " ")
@@ -346,68 +348,4 @@ func (s seen) nics(list []*armcompute.VirtualMachineScaleSetNetworkConfiguration
 		slices.Sort(addresses)
 		s[name+".addresses"] = strings.Join(addresses, ", ")
 	}
-}
-
-// against are the names in which what is differs from what is wanted, as far as both say something. So nothing that Azure fills in,
-// leaves out, or spells in another way makes a difference.
-func (s seen) against(wanted seen) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if is, ok := s[name]; ok && !strings.EqualFold(is, wanted[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// more are the names of what is there and was not asked for.
-func (s seen) more(wanted seen) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(plain)) {
-		is, there := s[name]
-		if _, asked := wanted[name]; there && !asked && !strings.EqualFold(is, plain[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// judging are the names that everybody spells alike, so that a difference in one of them makes what nobody has told us of another content.
-// The others are for people: a machine must not be replaced because Azure shows something in another way than it was asked for.
-var judging = []string{"size", "image", "plan", "osDisk.size", "osDisk.caching", "dataDisks", "ssh", "security.encryptionAtHost", "security.type", "identities"}
-
-// judged are those of some names that count.
-func judged(names []string) []string {
-	var out []string
-	for _, name := range names {
-		if slices.ContainsFunc(judging, func(of string) bool { return name == of || strings.HasPrefix(name, of+".") }) ||
-			strings.HasPrefix(name, "nics.") && strings.HasSuffix(name, ".addresses") || name == "nics" {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// fieldsOf are the object's fields behind some names, each once.
-func fieldsOf(names []string) []string {
-	var fields []string
-	for _, name := range names {
-		for _, part := range parts {
-			if name == part.name || strings.HasPrefix(name, part.name+".") {
-				fields = append(fields, part.field)
-				break
-			}
-		}
-	}
-	slices.Sort(fields)
-	return slices.Compact(fields)
-}
-
-// content tells apart what is seen where nobody knows what was asked for.
-func (s seen) content() string {
-	text, err := digestOf(map[string]string(s), contentLength)
-	if err != nil {
-		return seenAlgorithm + ":"
-	}
-	return seenAlgorithm + ":" + text
 }

@@ -1,0 +1,71 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// against are the names in which what is differs from what is wanted, as far as both say something. So nothing that Azure fills in,
+// leaves out, or spells in another way makes a difference.
+func (s seen) against(wanted seen) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if is, ok := s[name]; ok && !strings.EqualFold(is, wanted[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// more are the names of what is there and was not asked for.
+func (s seen) more(wanted seen) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(plain)) {
+		is, there := s[name]
+		if _, asked := wanted[name]; there && !asked && !strings.EqualFold(is, plain[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// judging are the names that everybody spells alike, so that a difference in one of them makes what nobody has told us of another content.
+// The others are for people: a machine must not be replaced because Azure shows something in another way than it was asked for.
+var judging = []string{"size", "image", "plan", "osDisk.size", "osDisk.caching", "dataDisks", "ssh", "security.encryptionAtHost", "security.type", "identities"}
+
+// judged are those of some names that count.
+func judged(names []string) []string {
+	var out []string
+	for _, name := range names {
+		if slices.ContainsFunc(judging, func(of string) bool { return name == of || strings.HasPrefix(name, of+".") }) ||
+			strings.HasPrefix(name, "nics.") && strings.HasSuffix(name, ".addresses") || name == "nics" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// fieldsOf are the object's fields behind some names, each once.
+func fieldsOf(names []string) []string {
+	var fields []string
+	for _, name := range names {
+		for _, part := range parts {
+			if name == part.name || strings.HasPrefix(name, part.name+".") {
+				fields = append(fields, part.field)
+				break
+			}
+		}
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// content tells apart what is seen where nobody knows what was asked for.
+func (s seen) content() string {
+	text, err := digestOf(map[string]string(s), contentLength)
+	if err != nil {
+		return seenAlgorithm + ":"
+	}
+	return seenAlgorithm + ":" + text
+}
