@@ -32,6 +32,14 @@ func locationOf(name string) *location {
 	return nil
 }
 
+// Zones are the availability zones of a location; none where there are none, or no such location.
+func Zones(name string) []string {
+	if l := locationOf(name); l != nil {
+		return slices.Clone(zoneNames[:l.zones])
+	}
+	return nil
+}
+
 func locationNames() []string {
 	var out []string
 	for _, l := range locations {

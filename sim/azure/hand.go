@@ -205,8 +205,8 @@ func (c *Cloud) Fail(id, code, message string) error {
 }
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on machines, by their names or
-// UIDs: POST machines/{id}/terminate, stop, start, deallocate or evict; PUT applications, groups and resources, in JSON, are what
-// PutApplication, PutGroup (of the default subscription) and Resource take.
+// UIDs: POST machines/{id}/terminate, stop, start, deallocate or evict; PUT applications, groups, resources and quotas, in JSON, are what
+// PutApplication, PutGroup (of the default subscription), Resource and SetQuota take.
 func (c *Cloud) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }}
 	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict}
@@ -230,6 +230,15 @@ func (c *Cloud) adminHandler() http.Handler {
 		var g Group
 		if decoded(w, r, &g) {
 			done(w, c.PutGroup(c.subscriptions[0].ID, g), http.StatusBadRequest)
+		}
+	})
+	mux.HandleFunc("PUT "+sim.AdminPath+"quotas", func(w http.ResponseWriter, r *http.Request) {
+		var q struct {
+			Location, Family string
+			Limit            int
+		}
+		if decoded(w, r, &q) {
+			done(w, c.SetQuota(q.Location, q.Family, q.Limit), http.StatusBadRequest)
 		}
 	})
 	mux.HandleFunc("PUT "+sim.AdminPath+"resources", func(w http.ResponseWriter, r *http.Request) {
