@@ -8,16 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Groups that the kinds are in, and the version that is stored. v1beta1 is served too, and has the same fields as far as
-// they are read.
+// Groups that the kinds are in, and the versions that they are stored in. The AWS provider's kinds are served in v1beta1 too,
+// and have the same fields as far as they are read; the Azure provider's have no other version than that.
 const (
 	infrastructure = "infrastructure.cluster.x-k8s.io"
 	controlPlane   = "controlplane.cluster.x-k8s.io"
+	first          = "v1beta1"
 	stored         = "v1beta2"
 )
 
 // The kinds, in the version that is stored.
 var (
+	AzureCluster         = schema.GroupVersionKind{Group: infrastructure, Version: first, Kind: "AzureCluster"}
+	AzureClusterIdentity = schema.GroupVersionKind{Group: infrastructure, Version: first, Kind: "AzureClusterIdentity"}
+
 	AWSCluster             = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSCluster"}
 	AWSManagedCluster      = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSManagedCluster"}
 	AWSManagedControlPlane = schema.GroupVersionKind{Group: controlPlane, Version: stored, Kind: "AWSManagedControlPlane"}
@@ -43,9 +47,11 @@ var definitions = []definition{
 	{AWSClusterControllerIdentity, "awsclustercontrolleridentities", "awsci", apiextensionsv1.ClusterScoped, []apiextensionsv1.CustomResourceColumnDefinition{age}},
 	{AWSClusterRoleIdentity, "awsclusterroleidentities", "awsri", apiextensionsv1.ClusterScoped, []apiextensionsv1.CustomResourceColumnDefinition{age}},
 	{AWSClusterStaticIdentity, "awsclusterstaticidentities", "awssi", apiextensionsv1.ClusterScoped, []apiextensionsv1.CustomResourceColumnDefinition{age}},
+	{AzureCluster, "azureclusters", "", apiextensionsv1.NamespaceScoped, azureColumns},
+	{AzureClusterIdentity, "azureclusteridentities", "", apiextensionsv1.NamespaceScoped, []apiextensionsv1.CustomResourceColumnDefinition{identityType, age}},
 }
 
-// Columns of the AWS provider's own definitions.
+// Columns of the providers' own definitions.
 var (
 	cluster        = apiextensionsv1.CustomResourceColumnDefinition{Name: "Cluster", Type: "string", JSONPath: `.metadata.labels.cluster\.x-k8s\.io/cluster-name`}
 	ready          = apiextensionsv1.CustomResourceColumnDefinition{Name: "Ready", Type: "string", JSONPath: ".status.ready"}
@@ -54,9 +60,14 @@ var (
 	version        = apiextensionsv1.CustomResourceColumnDefinition{Name: "Version", Type: "string", JSONPath: ".status.version"}
 	age            = apiextensionsv1.CustomResourceColumnDefinition{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}
 	clusterColumns = []apiextensionsv1.CustomResourceColumnDefinition{cluster, ready, vpc, endpoint, age}
+	identityType   = apiextensionsv1.CustomResourceColumnDefinition{Name: "Type", Type: "string", JSONPath: ".spec.type"}
+	azureColumns   = []apiextensionsv1.CustomResourceColumnDefinition{cluster, ready,
+		{Name: "Resource Group", Type: "string", JSONPath: ".spec.resourceGroup", Priority: 1},
+		{Name: "SubscriptionID", Type: "string", JSONPath: ".spec.subscriptionID", Priority: 1},
+		{Name: "Location", Type: "string", JSONPath: ".spec.location", Priority: 1}, endpoint, age}
 )
 
-// Definitions are those of all kinds, each with the contract that the AWS provider's own definition carries.
+// Definitions are those of all kinds, each with the contract that its provider's own definition carries.
 func Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	all := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(definitions))
 	for _, d := range definitions {
@@ -74,17 +85,25 @@ func (d definition) object() *apiextensionsv1.CustomResourceDefinition {
 			AdditionalPrinterColumns: d.columns,
 		}
 	}
+	contract, versions := "v1beta1_v1beta2", []apiextensionsv1.CustomResourceDefinitionVersion{served(first, false), served(stored, true)}
+	if d.kind.Version == first {
+		contract, versions = first, []apiextensionsv1.CustomResourceDefinitionVersion{served(first, true)}
+	}
+	var short []string
+	if d.shortName != "" {
+		short = []string{d.shortName}
+	}
 	return &apiextensionsv1.CustomResourceDefinition{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   d.plural + "." + d.kind.Group,
-			Labels: map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1_v1beta2"},
+			Labels: map[string]string{"cluster.x-k8s.io/v1beta1": contract},
 		},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: d.kind.Group, Scope: d.scope,
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: d.kind.Kind, ListKind: d.kind.Kind + "List", Plural: d.plural,
-				Singular: strings.ToLower(d.kind.Kind), ShortNames: []string{d.shortName}, Categories: []string{"cluster-api"}},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{served("v1beta1", false), served(stored, true)},
+				Singular: strings.ToLower(d.kind.Kind), ShortNames: short, Categories: []string{"cluster-api"}},
+			Versions: versions,
 		},
 	}
 }

@@ -43,7 +43,7 @@ func TestConversion(t *testing.T) {
 			for kind, spec := range seen {
 				checkConversion(t, kind, spec, tc.wantStrategy, tc.wantServed)
 			}
-			for _, kind := range []string{"Cluster", "MachinePool", "KubeadmConfig", "AWSMachinePool", "LocalControlPlane", "AWSCluster", "AWSManagedCluster", "AWSManagedControlPlane", "AWSClusterStaticIdentity"} {
+			for _, kind := range []string{"Cluster", "MachinePool", "KubeadmConfig", "AWSMachinePool", "LocalControlPlane", "AWSCluster", "AWSManagedCluster", "AWSManagedControlPlane", "AWSClusterStaticIdentity", "AzureCluster", "AzureClusterIdentity"} {
 				if _, ok := seen[kind]; !ok {
 					t.Errorf("want a definition of %s, got none", kind)
 				}
