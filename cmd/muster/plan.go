@@ -69,6 +69,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
   muster plan machinepool/workers
   muster plan machinepool/workers -n team-a --set spec.template.spec.version=v1.36.3
   muster plan machinepool/workers --set spec.awsLaunchTemplate.instanceType=m5.xlarge -o json
+  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3
   muster plan awsmachinepool/workers --set 'metadata.annotations[muster.dev/restart-now]=new kernel'`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -170,7 +171,7 @@ func (p *planner) manifests() ([]*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	if p.simulated {
-		objects, err = parse(sources)
+		objects, err = parse(simulatedClouds, sources)
 	} else {
 		objects, err = seed.Plain(sources)
 	}
@@ -244,11 +245,11 @@ func reachSimulated(rules *clientcmd.ClientConfigLoadingRules) (bool, error) {
 	return false, nil
 }
 
-// only makes these settings of AWS's SDKs the only ones of this process.
+// only makes these settings of the clouds' SDKs the only ones of this process.
 func only(settings []string) error {
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
-		if !strings.HasPrefix(name, "AWS_") {
+		if !world.OfCloud(name) {
 			continue
 		}
 		if err := os.Unsetenv(name); err != nil {

@@ -3,8 +3,12 @@
 package awsnetwork
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/muster-project/muster/local/fields"
 )
 
 // Network is what the account holds in a region.
@@ -23,12 +27,6 @@ type Subnet struct {
 	Public bool
 }
 
-// Field is a value and where it belongs in an object.
-type Field struct {
-	Value any
-	Path  []string
-}
-
 // FillSpec sets what the object leaves open. What a person has written stays.
 func (n Network) FillSpec(o *unstructured.Unstructured, endpoint clusterv1.APIEndpoint) error {
 	subnets := []any{}
@@ -37,18 +35,21 @@ func (n Network) FillSpec(o *unstructured.Unstructured, endpoint clusterv1.APIEn
 			"id": s.ID, "resourceID": s.ID, "availabilityZone": s.Zone, "cidrBlock": s.CIDR, "isPublic": s.Public, "zoneType": "availability-zone",
 		})
 	}
-	fields := []Field{
-		{n.Region, []string{"spec", "region"}},
-		{n.VPC, []string{"spec", "network", "vpc", "id"}},
-		{subnets, []string{"spec", "network", "subnets"}},
+	known := []fields.Field{
+		{Value: n.Region, Path: []string{"spec", "region"}},
+		{Value: n.VPC, Path: []string{"spec", "network", "vpc", "id"}},
+		{Value: subnets, Path: []string{"spec", "network", "subnets"}},
 	}
 	if endpoint.IsValid() {
-		fields = append(fields,
-			Field{endpoint.Host, []string{"spec", "controlPlaneEndpoint", "host"}},
-			Field{int64(endpoint.Port), []string{"spec", "controlPlaneEndpoint", "port"}})
+		known = append(known,
+			fields.Field{Value: endpoint.Host, Path: []string{"spec", "controlPlaneEndpoint", "host"}},
+			fields.Field{Value: int64(endpoint.Port), Path: []string{"spec", "controlPlaneEndpoint", "port"}})
 	}
-	return Fill(o, fields...)
+	return fields.Fill(o, known...)
 }
+
+// Make makes nothing: the account holds its network from the start.
+func (n Network) Make(context.Context, *unstructured.Unstructured) error { return nil }
 
 // FillStatus says that the network is ready.
 func (n Network) FillStatus(o *unstructured.Unstructured) error {
@@ -57,53 +58,8 @@ func (n Network) FillStatus(o *unstructured.Unstructured) error {
 		domains[s.Zone] = map[string]any{"controlPlane": true}
 	}
 	groups := map[string]any{"node": map[string]any{"id": n.NodeSecurityGroup, "name": "node"}}
-	return Set(o,
-		Field{true, []string{"status", "ready"}},
-		Field{domains, []string{"status", "failureDomains"}},
-		Field{groups, []string{"status", "networkStatus", "securityGroups"}})
-}
-
-// Set writes fields whatever they were. A status of null counts as none.
-func Set(o *unstructured.Unstructured, fields ...Field) error {
-	if v, ok := o.Object["status"]; ok && v == nil {
-		delete(o.Object, "status")
-	}
-	for _, f := range fields {
-		if err := unstructured.SetNestedField(o.Object, f.Value, f.Path...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Fill writes fields that are not there or hold nothing.
-func Fill(o *unstructured.Unstructured, fields ...Field) error {
-	for _, f := range fields {
-		found, ok, err := unstructured.NestedFieldNoCopy(o.Object, f.Path...)
-		if err != nil {
-			return err
-		}
-		if ok && !isEmpty(found) {
-			continue
-		}
-		if err := unstructured.SetNestedField(o.Object, f.Value, f.Path...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func isEmpty(v any) bool {
-	switch x := v.(type) {
-	case nil:
-		return true
-	case string:
-		return x == ""
-	case int64:
-		return x == 0
-	case []any:
-		return len(x) == 0
-	default:
-		return false
-	}
+	return fields.Set(o,
+		fields.Field{Value: true, Path: []string{"status", "ready"}},
+		fields.Field{Value: domains, Path: []string{"status", "failureDomains"}},
+		fields.Field{Value: groups, Path: []string{"status", "networkStatus", "securityGroups"}})
 }

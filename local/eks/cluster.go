@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/local/fields"
 	"github.com/muster-project/muster/local/foreign"
 )
 
@@ -77,9 +77,9 @@ func (r *Clusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 // fill writes what does not fit yet.
 func (r *Clusters) fill(ctx context.Context, found *unstructured.Unstructured, endpoint clusterv1.APIEndpoint, plane *unstructured.Unstructured) error {
 	filled := found.DeepCopy()
-	if err := awsnetwork.Fill(filled,
-		awsnetwork.Field{Value: endpoint.Host, Path: []string{"spec", "controlPlaneEndpoint", "host"}},
-		awsnetwork.Field{Value: int64(endpoint.Port), Path: []string{"spec", "controlPlaneEndpoint", "port"}}); err != nil {
+	if err := fields.Fill(filled,
+		fields.Field{Value: endpoint.Host, Path: []string{"spec", "controlPlaneEndpoint", "host"}},
+		fields.Field{Value: int64(endpoint.Port), Path: []string{"spec", "controlPlaneEndpoint", "port"}}); err != nil {
 		return err
 	}
 	if !equality.Semantic.DeepEqual(found.Object, filled.Object) {
@@ -92,9 +92,9 @@ func (r *Clusters) fill(ctx context.Context, found *unstructured.Unstructured, e
 		return err
 	}
 	ready := filled.DeepCopy()
-	if err := awsnetwork.Set(ready,
-		awsnetwork.Field{Value: true, Path: []string{"status", "ready"}},
-		awsnetwork.Field{Value: domains, Path: []string{"status", "failureDomains"}}); err != nil {
+	if err := fields.Set(ready,
+		fields.Field{Value: true, Path: []string{"status", "ready"}},
+		fields.Field{Value: domains, Path: []string{"status", "failureDomains"}}); err != nil {
 		return err
 	}
 	if equality.Semantic.DeepEqual(filled.Object, ready.Object) {

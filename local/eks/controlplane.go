@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/local/fields"
 	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/workload"
 )
@@ -198,7 +199,7 @@ func (r *ControlPlanes) fill(ctx context.Context, plane *unstructured.Unstructur
 		if err := network.FillSpec(o, clusterv1.APIEndpoint{}); err != nil {
 			return err
 		}
-		return awsnetwork.Fill(o, awsnetwork.Field{Value: defaultName(o), Path: []string{"spec", "eksClusterName"}})
+		return fields.Fill(o, fields.Field{Value: defaultName(o), Path: []string{"spec", "eksClusterName"}})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/local/fields"
 )
 
 // conditions of a control plane: the summary, EKS's own part, and what core mirrors to the Cluster.
@@ -20,10 +21,10 @@ func available(o *unstructured.Unstructured, network awsnetwork.Network, eksVers
 	if err := network.FillStatus(o); err != nil {
 		return err
 	}
-	if err := awsnetwork.Set(o,
-		awsnetwork.Field{Value: true, Path: []string{"status", "initialized"}},
-		awsnetwork.Field{Value: true, Path: []string{"status", "externalManagedControlPlane"}},
-		awsnetwork.Field{Value: "v" + eksVersion, Path: []string{"status", "version"}}); err != nil {
+	if err := fields.Set(o,
+		fields.Field{Value: true, Path: []string{"status", "initialized"}},
+		fields.Field{Value: true, Path: []string{"status", "externalManagedControlPlane"}},
+		fields.Field{Value: "v" + eksVersion, Path: []string{"status", "version"}}); err != nil {
 		return err
 	}
 	return mark(o, "True", "Available", "")
@@ -31,7 +32,7 @@ func available(o *unstructured.Unstructured, network awsnetwork.Network, eksVers
 
 // unavailable says why it does not.
 func unavailable(o *unstructured.Unstructured, why error) error {
-	if err := awsnetwork.Set(o, awsnetwork.Field{Value: false, Path: []string{"status", "ready"}}); err != nil {
+	if err := fields.Set(o, fields.Field{Value: false, Path: []string{"status", "ready"}}); err != nil {
 		return err
 	}
 	return mark(o, "False", "EKSControlPlaneReconciliationFailed", why.Error())

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,11 +25,12 @@ import (
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/awscluster"
+	"github.com/muster-project/muster/local/azurenetwork"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/controlplane"
 	"github.com/muster-project/muster/local/eks"
 	"github.com/muster-project/muster/local/foreign"
+	"github.com/muster-project/muster/local/infracluster"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -49,6 +51,7 @@ func RunAPIServers(ctx context.Context, args []string) error {
 	dir := f.String("dir", "", "directory of the world")
 	port := f.Int("port", 0, "port of the management cluster")
 	awsPort := f.Int("aws-port", 0, "port of the simulated AWS")
+	azurePort := f.Int("azure-port", 0, "port of the simulated Azure")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -56,11 +59,11 @@ func RunAPIServers(ctx context.Context, args []string) error {
 		debug.SetGCPercent(collectAt)
 	}
 	l := layout(*dir)
-	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port, *awsPort) })
+	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port, *awsPort, *azurePort) })
 }
 
 // serveAPI runs the store and everything on it.
-func (l layout) serveAPI(ctx context.Context, port, awsPort int) error {
+func (l layout) serveAPI(ctx context.Context, port, awsPort, azurePort int) error {
 	etcd, err := apiserver.StartEtcd(l.path("etcd"))
 	if err != nil {
 		return err
@@ -94,15 +97,23 @@ func (l layout) serveAPI(ctx context.Context, port, awsPort int) error {
 		case <-ctx.Done():
 		}
 	}()
-	err = l.reconcile(ctx, management.Config, servers, eks.HTTP{Endpoint: "http://" + loopback(awsPort)})
+	err = l.reconcile(ctx, management.Config, servers, owners{
+		eks: eks.HTTP{Endpoint: "http://" + loopback(awsPort)}, azure: azurenetwork.HTTP{Endpoint: "http://" + loopback(azurePort)},
+	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	return err
 }
 
+// owners speak with the simulated clouds as those who own them.
+type owners struct {
+	eks   eks.Registry
+	azure azurenetwork.Maker
+}
+
 // reconcile runs the controllers that have to live where the API servers do, once their kinds are there.
-func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers, registry eks.Registry) error {
+func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers, clouds owners) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, localv1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -110,7 +121,7 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 		}
 	}
 	if err := untilServed(ctx, config, clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane"),
-		foreign.AWSCluster, foreign.AWSManagedCluster, foreign.AWSManagedControlPlane); err != nil {
+		foreign.AWSCluster, foreign.AWSManagedCluster, foreign.AWSManagedControlPlane, foreign.AzureCluster); err != nil {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -121,7 +132,7 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 	if err != nil {
 		return fmt.Errorf("make the manager of control planes: %w", err)
 	}
-	for _, c := range l.controlPlanes(mgr.GetClient(), servers, registry) {
+	for _, c := range l.controlPlanes(mgr.GetClient(), servers, clouds) {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return err
 		}
@@ -135,12 +146,13 @@ type reconciler interface {
 }
 
 // controlPlanes are the reconcilers of all kinds of control planes, and of the infrastructure that goes with them.
-func (l layout) controlPlanes(c client.Client, servers *workload.Servers, registry eks.Registry) []reconciler {
+func (l layout) controlPlanes(c client.Client, servers *workload.Servers, clouds owners) []reconciler {
 	publisher := &workload.Publisher{Client: c, KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
 	return []reconciler{
 		&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher},
-		&awscluster.Reconciler{Client: c, Network: network},
-		&eks.ControlPlanes{Client: c, Servers: servers, Publisher: publisher, Network: network, Registry: registry},
+		&infracluster.Reconciler{Client: c, Kind: foreign.AWSCluster, Network: awsNetworkOf},
+		&infracluster.Reconciler{Client: c, Kind: foreign.AzureCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return azureNetwork(clouds.azure) }},
+		&eks.ControlPlanes{Client: c, Servers: servers, Publisher: publisher, Network: awsNetwork, Registry: clouds.eks},
 		&eks.Clusters{Client: c},
 	}
 }

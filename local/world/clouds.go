@@ -6,19 +6,27 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"slices"
+	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/muster-project/muster/local/awsnetwork"
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws"
+	simaws "github.com/muster-project/muster/sim/aws"
+	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/nodes"
 )
+
+// Names of the clouds that are simulated.
+const (
+	aws   = "aws"
+	azure = "azure"
+)
+
+// Clouds are the names of all clouds that can be simulated.
+func Clouds() []string { return []string{aws, azure} }
 
 const (
 	// headerLimit bounds how long a client may take to send the head of a request.
@@ -32,49 +40,129 @@ const (
 func RunClouds(ctx context.Context, args []string) error {
 	f := pflag.NewFlagSet(cloudsName, pflag.ContinueOnError)
 	dir := f.String("dir", "", "directory of the world")
-	port := f.Int("aws-port", 0, "port of the simulated AWS")
+	clouds := f.StringSlice("clouds", Clouds(), "clouds to simulate")
+	at := places{}
+	f.IntVar(&at.AWS, "aws-port", 0, "port of the simulated AWS")
+	f.IntVar(&at.Azure, "azure-port", 0, "port of the simulated Azure")
 	speed := f.Float64("speed", 0, "how much faster than life machines come, boot and go")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	l := layout(*dir)
-	return process(ctx, cloudsName, l, func(ctx context.Context) error { return l.simulate(ctx, *port, *speed) })
+	return process(ctx, cloudsName, l, func(ctx context.Context) error {
+		return Simulate(ctx, Simulated{Dir: l.path("sim"), Clouds: *clouds, Speed: *speed, Listen: func(cloud string) (net.Listener, error) {
+			return net.Listen("tcp", loopback(at.of(cloud)))
+		}})
+	})
 }
 
-// simulate serves the simulated clouds until ctx ends.
-func (l layout) simulate(ctx context.Context, port int, speed float64) (err error) {
-	listener, err := net.Listen("tcp", loopback(port))
-	if err != nil {
-		return fmt.Errorf("listen for the simulated AWS: %w", err)
+// of is the port of a cloud.
+func (p places) of(cloud string) int {
+	if cloud == azure {
+		return p.Azure
 	}
-	// Machines that ran before are on again before the cloud answers them.
-	var cloud *aws.Server
-	answers := make(chan struct{})
-	fleet := nodes.New(nodes.Options{Dir: l.path("sim", "machines"), Speed: speed, Fetch: func(ctx context.Context, m sim.Machine, source string) ([]byte, error) {
-		select {
-		case <-answers:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		content, err := cloud.Fetch(ctx, m, source)
-		if err != nil {
-			err = fmt.Errorf("%w: %w", nodes.ErrRefused, err)
-		}
-		return content, err
-	}})
+	return p.AWS
+}
+
+// Simulated says which clouds are served, and how.
+type Simulated struct {
+	// Dir keeps what the clouds hold, a folder for each and one for the machines; empty keeps it in memory.
+	Dir string
+	// Clouds by name.
+	Clouds []string
+	// Speed is how much faster than life machines come, boot and go; zero means the simulators' default.
+	Speed float64
+	// Listen opens where a cloud is served.
+	Listen func(cloud string) (net.Listener, error)
+}
+
+// simulator is one cloud.
+type simulator interface {
+	http.Handler
+	Close() error
+}
+
+// Simulate serves simulated clouds, and runs their machines, until ctx ends.
+func Simulate(ctx context.Context, s Simulated) (err error) {
+	from := &sources{answers: make(chan struct{})}
+	// Machines that ran before are on again before their cloud answers them.
+	fleet := nodes.New(nodes.Options{Dir: s.sub("machines"), Speed: s.Speed, Fetch: from.fetch})
 	defer fleet.Close()
-	cloud, err = aws.New(aws.Options{Dir: l.path("sim", "aws"), Speed: speed, Guests: fleet})
-	if err != nil {
-		return errors.Join(fmt.Errorf("simulate AWS: %w", err), listener.Close())
+	group, ctx := errgroup.WithContext(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		cancel()
+		err = errors.Join(err, group.Wait())
+	}()
+	for _, name := range s.Clouds {
+		listener, err := s.Listen(name)
+		if err != nil {
+			return fmt.Errorf("listen for the simulated %s: %w", name, err)
+		}
+		cloud, err := s.open(name, fleet, from)
+		if err != nil {
+			return errors.Join(fmt.Errorf("simulate %s: %w", name, err), listener.Close())
+		}
+		group.Go(func() error { return errors.Join(serve(ctx, listener, cloud), cloud.Close()) })
 	}
-	defer func() { err = errors.Join(err, cloud.Close()) }()
-	close(answers)
-	server := &http.Server{Handler: cloud, ReadHeaderTimeout: headerLimit}
+	close(from.answers)
+	<-ctx.Done()
+	return nil
+}
+
+// sub is a folder below the one that keeps everything; empty when nothing is kept.
+func (s Simulated) sub(name string) string {
+	if s.Dir == "" {
+		return ""
+	}
+	return filepath.Join(s.Dir, name)
+}
+
+// open starts a cloud.
+func (s Simulated) open(name string, fleet *nodes.Fleet, from *sources) (simulator, error) {
+	if name == azure {
+		return simazure.New(simazure.Options{Dir: s.sub(azure), Speed: s.Speed, Guests: fleet})
+	}
+	cloud, err := simaws.New(simaws.Options{Dir: s.sub(aws), Speed: s.Speed, Guests: fleet})
+	if err != nil {
+		return nil, err
+	}
+	from.aws = cloud
+	return cloud, nil
+}
+
+// sources are where machines find what their user data points to.
+type sources struct {
+	aws *simaws.Server
+	// answers is closed when all clouds are there.
+	answers chan struct{}
+}
+
+// fetch gets something for a machine as its own cloud lets it.
+func (s *sources) fetch(ctx context.Context, m sim.Machine, source string) ([]byte, error) {
+	select {
+	case <-s.answers:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if m.Cloud != aws {
+		return nil, fmt.Errorf("%w: nothing on the simulated %s gives %s", nodes.ErrRefused, m.Cloud, source)
+	}
+	content, err := s.aws.Fetch(ctx, m, source)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", nodes.ErrRefused, err)
+	}
+	return content, err
+}
+
+// serve answers on listener until ctx ends.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: headerLimit}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("serve the simulated AWS: %w", err)
+		return fmt.Errorf("serve a simulated cloud: %w", err)
 	case <-ctx.Done():
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
 		defer cancel()
@@ -83,35 +171,3 @@ func (l layout) simulate(ctx context.Context, port int, speed float64) (err erro
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-
-// network is what the simulated account holds. Only its own region has a network that is known beforehand.
-func network(region string) awsnetwork.Network {
-	a := aws.DefaultAccount()
-	if region != "" && region != a.Region {
-		return awsnetwork.Network{Region: region}
-	}
-	n := awsnetwork.Network{Region: a.Region, VPC: a.Network.VPCID, NodeSecurityGroup: a.Network.NodeSecurityGroupID}
-	for _, s := range a.Network.Subnets {
-		n.Subnets = append(n.Subnets, awsnetwork.Subnet{ID: s.ID, Zone: s.Zone, CIDR: s.CIDR, Public: s.Public})
-	}
-	return n
-}
-
-// cloudEnvironment are the settings with which AWS's SDKs and tools reach the simulated account.
-func (p places) cloudEnvironment() []string {
-	a := aws.DefaultAccount()
-	return []string{
-		"AWS_ENDPOINT_URL=http://" + loopback(p.AWS),
-		"AWS_REGION=" + a.Region,
-		"AWS_ACCESS_KEY_ID=" + a.AccessKeyID,
-		"AWS_SECRET_ACCESS_KEY=" + a.SecretAccessKey,
-	}
-}
-
-// controllersEnvironment is that of this process with the simulated account in place of whatever account it names: a
-// local world never reaches a real one.
-func (p places) controllersEnvironment() []string {
-	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "AWS_") })
-	return append(append(env, p.cloudEnvironment()...),
-		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
-}

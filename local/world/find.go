@@ -1,15 +1,13 @@
 package world
 
-import (
-	"os"
-	"path/filepath"
-)
+import "path/filepath"
 
 // Kubeconfig is the file with the administrator's kubeconfig of the management cluster of the world in a directory.
 func Kubeconfig(dir string) string { return layout(dir).kubeconfig() }
 
-// CloudsOf are the settings, each NAME=value, with which the clouds of a world are reached by whoever was given its kubeconfig,
-// and nothing else of their kind: a world never reaches a real account. It is false for a kubeconfig that is not a world's.
+// CloudsOf are the settings, each NAME=value, with which the clouds of a world are reached by whoever was given its kubeconfig, with
+// no other setting of any cloud beside them (OfCloud): a world never reaches a real account. It is false for a kubeconfig that is
+// not a world's.
 func CloudsOf(kubeconfig string) (settings []string, ok bool, err error) {
 	l := layout(filepath.Dir(kubeconfig))
 	if filepath.Base(l.kubeconfig()) != filepath.Base(kubeconfig) {
@@ -19,6 +17,5 @@ func CloudsOf(kubeconfig string) (settings []string, ok bool, err error) {
 	if err != nil || p.AWS == 0 {
 		return nil, false, err
 	}
-	return append(p.cloudEnvironment(),
-		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true"), true, nil
+	return append(p.cloudEnvironment(Clouds()), nowhereElse()...), true, nil
 }

@@ -76,6 +76,7 @@ type places struct {
 	Webhook   int `json:"webhook"`
 	Health    int `json:"health"`
 	AWS       int `json:"aws"`
+	Azure     int `json:"azure"`
 }
 
 // places finds the ports again or chooses them. A port that is wanted, or that kubeconfigs lead to, has to be free;
@@ -93,8 +94,8 @@ func (l layout) places(apiServer int) (places, error) {
 			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", p.APIServer, err)
 		}
 	}
-	taken := map[int]bool{p.APIServer: true, p.Webhook: true, p.Health: true, p.AWS: true}
-	for name, port := range map[string]*int{"apiserver": &p.APIServer, "webhook": &p.Webhook, "health": &p.Health, "aws": &p.AWS} {
+	taken := map[int]bool{p.APIServer: true, p.Webhook: true, p.Health: true, p.AWS: true, p.Azure: true}
+	for name, port := range map[string]*int{"apiserver": &p.APIServer, "webhook": &p.Webhook, "health": &p.Health, aws: &p.AWS, azure: &p.Azure} {
 		if *port == 0 || (port != &p.APIServer && ports.Free(*port) != nil) {
 			if *port, err = ports.Pick(l.path(name), taken); err != nil {
 				return p, err

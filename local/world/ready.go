@@ -72,11 +72,16 @@ func (w *World) apiReady(ctx context.Context) error {
 }
 
 func (w *World) cloudsReady(ctx context.Context) error {
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", loopback(w.places.AWS))
-	if err != nil {
-		return err
+	for _, cloud := range w.clouds {
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", loopback(w.places.of(cloud)))
+		if err != nil {
+			return err
+		}
+		if err := c.Close(); err != nil {
+			return err
+		}
 	}
-	return c.Close()
+	return nil
 }
 
 func (w *World) controllersReady(ctx context.Context) error {

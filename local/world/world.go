@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ type Options struct {
 	Dir string
 	// Port of the management cluster's API server; zero takes the one that Dir had, or a free one.
 	Port int
-	// Clouds to simulate; there is one, "aws", which is also what none means.
+	// Clouds to simulate, of those that there are; none means all of them.
 	Clouds []string
 	// Speed is how much faster than life machines come, boot and go; zero means the simulators' default.
 	Speed float64
@@ -45,6 +46,7 @@ type Options struct {
 // World is a running local world.
 type World struct {
 	dir    layout
+	clouds []string
 	places places
 	config *rest.Config
 	lock   *fileutil.LockedFile
@@ -70,7 +72,7 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &World{dir: layout(o.Dir), done: make(chan struct{})}
+	w := &World{dir: layout(o.Dir), clouds: o.Clouds, done: make(chan struct{})}
 	if err := w.open(o); err != nil {
 		return nil, err
 	}
@@ -82,9 +84,12 @@ func Start(ctx context.Context, o Options) (*World, error) {
 
 // check fills in what is left open and refuses what makes no sense.
 func (o *Options) check() error {
+	if len(o.Clouds) == 0 {
+		o.Clouds = Clouds()
+	}
 	for _, c := range o.Clouds {
-		if c != "aws" {
-			return fmt.Errorf("want a cloud that can be simulated (aws), found %q", c)
+		if !slices.Contains(Clouds(), c) {
+			return fmt.Errorf("want a cloud that can be simulated (%s), found %q", strings.Join(Clouds(), ", "), c)
 		}
 	}
 	if o.Dir == "" {
@@ -134,8 +139,9 @@ func (w *World) open(o Options) error {
 // start starts the children, each when what it needs is there.
 func (w *World) start(ctx context.Context, o Options) error {
 	dir := []string{"--dir", o.Dir}
-	w.add(o, apiServersName, os.Environ(), append(dir, "--port", strconv.Itoa(w.places.APIServer), "--aws-port", strconv.Itoa(w.places.AWS))...)
-	w.add(o, cloudsName, os.Environ(), append(dir, "--aws-port", strconv.Itoa(w.places.AWS), "--speed", strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
+	dir = append(dir, "--aws-port", strconv.Itoa(w.places.AWS), "--azure-port", strconv.Itoa(w.places.Azure))
+	w.add(o, apiServersName, os.Environ(), append(slices.Clone(dir), "--port", strconv.Itoa(w.places.APIServer))...)
+	w.add(o, cloudsName, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--speed", strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
 	if err := w.until(ctx, "the management API server", w.apiReady); err != nil {
 		return err
 	}
@@ -146,7 +152,7 @@ func (w *World) start(ctx context.Context, o Options) error {
 	if err := w.install(ctx, webhook); err != nil {
 		return err
 	}
-	w.add(o, controllersName, w.places.controllersEnvironment(), append(dir, "--webhook-port", strconv.Itoa(w.places.Webhook),
+	w.add(o, controllersName, w.places.controllersEnvironment(), append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places.Webhook),
 		"--health-port", strconv.Itoa(w.places.Health), "--token-ttl", o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
 	if err := w.until(ctx, "the simulated clouds", w.cloudsReady); err != nil {
 		return err
@@ -232,7 +238,7 @@ func (w *World) ClusterKubeconfig(namespace, name string) string {
 func (w *World) Config() *rest.Config { return rest.CopyConfig(w.config) }
 
 // CloudEnvironment are settings, each NAME=value, with which SDKs and tools of the clouds reach the simulated ones.
-func (w *World) CloudEnvironment() []string { return w.places.cloudEnvironment() }
+func (w *World) CloudEnvironment() []string { return w.places.cloudEnvironment(w.clouds) }
 
 // readConfig reads the kubeconfig that the API servers have written.
 func (w *World) readConfig() (*rest.Config, error) {

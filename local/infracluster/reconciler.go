@@ -1,4 +1,4 @@
-package awscluster
+package infracluster
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -16,48 +17,57 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/muster-project/muster/local/awsnetwork"
-	"github.com/muster-project/muster/local/foreign"
 )
 
-// Reconciler makes every AWSCluster ready.
+// Reconciler makes every infrastructure cluster of one kind ready.
 type Reconciler struct {
 	// Client of the management cluster.
 	Client client.Client
-	// Network in a region, which fills in what an object leaves open. The empty region means the account's own.
-	Network func(region string) awsnetwork.Network
+	// Kind of the infrastructure clusters.
+	Kind schema.GroupVersionKind
+	// Network that an object stands for.
+	Network func(o *unstructured.Unstructured) Network
+}
+
+// Network is what the cloud holds for one cluster.
+type Network interface {
+	// FillSpec sets what the object leaves open, the endpoint when there is one. What a person has written stays.
+	FillSpec(o *unstructured.Unstructured, endpoint clusterv1.APIEndpoint) error
+	// Make has the cloud hold what the object, filled in, names. It is asked again and again.
+	Make(ctx context.Context, o *unstructured.Unstructured) error
+	// FillStatus says that the network is ready.
+	FillStatus(o *unstructured.Unstructured) error
 }
 
 // SetupWithManager adds the reconciler to a manager.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
-		For(newObject()).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(toInfrastructure)).
+		For(r.newObject()).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.toInfrastructure)).
 		Complete(r)
 	if err != nil {
-		return fmt.Errorf("set up the controller of AWSClusters: %w", err)
+		return fmt.Errorf("set up the controller of %ss: %w", r.Kind.Kind, err)
 	}
 	return nil
 }
 
-func newObject() *unstructured.Unstructured {
+func (r *Reconciler) newObject() *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(foreign.AWSCluster)
+	o.SetGroupVersionKind(r.Kind)
 	return o
 }
 
-func toInfrastructure(_ context.Context, o client.Object) []reconcile.Request {
+func (r *Reconciler) toInfrastructure(_ context.Context, o client.Object) []reconcile.Request {
 	c, ok := o.(*clusterv1.Cluster)
-	if !ok || c.Spec.InfrastructureRef.Kind != foreign.AWSCluster.Kind {
+	if !ok || c.Spec.InfrastructureRef.Kind != r.Kind.Kind {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.InfrastructureRef.Name}}}
 }
 
-// Reconcile fills in one AWSCluster and says that it is ready.
+// Reconcile fills in one infrastructure cluster and says that it is ready.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	found := newObject()
+	found := r.newObject()
 	if err := r.Client.Get(ctx, req.NamespacedName, found); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -76,11 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // fill fills in the specification and, once the control plane is there, the status. What fits already is not written.
 func (r *Reconciler) fill(ctx context.Context, found *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
-	region, _, err := unstructured.NestedString(found.Object, "spec", "region")
-	if err != nil {
-		return err
-	}
-	network := r.Network(region)
+	network := r.Network(found)
 	filled := found.DeepCopy()
 	if err := network.FillSpec(filled, cluster.Spec.ControlPlaneEndpoint); err != nil {
 		return err
@@ -92,6 +98,9 @@ func (r *Reconciler) fill(ctx context.Context, found *unstructured.Unstructured,
 	}
 	if awaitsControlPlane(cluster) {
 		return nil
+	}
+	if err := network.Make(ctx, filled); err != nil {
+		return err
 	}
 	ready := filled.DeepCopy()
 	if err := network.FillStatus(ready); err != nil {

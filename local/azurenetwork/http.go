@@ -1,0 +1,90 @@
+package azurenetwork
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// callLimit bounds one call of the simulator, which answers at once or is away.
+	callLimit = 10 * time.Second
+	// answerLimit bounds what is read of a refusal.
+	answerLimit = 4 << 10
+)
+
+// HTTP is the simulated Azure of another process, spoken to as its owner.
+type HTTP struct {
+	// Endpoint of the simulated Resource Manager: http://127.0.0.1:4567.
+	Endpoint string
+}
+
+// resource is something that the simulator's owner has it hold.
+type resource struct {
+	ID  string         `json:"id"`
+	Doc map[string]any `json:"doc"`
+}
+
+// Make has the simulator hold a network.
+func (h HTTP) Make(ctx context.Context, w Wanted) error {
+	for _, r := range w.resources() {
+		if err := h.put(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resources are all that is wanted, what holds others first.
+func (w Wanted) resources() []resource {
+	subscription := "/subscriptions/" + w.SubscriptionID
+	place := map[string]any{"location": w.Location}
+	group, vnetGroup := subscription+"/resourceGroups/"+w.ResourceGroup, subscription+"/resourceGroups/"+w.VnetGroup
+	vnet := vnetGroup + "/providers/Microsoft.Network/virtualNetworks/" + w.Vnet
+	all := []resource{{group, place}, {vnetGroup, place}, {vnet, place}}
+	for _, s := range w.Subnets {
+		all = append(all, resource{vnet + "/subnets/" + s, map[string]any{}})
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.BackendPools)) {
+		balancer := group + "/providers/Microsoft.Network/loadBalancers/" + name
+		all = append(all, resource{balancer, map[string]any{"location": w.Location, "sku": map[string]any{"name": "Standard"}}},
+			resource{balancer + "/backendAddressPools/" + w.BackendPools[name], map[string]any{}})
+	}
+	return all
+}
+
+// put has the simulator hold one resource.
+func (h HTTP) put(ctx context.Context, r resource) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("describe %s: %w", r.ID, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, h.Endpoint+"/_sim/resources", bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("ask the simulated Azure: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the simulated Azure: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
+	if closed := resp.Body.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("read the answer of the simulated Azure: %w", err)
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("the simulated Azure did not take %s: %s: %s", r.ID, resp.Status, strings.TrimSpace(string(text)))
+	}
+	return nil
+}
