@@ -54,7 +54,7 @@ func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) er
 		return nil
 	}
 	known := 0
-	err = sow(ctx, c, record, objects, func(_ seed.Object, applied bool) {
+	err = sow(ctx, c, record, u.clouds, objects, func(_ seed.Object, applied bool) {
 		if !applied {
 			known++
 		}
@@ -181,7 +181,7 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", filepath.Join(u.dir, "logs"))
 	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", w.Kubeconfig())
-	fmt.Fprintf(&text, "  %s kubectl get machinepool,awsmachinepool,awsmanagedmachinepool -A\n", me)
+	fmt.Fprintf(&text, "  %s kubectl get %s -A\n", me, strings.Join(kinds(u.clouds), ","))
 	for _, o := range seed.Clusters(objects) {
 		fmt.Fprintf(&text, "  %s kubectl --kubeconfig %s get nodes\n", me, w.ClusterKubeconfig(o[0], o[1]))
 	}
@@ -190,6 +190,20 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	}
 	_, err := fmt.Fprintln(u.out, text.String())
 	return err
+}
+
+// kinds are the resources that pools of these clouds are.
+func kinds(clouds []string) []string {
+	all := []string{"machinepool"}
+	for _, c := range clouds {
+		switch c {
+		case seed.AWS:
+			all = append(all, "awsmachinepool", "awsmanagedmachinepool")
+		case seed.Azure:
+			all = append(all, "azuremachinepool", "azuremachinepoolmachine")
+		}
+	}
+	return all
 }
 
 // self is how this command was called: "go run" builds it into a folder that nobody can type.

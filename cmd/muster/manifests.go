@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -12,26 +13,33 @@ import (
 
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/sim/azure"
 )
 
-// simulated is what manifests may name of the simulated account.
-func simulated() seed.Account {
-	return seed.Account{
-		Region: aws.Region, Zone: aws.Zone, VPCID: aws.VPCID, SubnetID: aws.SubnetID, KeyName: aws.KeyName, InstanceType: aws.InstanceType,
+// simulated is what manifests may name of the simulated accounts of these clouds.
+func simulated(clouds []string) seed.Account {
+	a := seed.Account{}
+	if slices.Contains(clouds, seed.AWS) {
+		a = seed.Account{Region: aws.Region, Zone: aws.Zone, VPCID: aws.VPCID, SubnetID: aws.SubnetID, KeyName: aws.KeyName, InstanceType: aws.InstanceType}
 	}
+	if slices.Contains(clouds, seed.Azure) {
+		a.Azure = seed.Subscription{ID: azure.SubscriptionID, TenantID: azure.TenantID, ClientID: azure.ClientID, ClientSecret: azure.ClientSecret,
+			Location: azure.Location, VMSize: azure.VMSize}
+	}
+	return a
 }
 
 // manifests are what a world is seeded with: the files, with their variables from the environment and, where it says
-// nothing, from what the simulated account holds; or the built-in pools of these names.
-func manifests(files, pools []string, stdin io.Reader) ([]seed.Object, error) {
+// nothing, from what the simulated accounts hold; or the built-in pools of these names.
+func manifests(clouds, files, pools []string, stdin io.Reader) ([]seed.Object, error) {
 	if len(files) == 0 {
-		return seed.Builtin(simulated(), pools)
+		return seed.Builtin(simulated(clouds), pools)
 	}
 	sources, err := seed.Read(files, stdin)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := parse(sources)
+	objects, err := parse(clouds, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -41,15 +49,15 @@ func manifests(files, pools []string, stdin io.Reader) ([]seed.Object, error) {
 	return objects, nil
 }
 
-// parse fills in variables from the environment and, where it says nothing, from what the simulated account holds.
-func parse(sources []seed.Source) ([]seed.Object, error) {
-	return seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(simulated().Variables())))
+// parse fills in variables from the environment and, where it says nothing, from what the simulated accounts hold.
+func parse(clouds []string, sources []seed.Source) ([]seed.Object, error) {
+	return seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(simulated(clouds).Variables())))
 }
 
 // sow applies the objects that the world of the record has not been seeded with before, with the clusters that they name and
 // that nobody brings. told is called for each.
-func sow(ctx context.Context, c client.Client, record *seed.Record, objects []seed.Object, told func(seed.Object, bool)) error {
-	all, err := seed.AddClusters(simulated(), objects, func(namespace, name string) (bool, error) {
+func sow(ctx context.Context, c client.Client, record *seed.Record, clouds []string, objects []seed.Object, told func(seed.Object, bool)) error {
+	all, err := seed.AddClusters(simulated(clouds), objects, func(namespace, name string) (bool, error) {
 		cluster := &clusterv1.Cluster{}
 		err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cluster)
 		if apierrors.IsNotFound(err) {

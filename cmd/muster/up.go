@@ -52,14 +52,16 @@ func upCommand() *cobra.Command {
 		Short: "Start a world on this machine: API servers, simulated clouds, controllers",
 		Long: `Start a world on this machine and leave it running until Ctrl-C: a management cluster and one workload cluster for each
 Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it is
-seeded with two clusters and a pool of two machines in each: capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group of EKS.
+seeded with two clusters for each cloud and a pool of two machines in each: capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node
+group of EKS, capz-mp-0 a scale set of Azure in Uniform mode, capz-flex-0 one in Flexible mode.
 
 In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
-does; variables of the AWS provider that the environment does not have (AWS_SUBNET_ID, AWS_SSH_KEY_NAME ...) are taken from
-what the simulated account holds. A cluster that a pool names and that no manifest brings is made. Each object is applied
+does; variables of the providers that the environment does not have (AWS_SUBNET_ID, AZURE_LOCATION ...) are taken from
+what the simulated accounts hold. A cluster that a pool names and that no manifest brings is made. Each object is applied
 once in the life of a world: starting it again on the same --dir leaves alone what was changed since.`,
 		Example: `  muster up
   muster up --dir ~/my-world -f pools.yaml
+  muster up --clouds aws,azure
   muster up --pools capa-mp-0
   muster up --until-ready --timeout 5m`,
 		Args: cobra.NoArgs,
@@ -71,9 +73,9 @@ once in the life of a world: starting it again on the same --dir leaves alone wh
 	f := cmd.Flags()
 	f.StringVar(&u.dir, "dir", "", "folder that keeps the world and finds it again (default: a temporary one, removed at the end)")
 	f.IntVar(&u.port, "port", 0, "port of the management cluster's API server on 127.0.0.1 (default: the one that the folder had, or a free one)")
-	f.StringSliceVar(&u.clouds, "clouds", simulatedClouds, "clouds to simulate")
+	f.StringSliceVar(&u.clouds, "clouds", defaultClouds, "clouds to simulate, of "+strings.Join(simulatedClouds, " and "))
 	f.StringArrayVarP(&u.files, "file", "f", nil, "manifests instead of the built-in ones: a file, a directory, or - for standard input; may be repeated")
-	f.StringSliceVar(&u.pools, "pools", seed.BuiltinPools(), "which of the built-in pools to seed, without -f")
+	f.StringSliceVar(&u.pools, "pools", nil, "which of the built-in pools to seed, without -f (default: all that are on the clouds)")
 	f.Float64Var(&u.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
 	f.BoolVar(&u.untilReady, "until-ready", false, "end with exit code 0 as soon as every pool has all its replicas Ready, with 1 and the reasons when that takes too long")
 	f.DurationVar(&u.timeout, "timeout", defaultTimeout, "how long --until-ready waits")
@@ -94,8 +96,11 @@ func checkGates(value string) error {
 	return err
 }
 
-// simulatedClouds are all that exist.
-var simulatedClouds = []string{"aws"}
+// simulatedClouds are all that exist, and defaultClouds those of a world that is not told: each workload cluster costs memory.
+var (
+	simulatedClouds = world.Clouds()
+	defaultClouds   = []string{seed.AWS}
+)
 
 // checkClouds refuses a cloud that is not simulated.
 func checkClouds(clouds []string) error {
@@ -124,12 +129,19 @@ func (u *up) check() error {
 	if err := checkGates(u.gates); err != nil {
 		return err
 	}
+	if err := checkClouds(u.clouds); err != nil {
+		return err
+	}
+	there := seed.BuiltinPools(u.clouds...)
 	for _, p := range u.pools {
-		if !slices.Contains(seed.BuiltinPools(), p) {
-			return fmt.Errorf("--pools: %q is not built in: choose from %s", p, strings.Join(seed.BuiltinPools(), ", "))
+		if !slices.Contains(there, p) {
+			return fmt.Errorf("--pools: %q is not built in on %s: choose from %s", p, strings.Join(u.clouds, ", "), strings.Join(there, ", "))
 		}
 	}
-	return checkClouds(u.clouds)
+	if len(u.pools) == 0 {
+		u.pools = there
+	}
+	return nil
 }
 
 // run starts the world, seeds it, shows it, and ends it whatever happens.
@@ -137,7 +149,7 @@ func (u *up) run(ctx context.Context) (err error) {
 	if err := u.check(); err != nil {
 		return err
 	}
-	objects, err := manifests(u.files, u.pools, u.in)
+	objects, err := manifests(u.clouds, u.files, u.pools, u.in)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +15,11 @@ import (
 
 var account = Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-1", SubnetID: "subnet-1", KeyName: "key", InstanceType: "t3.large"}
 
+var both = Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-1", SubnetID: "subnet-1", KeyName: "key", InstanceType: "t3.large",
+	Azure: Subscription{ID: "sub", TenantID: "tenant", ClientID: "client", ClientSecret: "c-secret", Location: "westus2", VMSize: "Standard_D2s_v3"}}
+
 func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
-	objects, err := Builtin(account, BuiltinPools())
+	objects, err := Builtin(account, BuiltinPools(AWS))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +54,54 @@ func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
 	}
 }
 
+// TestBuiltinPoolsOfAzure: the published pool is in its cluster as it was published, and beside it one in the other mode.
+func TestBuiltinPoolsOfAzure(t *testing.T) {
+	objects, err := Builtin(both, BuiltinPools(Azure))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	versions := map[string]string{}
+	for _, o := range objects {
+		got = append(got, o.GetAPIVersion()+" "+o.GetKind()+" "+o.Namespaced()+"/"+o.GetName())
+		versions[o.GetKind()+"/"+o.GetName()], _, _ = unstructured.NestedString(o.Object, "spec", "version")
+	}
+	want := []string{
+		"cluster.x-k8s.io/v1beta2 Cluster default/capz",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AzureCluster default/capz",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AzureClusterIdentity default/capz-identity",
+		"v1 Secret default/capz-identity-secret",
+		"controlplane.cluster.x-k8s.io/v1beta1 LocalControlPlane default/capz",
+		"cluster.x-k8s.io/v1beta2 Cluster default/capz-flex",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AzureCluster default/capz-flex",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AzureClusterIdentity default/capz-flex-identity",
+		"v1 Secret default/capz-flex-identity-secret",
+		"controlplane.cluster.x-k8s.io/v1beta1 LocalControlPlane default/capz-flex",
+		"cluster.x-k8s.io/v1beta1 MachinePool default/capz-mp-0",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AzureMachinePool default/capz-mp-0",
+		"bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig default/capz-mp-0",
+		"cluster.x-k8s.io/v1beta2 MachinePool default/capz-flex-0",
+		"infrastructure.cluster.x-k8s.io/v1beta1 AzureMachinePool default/capz-flex-0",
+		"bootstrap.cluster.x-k8s.io/v1beta2 KubeadmConfig default/capz-flex-0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("objects (-want +got):\n%s", diff)
+	}
+	if got := versions["LocalControlPlane/capz"] + " " + versions["LocalControlPlane/capz-flex"]; got != "v1.22.0 v1.36.3" {
+		t.Errorf("control planes: want them as old as their pools, v1.22.0 v1.36.3, got %s", got)
+	}
+	template, _, _ := unstructured.NestedMap(objects[11].Object, "spec", "template")
+	if diff := cmp.Diff(map[string]any{
+		"osDisk":       map[string]any{"diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"}, "osType": "Linux"},
+		"sshPublicKey": base64.StdEncoding.EncodeToString([]byte(sshKey)), "vmSize": "Standard_D2s_v3",
+	}, template); diff != "" {
+		t.Errorf("the published template (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]any{"clientSecret": "c-secret"}, objects[3].Object["stringData"]); diff != "" {
+		t.Errorf("the identity's secret (-want +got):\n%s", diff)
+	}
+}
+
 func TestBuiltinPoolsCanBeLeftOut(t *testing.T) {
 	objects, err := Builtin(account, []string{"capa-mp-0"})
 	if err != nil {
@@ -77,6 +129,7 @@ spec:
 	for _, tc := range []struct {
 		reason string
 		text   string
+		azure  bool
 		world  []string
 		want   []string
 		err    string
@@ -97,6 +150,10 @@ spec:
 		{reason: "which is no older than EKS runs", text: make("p", "c", "v1.20.0", "AWSManagedMachinePool") + "---\n" + make("q", "c", "v1.20.0", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "AWSManagedCluster team/c", "AWSManagedControlPlane team/c-control-plane v1.33.0", "MachinePool team/p", "MachinePool team/q"}},
 		{reason: "things that name no cluster need none", text: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", want: []string{"Secret /s"}},
+		{reason: "a pool on Azure gets one there, as old as it", text: make("p", "c", "v1.22.0", "AzureMachinePool"), azure: true,
+			want: []string{"Cluster team/c", "AzureCluster team/c", "AzureClusterIdentity team/c-identity", "Secret team/c-identity-secret", "LocalControlPlane team/c v1.22.0", "MachinePool team/p"}},
+		{reason: "for a kind that nobody knows nothing can be made", text: make("p", "c", "v1.30.0", "AzureManagedMachinePool"), azure: true,
+			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureManagedMachinePool none can be made`},
 		{reason: "for a cloud that is not simulated nothing can be made", text: make("p", "c", "v1.30.0", "AzureMachinePool"),
 			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureMachinePool none can be made`},
 	} {
@@ -105,7 +162,11 @@ spec:
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := AddClusters(account, objects, func(ns, name string) (bool, error) {
+			there := account
+			if tc.azure {
+				there = both
+			}
+			all, err := AddClusters(there, objects, func(ns, name string) (bool, error) {
 				for _, w := range tc.world {
 					if w == ns+"/"+name {
 						return true, nil
@@ -164,7 +225,7 @@ func TestAddClustersTellsWhatItCouldNotFindOut(t *testing.T) {
 
 func TestRecordIsFoundAgain(t *testing.T) {
 	dir := t.TempDir()
-	objects, err := Builtin(account, BuiltinPools())
+	objects, err := Builtin(account, BuiltinPools(AWS))
 	if err != nil {
 		t.Fatal(err)
 	}
