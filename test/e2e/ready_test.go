@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestUntilReady is the first thing that anybody types: a world of its own that comes up, is ready, and leaves nothing.
+// TestUntilReady is the first thing that anybody types, with both clouds: a world of its own that comes up, is ready, and leaves
+// nothing.
 func TestUntilReady(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a world: left out with -short")
@@ -22,13 +23,14 @@ func TestUntilReady(t *testing.T) {
 	const mark = "MUSTER_E2E_MARK=until-ready"
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit+waitLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, muster, "up", "--until-ready", "--timeout", "5m")
+	cmd := exec.CommandContext(ctx, muster, "up", "--clouds", "aws,azure", "--until-ready", "--timeout", "5m")
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "HOME="+t.TempDir(), mark)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("want exit code 0, got %v\n%s", err, out)
 	}
-	for _, want := range []string{`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `} {
+	for _, want := range []string{`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `,
+		`(?m)^capz-mp-0 +capz +2 +2 +2/2 +2 `, `(?m)^capz-flex-0 +capz-flex +2 +2 +2/2 +2 `} {
 		if !regexp.MustCompile(want).Match(out) {
 			t.Errorf("want a table with a match of %s, got\n%s", want, out)
 		}
@@ -82,8 +84,8 @@ func TestUpRefuses(t *testing.T) {
 			want: "no value for NO_SUCH_VARIABLE_A, NO_SUCH_VARIABLE_B in standard input: set them in the environment"},
 		{reason: "broken YAML", manifest: "kind: A\napiVersion: v1\nmetadata: {name: a}\n---\na: b: c", want: "standard input: document 2: yaml: "},
 		{reason: "a file that is not there", args: []string{"-f", "no-such-file.yaml"}, want: "no-such-file.yaml: no such file"},
-		{reason: "a cloud that nobody simulates", args: []string{"--clouds", "azure"}, want: `--clouds: "azure" is not simulated: choose from aws`},
-		{reason: "a pool that is not built in", args: []string{"--pools", "aks-mp-0"}, want: `--pools: "aks-mp-0" is not built in: choose from capa-mp-0, eks-mmp-0`},
+		{reason: "a cloud that nobody simulates", args: []string{"--clouds", "moon"}, want: `--clouds: "moon" is not simulated: choose from aws, azure`},
+		{reason: "a pool that is not built in", args: []string{"--pools", "aks-mp-0"}, want: `--pools: "aks-mp-0" is not built in on aws: choose from capa-mp-0, eks-mmp-0`},
 		{reason: "a speed that is none", args: []string{"--speed", "0"}, want: "--speed: wanted a number above 0, found 0"},
 		{reason: "a feature gate that there is not", args: []string{"--feature-gates", "NoSuchGate=true"}, want: "unrecognized feature gate: NoSuchGate"},
 		{reason: "an unknown flag", args: []string{"--no-such-flag"}, want: "unknown flag: --no-such-flag"},

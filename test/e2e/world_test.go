@@ -64,7 +64,7 @@ func built(m *testing.M) int {
 type world struct {
 	t   *testing.T
 	dir string
-	// kubeconfig of the management cluster, and endpoint of the simulated AWS, as "muster up" printed them.
+	// kubeconfig of the management cluster, and endpoint of the first simulated cloud, as "muster up" printed them.
 	kubeconfig, endpoint string
 
 	cmd    *exec.Cmd
@@ -112,7 +112,7 @@ func start(t *testing.T, dir string, args ...string) *world {
 	}
 	w := run(t, dir, append([]string{"up", "--dir", dir}, args...)...)
 	w.kubeconfig = w.printed(`export KUBECONFIG=(\S+)`)
-	w.endpoint = w.printed(`AWS_ENDPOINT_URL=(\S+)`)
+	w.endpoint = w.printed(`(?:AWS_ENDPOINT_URL|AZURE_RESOURCE_MANAGER_ENDPOINT)=(\S+)`)
 	return w
 }
 

@@ -1,0 +1,464 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+// The pools of the world on Azure, one in each mode, in one cluster; one machine may be missing in the first, and one more than
+// wanted may be there in the second.
+const (
+	azureCluster  = "modes"
+	uniformPool   = "uniform"
+	flexiblePool  = "flexible"
+	azureReplicas = 3
+)
+
+var modes = []string{uniformPool, flexiblePool}
+
+// modeManifest is a pool in the shape of the published one.
+const modeManifest = `---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachinePool
+metadata: {name: NAME}
+spec:
+  clusterName: CLUSTER
+  replicas: REPLICAS
+  template:
+    spec:
+      bootstrap: {configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfig, name: NAME}}
+      clusterName: CLUSTER
+      infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachinePool, name: NAME}
+      version: v1.33.0
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AzureMachinePool
+metadata: {name: NAME}
+spec:
+  location: ${AZURE_LOCATION}
+  orchestrationMode: MODE
+  strategy: {type: RollingUpdate, rollingUpdate: {deletePolicy: Oldest, maxSurge: SURGE, maxUnavailable: MISSING}}
+  template:
+    osDisk: {diskSizeGB: 30, managedDisk: {storageAccountType: Premium_LRS}, osType: Linux}
+    sshPublicKey: ${YOUR_SSH_PUB_KEY}
+    vmSize: ${AZURE_NODE_MACHINE_TYPE}
+---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta1
+kind: KubeadmConfig
+metadata: {name: NAME}
+spec:
+  files:
+    - {path: /etc/kubernetes/azure.json, owner: "root:root", permissions: "0644", contentFrom: {secret: {name: NAME-azure-json, key: worker-node-azure.json}}}
+  joinConfiguration: {nodeRegistration: {name: '{{ ds.meta_data["local_hostname"] }}'}}
+`
+
+// TestLifeOnAzure goes through the life of a pool in each mode, beneath a Deployment with a budget.
+func TestLifeOnAzure(t *testing.T) {
+	t.Parallel()
+	w := start(t, t.TempDir(), "--clouds", "azure", "-f", modesManifest(t))
+	a := &azureLife{world: w, cloud: w.subscription()}
+	for _, pool := range modes {
+		a.atRest(pool, azureReplicas)
+	}
+	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(azureCluster), "apply", "-f", "../../docs/rollouts/web.yaml"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	w.workload(azureCluster, "scale", "deployment/web", "--replicas=6")
+	w.workload(azureCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	a.witness = w.witness(azureCluster)
+	for _, part := range []struct {
+		name string
+		run  func(a *azureLife)
+	}{
+		{"kubectl get shows the pools and a machine object for every machine", showsAzure},
+		{"another size replaces every machine, drained and within its budgets", anotherSize},
+		{"an AzureMachinePoolMachine that is deleted takes its machine with it, drained, and another comes", deletesMachineObject},
+		{"and so does a Machine", deletesMachine},
+		{"tags change in place", changesTags},
+		{"what Azure has no room for is told in its words, and comes when there is room", waitsForQuota},
+		{"kubectl scale takes machines away, drained", scalesAzureDown},
+		{"kubectl delete leaves nothing", deletesAzure},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.run(a.in(t)) }) {
+			return
+		}
+	}
+}
+
+// modesManifest is a file with the pools.
+func modesManifest(t *testing.T) string {
+	t.Helper()
+	var text strings.Builder
+	for _, r := range []*strings.Replacer{
+		strings.NewReplacer("NAME", uniformPool, "MODE", "Uniform", "SURGE", "0", "MISSING", "1", "CLUSTER", azureCluster, "REPLICAS", fmt.Sprint(azureReplicas)),
+		strings.NewReplacer("NAME", flexiblePool, "MODE", "Flexible", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster, "REPLICAS", fmt.Sprint(azureReplicas)),
+	} {
+		if _, err := r.WriteString(&text, modeManifest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "modes.yaml")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// azureLife is a world with pools on Azure, with who watches their machines.
+type azureLife struct {
+	*world
+	*witness
+	cloud subscription
+}
+
+func (a *azureLife) in(t *testing.T) *azureLife {
+	cloud := a.cloud
+	cloud.t = t
+	return &azureLife{world: a.world.in(t), witness: a.witness, cloud: cloud}
+}
+
+// subscription is the simulated one, seen through the SDK as anybody would see it.
+type subscription struct {
+	t    *testing.T
+	sets *armcompute.VirtualMachineScaleSetsClient
+	vms  *armcompute.VirtualMachinesClient
+	ofs  *armcompute.VirtualMachineScaleSetVMsClient
+}
+
+// subscription opens the world's subscription at the endpoint that "muster up" prints.
+func (w *world) subscription() subscription {
+	w.t.Helper()
+	options := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{InsecureAllowCredentialWithHTTP: true, Cloud: cloud.Configuration{
+		Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: w.endpoint, Audience: w.endpoint}}}}}
+	var anybody azcore.TokenCredential = &fake.TokenCredential{}
+	factory, err := armcompute.NewClientFactory(w.printed(`AZURE_SUBSCRIPTION_ID=(\S+)`), anybody, options)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return subscription{t: w.t, sets: factory.NewVirtualMachineScaleSetsClient(), vms: factory.NewVirtualMachinesClient(), ofs: factory.NewVirtualMachineScaleSetVMsClient()}
+}
+
+// holds are the names of the scale sets and machines of the cluster's resource group.
+func (s subscription) holds() (sets, machines []string) {
+	s.t.Helper()
+	pages := s.sets.NewListPager(azureCluster, nil)
+	for pages.More() {
+		page, err := pages.NextPage(s.t.Context())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, set := range page.Value {
+			sets = append(sets, *set.Name)
+		}
+	}
+	for _, set := range sets {
+		machines = append(machines, s.members(set)...)
+	}
+	return sets, machines
+}
+
+// members are the names of a scale set's machines, whatever its mode.
+func (s subscription) members(set string) []string {
+	s.t.Helper()
+	var names []string
+	pages := s.ofs.NewListPager(azureCluster, set, nil)
+	for pages.More() {
+		page, err := pages.NextPage(s.t.Context())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, vm := range page.Value {
+			names = append(names, *vm.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// atRest waits until a pool has as many machines as it wants, all Ready and as specified, and nothing else to do.
+func (a *azureLife) atRest(pool string, replicas int) {
+	a.t.Helper()
+	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
+	a.eventually(pool+" to be at rest", func() error {
+		got := a.kubectl("get", "azuremachinepool/"+pool, "-o", "jsonpath="+path)
+		if want := fmt.Sprintf("%[1]d %[1]d %[1]d Running True", replicas); got != want {
+			return fmt.Errorf("want %s, the pool says %s; its conditions are\n%s", want, got, a.saysOf(pool))
+		}
+		return nil
+	})
+}
+
+// saysOf are the conditions of both objects of a pool.
+func (a *azureLife) saysOf(pool string) string {
+	a.t.Helper()
+	return a.kubectl("get", "machinepool/"+pool, "azuremachinepool/"+pool, "-o",
+		`jsonpath={range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`)
+}
+
+// nodesBy are the names of the cluster's nodes by provider ID.
+func (a *azureLife) nodesBy() map[string]string {
+	a.t.Helper()
+	all := map[string]string{}
+	for line := range strings.Lines(a.workload(azureCluster, "get", "nodes", "-o", `jsonpath={range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`)) {
+		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			all[id] = name
+		}
+	}
+	return all
+}
+
+// machineObjects are the names of a pool's AzureMachinePoolMachines by provider ID.
+func (a *azureLife) machineObjects(pool string) map[string]string {
+	a.t.Helper()
+	all := map[string]string{}
+	list := a.kubectl("get", "azuremachinepoolmachine", "-l", "cluster.x-k8s.io/pool-name="+pool, "-o", `jsonpath={range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`)
+	for line := range strings.Lines(list) {
+		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			all[id] = name
+		}
+	}
+	return all
+}
+
+// objectOfEach waits until every machine of a pool has its object, and no other is left.
+func (a *azureLife) objectOfEach(pool string, replicas int) map[string]string {
+	a.t.Helper()
+	var found map[string]string
+	a.eventually(fmt.Sprintf("%d machine objects of %s, each with a node", replicas, pool), func() error {
+		found = a.machineObjects(pool)
+		nodes := a.nodesBy()
+		for id := range found {
+			if nodes[id] == "" {
+				return fmt.Errorf("machine objects are %v, nodes %v", found, nodes)
+			}
+		}
+		if len(found) != replicas {
+			return fmt.Errorf("they are %v", found)
+		}
+		return nil
+	})
+	return found
+}
+
+// showsAzure is what a person sees first.
+func showsAzure(a *azureLife) {
+	for _, pool := range modes {
+		for id, name := range a.objectOfEach(pool, azureReplicas) {
+			if !strings.HasPrefix(name, pool+"-") {
+				a.t.Errorf("want machine objects named after their pool, got %s of %s", name, id)
+			}
+		}
+	}
+	for _, tc := range []struct{ kinds, want string }{
+		{"machinepool", `uniform +modes +3 +3 +3 +3 +3 +Running `},
+		{"azuremachinepool", `NAME +CLUSTER +DESIRED +CURRENT +READY +UP-TO-DATE +STATE +AGE`},
+		{"azuremachinepool", `flexible +modes +3 +3 +3 +3 +Running `},
+		{"azuremachinepoolmachine", `uniform-\S+ .*True`},
+	} {
+		if got := a.kubectl("get", tc.kinds); !regexp.MustCompile(tc.want).MatchString(got) {
+			a.t.Errorf("kubectl get %s: want a match of %s in\n%s", tc.kinds, tc.want, got)
+		}
+	}
+	uniform := regexp.MustCompile(`^azure:///subscriptions/[-0-9a-f]+/resourceGroups/modes/providers/Microsoft.Compute/virtualMachineScaleSets/uniform/virtualMachines/\d+$`)
+	flexible := regexp.MustCompile(`^azure:///subscriptions/[-0-9a-f]+/resourceGroups/modes/providers/Microsoft.Compute/virtualMachines/flexible_[0-9a-f]+$`)
+	for id := range a.nodesBy() {
+		if !uniform.MatchString(id) && !flexible.MatchString(id) {
+			a.t.Errorf("want provider IDs as the cloud provider writes them, got %s", id)
+		}
+	}
+}
+
+// went holds what must be so of every change: that many nodes went, each drained, none beyond a budget, and never fewer served.
+func (a *azureLife) went(want, lowest int) {
+	a.t.Helper()
+	a.eventually(fmt.Sprintf("%d nodes to be gone", want), func() error {
+		if _, gone, _, _ := a.saw(); len(gone) != want {
+			return fmt.Errorf("gone are %v", gone)
+		}
+		return nil
+	})
+	least, gone, evicted, err := a.saw()
+	if err != nil {
+		a.t.Errorf("what must not happen: %v", err)
+	}
+	if least < lowest {
+		a.t.Errorf("want at least %d nodes that serve at every moment, got %d: %s", lowest, least, a.at)
+	}
+	a.t.Logf("gone %v, evicted %d pods, serving at least %d", gone, evicted, least)
+	if a.t.Failed() {
+		a.t.Log(a.kubectl("get", "events", "--sort-by=.metadata.creationTimestamp"))
+	}
+}
+
+// anotherSize rolls both pools at once: what their modes differ in shows in no count.
+func anotherSize(a *azureLife) {
+	before := a.nodesBy()
+	a.begin()
+	for _, pool := range modes {
+		a.kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"template":{"vmSize":"Standard_D4s_v3"}}}`)
+	}
+	a.eventually("every machine to be another one", func() error {
+		for id := range a.nodesBy() {
+			if before[id] != "" {
+				return fmt.Errorf("%s is still there; the pools say\n%s%s", id, a.saysOf(uniformPool), a.saysOf(flexiblePool))
+			}
+		}
+		return nil
+	})
+	for _, pool := range modes {
+		a.atRest(pool, azureReplicas)
+	}
+	a.went(2*azureReplicas, 2*azureReplicas-1) // one may be missing in uniform mode, none in flexible
+	if got := a.workload(azureCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`); strings.Count(got, "Standard_D4s_v3") != 2*azureReplicas {
+		a.t.Errorf("want every node on the new size, got %s", got)
+	}
+}
+
+// victim is a machine of a pool: its provider ID, and the name of its object.
+func (a *azureLife) victim(pool string) (id, object string) {
+	a.t.Helper()
+	all := a.objectOfEach(pool, azureReplicas)
+	var ids []string
+	for id := range all {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids[1], all[ids[1]]
+}
+
+// takes deletes an object, and holds that exactly this machine goes, drained, and another comes.
+func (a *azureLife) takes(pool, id, object string) {
+	a.t.Helper()
+	before := a.nodesBy()
+	node := before[id]
+	a.begin()
+	a.kubectl("delete", object, "--timeout", waitLimit.String())
+	a.atRest(pool, azureReplicas)
+	a.objectOfEach(pool, azureReplicas)
+	a.went(1, 2*azureReplicas-1)
+	if _, gone, _, _ := a.saw(); !slices.Equal(gone, []string{node}) {
+		a.t.Errorf("want %s gone and no other, got %v", node, gone)
+	}
+	stayed := 0
+	for now := range a.nodesBy() {
+		if before[now] != "" {
+			stayed++
+		}
+	}
+	if stayed != 2*azureReplicas-1 {
+		a.t.Errorf("want every other machine left alone, %d of them, got %d", 2*azureReplicas-1, stayed)
+	}
+}
+
+func deletesMachineObject(a *azureLife) {
+	a.byOthers()
+	id, object := a.victim(uniformPool)
+	a.takes(uniformPool, id, "azuremachinepoolmachine/"+object)
+}
+
+func deletesMachine(a *azureLife) {
+	id, object := a.victim(flexiblePool)
+	a.eventually("the machine to have its Machine", func() error {
+		if got := a.kubectl("get", "machine", "-o", "jsonpath={.items[*].spec.providerID}"); !strings.Contains(got, id) {
+			return fmt.Errorf("Machines are of %s, %s is of %s", got, object, id)
+		}
+		return nil
+	})
+	machine := ""
+	for line := range strings.Lines(a.kubectl("get", "machine", "-o", `jsonpath={range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`)) {
+		if of, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && of == id {
+			machine = name
+		}
+	}
+	a.takes(flexiblePool, id, "machine/"+machine)
+}
+
+// changesTags holds that a tag reaches scale sets and machines, and replaces nobody.
+func changesTags(a *azureLife) {
+	before := a.nodesBy()
+	a.begin()
+	for _, pool := range modes {
+		a.kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"additionalTags":{"team":"blue"}}}`)
+	}
+	for _, pool := range modes {
+		a.eventually("the tag on the scale set "+pool, func() error {
+			got, err := a.cloud.sets.Get(a.t.Context(), azureCluster, pool, nil)
+			if err != nil {
+				return err
+			}
+			if tag := got.Tags["team"]; tag == nil || *tag != "blue" {
+				return fmt.Errorf("its tags are %v", got.Tags)
+			}
+			return nil
+		})
+		a.atRest(pool, azureReplicas)
+	}
+	a.went(0, 2*azureReplicas)
+	if now := a.nodesBy(); len(now) != len(before) {
+		a.t.Errorf("want the same nodes, %v, got %v", before, now)
+	}
+}
+
+// quotaPause is longer than growing rests after Azure refused it.
+const quotaPause = time.Second
+
+// waitsForQuota holds that a refusal is told in Azure's own words, and that nothing but room is needed to go on.
+func waitsForQuota(a *azureLife) {
+	a.admin(http.MethodPut, "azure/quotas", `{"location":"`+simazure.Location+`","family":"standardDSv3Family","limit":1}`, nil)
+	a.kubectl("scale", "machinepool/"+flexiblePool, fmt.Sprintf("--replicas=%d", azureReplicas+1))
+	a.eventually("the pool to tell of the quota", func() error {
+		if got := a.saysOf(flexiblePool); !regexp.MustCompile(`(?i)quota`).MatchString(got) {
+			return fmt.Errorf("it says\n%s", got)
+		}
+		return nil
+	})
+	a.admin(http.MethodDelete, "azure/quotas", "", nil)
+	a.atRest(flexiblePool, azureReplicas+1)
+}
+
+// scalesAzureDown takes machines of both pools.
+func scalesAzureDown(a *azureLife) {
+	a.begin()
+	for _, pool := range modes {
+		a.kubectl("scale", "machinepool/"+pool, "--replicas=2")
+	}
+	for _, pool := range modes {
+		a.atRest(pool, 2)
+		a.objectOfEach(pool, 2)
+	}
+	a.went(3, 4)
+}
+
+// deletesAzure deletes both pools with all that is theirs.
+func deletesAzure(a *azureLife) {
+	a.workload(azureCluster, "delete", "poddisruptionbudget/web", "deployment/web")
+	a.kubectl("delete", "machinepool/"+uniformPool, "machinepool/"+flexiblePool, "--timeout", waitLimit.String())
+	a.eventually("nothing to be left in the subscription", func() error {
+		if sets, machines := a.cloud.holds(); len(sets)+len(machines) > 0 {
+			return fmt.Errorf("left: %v %v", sets, machines)
+		}
+		return nil
+	})
+	if got := a.workload(azureCluster, "get", "nodes", "-o", "name"); got != "" {
+		a.t.Errorf("want no node, got\n%s", got)
+	}
+	if got := a.kubectl("get", "azuremachinepool,azuremachinepoolmachine,kubeadmconfig,machine", "-A", "-o", "name"); got != "" {
+		a.t.Errorf("want nothing of the pools, got\n%s", got)
+	}
+}
