@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 )
 
@@ -24,14 +25,14 @@ func (m *Model) Change(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 	if cur.Set.SKU == nil || !strings.EqualFold(deref(cur.Set.SKU.Name), *m.Set.SKU.Name) {
 		update.SKU = &armcompute.SKU{Name: m.Set.SKU.Name, Tier: m.Set.SKU.Tier, Capacity: new(int64(cur.Capacity()))}
 	}
-	update.Plan = m.Set.Plan
+	update.Plan = over(cur.Set.Plan, m.Set.Plan)
 	update.Identity = m.identityOver(cur)
 	update.Properties.AdditionalCapabilities = m.Set.Properties.AdditionalCapabilities
 	if was := deref(cur.Set.Properties).AdditionalCapabilities; was != nil && deref(was.UltraSSDEnabled) && update.Properties.AdditionalCapabilities == nil {
 		update.Properties.AdditionalCapabilities = &armcompute.AdditionalCapabilities{UltraSSDEnabled: new(false)}
 	}
 	profile := update.Properties.VirtualMachineProfile
-	profile.DiagnosticsProfile = wanted.DiagnosticsProfile
+	profile.DiagnosticsProfile = diagnosticsOver(is.DiagnosticsProfile, wanted.DiagnosticsProfile)
 	profile.SecurityProfile = securityOver(is.SecurityProfile, wanted.SecurityProfile)
 	profile.BillingProfile = wanted.BillingProfile
 	if is.BillingProfile != nil && wanted.BillingProfile == nil && wanted.Priority != nil {
@@ -45,7 +46,7 @@ func (m *Model) Change(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 		CustomData: wanted.OSProfile.CustomData, LinuxConfiguration: wanted.OSProfile.LinuxConfiguration, WindowsConfiguration: wanted.OSProfile.WindowsConfiguration,
 	}
 	profile.StorageProfile = &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
-		ImageReference: wanted.StorageProfile.ImageReference,
+		ImageReference: imageOver(deref(is.StorageProfile).ImageReference, wanted.StorageProfile.ImageReference),
 		OSDisk:         &armcompute.VirtualMachineScaleSetUpdateOSDisk{Caching: wanted.StorageProfile.OSDisk.Caching, DiskSizeGB: wanted.StorageProfile.OSDisk.DiskSizeGB},
 		DataDisks:      append([]*armcompute.VirtualMachineScaleSetDataDisk{}, wanted.StorageProfile.DataDisks...),
 	}
@@ -102,6 +103,36 @@ func Resize(cur Current, capacity int, tags map[string]string) armcompute.Virtua
 	return update
 }
 
+// over takes away what is there and not wanted, in a request in which what is not named stays as it is.
+func over[T any](is, wanted *T) *T {
+	if is != nil && wanted == nil {
+		return azcore.NullValue[*T]()
+	}
+	return wanted
+}
+
+// imageOver takes away what named an image of another kind.
+func imageOver(is, wanted *armcompute.ImageReference) *armcompute.ImageReference {
+	if is == nil {
+		return wanted
+	}
+	return &armcompute.ImageReference{
+		ID: over(is.ID, wanted.ID), CommunityGalleryImageID: over(is.CommunityGalleryImageID, wanted.CommunityGalleryImageID),
+		SharedGalleryImageID: over(is.SharedGalleryImageID, wanted.SharedGalleryImageID),
+		Publisher:            over(is.Publisher, wanted.Publisher), Offer: over(is.Offer, wanted.Offer), SKU: over(is.SKU, wanted.SKU), Version: over(is.Version, wanted.Version),
+	}
+}
+
+// diagnosticsOver takes away the name of a storage account.
+func diagnosticsOver(is, wanted *armcompute.DiagnosticsProfile) *armcompute.DiagnosticsProfile {
+	if is == nil || is.BootDiagnostics == nil {
+		return wanted
+	}
+	boot := *wanted.BootDiagnostics
+	boot.StorageURI = over(is.BootDiagnostics.StorageURI, boot.StorageURI)
+	return &armcompute.DiagnosticsProfile{BootDiagnostics: &boot}
+}
+
 // securityOver takes back what was asked for once.
 func securityOver(is, wanted *armcompute.SecurityProfile) *armcompute.SecurityProfile {
 	if is == nil {
@@ -113,6 +144,7 @@ func securityOver(is, wanted *armcompute.SecurityProfile) *armcompute.SecurityPr
 	}
 	if deref(is.SecurityType) == armcompute.SecurityTypesTrustedLaunch && out.SecurityType == nil {
 		out.SecurityType = new(armcompute.SecurityTypesStandard)
+		out.UefiSettings = over(is.UefiSettings, nil)
 	}
 	if out == (armcompute.SecurityProfile{}) {
 		return nil

@@ -29,9 +29,7 @@ func osDisk(d azurev1.OSDisk) *armcompute.VirtualMachineScaleSetOSDisk {
 		// Azure caches a disk that is the host's own in no other way.
 		caching = azurev1.CachingReadOnly
 	}
-	if caching != "" {
-		out.Caching = new(armcompute.CachingTypes(caching))
-	}
+	out.Caching = new(armcompute.CachingTypes(cmp.Or(caching, azurev1.CachingNone)))
 	return out
 }
 
@@ -89,14 +87,12 @@ func dataDisks(name string, spec *azurev1.AzureMachinePoolSpec) ([]*armcompute.V
 		disk := &armcompute.VirtualMachineScaleSetDataDisk{
 			CreateOption: new(armcompute.DiskCreateOptionTypesEmpty),
 			DiskSizeGB:   &d.DiskSizeGB, Lun: lun,
+			Caching:     new(armcompute.CachingTypes(cmp.Or(d.CachingType, azurev1.CachingNone))),
 			ManagedDisk: managedDisk(d.ManagedDisk),
 		}
 		// The disks of a Flexible scale set are disks like any other, of which no two can have one name.
 		if !spec.Flexible() {
 			disk.Name = new(name + "_" + d.NameSuffix)
-		}
-		if d.CachingType != "" {
-			disk.Caching = new(armcompute.CachingTypes(d.CachingType))
 		}
 		out = append(out, disk)
 	}
