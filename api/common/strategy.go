@@ -43,7 +43,7 @@ type Strategy struct {
 }
 
 // RollingUpdate are the limits within which instances are replaced, and the order in which they go.
-// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !has(self.maxUnavailable) || !((type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge.matches('^0+%$')) && (type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable.matches('^0+%$')))",fieldPath=".maxUnavailable",reason=FieldValueInvalid,message="maxUnavailable and maxSurge are both zero, so that no instance could ever be replaced: one of them must be more (maxUnavailable is 0 and maxSurge is 1 unless set)"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !has(self.maxUnavailable) || !((type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge.matches('^0+%$')) && (type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable.matches('^0+%$')))",fieldPath=".maxUnavailable",reason=FieldValueInvalid,message="rolling update strategy MaxUnavailable must not be 0 if MaxSurge is 0: maxUnavailable and maxSurge are both zero, so that no instance could ever be replaced (maxUnavailable is 0 and maxSurge is 1 unless set)"
 type RollingUpdate struct {
 	// MaxUnavailable is how many of the wanted instances may be missing or not ready while instances are replaced: a number,
 	// or a percentage of the wanted number, rounded down.

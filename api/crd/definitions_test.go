@@ -62,6 +62,16 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: stored version: got %s, want %s", kind, got, want)
 		}
 	}
+	for _, kind := range []string{"AzureMachinePool", "AzureMachinePoolMachine"} {
+		definition, ok := all[kind]
+		if !ok {
+			t.Errorf("want a definition of %s, found none", kind)
+			continue
+		}
+		if got := served(definition); !slices.Equal(got, []string{"v1beta1"}) || stored(definition) != "v1beta1" {
+			t.Errorf("%s: want v1beta1 alone served and stored, got %v and %s", kind, got, stored(definition))
+		}
+	}
 }
 
 // TestAccepted runs what a real API server checks when a definition is created: structure, names, columns, and the

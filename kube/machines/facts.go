@@ -125,7 +125,7 @@ func (k Known) Say(kind Kind, on, guarded bool) Says {
 		if i.Key == "" {
 			continue
 		}
-		if i.Marked || m != nil && m.Marked {
+		if i.marked() {
 			out.Marked[i.Key] = true
 		}
 		if cause := i.condemned(kind); cause != nil {
@@ -137,6 +137,9 @@ func (k Known) Say(kind Kind, on, guarded bool) Says {
 	}
 	return out
 }
+
+// marked says that somebody wants the instance to go before others.
+func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.Marked }
 
 // condemned says why the instance was asked to go, if it was.
 func (i Infra) condemned(kind Kind) *pool.Cause {

@@ -13,8 +13,8 @@ const (
 	// MachinePoolFinalizer keeps the object until everything that it owns in the cloud is gone.
 	MachinePoolFinalizer = "machinepool.cluster.x-k8s.io"
 
-	// WindowsServerVersionAnnotation says which Windows the default image is, and RuntimeAnnotation which container runtime.
-	WindowsServerVersionAnnotation, RuntimeAnnotation = "windowsServerVersion", "runtime"
+	// WindowsServerVersionAnnotation says which Windows the default image is.
+	WindowsServerVersionAnnotation = "windowsServerVersion"
 )
 
 // AzureMachinePoolSpec is what a pool of virtual machines kept by a scale set should be.

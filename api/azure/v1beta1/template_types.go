@@ -31,8 +31,8 @@ type AzureMachinePoolMachineTemplate struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(d, self.exists_one(e, e.nameSuffix == d.nameSuffix))",reason=FieldValueDuplicate,message="no two disks may have the same nameSuffix"
-	// +kubebuilder:validation:XValidation:rule="self.all(d, !has(d.lun) || self.exists_one(e, has(e.lun) && e.lun == d.lun))",reason=FieldValueDuplicate,message="no two disks may have the same lun"
+	// +kubebuilder:validation:XValidation:rule="self.all(d, self.exists_one(e, e.nameSuffix == d.nameSuffix))",reason=FieldValueInvalid,message="no two disks may have the same nameSuffix"
+	// +kubebuilder:validation:XValidation:rule="self.all(d, !has(d.lun) || self.exists_one(e, has(e.lun) && e.lun == d.lun))",reason=FieldValueInvalid,message="no two disks may have the same lun"
 	DataDisks []DataDisk `json:"dataDisks,omitempty"`
 
 	// SSHPublicKey is a public key that opens virtual machines by SSH, as a line of an authorized_keys file, encoded in
@@ -80,7 +80,7 @@ type AzureMachinePoolMachineTemplate struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(e, self.exists_one(f, f.name == e.name))",reason=FieldValueDuplicate,message="no two extensions may have the same name"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, self.exists_one(f, f.name == e.name))",reason=FieldValueInvalid,message="no two extensions may have the same name"
 	VMExtensions []VMExtension `json:"vmExtensions,omitempty"`
 
 	// DisableVMBootstrapExtension, when false, adds the ecosystem's extension that tells Azure when a virtual machine has
