@@ -133,7 +133,8 @@ func diagnosticsOver(is, wanted *armcompute.DiagnosticsProfile) *armcompute.Diag
 	return &armcompute.DiagnosticsProfile{BootDiagnostics: &boot}
 }
 
-// securityOver takes back what was asked for once.
+// securityOver takes back what was asked for once. The type stays where none is asked for: Azure gives machines one by itself, and never
+// has it be sent that they shall have none.
 func securityOver(is, wanted *armcompute.SecurityProfile) *armcompute.SecurityProfile {
 	if is == nil {
 		return wanted
@@ -141,10 +142,6 @@ func securityOver(is, wanted *armcompute.SecurityProfile) *armcompute.SecurityPr
 	out := deref(wanted)
 	if deref(is.EncryptionAtHost) && out.EncryptionAtHost == nil {
 		out.EncryptionAtHost = new(false)
-	}
-	if deref(is.SecurityType) == armcompute.SecurityTypesTrustedLaunch && out.SecurityType == nil {
-		out.SecurityType = new(armcompute.SecurityTypesStandard)
-		out.UefiSettings = over(is.UefiSettings, nil)
 	}
 	if out == (armcompute.SecurityProfile{}) {
 		return nil

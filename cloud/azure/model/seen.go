@@ -38,7 +38,7 @@ var parts = []struct{ name, field string }{
 // plain are the values of names that Azure shows only where somebody has set something. It matters for people alone: a scale set that
 // does not say anything may have been given more by Azure than was asked for.
 var plain = map[string]string{
-	"security.encryptionAtHost": "false", "security.type": string(armcompute.SecurityTypesStandard), "spot.priority": string(armcompute.VirtualMachinePriorityTypesRegular),
+	"security.encryptionAtHost": "false", "spot.priority": string(armcompute.VirtualMachinePriorityTypesRegular),
 	"identity": string(armcompute.ResourceIdentityTypeNone), "identities": "", "ultra": "false", "notice": "", "plan": "",
 }
 

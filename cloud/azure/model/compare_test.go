@@ -1,0 +1,243 @@
+package model_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
+)
+
+// Somebody changes a scale set by hand, without touching its tags.
+func TestChangedByHand(t *testing.T) {
+	rich := func() *azurev1.AzureMachinePoolSpec {
+		s := bases()[0]
+		s.Template.OSDisk.ManagedDisk.SecurityProfile = nil
+		s.AdditionalTags = azurev1.Tags{"team": "pool"}
+		return s
+	}
+	for _, c := range []struct {
+		reason                       string
+		change                       func(set *armcompute.VirtualMachineScaleSet)
+		differs, drift, unchangeable []string
+	}{
+		{"nothing", func(*armcompute.VirtualMachineScaleSet) {}, nil, nil, nil},
+		{"the size", func(s *armcompute.VirtualMachineScaleSet) { s.SKU.Name = new("Standard_D8s_v3") }, []string{"spec.template.vmSize"}, nil, nil},
+		{"the size's case", func(s *armcompute.VirtualMachineScaleSet) { s.SKU.Name = new("standard_d2S_v3") }, nil, nil, nil},
+		{"the capacity", func(s *armcompute.VirtualMachineScaleSet) { s.SKU.Capacity = new(int64(9)) }, nil, nil, nil},
+		{"the image", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.StorageProfile.ImageReference.CommunityGalleryImageID = new("/CommunityGalleries/x")
+		}, []string{"spec.template.image"}, nil, nil},
+		{"a data disk is gone", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.StorageProfile.DataDisks = nil
+		}, []string{"spec.template.dataDisks"}, nil, nil},
+		{"the key", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.OSProfile.LinuxConfiguration.SSH.PublicKeys[0].KeyData = new("ssh-rsa OTHER")
+		}, []string{"spec.template.sshPublicKey"}, nil, nil},
+		{"the key's comment and line end", func(s *armcompute.VirtualMachineScaleSet) {
+			key := s.Properties.VirtualMachineProfile.OSProfile.LinuxConfiguration.SSH.PublicKeys[0]
+			key.KeyData = new(strings.Replace(*key.KeyData, "somebody@example", "", 1) + "\r\n")
+		}, nil, nil, nil},
+		{"a subnet", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.NetworkProfile.NetworkInterfaceConfigurations[0].Properties.IPConfigurations[0].Properties.Subnet.ID = new("/other")
+		}, []string{"spec.template.networkInterfaces"}, nil, nil},
+		{"an identity", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Identity.UserAssignedIdentities["/subscriptions/s/more"] = &armcompute.UserAssignedIdentitiesValue{}
+		}, []string{"spec.userAssignedIdentities"}, nil, nil},
+		{"what Azure shows in its own way is left alone", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.DiagnosticsProfile.BootDiagnostics.StorageURI = new("https://mine.blob.core.windows.net:443/x")
+		}, nil, nil, nil},
+		{"a tag of the user's is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team") }, nil, []string{"spec.additionalTags"}, nil},
+		{"a tag of the user's has another value", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["team"] = new("x") }, nil, []string{"spec.additionalTags"}, nil},
+		{"a tag is spelled in another case", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team"); s.Tags["TEAM"] = new("pool") }, nil, nil, nil},
+		{"a tag of somebody else's", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["policy"] = new("x") }, nil, nil, nil},
+		{"the hash of what is changed in place is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, model.TagInPlace) }, nil, []string{"spec.additionalTags", "spec.template.vmExtensions"}, nil},
+		{"an extension is gone", func(s *armcompute.VirtualMachineScaleSet) { s.Properties.VirtualMachineProfile.ExtensionProfile = nil }, nil, []string{"spec.template.vmExtensions"}, nil},
+		{"a zone is missing", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = s.Zones[:1] }, nil, []string{"MachinePool spec.failureDomains"}, nil},
+		{"a zone too many", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = append(s.Zones, new("3")) }, nil, nil, []string{"MachinePool spec.failureDomains"}},
+		{"Azure would replace machines by itself", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.UpgradePolicy.Mode = new(armcompute.UpgradeModeAutomatic)
+		}, nil, []string{"upgradePolicy"}, nil},
+		{"another disk", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.StorageProfile.OSDisk.ManagedDisk.StorageAccountType = new(armcompute.StorageAccountTypesStandardLRS)
+		}, nil, nil, []string{"spec.template.osDisk.managedDisk"}},
+		{"spot", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.Priority = new(armcompute.VirtualMachinePriorityTypesSpot)
+		}, nil, nil, []string{"spec.template.spotVMOptions"}},
+		{"another region", func(s *armcompute.VirtualMachineScaleSet) { s.Location = new("East US") }, nil, nil, []string{"spec.location"}},
+		{"the region as people write it", func(s *armcompute.VirtualMachineScaleSet) { s.Location = new("West US 2") }, nil, nil, nil},
+	} {
+		in := input(t, rich())
+		in.FailureDomains = []string{"1", "2"}
+		m := build(t, in)
+		cur := echo(t, m)
+		made := uniform(cur)
+		made.Tags = maps.Clone(made.Tags)
+		set := copied(t, cur.Set)
+		c.change(&set)
+		now := model.Read(set)
+		comparison := m.Against(now)
+		got := comparison.State
+		if !slices.Equal(got.Differs, c.differs) || !slices.Equal(got.Drift, c.drift) || !slices.Equal(got.Unchangeable, c.unchangeable) {
+			t.Errorf("%s: want differs %v, drift %v, fixed %v, got %+v", c.reason, c.differs, c.drift, c.unchangeable, got)
+		}
+		if changed := got.Content != m.Content; changed != (len(c.differs) > 0) || changed && !strings.HasPrefix(got.Content, "seen:") || changed != (len(got.Changes) > 0) {
+			t.Errorf("%s: want content of its own: %t, got %s (%v)", c.reason, len(c.differs) > 0, got.Content, got.Changes)
+		}
+		// A machine that was made before is what was asked for; one that was made since is not, whatever its tag says.
+		if is := comparison.Uniform(made); is.Content != m.Content {
+			t.Errorf("%s: want a machine from before to have the wanted content, got %+v", c.reason, is)
+		}
+		if is := comparison.Uniform(uniform(now)); (is.Content != m.Content) != (len(c.differs) > 0) || !slices.Equal(is.Differs, c.differs) {
+			t.Errorf("%s: want a machine made since to differ in %v, got %+v", c.reason, c.differs, is)
+		}
+	}
+}
+
+// What a machine is told from, in the cases in which its tag is not enough.
+func TestInstances(t *testing.T) {
+	wanted := seed()
+	wanted.Template.VMSize = "Standard_D4s_v3"
+	before, after := build(t, input(t, seed())), build(t, input(t, wanted))
+	old, now := echo(t, before), echo(t, after)
+	retagged := uniform(old)
+	retagged.Tags, retagged.Properties.LatestModelApplied = maps.Clone(now.Set.Tags), new(false)
+	untagged := uniform(old)
+	untagged.Tags = nil
+	rotated := uniform(now)
+	rotated.Tags = maps.Clone(now.Set.Tags)
+	rotated.Tags[model.TagData], rotated.Properties.LatestModelApplied = new("0123456789ab"), new(false)
+	resized := uniform(now)
+	resized.SKU.Name, resized.Tags = new("Standard_D2s_v3"), maps.Clone(now.Set.Tags)
+	unknown := flexible(old)
+	unknown.Tags = nil
+	size := []string{"spec.template.vmSize"}
+	for _, c := range []struct {
+		reason, want string
+		got          model.Instance
+		differs      []string
+	}{
+		{"of the present model", after.Content, after.Against(now).Uniform(uniform(now)), nil},
+		{"of an older one", before.Content, after.Against(now).Uniform(uniform(old)), size},
+		{"before the scale set is changed, all are of the old one", before.Content, after.Against(old).Uniform(uniform(old)), size},
+		{"an older one, and somebody tagged all alike", "seen:", after.Against(now).Uniform(retagged), size},
+		{"an older one without tags", "seen:", after.Against(now).Uniform(untagged), size},
+		{"of the present model, with older bootstrap data", after.Content, after.Against(now).Uniform(rotated), nil},
+		{"somebody has resized one machine, which Azure tells of in no other way", after.Content, after.Against(now).Uniform(resized), nil},
+		{"a Flexible one of the present model", after.Content, after.Against(now).Flexible(flexible(now)), nil},
+		{"a Flexible one of an older one", before.Content, after.Against(now).Flexible(flexible(old)), size},
+		{"a Flexible one without tags", "seen:", after.Against(now).Flexible(unknown), size},
+	} {
+		if !strings.HasPrefix(c.got.Content, c.want) || !slices.Equal(c.got.Differs, c.differs) || len(c.got.Behind) > 0 {
+			t.Errorf("%s: want %s, differing in %v, got %+v", c.reason, c.want, c.differs, c.got)
+		}
+	}
+	if got := after.Against(now).Uniform(rotated).Data; got != "0123456789ab" {
+		t.Errorf("want the machine's own data, got %q", got)
+	}
+}
+
+// What was set and is taken out again is taken out in the cloud.
+func TestTakenOut(t *testing.T) {
+	rich := bases()[0]
+	rich.Template.OSDisk.ManagedDisk = seed().Template.OSDisk.ManagedDisk
+	cur := echo(t, build(t, input(t, rich)))
+	m := build(t, input(t, seed()))
+	next := patched(t, cur.Set, m.Change(cur))
+	p := next.Properties.VirtualMachineProfile
+	if *next.Identity.Type != armcompute.ResourceIdentityTypeNone {
+		t.Errorf("want no identity, got %s", *next.Identity.Type)
+	}
+	if len(p.StorageProfile.DataDisks)+len(p.ExtensionProfile.Extensions) > 0 {
+		t.Errorf("want neither disks nor extensions, got %v and %v", p.StorageProfile.DataDisks, p.ExtensionProfile.Extensions)
+	}
+	if *p.SecurityProfile.EncryptionAtHost || *p.SecurityProfile.SecurityType != armcompute.SecurityTypesTrustedLaunch {
+		t.Errorf("want no encryption at the host, and the security type as it is, for Azure gives one by itself, got %+v", p.SecurityProfile)
+	}
+	if *p.ScheduledEventsProfile.TerminateNotificationProfile.Enable || *next.Properties.AdditionalCapabilities.UltraSSDEnabled || p.DiagnosticsProfile.BootDiagnostics.StorageURI != nil {
+		t.Error("want no notice, no ultra disks and diagnostics of Azure's own")
+	}
+	if model.Tag(next.Tags, "team") != "cluster" {
+		t.Errorf("want the cluster's tag where the pool names none, got %v", next.Tags)
+	}
+}
+
+// The change of tags knows which of them are ours.
+func TestTags(t *testing.T) {
+	spec := seed()
+	spec.AdditionalTags = azurev1.Tags{"team": "pool", "gone": "x"}
+	cur := echo(t, build(t, input(t, spec)))
+	cur.Set.Tags["policy"], cur.Set.Tags[model.TagSurge] = new("theirs"), new("1/3")
+	cur = model.Read(cur.Set)
+	spec = seed()
+	spec.AdditionalTags = azurev1.Tags{"Team": "other"}
+	in := input(t, spec)
+	in.Bootstrap = cloud.Bootstrap{}
+	m := build(t, in)
+	got := m.InPlaceChange(cur).Tags
+	for name, want := range map[string]string{
+		"Team": "other", "team": "other", "gone": "", "policy": "theirs", "cost": "1", "Name": "capz-mp-0", model.TagSurge: "1/3", model.TagData: cur.Data, model.TagContent: cur.Content,
+		"sigs.k8s.io_cluster-api-provider-azure_cluster_capz": "owned", "sigs.k8s.io_cluster-api-provider-azure_role": "node", model.TagOwner: "owner-1",
+	} {
+		if model.Tag(got, name) != want {
+			t.Errorf("%s: want %q, got %q", name, want, model.Tag(got, name))
+		}
+	}
+	if _, twice := got["team"]; twice {
+		t.Errorf("want a tag once, got %v", got)
+	}
+	if next := model.Read(patched(t, cur.Set, m.InPlaceChange(cur))); len(m.Against(next).State.Drift) > 0 {
+		t.Errorf("want no drift left, got %v", m.Against(next).State.Drift)
+	}
+}
+
+// A size is sent with the name that the scale set has, and tags only where they are to change.
+func TestResize(t *testing.T) {
+	cur := echo(t, build(t, input(t, seed())))
+	got := model.Resize(cur, 5, nil)
+	if *got.SKU.Capacity != 5 || *got.SKU.Name != "Standard_D2s_v3" || got.Tags != nil || got.Properties != nil {
+		t.Errorf("want a size and nothing else, got %+v", got)
+	}
+	got = model.Resize(cur, 5, map[string]string{"MUSTER.dev_surge": "1/5"})
+	if model.Tag(got.Tags, model.TagSurge) != "1/5" || len(got.Tags) != len(cur.Set.Tags)+1 {
+		t.Errorf("want all tags and the one for surge, got %v", got.Tags)
+	}
+}
+
+func TestRef(t *testing.T) {
+	for _, c := range []struct{ content, data, want string }{
+		{"v1:0123456789abcdef", "0123456789ab", "model-01234567-0123456789ab"},
+		{"seen:fedcba9876543210", "", "model-fedcba98-0"},
+		{"", "", "model--0"},
+	} {
+		if got := model.Ref(c.content, c.data); got != c.want {
+			t.Errorf("want %s, got %s", c.want, got)
+		}
+	}
+}
+
+// From and to confidential nothing else waits for what can't be changed.
+func TestConfidentialStays(t *testing.T) {
+	cur := echo(t, build(t, input(t, seed())))
+	spec := seed()
+	spec.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesConfidentialVM}
+	spec.Template.VMSize = "Standard_DC4as_v5"
+	asked := build(t, input(t, spec))
+	m, fixed := asked.Onto(cur)
+	if !slices.Equal(fixed, []string{"spec.template.securityProfile.securityType"}) {
+		t.Errorf("want the field named, got %v", fixed)
+	}
+	next := model.Read(patched(t, cur.Set, m.Change(cur)))
+	again, _ := asked.Onto(next)
+	if got := again.Against(next).State; got.Content != again.Content || len(got.Differs) > 0 || *next.Set.SKU.Name != "Standard_DC4as_v5" {
+		t.Errorf("want the size changed and nothing asked for again, got %+v, want content %s", got, again.Content)
+	}
+	if asked.Content == m.Content || model.Tag(asked.Set.Tags, model.TagContent) != asked.Content {
+		t.Error("want the model that was asked for left as it is")
+	}
+}
