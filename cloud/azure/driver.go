@@ -7,6 +7,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/recall"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -16,7 +17,8 @@ type Options = session.Options
 // Driver runs AzureMachinePools. It is safe for concurrent use.
 type Driver struct {
 	sessions *session.Sessions
-	memories memories
+	memories recall.Pools[memory]
+	lookups  recall.Lookups
 }
 
 var _ cloud.Driver[*azurev1.MachinePoolSource] = (*Driver)(nil)
@@ -87,7 +89,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	}
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, strings.ToLower(target.cluster.ResourceGroup), strings.ToLower(target.name), target.Owner.ID}, "\n")
-	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now)}
+	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
 	p.memory.mu.Lock()
 	return p, nil
 }

@@ -147,7 +147,7 @@ func (p *pass) giveRole(ctx context.Context, role model.Role, principal string) 
 			PrincipalID: &principal, RoleDefinitionID: &role.DefinitionID, PrincipalType: new(armauthorization.PrincipalTypeServicePrincipal),
 		},
 	}, nil)
-	switch err = session.Refusal(err, p.now); session.CodeOf(err) {
+	switch err = session.Refusal(err, p.now); cloud.CodeOf(err) {
 	case "RoleAssignmentExists":
 		// It is not shown yet, or somebody else has given it the same role: there can't be two.
 		p.memory.role = roleRead{given: principal, givenAt: p.now}

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/recall"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -21,6 +22,8 @@ type pass struct {
 	t      target
 	now    time.Time
 	memory *memory
+	// lookups are what was looked up for all pools.
+	lookups *recall.Lookups
 }
 
 // observe reads what is not known any more and puts it into pool's words.

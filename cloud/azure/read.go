@@ -129,7 +129,7 @@ func notShown(err error) error {
 	if !session.Absent(err) {
 		return err
 	}
-	return &cloud.Error{Kind: cloud.Conflict, Op: opOf(err), Code: session.CodeOf(err), Message: "the scale set went while its machines were read"}
+	return &cloud.Error{Kind: cloud.Conflict, Op: opOf(err), Code: cloud.CodeOf(err), Message: "the scale set went while its machines were read"}
 }
 
 // readShields reads which machines of a Flexible scale set are protected, now and then: their own list does not show it. Those that

@@ -37,7 +37,7 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	return begin(p, ctx, s)
+	return p.blame(begin(p, ctx, s))
 }
 
 // known makes sure that the scale set has been read before something depends on it, and that it is not somebody else's.
@@ -91,7 +91,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	poller, err := p.c.ScaleSets.BeginCreateOrUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, want.model.Create(s.Size),
 		&armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{IfNoneMatch: new("*")})
 	err = begun(p, "PUT", poller, err)
-	if session.CodeOf(err) == codePrecondition {
+	if cloud.CodeOf(err) == codePrecondition {
 		return p.ourGroupAfterAll(ctx, err)
 	}
 	if heard(err) {
@@ -248,17 +248,21 @@ func (p *pass) apply(ctx context.Context, s pool.Step) error {
 
 // protect keeps Azure from choosing machines when the scale set is made smaller.
 func (p *pass) protect(ctx context.Context, s pool.Step) error {
+	is := p.memory.set.is
 	for _, m := range p.members(s.Targets) {
 		if m.shielded {
 			continue
 		}
 		p.memory.touched()
 		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
+			Location: is.Location, Tags: m.tags,
 			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
 				ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(true)},
 			},
 		}, nil)
 		if err = begun(p, "PUT", poller, err); err != nil {
+			// It may be protected by now or not.
+			p.memory.shielded = nil
 			return session.Vanished(err)
 		}
 		p.memory.shield(m.id)

@@ -23,7 +23,7 @@ type wanted struct {
 // so.
 func (p *pass) want(ctx context.Context) (wanted, error) {
 	w := wanted{remember: p.t.Remembered}
-	image, remember, err := p.image()
+	image, remember, err := p.image(ctx)
 	if err != nil {
 		return w, err
 	}

@@ -162,8 +162,10 @@ func many[S any](p player[S]) {
 	o := p.create(target, p.suite.Many)
 	p.running(o, p.suite.Many)
 	p.check("what a new driver observes", o, p.again().observe(target))
-	p.fault(onePage)
-	p.check("what a new driver observes in pages of one", o, p.again().observe(target))
+	small := onePage
+	small.Limit = max(1, p.suite.ManyInPage)
+	p.fault(small)
+	p.check("what a new driver observes in small pages", o, p.again().observe(target))
 	p.calm()
 	for range p.suite.Many {
 		if !p.by(sim.MakeVersion, sim.Thing{Name: p.name(target)}) {

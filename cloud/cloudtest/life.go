@@ -84,7 +84,13 @@ func forgetful[S any](p player[S]) {
 	p.create(target, sizeSmall)
 	p.put(rotated(target, 1))
 	want := p.observe(target)
-	p.check("what a new driver observes", want, p.again().observe(target))
+	p.check("what a new driver observes", unhinted(want), unhinted(p.again().observe(target)))
+}
+
+// unhinted is what was observed without what only he knows who began it, or is handed it.
+func unhinted(o pool.Observed) pool.Observed {
+	o.Operations = nil
+	return o
 }
 
 func aged[S any](p player[S]) {

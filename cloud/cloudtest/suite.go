@@ -48,8 +48,9 @@ type Suite[S any] struct {
 	// AskedTag is the key of a tag of groups that Reshaped asks for, FixedTag that of one which the driver puts on every group
 	// of the cluster, beside the owner's.
 	AskedTag, FixedTag string
-	// Many is more than the largest page of any list of the cloud holds.
-	Many int
+	// Many is more than the largest page of any list of the cloud holds. ManyInPage is how many of them small pages hold, for a
+	// cloud that lets nobody read so many pages at once; zero is one.
+	Many, ManyInPage int
 	// Holds says that the cloud keeps an instance that is to go running until it is released.
 	Holds bool
 	// Works says that the cloud is at work on a group for a while after each change of it, and takes no other change meanwhile.

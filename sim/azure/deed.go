@@ -23,7 +23,7 @@ func (c *Cloud) Profile() sim.Profile {
 			sim.BeginRoll: nil, sim.EndRoll: nil, sim.FailRoll: nil,
 		},
 		Denied:     sim.Fault{Code: "AuthorizationFailed", Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
-		NoCapacity: "We do not have sufficient capacity for the requested VM size",
+		NoCapacity: "Allocation failed",
 	}
 }
 
