@@ -199,8 +199,12 @@ func (w *world) checkStorage(_ *scaleSet, d document) error {
 	if text(d, storage+".osDisk.diffDiskSettings.option") != "" && !size.ephemeral {
 		return notAllowed("OS disk of Ephemeral VM with size greater than 0 GB is not allowed for VM size %s when the DiffDiskPlacement is CacheDisk.", size.name)
 	}
+	return checkDataDisks(d, size)
+}
+
+func checkDataDisks(d document, size *vmSize) error {
 	luns := map[int]bool{}
-	for _, disk := range objects(d, storage+".dataDisks") {
+	for _, disk := range objects(d, profilePath+".storageProfile.dataDisks") {
 		lun, given := number(disk, "lun")
 		switch {
 		case !given:
@@ -239,14 +243,12 @@ func checkSecurity(_ *scaleSet, d document) error {
 	switch {
 	case truth(security, "encryptionAtHost") && !size.hostEncryption:
 		return invalid("encryptionAtHost", "The property 'securityProfile.encryptionAtHost' is not valid because the VM size '%s' does not support it.", size.name)
-	case security["uefiSettings"] != nil && kind == "":
+	case security["uefiSettings"] != nil && (kind == "" || kind == "Standard"):
 		return invalid("securityProfile.uefiSettings", "UEFI settings can be set only with security type TrustedLaunch or ConfidentialVM.")
 	case kind == "ConfidentialVM" && !size.confidential:
 		return badRequest("The VM size '%s' is not supported for creation of VMs and Virtual Machine Scale Set with 'ConfidentialVM' security type.", size.name)
-	case kind == "ConfidentialVM" && !confidential:
-		return missing("storageProfile.osDisk.managedDisk.securityProfile")
-	case kind != "ConfidentialVM" && confidential:
-		return invalid("securityEncryptionType", "Disk encryption of confidential machines can be set only with security type ConfidentialVM.")
+	case (kind == "ConfidentialVM") != confidential:
+		return invalid("securityEncryptionType", "Security type ConfidentialVM and the encryption of the disks of confidential machines must be set together.")
 	case kind == "TrustedLaunch" && !size.trusted:
 		return badRequest("The VM size '%s' is not supported for creation of VMs and Virtual Machine Scale Set with 'TrustedLaunch' security type.", size.name)
 	}

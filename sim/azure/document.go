@@ -148,7 +148,7 @@ func duplicate(v any) any {
 	}
 }
 
-// merge puts what a PATCH says over what there is: objects member by member, all else as a whole.
+// merge puts what a PATCH says over what there is: objects member by member, all else as a whole. Null takes away.
 func merge(into, from document) {
 	for k, v := range from {
 		have, isObject := into[k].(document)
@@ -157,11 +157,30 @@ func merge(into, from document) {
 		case isObject && both:
 			merge(have, give)
 		case v == nil:
-			// ARM takes null for a member that was not sent.
+			delete(into, k)
 		default:
-			into[k] = duplicate(v)
+			into[k] = withoutNulls(duplicate(v))
 		}
 	}
+}
+
+// withoutNulls takes all members off that are null, which stands for what was not sent.
+func withoutNulls(v any) any {
+	switch t := v.(type) {
+	case document:
+		for k, e := range t {
+			if e == nil {
+				delete(t, k)
+				continue
+			}
+			withoutNulls(e)
+		}
+	case []any:
+		for _, e := range t {
+			withoutNulls(e)
+		}
+	}
+	return v
 }
 
 // same compares two values as documents.

@@ -89,7 +89,22 @@ func toAPI(err error) *apiError {
 }
 
 // trouble is why an operation or a machine has failed.
-type trouble struct{ Code, Message string }
+type trouble struct {
+	Code, Message string
+	// Target is the machine that it came to, "" for what is about the scale set as a whole.
+	Target string
+}
+
+// shown is the trouble as an operation tells of it: what came to a machine lies below what that made of the whole.
+func (t *trouble) shown() document {
+	if t.Target == "" {
+		return document{"code": t.Code, "message": t.Message}
+	}
+	return document{
+		"code": "ResourceOperationFailure", "message": "The resource operation completed with terminal provisioning state 'Failed'.",
+		"details": []detail{{Code: t.Code, Target: t.Target, Message: t.Message}},
+	}
+}
 
 // The troubles that machines come to, in the words of the service.
 const (
@@ -100,7 +115,7 @@ const (
 	codeExtension       = "VMExtensionProvisioningError"
 	wordsAllocation     = "Allocation failed. We do not have sufficient capacity for the requested VM size in this region. " +
 		"Read more about improving likelihood of allocation success at https://aka.ms/allocation-guidance"
-	wordsZonal = "Allocation failed. We do not have sufficient capacity for the requested VM size in this zone. " +
+	wordsZonal = "Allocation failed. We do not have sufficient capacity for the requested VM size in zone '%s'. " +
 		"Read more about improving likelihood of allocation success at https://aka.ms/allocation-guidance"
 	wordsOverconstrained = "Allocation failed. VM(s) with the following constraints cannot be allocated, because the condition is too restrictive. " +
 		"Please remove some constraints and try again. Constraints applied are: %s. Zones: %s"

@@ -14,10 +14,11 @@ var fixedPaths = []struct{ path, name string }{
 	{profilePath + ".osProfile.adminUsername", "osProfile.adminUsername"},
 	{profilePath + ".storageProfile.osDisk.osType", "osDisk.osType"},
 	{profilePath + ".storageProfile.osDisk.createOption", "osDisk.createOption"},
-	{profilePath + ".storageProfile.osDisk.managedDisk.securityProfile", "osDisk.managedDisk.securityProfile"},
+	{profilePath + ".storageProfile.osDisk.managedDisk", "osDisk.managedDisk"},
+	{profilePath + ".storageProfile.osDisk.diffDiskSettings", "osDisk.diffDiskSettings"},
 	{profilePath + ".priority", "priority"},
 	{profilePath + ".evictionPolicy", "evictionPolicy"},
-	{profilePath + ".securityProfile.securityType", "securityProfile.securityType"},
+	{"properties.zoneBalance", "zoneBalance"},
 }
 
 // fixed refuses to change what cannot be changed.
@@ -26,6 +27,10 @@ func (w *world) fixed(s *scaleSet, next document) error {
 		if !same(dig(s.Doc, f.path), dig(next, f.path)) {
 			return unchangeable(f.name)
 		}
+	}
+	const security = profilePath + ".securityProfile.securityType"
+	if was, is := text(s.Doc, security), text(next, security); was != is && (was == "ConfidentialVM" || is == "ConfidentialVM") {
+		return unchangeable("securityProfile.securityType")
 	}
 	if truth(next, "properties.singlePlacementGroup") && !truth(s.Doc, "properties.singlePlacementGroup") {
 		return unchangeable("singlePlacementGroup")
@@ -102,6 +107,9 @@ func (w *world) checkAddresses(s *scaleSet, card document) error {
 func (w *world) checkIdentity(s *scaleSet, d document) error {
 	kind := text(d, "identity.type")
 	named := under(d, "identity.userAssignedIdentities")
+	if kind == "None" {
+		return nil
+	}
 	if strings.Contains(kind, "UserAssigned") && len(named) == 0 {
 		return refuse(http.StatusBadRequest, "InvalidIdentityValues", "Invalid value for the identities '' of identity type 'UserAssigned'. "+
 			"The 'UserAssigned' identity type requires at least one identity.")

@@ -199,7 +199,7 @@ func (c *Cloud) Evict(id string) error {
 // Fail lets a machine be in the state Failed with a code and words of the service.
 func (c *Cloud) Fail(id, code, message string) error {
 	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
-		m.State, m.Trouble, m.DoneAt = stateFailed, &trouble{code, message}, time.Time{}
+		m.State, m.Trouble, m.DoneAt = stateFailed, &trouble{Code: code, Message: message}, time.Time{}
 		return nil
 	})
 }

@@ -137,7 +137,7 @@ func (w *world) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
 	m.Fault = slices.Index(counts, slices.Min(counts))
 	faults := w.facing(s, m)
 	if _, none := among(faults, sim.NoCapacity); none {
-		return nil, &trouble{codeAllocation, wordsAllocation}
+		return nil, &trouble{Code: codeAllocation, Message: wordsAllocation}
 	}
 	return faults, nil
 }
@@ -160,9 +160,9 @@ func (w *world) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 		}
 	}
 	if len(zones) == 1 {
-		return nil, &trouble{codeZonal, fmt.Sprintf("%s (zone %s)", wordsZonal, zones[0])}
+		return nil, &trouble{Code: codeZonal, Message: fmt.Sprintf(wordsZonal, zones[0])}
 	}
-	return nil, &trouble{codeOverconstrained, fmt.Sprintf(wordsOverconstrained, "Networking Constraints, VM Size", strings.Join(zones, ", "))}
+	return nil, &trouble{Code: codeOverconstrained, Message: fmt.Sprintf(wordsOverconstrained, "Networking Constraints, VM Size", strings.Join(zones, ", "))}
 }
 
 // facing are the faults that a machine would meet.
@@ -185,7 +185,7 @@ func (w *world) doom(m *machine, faults []sim.Fault) {
 		case sim.NeverBoots:
 			m.NeverBoots = true
 		case sim.Impaired:
-			m.Fate = &trouble{cmp.Or(f.Code, codeOSTimeout), cmp.Or(f.Message, fmt.Sprintf(wordsOSTimeout, m.Name))}
+			m.Fate = &trouble{Code: cmp.Or(f.Code, codeOSTimeout), Message: cmp.Or(f.Message, fmt.Sprintf(wordsOSTimeout, m.Name))}
 			if m.Fate.Code == codeExtension && f.Message == "" {
 				m.Fate.Message = fmt.Sprintf(wordsExtension, "CAPZ.Linux.Bootstrapping", "Microsoft.Azure.ContainerUpstream", "CAPZ.Linux.Bootstrapping")
 			}

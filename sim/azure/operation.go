@@ -2,7 +2,6 @@ package azure
 
 import (
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -77,20 +76,25 @@ func (w *world) tickOperation(op *operation) time.Time {
 		return op.Until
 	}
 	s := w.sets.Get(op.Set)
-	if s != nil && s.Op == op.ID && s.Launches > 0 {
-		return time.Time{}
-	}
-	for _, key := range op.Keys {
-		m := w.machines.Get(key)
-		if m != nil && m.changing() {
-			return time.Time{} // the machine's own time is waited for
-		}
-		if m != nil && m.State == stateFailed && op.Trouble == nil && !op.Gone {
-			op.Trouble = m.Trouble
-		}
+	if s != nil && s.Op == op.ID && s.Launches > 0 || w.waits(op) {
+		return time.Time{} // the machines have times of their own
 	}
 	w.end(op, s)
 	return time.Time{}
+}
+
+// waits reports whether something still happens to machines of an operation, and takes over why one of them has failed.
+func (w *world) waits(op *operation) bool {
+	for _, key := range op.Keys {
+		m := w.machines.Get(key)
+		if m != nil && m.changing() {
+			return true
+		}
+		if m != nil && m.Trouble != nil && op.Trouble == nil && !op.Gone {
+			op.Trouble = &trouble{Code: m.Trouble.Code, Message: m.Trouble.Message, Target: m.Instance}
+		}
+	}
+	return false
 }
 
 // end ends an operation, and what it was about is at rest.
@@ -138,7 +142,7 @@ func (w *world) getOperation(x *exchange) (*answer, error) {
 		case statusInProgress:
 			return &answer{status: http.StatusAccepted, op: op.ID}, nil
 		case statusFailed:
-			return nil, refuse(http.StatusConflict, op.Trouble.Code, "%s", op.Trouble.Message)
+			return nil, &apiError{Status: http.StatusConflict, Code: op.Trouble.Code, Message: op.Trouble.Message}
 		}
 		return &answer{status: http.StatusNoContent}, nil
 	}
@@ -149,22 +153,20 @@ func (w *world) getOperation(x *exchange) (*answer, error) {
 		x.header.Set("Retry-After", "10")
 	}
 	if op.Trouble != nil {
-		d["error"] = document{"code": op.Trouble.Code, "message": op.Trouble.Message}
+		d["error"] = op.Trouble.shown()
 	}
 	return ok(d), nil
 }
 
 // idle refuses a change of a scale set on which an operation runs.
 func (w *world) idle(s *scaleSet) error {
+	if s.deleting() {
+		return notAllowed("Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set '%s' since it is marked for deletion.", s.Name)
+	}
 	if s.Op != "" {
 		return busy()
 	}
 	return nil
-}
-
-// forgetKey takes a machine off an operation.
-func (op *operation) forgetKey(key string) {
-	op.Keys = slices.DeleteFunc(op.Keys, func(k string) bool { return k == key })
 }
 
 // stamp is a time as ARM writes it.

@@ -76,7 +76,7 @@ func (w *world) putAssignment(x *exchange) (*answer, error) {
 }
 
 func (w *world) checkAssignment(a *assignment) error {
-	_, id, _ := cutLast(a.Role, "/")
+	id := lastOf(a.Role)
 	switch {
 	case !uuid.MatchString(a.Name):
 		return refuse(http.StatusBadRequest, "InvalidRoleAssignmentId", "The role assignment ID '%s' is not valid. The role assignment ID must be a GUID.", a.Name)
@@ -95,20 +95,12 @@ func (w *world) checkAssignment(a *assignment) error {
 	return nil
 }
 
-// cutLast cuts around the last separator.
-func cutLast(s, sep string) (before, after string, found bool) {
-	at := strings.LastIndex(s, sep)
-	if at < 0 {
-		return "", s, false
-	}
-	return s[:at], s[at+len(sep):], true
-}
+// lastOf is what follows the last slash.
+func lastOf(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
 
 // like reports whether two assignments give the same role to the same principal at the same scope.
 func (a *assignment) like(b *assignment) bool {
-	_, mine, _ := cutLast(a.Role, "/")
-	_, other, _ := cutLast(b.Role, "/")
-	return strings.EqualFold(strings.Trim(a.Scope, "/"), strings.Trim(b.Scope, "/")) && strings.EqualFold(mine, other) && strings.EqualFold(a.Principal, b.Principal)
+	return strings.EqualFold(strings.Trim(a.Scope, "/"), strings.Trim(b.Scope, "/")) && strings.EqualFold(lastOf(a.Role), lastOf(b.Role)) && strings.EqualFold(a.Principal, b.Principal)
 }
 
 func (a *assignment) show() document {

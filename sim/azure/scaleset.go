@@ -17,6 +17,7 @@ func (w *world) putSet(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	withoutNulls(body)
 	s := w.sets.Get(setKey(x.vars["sub"], x.vars["rg"], x.vars["set"]))
 	if err := x.conditions(s); err != nil {
 		return nil, err
@@ -33,7 +34,9 @@ func (w *world) putSet(x *exchange) (*answer, error) {
 			next[member] = v
 		}
 	}
-	merge(next, document{"sku": body["sku"]})
+	if size, given := body["sku"]; given {
+		merge(next, document{"sku": size})
+	}
 	if where := text(body, "location"); where != "" && !sameLocation(where, s.location()) {
 		return nil, refuse(http.StatusConflict, "InvalidResourceLocation", "The resource '%s' already exists in location '%s' in resource group '%s'. "+
 			"A resource with the same name cannot be created in location '%s'. Please select a new resource name.", s.Name, s.location(), s.Group, where)
@@ -235,6 +238,12 @@ func modelOf(s *scaleSet) string {
 
 // identities gives a scale set the identity of its own that it asks for.
 func (w *world) identities(s *scaleSet) {
+	if !strings.Contains(text(s.Doc, "identity.type"), "UserAssigned") {
+		place(s.Doc, "identity.userAssignedIdentities", nil)
+	}
+	if text(s.Doc, "identity.type") == "None" {
+		delete(s.Doc, "identity")
+	}
 	if !strings.Contains(text(s.Doc, "identity.type"), "SystemAssigned") {
 		s.Principal = ""
 		return
@@ -291,7 +300,7 @@ func (w *world) deleteSet(x *exchange) (*answer, error) {
 func (w *world) dropSet(s *scaleSet) *operation {
 	if op := w.operations.Get(s.Op); op != nil {
 		op.Status, op.End = statusFailed, w.now
-		op.Trouble = &trouble{"OperationPreempted", "Operation execution has been preempted by a more recent operation."}
+		op.Trouble = &trouble{Code: "OperationPreempted", Message: "Operation execution has been preempted by a more recent operation."}
 		w.operations.Touch(op.ID)
 	}
 	s.Launches = 0

@@ -35,7 +35,7 @@ func (x *exchange) read(shape string) (document, error) {
 	return d, nil
 }
 
-// fit holds an object against its shape, and takes off what only the service sets and what is null.
+// fit holds an object against its shape, and takes off what only the service sets.
 func fit(d document, shape, path string) error {
 	members := shapesByName[shape]
 	for name, v := range d {
@@ -44,7 +44,7 @@ func fit(d document, shape, path string) error {
 		if !known {
 			return badRequest("Could not find member '%s' on object of type '%s'. Path '%s', line 1, position 1.", name, shape, at)
 		}
-		if strings.HasPrefix(kind, "!") || v == nil {
+		if strings.HasPrefix(kind, "!") {
 			delete(d, name)
 			continue
 		}

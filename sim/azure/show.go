@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -124,7 +123,7 @@ func (w *world) uniformOnly(s *scaleSet, m *machine, d document) {
 	d["instanceId"] = m.Instance
 	d["sku"] = document{"name": m.Size, "tier": "Standard"}
 	if w.cloud.liveTags {
-		d["tags"] = copied(cmp.Or(any(s.Doc["tags"]), any(document{})))
+		d["tags"] = ofStrings(pairs(s.Doc, "tags"))
 	}
 	place(d, "properties.latestModelApplied", m.Model == s.Model)
 	place(d, "properties.modelDefinitionApplied", "VirtualMachineScaleSet")

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -36,8 +37,7 @@ func (w *world) taggedAt(scope string) (*tagged, error) {
 			w.resources.Touch(strings.ToLower(scope))
 		}}, nil
 	}
-	_, name, _ := cutLast(scope, "/")
-	return nil, notFound(kindOf(strings.Split(strings.Trim(scope, "/"), "/")), name, "")
+	return nil, notFound(kindOf(strings.Split(strings.Trim(scope, "/"), "/")), lastOf(scope), "")
 }
 
 func (t *tagged) show() document {
@@ -73,23 +73,9 @@ func (w *world) changeTags(x *exchange, operation func(document) string) (*answe
 	if err != nil {
 		return nil, err
 	}
-	given := pairs(body, "properties.tags")
-	next := cloned(t.tags)
-	switch operation(body) {
-	case "Replace":
-		next = given
-	case "Merge":
-		for k, v := range given {
-			next[k] = v
-		}
-	case "Delete":
-		for k, v := range given {
-			if v == "" || next[k] == v {
-				delete(next, k)
-			}
-		}
-	default:
-		return nil, refuse(http.StatusBadRequest, "InvalidTagsPatchOperation", "The tags patch operation '%s' is not Merge, Replace or Delete.", text(body, "operation"))
+	next, err := edited(t.tags, pairs(body, "properties.tags"), operation(body))
+	if err != nil {
+		return nil, err
 	}
 	if err := checkTags(nil, document{"tags": ofStrings(next)}); err != nil {
 		return nil, err
@@ -97,4 +83,24 @@ func (w *world) changeTags(x *exchange, operation func(document) string) (*answe
 	t.put(next)
 	t.tags = next
 	return ok(t.show()), nil
+}
+
+// edited is what an operation makes of tags.
+func edited(tags, given map[string]string, operation string) (map[string]string, error) {
+	next := cloned(tags)
+	switch operation {
+	case "Replace":
+		return given, nil
+	case "Merge":
+		maps.Copy(next, given)
+	case "Delete":
+		for k, v := range given {
+			if v == "" || next[k] == v {
+				delete(next, k)
+			}
+		}
+	default:
+		return nil, refuse(http.StatusBadRequest, "InvalidTagsPatchOperation", "The tags patch operation '%s' is not Merge, Replace or Delete.", operation)
+	}
+	return next, nil
 }

@@ -104,7 +104,7 @@ func (w *world) power() {
 func (w *world) guest(m *machine) sim.Machine {
 	s := w.sets.Get(m.Set)
 	g := sim.Machine{
-		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), Hostname: strings.ToLower(m.Computer), Address: m.Address,
+		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault), Hostname: strings.ToLower(m.Computer), Address: m.Address,
 		Type: m.Size, Launched: w.now, UserData: w.userData(m), KubeletVersion: w.kubelet(under(m.Profile, "storageProfile.imageReference")),
 	}
 	if size := sizeOf(m.Size); size != nil {

@@ -214,29 +214,32 @@ func (w *world) putSetVM(x *exchange) (*answer, error) {
 	if want := x.request.Header.Get("If-Match"); want != "" && want != "*" && want != etag(m.Version) {
 		return nil, x.unmet("If-Match", nil)
 	}
-	switch {
-	case s.Op != "" || m.changing():
+	if s.Op != "" || m.changing() {
 		return nil, busy()
-	case text(body, "location") == "":
-		return nil, refuse(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition.")
 	}
 	if image := under(body, "properties.storageProfile.imageReference"); image != nil && !same(image, dig(m.Profile, "storageProfile.imageReference")) {
 		return nil, unchangeable("imageReference")
 	}
+	op := w.changeMachine(s, m, body)
+	if !s.uniform() {
+		return &answer{status: http.StatusOK, body: w.brief(s, m), op: op.ID}, nil
+	}
+	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op.ID}, nil
+}
+
+// changeMachine begins to give a machine another protection and other tags.
+func (w *world) changeMachine(s *scaleSet, m *machine, body document) *operation {
 	if policy := under(body, "properties.protectionPolicy"); policy != nil {
 		m.Protection = policy
 	}
 	if _, given := body["tags"]; given {
 		m.Tags = pairs(body, "tags")
 	}
-	op := w.beginOn(s, m, "PUT")
+	op := w.beginOn(s, m, "update")
 	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
 	m.Version++
 	w.touch(m)
-	if !s.uniform() {
-		return &answer{status: http.StatusOK, body: w.brief(s, m), op: op.ID}, nil
-	}
-	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op.ID}, nil
+	return op
 }
 
 func (w *world) deleteSetVM(x *exchange) (*answer, error) {
@@ -326,11 +329,7 @@ func (w *world) patchVM(x *exchange) (*answer, error) {
 	if err := checkTags(nil, document{"tags": tags}); err != nil {
 		return nil, err
 	}
-	m.Tags = pairs(body, "tags")
-	op := w.beginOn(s, m, "PATCH")
-	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
-	m.Version++
-	w.touch(m)
+	op := w.changeMachine(s, m, document{"tags": tags})
 	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op.ID}, nil
 }
 
