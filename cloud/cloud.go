@@ -4,8 +4,6 @@ package cloud
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/muster-project/muster/pool"
@@ -75,8 +73,7 @@ func (o Owner) ResourceName() string {
 	if len(name) > nameLimit {
 		name = name[:nameLimit]
 	}
-	sum := sha256.Sum256([]byte(o.ID))
-	return name + "-" + hex.EncodeToString(sum[:])[:suffixLength]
+	return name + "-" + Digest([]byte(o.ID), suffixLength)
 }
 
 // Bootstrap is the data that a machine boots with. It holds a token that lets machines join, so it prints as its hash.
@@ -117,8 +114,7 @@ func (b Bootstrap) Hash() string {
 	if b.Empty() {
 		return ""
 	}
-	sum := sha256.Sum256(b.Data())
-	return hex.EncodeToString(sum[:])[:dataHashLength]
+	return Digest(b.Data(), dataHashLength)
 }
 
 // String shows the hash, never the data.

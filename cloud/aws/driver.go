@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/recall"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -17,7 +18,7 @@ type Options = session.Options
 // Driver runs AWSMachinePools. It is safe for concurrent use.
 type Driver struct {
 	sessions *session.Sessions
-	memories session.Memories[memory]
+	memories recall.Pools[memory]
 }
 
 var _ cloud.Driver[*awsv1.MachinePoolSource] = (*Driver)(nil)
@@ -37,16 +38,10 @@ func Over(sessions *session.Sessions) *Driver { return &Driver{sessions: session
 // Close closes idle connections. The driver can be used after it.
 func (d *Driver) Close() { d.sessions.Close() }
 
-const (
-	// removeBatch keeps a removal, which takes one call for each instance, within a few seconds; one call sets aside 20 at the
-	// most.
-	removeBatch = 10
-)
-
 // Traits are those of Auto Scaling groups.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
-		Group: "Auto Scaling group", Template: "launch template", RemoveBatch: removeBatch,
+		Group: "Auto Scaling group", Template: "launch template", RemoveBatch: session.RemoveBatch,
 		Rolls: true, SetsAside: true,
 	}
 }

@@ -176,10 +176,10 @@ func (m *memory) released(id string) {
 
 // beingDeleted says that the service does not answer because the group is being deleted.
 func beingDeleted(err error) bool {
-	return session.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "pending delete")
+	return cloud.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "pending delete")
 }
 
 // notHeld says that the service has no hook waiting for the instance.
 func notHeld(err error) bool {
-	return session.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "No active Lifecycle Action found")
+	return cloud.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "No active Lifecycle Action found")
 }

@@ -94,7 +94,7 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 			Template:   p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate)),
 			State:      state,
 			Created:    read.created,
-			Aside:      session.InStandby(i) || p.now.Sub(read.standby) < visibleWithin,
+			Aside:      session.InStandby(i) || p.now.Sub(read.standby) < session.VisibleWithin,
 			Hold:       p.holdOf(id),
 			Doomed:     p.doomOf(is, i),
 			Differs:    differs(p.refOf(i.LaunchTemplate)),

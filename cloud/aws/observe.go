@@ -96,7 +96,7 @@ func (p *pass) readGroup(ctx context.Context) error {
 		p.memory.group.is = &found.AutoScalingGroups[0]
 		return nil
 	}
-	if p.now.Sub(p.memory.made) < visibleWithin {
+	if p.now.Sub(p.memory.made) < session.VisibleWithin {
 		// To believe it would make the group twice, or let the object of one go that is there.
 		p.memory.group = groupRead{}
 		return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(

@@ -9,6 +9,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -148,7 +149,7 @@ func (p *pass) rollFailures(list []asgtypes.InstanceRefresh) int {
 // would replace those of another version with the same content too: they are protected meanwhile (see keep.go). An older version
 // with that content is never pinned in place of the newest to spare them: its bootstrap token may have run out.
 func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
-	if p.now.Sub(p.memory.group.at) > sameMoment {
+	if p.now.Sub(p.memory.group.at) > session.SameMoment {
 		p.memory.group = groupRead{}
 	}
 	if err := p.known(ctx); err != nil {
@@ -176,7 +177,7 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 	_, err = p.c.AutoScaling.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{
 		AutoScalingGroupName: &p.t.group, DesiredConfiguration: desired, Preferences: preferences, Strategy: asgtypes.RefreshStrategyRolling,
 	})
-	if err = session.Refusal(err, p.now); session.CodeOf(err) == "InstanceRefreshInProgress" {
+	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == "InstanceRefreshInProgress" {
 		return p.rollsAfterAll(ctx, s, err)
 	}
 	return err
@@ -248,7 +249,7 @@ func (p *pass) cancelRoll(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.touchedRolls()
 	_, err := p.c.AutoScaling.CancelInstanceRefresh(ctx, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &p.t.group})
-	if err = session.Refusal(err, p.now); session.CodeOf(err) == codeNoRoll || session.Absent(err) {
+	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == codeNoRoll || session.Absent(err) {
 		return nil
 	}
 	return err

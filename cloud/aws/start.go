@@ -109,7 +109,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	p.memory.touchedGroup()
 	p.memory.resized = p.now
 	_, err = p.c.AutoScaling.CreateAutoScalingGroup(ctx, input)
-	if err = session.Refusal(err, p.now); session.CodeOf(err) == "AlreadyExists" {
+	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == "AlreadyExists" {
 		return p.ourGroupAfterAll(ctx, err)
 	}
 	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
@@ -167,19 +167,18 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(false),
 	})
 	err = session.Refusal(err, p.now)
-	p.memory.asks(size, p.now, err)
+	p.memory.asked.Note(s.Size, p.now, err)
 	return err
 }
 
 // upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
 func (p *pass) upToDate() error {
-	if !p.memory.behind(p.now) {
+	size := p.memory.size()
+	if p.memory.group.is == nil || !p.memory.asked.Unseen(size, p.now, session.VisibleWithin) {
 		return nil
 	}
-	defer p.memory.touchedGroup()
-	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
-		"Auto Scaling group %s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
-		p.t.group, session.Deref(p.memory.group.is.DesiredCapacity), p.memory.asked.size)}
+	p.memory.touchedGroup()
+	return p.memory.asked.Conflict("Auto Scaling group "+p.t.group, size)
 }
 
 // deleteGroup deletes the group with what is still in it, if it is ours.

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -18,8 +17,8 @@ import (
 // terminate terminates exactly the given instances. A removal lowers the group's size by one in the same call; otherwise the
 // group launches another in the place of each, unless it did so when the instance was set aside.
 func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
-	if len(s.Targets) > removeBatch {
-		return fmt.Errorf("asked to terminate %d instances at once: at most %d", len(s.Targets), removeBatch)
+	if err := session.NoMoreThan(s.Targets, "terminate"); err != nil {
+		return err
 	}
 	if err := p.known(ctx); err != nil {
 		return err
@@ -27,38 +26,13 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if err := p.upToDate(); err != nil {
 		return err
 	}
-	var size int32
-	if is := p.memory.group.is; is != nil {
-		size = session.Deref(is.DesiredCapacity)
-	}
+	size := p.memory.size()
 	p.memory.touchedMembers()
-	for _, target := range s.Targets {
-		_, err := p.c.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
-			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,
-		})
-		err = session.Refusal(err, p.now)
-		if lower {
-			p.memory.asks(size-1, p.now, err)
-		}
-		if err == nil {
-			size--
-		}
-		if err == nil || session.Absent(err) {
-			continue
-		}
-		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {
-			return fmt.Errorf("terminate instance %s: %w", target.ID, cmp.Or(readErr, err))
-		}
-	}
-	return nil
+	return session.Taking{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, s.Targets)
 }
 
-// going says whether a termination was refused only because the instance is on its way out already, or gone: credentials that
-// allow by tags are denied what has none any more.
-func (p *pass) going(ctx context.Context, id string, refused error) (bool, error) {
-	if kind := cloud.KindOf(refused); kind != cloud.Conflict && kind != cloud.Denied {
-		return false, nil
-	}
+// going says whether an instance is on its way out already, or gone.
+func (p *pass) going(ctx context.Context, id string) (bool, error) {
 	defer p.memory.touchedMembers()
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
 		return err == nil, err
@@ -85,10 +59,10 @@ func memberOf(is *asgtypes.AutoScalingGroup, id string) *asgtypes.Instance {
 // in their place while they run on. They are tagged first, so that a crash in between leaves nothing in standby that is
 // not known to be ours.
 func (p *pass) setAside(ctx context.Context, s pool.Step) error {
-	if len(s.Targets) > removeBatch {
-		return fmt.Errorf("asked to set aside %d instances at once: at most %d", len(s.Targets), removeBatch)
+	if err := session.NoMoreThan(s.Targets, "set aside"); err != nil {
+		return err
 	}
-	if p.now.Sub(p.memory.group.at) > sameMoment {
+	if p.now.Sub(p.memory.group.at) > session.SameMoment {
 		// Who tagged from an old list what somebody has put into standby meanwhile would take it from him.
 		p.memory.group = groupRead{}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -29,7 +30,7 @@ func wayOf(text []byte) string {
 	if err != nil {
 		return ""
 	}
-	return session.Digest(way, wayLength)
+	return cloud.Digest(way, wayLength)
 }
 
 // isData says that user data, as it is shown, is the data with that hash itself.

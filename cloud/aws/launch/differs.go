@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud"
 )
 
 // parts are a launch template's content in pieces that a person would change one at a time: each by the service's
@@ -67,7 +67,7 @@ func partsOf(data any) parts {
 
 func (p parts) put(name string, value any) {
 	if text, err := json.Marshal(value); err == nil {
-		p[name] = part{digest: session.Digest(text, partLength), leaves: map[string]string{}}
+		p[name] = part{digest: cloud.Digest(text, partLength), leaves: map[string]string{}}
 		leavesOf("", value, p[name].leaves)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -65,7 +64,7 @@ func FuzzDescription(f *testing.F) {
 			t.Fatalf("%q: want both hashes or none, got %q and %q", text, content, data)
 		}
 		if content == "" {
-			content, data = algorithm+":"+session.Digest([]byte(text), contentLength), session.Digest([]byte(other), dataLength)
+			content, data = algorithm+":"+cloud.Digest([]byte(text), contentLength), cloud.Digest([]byte(other), dataLength)
 		} else if !strings.HasPrefix(text, describe(pool.Template{Content: content, Data: data}, "")) {
 			t.Fatalf("%q: want hashes of our form alone, got %q and %q", text, content, data)
 		}

@@ -63,7 +63,7 @@ func (p Pass) readGiven(ctx context.Context, refs []string) error {
 // missingField is the field that names what does not exist.
 func missingField(asked awsv1.ExistingLaunchTemplate, refused error) string {
 	switch {
-	case refused == nil || session.CodeOf(refused) == codeNoVersion:
+	case refused == nil || cloud.CodeOf(refused) == codeNoVersion:
 		return fieldExisting + ".version"
 	case asked.ID != nil:
 		return fieldExisting + ".id"
@@ -112,7 +112,7 @@ func givenTemplate(ref string) pool.Template {
 		return pool.Template{Ref: ref}
 	}
 	text, _ := json.Marshal(map[string]string{"existing": ref})
-	return pool.Template{Ref: ref, Content: algorithm + ":" + session.Digest(text, contentLength), Given: true}
+	return pool.Template{Ref: ref, Content: algorithm + ":" + cloud.Digest(text, contentLength), Given: true}
 }
 
 // givenVersions are the version that was brought, and those that something launches from still.

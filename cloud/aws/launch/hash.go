@@ -10,7 +10,7 @@ import (
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -37,14 +37,14 @@ func contentHash(data *ec2types.RequestLaunchTemplateData) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the launch template for its hash: %w", err)
 	}
-	return algorithm + ":" + session.Digest(text, contentLength), nil
+	return algorithm + ":" + cloud.Digest(text, contentLength), nil
 }
 
 // clientToken makes a repeated request the same request: it is a function of whom it is for, what is asked, and what was
 // there before.
 func clientToken(owner string, t pool.Template, predecessor string) string {
 	text, _ := json.Marshal([]string{owner, t.Content, t.Data, predecessor})
-	return session.Digest(text, tokenLength)
+	return cloud.Digest(text, tokenLength)
 }
 
 // encodeStruct gives the fields that are set, by name. Absent fields, nil pointers, empty lists and empty words leave no

@@ -16,6 +16,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/recall"
 )
 
 // Where the images that the ecosystem publishes are found, unless pool or cluster say otherwise.
@@ -105,7 +106,7 @@ func (r resolver) publishedImage(ctx context.Context, architecture string) (imag
 	if (r.s.Cluster.EKS || spec.AMI.EKSOptimizedLookupType != nil) && q.Format == "" && q.Org == "" && q.BaseOS == "" {
 		return r.eksImage(ctx, q)
 	}
-	text, err := r.Once(ctx, session.Question{
+	text, err := r.Once(ctx, recall.Question{
 		Kind: "image", Inputs: q, Good: isImage,
 		Ask: func(ctx context.Context) (string, error) { return r.newestImage(ctx, q) },
 	})
@@ -117,10 +118,10 @@ func (r resolver) publishedImage(ctx context.Context, architecture string) (imag
 
 // namedImage makes sure that the image that the pool names exists and fits the instance type.
 func (r resolver) namedImage(ctx context.Context, id, architecture string) (image, error) {
-	text, err := r.Once(ctx, session.Question{Kind: "image", Inputs: id, Good: isImage, Ask: func(ctx context.Context) (string, error) {
+	text, err := r.Once(ctx, recall.Question{Kind: "image", Inputs: id, Good: isImage, Ask: func(ctx context.Context) (string, error) {
 		found, err := r.Session.EC2.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}})
 		if err != nil {
-			return "", session.InField(session.Refusal(err, r.Now), fieldImage)
+			return "", cloud.InField(session.Refusal(err, r.Now), fieldImage)
 		}
 		if len(found.Images) == 0 {
 			return "", cloud.Invalidf(fieldImage, "no image %s in region %s", id, r.Session.Region)
@@ -205,10 +206,10 @@ func (r resolver) eksImage(ctx context.Context, q imageQuery) (image, error) {
 		q.EKS = *family
 	}
 	name := eksParameter(q.EKS, minor, q.Architecture)
-	id, err := r.Once(ctx, session.Question{Kind: "eksImage", Inputs: q, Good: session.Something, Ask: func(ctx context.Context) (string, error) {
+	id, err := r.Once(ctx, recall.Question{Kind: "eksImage", Inputs: q, Good: recall.Something, Ask: func(ctx context.Context) (string, error) {
 		found, err := r.Session.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
 		if err != nil {
-			return "", session.InField(session.Refusal(err, r.Now), Field+".ami.eksLookupType")
+			return "", cloud.InField(session.Refusal(err, r.Now), Field+".ami.eksLookupType")
 		}
 		if found.Parameter == nil || session.Deref(found.Parameter.Value) == "" {
 			return "", cloud.Invalidf(Field+".ami.eksLookupType", "EKS publishes no image under %s", name)

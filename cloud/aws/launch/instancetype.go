@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/recall"
 )
 
 // Type is one instance type that the specification names, and where.
@@ -37,7 +38,7 @@ func (r resolver) architecture(ctx context.Context) (string, error) {
 		names = append(names, t.Name)
 	}
 	names = session.Unique(names)
-	text, err := r.Once(ctx, session.Question{
+	text, err := r.Once(ctx, recall.Question{
 		Kind: "instanceTypes", Inputs: names,
 		Good: func(answer string) bool { return len(parseTypes(answer)) == len(names) },
 		Ask:  func(ctx context.Context) (string, error) { return r.describeTypes(ctx, names, types) },
@@ -121,7 +122,7 @@ func unknownType(err error, types []Type, region string) error {
 			return noType(t, region)
 		}
 	}
-	return session.InField(err, types[0].Field)
+	return cloud.InField(err, types[0].Field)
 }
 
 func noType(t Type, region string) error {

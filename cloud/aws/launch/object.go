@@ -86,7 +86,7 @@ var plainOwner = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
 func (s Source) folder() string {
 	owner := s.Owner.ID
 	if !plainOwner.MatchString(owner) {
-		owner = "sha256." + session.Digest([]byte(owner), 2*sha256.Size)
+		owner = "sha256." + cloud.Digest([]byte(owner), 2*sha256.Size)
 	}
 	return objectFolder + owner + "/"
 }
@@ -117,7 +117,7 @@ func (p Pass) store(ctx context.Context) ([]byte, error) {
 func (p Pass) putObject(ctx context.Context, at object) error {
 	_, err := p.Session.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &at.bucket, Key: &at.key, Body: bytes.NewReader(p.Source.Bootstrap.Data())})
 	if err = session.Refusal(err, p.Now); err != nil {
-		return session.InField(cloud.Hide(err, p.Source.Bootstrap), fieldBucket)
+		return cloud.InField(cloud.Hide(err, p.Source.Bootstrap), fieldBucket)
 	}
 	p.Memory.knowObject(at, objectRead{at: p.Now, modified: p.Now})
 	return nil
@@ -270,7 +270,7 @@ func (p Pass) lookAt(ctx context.Context, at object) objectRead {
 
 // noObject says that an object, or its bucket, does not exist.
 func noObject(err error) bool {
-	return slices.Contains([]string{"NotFound", "NoSuchKey", "NoSuchBucket"}, session.CodeOf(err))
+	return slices.Contains([]string{"NotFound", "NoSuchKey", "NoSuchBucket"}, cloud.CodeOf(err))
 }
 
 func (m *Memory) knowObject(at object, read objectRead) {
@@ -299,7 +299,7 @@ func (p Pass) Provide(ctx context.Context, needs []string) error {
 			Bucket: &at.bucket, Key: &at.key, CopySource: new(url.PathEscape(at.bucket + "/" + at.key)), MetadataDirective: "REPLACE",
 		})
 		if err = session.Refusal(err, p.Now); err != nil && !noObject(err) {
-			return session.InField(err, fieldBucket)
+			return cloud.InField(err, fieldBucket)
 		}
 	}
 	return nil

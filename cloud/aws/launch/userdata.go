@@ -8,7 +8,6 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // userDataLimit is EC2's limit on user data before it is encoded.
@@ -154,7 +153,7 @@ func encoded(data []byte) *string {
 // dataHash tells bootstrap data apart, none included.
 func (s Source) dataHash() string {
 	if s.Bootstrap.Empty() {
-		return session.Digest(nil, dataLength)
+		return cloud.Digest(nil, dataLength)
 	}
 	return s.Bootstrap.Hash()
 }

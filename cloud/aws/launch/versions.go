@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -31,9 +30,6 @@ func ParseRef(text string) (id, version string, err error) {
 
 // versionsMost bounds how many versions are read: far more than pruning leaves.
 const versionsMost = 1000
-
-// visibleWithin is how long a read may still not show a template that was just made: the service's reads are eventually consistent.
-const visibleWithin = 10 * time.Second
 
 // Read reads the launch template and its versions, unless they are known and none of the refs is to an unknown one. The refs
 // are what the group and its instances launch from, as far as the group is ours.
@@ -103,7 +99,7 @@ func (p Pass) read(ctx context.Context, refs []string) error {
 	if read.id, read.ours, err = p.readOwner(ctx); err != nil {
 		return err
 	}
-	if read.id == "" && p.Now.Sub(read.made) < visibleWithin {
+	if read.id == "" && p.Now.Sub(read.made) < session.VisibleWithin {
 		// To believe it would let the object go, and leave the template.
 		return &cloud.Error{Kind: cloud.Conflict, Code: "TemplateNotShown", Message: fmt.Sprintf(
 			"launch template %s was made a moment ago and is not shown yet", p.Source.Name)}

@@ -70,7 +70,7 @@ const codeNoVersion = "InvalidLaunchTemplateId.VersionNotFound"
 
 // spent says that the client token once made something else, or something that does not exist any more.
 func spent(err error, id string) bool {
-	switch session.CodeOf(err) {
+	switch cloud.CodeOf(err) {
 	case "IdempotentParameterMismatch":
 		return true
 	case "InvalidLaunchTemplateId.NotFound":
@@ -114,7 +114,7 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 		LaunchTemplateName: &p.Source.Name, LaunchTemplateData: want.data, VersionDescription: &words, ClientToken: &token,
 		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: session.EC2Tags(p.Source.Tags)}},
 	})
-	if err = session.Refusal(err, p.Now); session.CodeOf(err) == "InvalidLaunchTemplateName.AlreadyExistsException" {
+	if err = session.Refusal(err, p.Now); cloud.CodeOf(err) == "InvalidLaunchTemplateName.AlreadyExistsException" {
 		return p.ourTemplateAfterAll(ctx, err)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/recall"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 type Driver struct {
 	options  Options
 	sessions *session.Sessions
-	memories session.Memories[memory]
+	memories recall.Pools[memory]
 }
 
 var _ cloud.Driver[*awsv1.ManagedMachinePoolSource] = (*Driver)(nil)
@@ -47,13 +48,10 @@ func Over(sessions *session.Sessions, o Options) *Driver {
 // Close closes idle connections. The driver can be used after it.
 func (d *Driver) Close() { d.sessions.Close() }
 
-// removeBatch keeps a removal, which takes one call for each instance, within a few seconds.
-const removeBatch = 10
-
 // Traits are those of node groups: EKS replaces machines of another template whatever a strategy says, and can't be stopped.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
-		Group: "node group", Template: "launch template", RemoveBatch: removeBatch,
+		Group: "node group", Template: "launch template", RemoveBatch: session.RemoveBatch,
 		Rolls: true, RollsChanges: true, CancelsNot: true, Needs: "node role",
 	}
 }

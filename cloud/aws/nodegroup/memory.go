@@ -7,19 +7,10 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/recall"
 	"github.com/muster-project/muster/pool"
-)
-
-const (
-	// sameMoment is how old a look at the group may be to be taken for a fresh one right after a write of ours that did
-	// not concern the group.
-	sameMoment = 2 * time.Second
-	// visibleWithin is how long a read may still show a group as it was before a write: the services' reads are eventually
-	// consistent.
-	visibleWithin = 10 * time.Second
 )
 
 // memory are the last reads of one pool. Losing it costs a few reads and nothing else.
@@ -37,15 +28,9 @@ type memory struct {
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
-	asked askedSize
+	asked recall.Asked
 	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
 	deleteFailed time.Time
-}
-
-// askedSize is a size that we asked for, and when.
-type askedSize struct {
-	size int32
-	at   time.Time
 }
 
 // groupRead is the node group as it was read; nil within means that there was none.
@@ -66,7 +51,7 @@ func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 	if m.group.at.IsZero() {
 		return false
 	}
-	return maxAge > 0 && age <= maxAge || m.template.Wrote && age <= sameMoment
+	return maxAge > 0 && age <= maxAge || m.template.Wrote && age <= session.SameMoment
 }
 
 // remember keeps what is known about an instance.
@@ -75,13 +60,6 @@ func (m *memory) remember(id string, read memberRead) {
 		m.members = map[string]memberRead{}
 	}
 	m.members[id] = read
-}
-
-// asks notes that the group was asked for a size, unless that was surely not heard.
-func (m *memory) asks(size int32, now time.Time, err error) {
-	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
-		m.asked = askedSize{size, now}
-	}
 }
 
 // touchedGroup is called before a write to the node group or the group behind it: whatever comes of it, the last reads are worth

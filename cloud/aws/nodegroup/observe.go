@@ -125,7 +125,7 @@ func (p *pass) readGroup(ctx context.Context) error {
 	}
 	if err != nil || found.Nodegroup == nil {
 		p.memory.group, p.memory.behind, p.memory.template.Wrote = groupRead{at: p.now}, behindRead{at: p.now}, false
-		if p.now.Sub(p.memory.made) < visibleWithin {
+		if p.now.Sub(p.memory.made) < session.VisibleWithin {
 			// To believe it would make the group twice, or let the object of one go that is there.
 			p.memory.group = groupRead{}
 			return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(

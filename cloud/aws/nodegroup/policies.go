@@ -123,7 +123,7 @@ func (p *pass) policyField(err error, arn string) error {
 			// Not the role is missing: it was there a moment ago.
 			e.Code, e.Message = "NoSuchPolicy", "there is no policy "+arn
 		}
-		return session.InField(err, item(fieldPolicies, k))
+		return cloud.InField(err, item(fieldPolicies, k))
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func ownRoleName(t target) string {
 		return base + roleSuffix
 	}
 	room := roleMost - len(roleSuffix) - roleHash - 1
-	return base[:room] + "-" + session.Digest([]byte(t.eks+"\n"+t.name), roleHash) + roleSuffix
+	return base[:room] + "-" + cloud.Digest([]byte(t.eks+"\n"+t.name), roleHash) + roleSuffix
 }
 
 // partition of the cluster's region, where its view does not say.
@@ -233,7 +233,7 @@ func (p *pass) createRole(ctx context.Context) error {
 	}
 	p.memory.role = roleRead{name: name}
 	_, err := p.c.IAM.CreateRole(ctx, input)
-	if err = session.Refusal(err, p.now); err != nil && session.CodeOf(err) != "EntityAlreadyExists" {
+	if err = session.Refusal(err, p.now); err != nil && cloud.CodeOf(err) != "EntityAlreadyExists" {
 		return err
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
@@ -311,7 +312,7 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.touchedUpdates()
 	_, err = p.c.EKS.UpdateNodegroupVersion(ctx, input)
-	if err = session.Refusal(err, p.now); session.CodeOf(err) == codeInUse {
+	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == codeInUse {
 		return p.rollsAfterAll(ctx, s, err)
 	}
 	return err

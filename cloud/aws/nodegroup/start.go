@@ -1,15 +1,14 @@
 package nodegroup
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
@@ -94,7 +93,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	p.memory.touchedUpdates()
 	p.memory.resized = p.now
 	err = p.sendCreate(ctx, input)
-	if session.CodeOf(err) == codeInUse {
+	if cloud.CodeOf(err) == codeInUse {
 		return p.ourGroupAfterAll(ctx, err)
 	}
 	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
@@ -201,8 +200,8 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 // terminate terminates exactly the given instances, in the group behind: EKS itself would choose. A removal lowers the group's size
 // by one in the same call; otherwise the group launches another in the place of each.
 func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
-	if len(s.Targets) > removeBatch {
-		return fmt.Errorf("asked to terminate %d instances at once: at most %d", len(s.Targets), removeBatch)
+	if err := session.NoMoreThan(s.Targets, "terminate"); err != nil {
+		return err
 	}
 	if err := p.known(ctx); err != nil {
 		return err
@@ -210,31 +209,11 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if err := p.upToDate(); err != nil {
 		return err
 	}
-	size := p.size()
+	size := int(p.size())
 	members := p.present()
 	p.memory.touchedGroup()
-	for _, target := range s.Targets {
-		if !members[target.ID] {
-			continue
-		}
-		_, err := p.c.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
-			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,
-		})
-		err = session.Refusal(err, p.now)
-		if lower {
-			p.memory.asks(size-1, p.now, err)
-		}
-		if err == nil {
-			size--
-		}
-		if err == nil || session.Absent(err) {
-			continue
-		}
-		if going, readErr := p.going(ctx, target.ID, err); readErr != nil || !going {
-			return fmt.Errorf("terminate instance %s: %w", target.ID, cmp.Or(readErr, err))
-		}
-	}
-	return nil
+	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool { return !members[t.ID] })
+	return session.Taking{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
 }
 
 // present are the instances of the group behind that are not on their way out. Nothing else is ever terminated.
@@ -252,22 +231,16 @@ func (p *pass) present() map[string]bool {
 
 // upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
 func (p *pass) upToDate() error {
-	asked := p.memory.asked
-	if p.memory.behind.is == nil || asked.at.IsZero() || p.now.Sub(asked.at) >= visibleWithin || p.size() == asked.size {
+	size := int(p.size())
+	if p.memory.behind.is == nil || !p.memory.asked.Unseen(size, p.now, session.VisibleWithin) {
 		return nil
 	}
-	size := p.size()
 	p.memory.touchedGroup()
-	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
-		"node group %s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
-		p.t.name, size, asked.size)}
+	return p.memory.asked.Conflict("node group "+p.t.name, size)
 }
 
-// going says whether a termination was refused only because the instance is on its way out already.
-func (p *pass) going(ctx context.Context, id string, refused error) (bool, error) {
-	if cloud.KindOf(refused) != cloud.Conflict {
-		return false, nil
-	}
+// going says whether an instance is on its way out already, or gone.
+func (p *pass) going(ctx context.Context, id string) (bool, error) {
 	defer p.memory.touchedGroup()
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
 		return err == nil, err

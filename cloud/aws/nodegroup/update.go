@@ -249,7 +249,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.resized = p.now
 	err = p.updateConfig(ctx, &eks.UpdateNodegroupConfigInput{ScalingConfig: scaling})
-	p.memory.asks(size, p.now, err)
+	p.memory.asked.Note(s.Size, p.now, err)
 	return err
 }
 
@@ -279,5 +279,5 @@ func (p *pass) takesNobody(ctx context.Context, size int32) error {
 
 // nothingToDo says that the service refused because everything is as it was asked for already.
 func nothingToDo(err error) bool {
-	return session.CodeOf(err) != "" && strings.Contains(strings.ToLower(err.Error()), "no changes needed")
+	return cloud.CodeOf(err) != "" && strings.Contains(strings.ToLower(err.Error()), "no changes needed")
 }

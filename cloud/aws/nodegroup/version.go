@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // fieldVersion is the core object's field that names the version of Kubernetes.
@@ -138,7 +137,7 @@ func compose(template string, given bool, r runs) string {
 		return template
 	}
 	text, _ := json.Marshal([]string{template, strconv.Itoa(r.minor), r.release})
-	return algorithm + ":" + session.Digest(text, contentLength)
+	return algorithm + ":" + cloud.Digest(text, contentLength)
 }
 
 // givenPrefix begins the names of EKS's own versions, in the place of launch templates.

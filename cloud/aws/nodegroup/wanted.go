@@ -244,7 +244,7 @@ const tokenLength = 32
 // before.
 func clientToken(of ...string) string {
 	text, _ := json.Marshal(of)
-	return session.Digest(text, tokenLength)
+	return cloud.Digest(text, tokenLength)
 }
 
 // item is the path of a list's item.

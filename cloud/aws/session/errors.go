@@ -1,15 +1,10 @@
 package session
 
 import (
-	"context"
 	"errors"
-	"io"
-	"net"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -99,21 +94,17 @@ func Refusal(err error, now time.Time) error {
 	e := &cloud.Error{Kind: cloud.Unavailable, Op: operation(err)}
 	var held *wire.Exhausted
 	if errors.As(err, &held) {
-		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, "HeldBack", held.Error(), held.After
+		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeHeldBack, held.Error(), held.After
 		return e
 	}
 	var reply *smithyhttp.ResponseError
 	if errors.As(err, &reply) && reply.Response != nil {
 		e.After = wire.RetryAfter(reply.Response.Header, now)
-		e.Kind = kindOfStatus(reply.HTTPStatusCode())
+		e.Kind = cloud.KindOfStatus(reply.HTTPStatusCode())
 	}
 	var api smithy.APIError
 	if !errors.As(err, &api) {
-		e.Code, e.Message = wordless(err)
-		if e.Code == codeNoCredentials {
-			e.Kind = cloud.Denied
-		}
-		return e
+		return wordless(e, err)
 	}
 	e.Code, e.Message = api.ErrorCode(), Clean(api.ErrorMessage())
 	if kind, ok := kindOfCode(e.Code); ok {
@@ -128,54 +119,17 @@ func Refusal(err error, now time.Time) error {
 	return byWhom(err, e)
 }
 
-// kindOfStatus is what a status says where the code is unknown.
-func kindOfStatus(status int) cloud.Kind {
-	switch {
-	case status == http.StatusTooManyRequests:
-		return cloud.Throttled
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return cloud.Denied
-	case status == http.StatusConflict:
-		return cloud.Conflict
-	case status >= 400 && status < 500:
-		return cloud.Invalid
-	default:
-		return cloud.Unavailable
-	}
-}
-
-const (
-	codeNoCredentials = "NoCredentials"
-	codeNoReply       = "NoReply"
-)
-
-// wordless gives code and message to an error that is not the service's own. Texts of the network are not passed on:
-// they name ports and addresses of one connection.
-func wordless(err error) (code, message string) {
+// wordless gives code and message to an error that is not the service's own. What a reply's status said stays its kind.
+func wordless(e *cloud.Error, err error) *cloud.Error {
 	text := err.Error()
 	if strings.Contains(text, "get identity") || strings.Contains(text, "failed to refresh cached credentials") {
-		return codeNoCredentials, "no usable credentials were found: check the credentials chain of the controller"
+		e.Kind, e.Code = cloud.Denied, cloud.CodeNoCredentials
+		e.Message = "no usable credentials were found: check the credentials chain of the controller"
+		return e
 	}
-	return codeNoReply, "the service gave no reply that could be read" + inTheWay(err) + ": it may have done what was asked"
-}
-
-// inTheWay says what kept a reply from coming, in words that name no connection.
-func inTheWay(err error) string {
-	var lookup *net.DNSError
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return " (it took too long)"
-	case errors.Is(err, context.Canceled):
-		return " (the call was given up)"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return " (nothing listens there)"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return " (the connection ended)"
-	case errors.As(err, &lookup):
-		return " (its name can't be resolved)"
-	default:
-		return ""
-	}
+	unanswered := cloud.Unanswered(e.Op, err)
+	e.Code, e.Message = unanswered.Code, unanswered.Message
+	return e
 }
 
 // operation is the call's name in the form that policies use.
@@ -198,11 +152,7 @@ var (
 	uuid      = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 	session   = regexp.MustCompile(`(assumed-role/[^/\s]+)/[^\s,]+`)
 	instant   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?`)
-	spaces    = regexp.MustCompile(`\s+`)
 )
-
-// messageLimit keeps a condition readable, whatever a service answers.
-const messageLimit = 600
 
 // Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and what
 // nobody but the account's owner should see.
@@ -210,12 +160,7 @@ func Clean(message string) string {
 	for _, drop := range []*regexp.Regexp{signed, encoded, requestID, uuid, instant} {
 		message = drop.ReplaceAllString(message, "")
 	}
-	message = session.ReplaceAllString(message, "$1")
-	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
-	if len(message) > messageLimit {
-		message = strings.ToValidUTF8(message[:messageLimit], "") + "..."
-	}
-	return message
+	return cloud.Plain(session.ReplaceAllString(message, "$1"))
 }
 
 var zoneName = regexp.MustCompile(`\b[a-z]{2,4}(?:-[a-z]+)+-\d+[a-z]?(?:-[a-z]+-\d[a-z])?\b`)
@@ -248,29 +193,10 @@ func Absent(err error) bool {
 	return false
 }
 
-// Vanished makes a conflict of a step on Something that is gone: somebody was quicker, and the next look will show it.
+// Vanished makes a conflict of a step on something that is gone: somebody was quicker, and the next look will show it.
 func Vanished(err error) error {
-	var e *cloud.Error
-	if Absent(err) && errors.As(err, &e) {
-		e.Kind, e.Field = cloud.Conflict, ""
-	}
-	return err
-}
-
-// CodeOf is the code of the *cloud.Error within err.
-func CodeOf(err error) string {
-	var e *cloud.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
-}
-
-// InField puts the field to an invalid request that names none.
-func InField(err error, field string) error {
-	var e *cloud.Error
-	if errors.As(err, &e) && e.Kind == cloud.Invalid && e.Field == "" {
-		e.Field = field
+	if Absent(err) {
+		return cloud.AsConflict(err)
 	}
 	return err
 }

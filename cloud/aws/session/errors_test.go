@@ -104,7 +104,7 @@ var refusals = []struct {
 	{
 		"a broken connection says neither that it happened nor that it did not; its addresses are kept out",
 		&smithy.OperationError{ServiceID: "Auto Scaling", OperationName: "CreateAutoScalingGroup", Err: &smithyhttp.RequestSendError{Err: errors.New("read tcp 10.0.0.1:4711: connection reset")}},
-		&cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read: it may have done what was asked"},
+		&cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read (the connection ended): it may have done what was asked"},
 	},
 	{
 		"a deadline is the same",

@@ -58,7 +58,7 @@ func FuzzMessages(f *testing.F) {
 		if !slices.Contains([]cloud.Kind{cloud.Throttled, cloud.Conflict, cloud.Capacity, cloud.Denied, cloud.Invalid, cloud.Unavailable}, e.Kind) {
 			t.Errorf("%q: want one of the six kinds, got %q", code, e.Kind)
 		}
-		if utf8.ValidString(text) && !utf8.ValidString(e.Message) || len(e.Message) > messageLimit+len("...") || strings.ContainsAny(e.Message, "\n\r\t") {
+		if utf8.ValidString(text) && !utf8.ValidString(e.Message) || len(e.Message) > 600+len("...") || strings.ContainsAny(e.Message, "\n\r\t") {
 			t.Errorf("want one short line of text, got %q", e.Message)
 		}
 		for _, id := range []string{"2f8d5d0a-1111-2222-3333-444455556666", "00000000-0000-4000-8000-000000000000"} {

@@ -78,7 +78,7 @@ func assume(ctx context.Context, source *sts.Client, role awsv1.RoleView, now ti
 	}
 	c := out.Credentials
 	if c == nil || c.AccessKeyId == nil || c.SecretAccessKey == nil || c.SessionToken == nil || c.Expiration == nil {
-		return awssdk.Credentials{}, &cloud.Error{Kind: cloud.Unavailable, Op: "sts:AssumeRole", Code: codeNoReply, Message: "the reply holds no credentials"}
+		return awssdk.Credentials{}, &cloud.Error{Kind: cloud.Unavailable, Op: "sts:AssumeRole", Code: cloud.CodeNoReply, Message: "the reply holds no credentials"}
 	}
 	return awssdk.Credentials{
 		AccessKeyID: *c.AccessKeyId, SecretAccessKey: *c.SecretAccessKey, SessionToken: *c.SessionToken,

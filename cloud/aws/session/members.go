@@ -48,7 +48,7 @@ const codeNoInstance = "InvalidInstanceID.NotFound"
 // them: it says which, and is asked for the others.
 func (s *Session) Instances(ctx context.Context, ids []string, now time.Time) ([]ec2types.Instance, error) {
 	found, err := s.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
-	if err = Refusal(err, now); CodeOf(err) == codeNoInstance {
+	if err = Refusal(err, now); cloud.CodeOf(err) == codeNoInstance {
 		missing := InstanceID.FindAllString(err.Error(), -1)
 		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(missing, id) })
 		if len(ids) == 0 || len(missing) == 0 {
@@ -58,7 +58,7 @@ func (s *Session) Instances(ctx context.Context, ids []string, now time.Time) ([
 		err = Refusal(err, now)
 	}
 	if err != nil {
-		if CodeOf(err) == codeNoInstance {
+		if cloud.CodeOf(err) == codeNoInstance {
 			return nil, nil
 		}
 		return nil, err
@@ -81,7 +81,7 @@ func InStandby(i asgtypes.Instance) bool {
 // ListChanged makes a conflict of EC2's refusal of an instance that the group still shows: the list is to be read again.
 func ListChanged(err error) error {
 	var e *cloud.Error
-	if CodeOf(err) == codeNoInstance && errors.As(err, &e) {
+	if cloud.CodeOf(err) == codeNoInstance && errors.As(err, &e) {
 		e.Kind = cloud.Conflict
 	}
 	return err

@@ -22,6 +22,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/recall"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -66,7 +67,7 @@ type Session struct {
 	// BootstrapFormatIgnition is the gate for machines that boot with Ignition.
 	BootstrapFormatIgnition bool
 
-	lookups lookups
+	lookups recall.Lookups
 	notices notices
 }
 

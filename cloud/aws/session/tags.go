@@ -14,10 +14,12 @@ import (
 
 // The tags by which we know what is ours, and for whom it is.
 const (
-	TagOwner     = "muster.dev/owner"
-	TagCluster   = "muster.dev/cluster"
-	TagNamespace = "muster.dev/namespace"
-	TagPool      = "muster.dev/pool"
+	TagOwner     = cloud.TagDomain + between + cloud.TagOwner
+	TagCluster   = cloud.TagDomain + between + cloud.TagCluster
+	TagNamespace = cloud.TagDomain + between + cloud.TagNamespace
+	TagPool      = cloud.TagDomain + between + cloud.TagPool
+
+	between = "/"
 )
 
 // The ecosystem's tags, which its other tools look for.
@@ -37,10 +39,7 @@ func OwnTags(o cloud.Owner, additional ...map[string]string) map[string]string {
 	for _, a := range additional {
 		maps.Copy(tags, a)
 	}
-	tags[TagOwner] = o.ID
-	tags[TagCluster] = o.Cluster
-	tags[TagNamespace] = o.Namespace
-	tags[TagPool] = o.Name
+	maps.Copy(tags, o.Tags(between))
 	tags[tagClusterPrefix+o.Cluster] = valueOwned
 	tags[tagKubernetesPrefix+o.Cluster] = valueOwned
 	tags[tagRole] = valueNode

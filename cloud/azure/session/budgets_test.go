@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -144,7 +145,7 @@ func TestSlowsDownBeforeTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := st.get(t, nil)
-	if CodeOf(err) != "HeldBack" {
+	if cloud.CodeOf(err) != "HeldBack" {
 		t.Fatalf("want looks held back with 200 of 2400 left, got %v", err)
 	}
 	if _, err := st.session(t, nil).ScaleSets.BeginCreateOrUpdate(t.Context(), "capz", "capz-mp-0", emptySet(), nil); err != nil {

@@ -84,7 +84,7 @@ func unusable(err error, i *azurev1.IdentityView) error {
 	if err == nil {
 		return nil
 	}
-	return byWhom(&cloud.Error{Kind: cloud.Denied, Code: codeNoCredentials, Message: Clean(err.Error())}, i)
+	return byWhom(&cloud.Error{Kind: cloud.Denied, Code: cloud.CodeNoCredentials, Message: Clean(err.Error())}, i)
 }
 
 // nameOf is how messages call an identity.

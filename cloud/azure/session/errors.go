@@ -15,12 +15,8 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-const (
-	codeNoCredentials = "NoCredentials"
-	codeNoReply       = "NoReply"
-	// codeNotFound is what a 404 without words is known by.
-	codeNotFound = "NotFound"
-)
+// codeNotFound is what a 404 without words is known by.
+const codeNotFound = "NotFound"
 
 // Refusal makes the cloud's refusal of every error that a call of the SDK can end with. It is nil for nil.
 func Refusal(err error, now time.Time) error {
@@ -41,7 +37,7 @@ func Refusal(err error, now time.Time) error {
 	var unsent *astray
 	switch {
 	case errors.As(err, &held):
-		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, "HeldBack", held.Error(), held.After
+		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeHeldBack, held.Error(), held.After
 	case errors.As(err, &unsent):
 		e.Kind, e.Code, e.Message = cloud.Denied, "Astray", unsent.Error()
 	case errors.As(err, &token):
@@ -155,7 +151,7 @@ func kindOf(s said, status int) cloud.Kind {
 	if kind, ok := kindOfCode(s.Code); ok {
 		return kind
 	}
-	return kindOfStatus(status)
+	return cloud.KindOfStatus(status)
 }
 
 // kindOfCode is the kind of an error code: by the table, else by the manner in which Azure names its codes.
@@ -190,55 +186,18 @@ func kindOfCode(code string) (cloud.Kind, bool) {
 	return "", false
 }
 
-// kindOfStatus is what a status says where the code is unknown.
-func kindOfStatus(status int) cloud.Kind {
-	switch {
-	case status == http.StatusTooManyRequests:
-		return cloud.Throttled
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return cloud.Denied
-	case status == http.StatusConflict || status == http.StatusPreconditionFailed:
-		return cloud.Conflict
-	case status == http.StatusRequestTimeout:
-		return cloud.Unavailable
-	case status >= 400 && status < 500:
-		return cloud.Invalid
-	default:
-		return cloud.Unavailable
-	}
-}
-
 // absences are the codes that say that the thing itself does not exist, not something that it names.
 var absences = []string{codeNotFound, "ResourceNotFound", "ResourceGroupNotFound", "ParentResourceNotFound", "RoleAssignmentNotFound"}
 
 // Absent says whether the call failed because what it names does not exist (any more).
 func Absent(err error) bool {
-	return slices.ContainsFunc(absences, func(code string) bool { return strings.EqualFold(code, CodeOf(err)) })
+	return slices.ContainsFunc(absences, func(code string) bool { return strings.EqualFold(code, cloud.CodeOf(err)) })
 }
 
 // Vanished makes a conflict of a step on something that is gone: somebody was quicker, and the next look will show it.
 func Vanished(err error) error {
-	var e *cloud.Error
-	if Absent(err) && errors.As(err, &e) {
-		e.Kind, e.Field = cloud.Conflict, ""
-	}
-	return err
-}
-
-// CodeOf is the code of the *cloud.Error within err.
-func CodeOf(err error) string {
-	var e *cloud.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
-}
-
-// InField puts the field to an invalid request that names none.
-func InField(err error, field string) error {
-	var e *cloud.Error
-	if errors.As(err, &e) && e.Kind == cloud.Invalid && e.Field == "" {
-		e.Field = field
+	if Absent(err) {
+		return cloud.AsConflict(err)
 	}
 	return err
 }

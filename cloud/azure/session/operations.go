@@ -68,7 +68,7 @@ func (s *Session) Poll(ctx context.Context, token string, now time.Time) (Outcom
 func (s *Session) outcome(reply *http.Response) (Outcome, error) {
 	body, err := runtime.Payload(reply)
 	if err != nil {
-		return Outcome{}, &cloud.Error{Kind: cloud.Unavailable, Code: codeNoReply, Message: "the reply on an operation can't be read"}
+		return Outcome{}, &cloud.Error{Kind: cloud.Unavailable, Code: cloud.CodeNoReply, Message: "the reply on an operation can't be read"}
 	}
 	var is struct {
 		Status     string `json:"status"`

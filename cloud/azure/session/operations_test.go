@@ -197,7 +197,7 @@ func TestListed(t *testing.T) {
 		t.Errorf("want both items of three pages, got %v, %v", got, err)
 	}
 	st.answers["GET "+next(3)] = answer{status: 200, body: `{"value":[],"nextLink":"` + next(2) + `"}`}
-	if _, err := list(); CodeOf(err) != "EndlessList" {
+	if _, err := list(); cloud.CodeOf(err) != "EndlessList" {
 		t.Errorf("want a list without an end refused, got %v", err)
 	}
 	st.answers["GET "+next(2)] = answer{status: 429, body: `{"error":{"code":"TooManyRequests","message":"x"}}`}

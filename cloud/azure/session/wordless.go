@@ -1,15 +1,11 @@
 package session
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -71,20 +67,19 @@ func ofToken(e *cloud.Error, token *azidentity.AuthenticationFailedError, now ti
 		e.Kind = cloud.Denied
 	}
 	if e.Code == "" {
-		e.Code = codeNoCredentials
+		e.Code = cloud.CodeNoCredentials
 	}
 }
 
-// wordless gives code and message to an error that is not Azure's own. Texts of the network are not passed on: they name ports and
-// addresses of one connection.
+// wordless gives code and message to an error that is not Azure's own.
 func wordless(e *cloud.Error, err error) {
-	why := inTheWay(err)
-	if why == "" && withoutCredentials(err) {
-		e.Kind, e.Code = cloud.Denied, codeNoCredentials
+	if cloud.InTheWay(err) == "" && withoutCredentials(err) {
+		e.Kind, e.Code = cloud.Denied, cloud.CodeNoCredentials
 		e.Message = "no usable credentials were found: check the identity of the cluster, or the environment of the controller"
 		return
 	}
-	e.Code, e.Message = codeNoReply, "Azure gave no reply that could be read"+why+": it may have done what was asked"
+	unanswered := cloud.Unanswered(e.Op, err)
+	e.Code, e.Message = unanswered.Code, unanswered.Message
 }
 
 // withoutCredentials says that there was nothing to ask for a token with.
@@ -95,37 +90,4 @@ func withoutCredentials(err error) bool {
 	}
 	text := err.Error()
 	return strings.Contains(text, "Credential:") || strings.Contains(text, "DefaultAzureCredential")
-}
-
-// obstacles are the words of the network in errors that hold nothing but text.
-var obstacles = []struct{ words, why string }{
-	{"context deadline exceeded", " (it took too long)"},
-	{"context canceled", " (the call was given up)"},
-	{"connection refused", " (nothing listens there)"},
-	{"no such host", " (its name can't be resolved)"},
-	{"connection reset", " (the connection ended)"},
-	{"EOF", " (the connection ended)"},
-}
-
-// inTheWay says what kept a reply from coming, in words that name no connection.
-func inTheWay(err error) string {
-	var lookup *net.DNSError
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return " (it took too long)"
-	case errors.Is(err, context.Canceled):
-		return " (the call was given up)"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return " (nothing listens there)"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return " (the connection ended)"
-	case errors.As(err, &lookup):
-		return " (its name can't be resolved)"
-	}
-	for _, o := range obstacles {
-		if strings.Contains(err.Error(), o.words) {
-			return o.why
-		}
-	}
-	return ""
 }

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"github.com/muster-project/muster/cloud"
 )
 
-const (
-	// messageLimit keeps a condition readable, whatever Azure answers.
-	messageLimit = 600
-	// depthMost bounds how deep refusals within refusals are read.
-	depthMost = 5
-)
+// depthMost bounds how deep refusals within refusals are read.
+const depthMost = 5
 
 // said is what Azure says of something that failed: in a reply, of an operation, or of one instance.
 type said struct {
@@ -134,11 +132,7 @@ func Clean(message string) string {
 	if len(kept) == 0 {
 		kept = []string{strings.TrimSpace(address.ReplaceAllString(message, ""))}
 	}
-	message = strings.TrimSpace(strings.Join(kept, ". "))
-	if len(message) > messageLimit {
-		message = strings.ToValidUTF8(message[:messageLimit], "") + "..."
-	}
-	return message
+	return cloud.Plain(strings.Join(kept, ". "))
 }
 
 var (

@@ -1,13 +1,13 @@
-package session
+package recall
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 const (
@@ -20,9 +20,9 @@ const (
 	lookupLength = 12
 )
 
-// lookups are look-ups that were made a short while ago, by any pool of the session. They cost memory alone and are never
-// waited for.
-type lookups struct {
+// Lookups are look-ups that were made a short while ago, by any pool that asks with the same credentials. They cost memory alone and
+// are never waited for. The zero Lookups are empty; they are safe for concurrent use.
+type Lookups struct {
 	mu   sync.Mutex
 	made map[string]lookup
 }
@@ -32,14 +32,14 @@ type lookup struct {
 	at    time.Time
 }
 
-func (l *lookups) get(key string, now time.Time) (string, bool) {
+func (l *Lookups) get(key string, now time.Time) (string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found, ok := l.made[key]
 	return found.value, ok && now.Sub(found.at) < sharedFor
 }
 
-func (l *lookups) put(key, value string, now time.Time) {
+func (l *Lookups) put(key, value string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.made == nil || len(l.made) >= sharedMost {
@@ -50,17 +50,15 @@ func (l *lookups) put(key, value string, now time.Time) {
 
 // Resolver looks up what a specification names only by its properties, each thing once per specification.
 type Resolver struct {
-	Session *Session
-	Now     time.Time
+	// Place is where the questions are asked: an answer from one region says nothing about another.
+	Place string
+	// Shared are the look-ups of all pools.
+	Shared *Lookups
+	Now    time.Time
 	// Remembered is what the object remembers of earlier look-ups; it is not changed.
 	Remembered map[string]string
 	// Remember is what this specification rests on: look-ups made now and earlier.
 	Remember map[string]string
-}
-
-// Resolver makes one for a pass over an object that remembers these look-ups.
-func (s *Session) Resolver(remembered map[string]string, now time.Time) *Resolver {
-	return &Resolver{Session: s, Now: now, Remembered: remembered, Remember: map[string]string{}}
 }
 
 // Question is one look-up.
@@ -77,18 +75,18 @@ type Question struct {
 // Once gives the answer to a question. It is asked only when neither the object remembers it nor somebody else has asked
 // the same just now.
 func (r *Resolver) Once(ctx context.Context, q Question) (string, error) {
-	text, err := json.Marshal([]any{r.Session.Region, q.Inputs})
+	text, err := json.Marshal([]any{r.Place, q.Inputs})
 	if err != nil {
 		return "", fmt.Errorf("encode the inputs of the %s look-up: %w", q.Kind, err)
 	}
-	key := q.Kind + "-" + Digest(text, lookupLength)
+	key := q.Kind + "-" + cloud.Digest(text, lookupLength)
 	answer, ok := r.Remembered[key]
 	if !ok || !q.Good(answer) {
-		if answer, ok = r.Session.lookups.get(key, r.Now); !ok {
+		if answer, ok = r.Shared.get(key, r.Now); !ok {
 			if answer, err = q.Ask(ctx); err != nil {
 				return "", err
 			}
-			r.Session.lookups.put(key, answer, r.Now)
+			r.Shared.put(key, answer, r.Now)
 		}
 	}
 	r.Remember[key] = answer
@@ -107,9 +105,3 @@ func (r *Resolver) Keep() {
 
 // Something is an answer of which no more is known than that it must not be empty.
 func Something(answer string) bool { return answer != "" }
-
-// Digest is the beginning of the data's SHA-256, of that many hex digits.
-func Digest(data []byte, length int) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])[:length]
-}

@@ -1,16 +1,16 @@
-package session
+package recall
 
 import (
 	"sync"
 	"time"
 )
 
-// memoriesMost bounds the pools of a kind whose last reads are kept.
-const memoriesMost = 8192
+// poolsMost bounds the pools of a kind whose last reads are kept.
+const poolsMost = 8192
 
-// Memories are the last reads of all pools of a kind, each of them an M. Losing one costs a few reads and nothing else. The zero
-// Memories are empty; they are safe for concurrent use, what they give is not.
-type Memories[M any] struct {
+// Pools are the memories of all pools of a kind, each of them an M. Losing one costs a few reads and nothing else. The zero
+// Pools are empty; they are safe for concurrent use, what they give is not.
+type Pools[M any] struct {
 	mu sync.Mutex
 	by map[string]*kept[M]
 }
@@ -22,7 +22,7 @@ type kept[M any] struct {
 }
 
 // Of gives a pool's memory. The key is everything that says which cloud objects are meant.
-func (m *Memories[M]) Of(key string, now time.Time) *M {
+func (m *Pools[M]) Of(key string, now time.Time) *M {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found, ok := m.by[key]
@@ -36,11 +36,11 @@ func (m *Memories[M]) Of(key string, now time.Time) *M {
 }
 
 // makeRoom drops the memory that was not used for longest.
-func (m *Memories[M]) makeRoom() {
+func (m *Pools[M]) makeRoom() {
 	if m.by == nil {
 		m.by = map[string]*kept[M]{}
 	}
-	if len(m.by) < memoriesMost {
+	if len(m.by) < poolsMost {
 		return
 	}
 	oldest := ""

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// SameMoment is how old a look at a group may be to be taken for a fresh one right after a write of ours that did not concern
+	// the group.
+	SameMoment = 2 * time.Second
+	// VisibleWithin is how long a read may still show a group as it was before a write: the services' reads are eventually
+	// consistent.
+	VisibleWithin = 10 * time.Second
+	// RemoveBatch keeps a removal, which takes one call for each instance, within a few seconds.
+	RemoveBatch = 10
+)
+
+// Taking is what is known of an Auto Scaling group whose instances are terminated one by one.
+type Taking struct {
+	Session *Session
+	Now     time.Time
+	// Size that the group shows. Lower lowers it by one with each instance, in the same call; otherwise the group launches another in
+	// the place of each.
+	Size  int
+	Lower bool
+	// Asked notes what the group was asked for.
+	Asked *recall.Asked
+	// Going reads the group again, and says whether an instance is on its way out of it already, or gone.
+	Going func(ctx context.Context, id string) (bool, error)
+}
+
+// Terminate terminates exactly the given instances. One that is on its way out already is no error: credentials that allow by tags
+// are denied what has none any more.
+func (t Taking) Terminate(ctx context.Context, targets []pool.Target) error {
+	for _, target := range targets {
+		_, err := t.Session.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &t.Lower,
+		})
+		err = Refusal(err, t.Now)
+		if t.Lower {
+			t.Asked.Note(t.Size-1, t.Now, err)
+		}
+		if err == nil {
+			t.Size--
+		}
+		if err == nil || Absent(err) {
+			continue
+		}
+		going, readErr := false, error(nil)
+		if kind := cloud.KindOf(err); kind == cloud.Conflict || kind == cloud.Denied {
+			going, readErr = t.Going(ctx, target.ID)
+		}
+		if readErr != nil || !going {
+			return fmt.Errorf("terminate instance %s: %w", target.ID, cmp.Or(readErr, err))
+		}
+	}
+	return nil
+}
+
+// NoMoreThan refuses a step that names more instances than can be dealt with at once.
+func NoMoreThan(targets []pool.Target, verb string) error {
+	if len(targets) > RemoveBatch {
+		return fmt.Errorf("asked to %s %d instances at once: at most %d", verb, len(targets), RemoveBatch)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// TestPools holds that a pool's memory is one, and that those are forgotten first that nobody has asked for.
+func TestPools(t *testing.T) {
+	t.Parallel()
+	var pools Pools[int]
+	*pools.Of("a", start) = 1
+	*pools.Of("b", start.Add(time.Second)) = 2
+	if got := *pools.Of("a", start.Add(time.Minute)); got != 1 {
+		t.Errorf("want what was kept, got %d", got)
+	}
+	for i := range poolsMost - 1 {
+		pools.Of(fmt.Sprint(i), start.Add(time.Hour))
+	}
+	if len(pools.by) != poolsMost {
+		t.Errorf("want %d memories, got %d", poolsMost, len(pools.by))
+	}
+	if _, ok := pools.by["b"]; ok {
+		t.Error("want the one forgotten that was not used for longest")
+	}
+	if got := *pools.Of("a", start.Add(time.Hour)); got != 1 {
+		t.Errorf("want the one kept that was used since, got %d", got)
+	}
+}
+
+// TestOnce holds who asks, and what an object remembers.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	var shared Lookups
+	asked := 0
+	question := Question{Kind: "image", Inputs: []string{"ubuntu"}, Good: Something, Ask: func(context.Context) (string, error) {
+		asked++
+		return fmt.Sprintf("image-%d", asked), nil
+	}}
+	remembered := map[string]string{}
+	for _, c := range []struct {
+		reason, place string
+		after         time.Duration
+		forget, spoil bool
+		want          string
+	}{
+		{reason: "the first asks", place: "r", want: "image-1"},
+		{reason: "the object remembers, however long ago it was", place: "r", after: 100 * time.Hour, want: "image-1"},
+		{reason: "another object asks the same shortly after", place: "r", forget: true, after: time.Minute, want: "image-1"},
+		{reason: "and one asks for itself later", place: "r", forget: true, after: time.Hour, want: "image-2"},
+		{reason: "another place has its own answer", place: "s", forget: true, after: time.Hour, want: "image-3"},
+		{reason: "what somebody has spoiled is asked again", place: "s", spoil: true, after: 3 * time.Hour, want: "image-4"},
+	} {
+		if c.forget {
+			remembered = map[string]string{}
+		}
+		for key := range remembered {
+			if c.spoil {
+				remembered[key] = ""
+			}
+		}
+		r := &Resolver{Place: c.place, Shared: &shared, Now: start.Add(c.after), Remembered: remembered, Remember: map[string]string{}}
+		got, err := r.Once(t.Context(), question)
+		if err != nil || got != c.want {
+			t.Errorf("%s: want %s, got %s, %v", c.reason, c.want, got, err)
+		}
+		remembered = r.Remember
+	}
+	refused := errors.New("refused")
+	r := &Resolver{Place: "r", Shared: &shared, Now: start, Remembered: map[string]string{"image-x": "kept"}, Remember: map[string]string{}}
+	if _, err := r.Once(t.Context(), Question{Kind: "other", Good: Something, Ask: func(context.Context) (string, error) { return "", refused }}); !errors.Is(err, refused) {
+		t.Errorf("want the refusal, got %v", err)
+	}
+	r.Keep()
+	if diff := cmp.Diff(map[string]string{"image-x": "kept"}, r.Remember); diff != "" {
+		t.Errorf("want nothing forgotten for it (-want +got):\n%s", diff)
+	}
+}
+
+// TestKeyOfLookups holds the names of what objects remember: another name would have every pool look everything up again.
+func TestKeyOfLookups(t *testing.T) {
+	t.Parallel()
+	r := &Resolver{Place: "eu-west-1", Shared: &Lookups{}, Now: start, Remember: map[string]string{}}
+	_, err := r.Once(t.Context(), Question{Kind: "image", Inputs: map[string]string{"name": "capa-ami-ubuntu"}, Good: Something, Ask: func(context.Context) (string, error) { return "ami-0", nil }})
+	if diff := cmp.Diff(map[string]string{"image-c10394e8e8bd": "ami-0"}, r.Remember); diff != "" || err != nil {
+		t.Errorf("the key of a look-up (-want +got), %v:\n%s", err, diff)
+	}
+}
+
+// TestAsked holds when a size that is shown is no ground to take instances away.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	const within = 10 * time.Second
+	var none Asked
+	if none.Unseen(3, start, within) {
+		t.Error("want nothing unseen where nothing was asked for")
+	}
+	for _, c := range []struct {
+		reason string
+		err    error
+		shown  int
+		after  time.Duration
+		want   bool
+	}{
+		{"another size right after", nil, 3, time.Second, true},
+		{"the size", nil, 4, time.Second, false},
+		{"another size long after was somebody's", nil, 3, within, false},
+		{"what may have been heard", &cloud.Error{Kind: cloud.Unavailable}, 3, time.Second, true},
+		{"what was surely not heard", &cloud.Error{Kind: cloud.Denied}, 3, time.Second, false},
+	} {
+		var a Asked
+		a.Note(4, start, c.err)
+		if got := a.Unseen(c.shown, start.Add(c.after), within); got != c.want {
+			t.Errorf("%s: want unseen %v, got %v", c.reason, c.want, got)
+		}
+	}
+	a := Asked{size: 4}
+	if err := a.Conflict("group g", 3); err.Kind != cloud.Conflict || err.Code != "SizeNotShown" ||
+		err.Message != "group g shows a size of 3 and was asked for 4 a moment ago: nothing is taken away before it is known which of the two holds" {
+		t.Errorf("want a conflict that tells both sizes, got %v", err)
+	}
+}

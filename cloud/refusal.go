@@ -1,0 +1,129 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+)
+
+// The codes of refusals that are no service's own.
+const (
+	// CodeHeldBack: the request was not sent, because a rate budget is used up.
+	CodeHeldBack = "HeldBack"
+	// CodeNoCredentials: there was nothing to ask with.
+	CodeNoCredentials = "NoCredentials"
+	// CodeNoReply: no answer came that could be read.
+	CodeNoReply = "NoReply"
+)
+
+// CodeOf is the code of the *Error within err, or empty.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// InField puts the field to an invalid request that names none.
+func InField(err error, field string) error {
+	var e *Error
+	if errors.As(err, &e) && e.Kind == Invalid && e.Field == "" {
+		e.Field = field
+	}
+	return err
+}
+
+// AsConflict makes a conflict of a refusal: something is not as it was observed, and the next look will show it.
+func AsConflict(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Kind, e.Field = Conflict, ""
+	}
+	return err
+}
+
+// KindOfStatus is what an HTTP status says where the code is unknown.
+func KindOfStatus(status int) Kind {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return Throttled
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return Denied
+	case status == http.StatusConflict || status == http.StatusPreconditionFailed:
+		return Conflict
+	case status == http.StatusRequestTimeout:
+		return Unavailable
+	case status >= 400 && status < 500:
+		return Invalid
+	default:
+		return Unavailable
+	}
+}
+
+// Unanswered makes a refusal of an error that is no service's own. Texts of the network are not passed on: they name ports and
+// addresses of one connection.
+func Unanswered(op string, err error) *Error {
+	return &Error{
+		Kind: Unavailable, Op: op, Code: CodeNoReply,
+		Message: "the service gave no reply that could be read" + InTheWay(err) + ": it may have done what was asked",
+	}
+}
+
+// obstacles are the words of the network in errors that hold nothing but text.
+var obstacles = []struct{ words, why string }{
+	{"context deadline exceeded", tookTooLong},
+	{"context canceled", givenUp},
+	{"connection refused", nothingListens},
+	{"no such host", unresolved},
+	{"connection reset", connectionEnded},
+}
+
+const (
+	tookTooLong     = " (it took too long)"
+	givenUp         = " (the call was given up)"
+	nothingListens  = " (nothing listens there)"
+	connectionEnded = " (the connection ended)"
+	unresolved      = " (its name can't be resolved)"
+)
+
+// InTheWay says what kept a reply from coming, in words that name no connection; empty where the error does not tell.
+func InTheWay(err error) string {
+	var lookup *net.DNSError
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return tookTooLong
+	case errors.Is(err, context.Canceled):
+		return givenUp
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nothingListens
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return connectionEnded
+	case errors.As(err, &lookup):
+		return unresolved
+	}
+	for _, o := range obstacles {
+		if strings.Contains(err.Error(), o.words) {
+			return o.why
+		}
+	}
+	return ""
+}
+
+// messageMost keeps a condition readable, whatever a service answers.
+const messageMost = 600
+
+// Plain is a service's message on one line, and cut where it is too long for a condition.
+func Plain(message string) string {
+	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
+	if len(message) <= messageMost {
+		return message
+	}
+	return strings.ToValidUTF8(message[:messageMost], "") + "..."
+}

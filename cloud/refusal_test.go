@@ -1,0 +1,95 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestUnanswered holds that the words on a reply that never came are the same each time, and name no connection.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		err    error
+		want   string
+	}{
+		{"nothing is known", errors.New("odd"), ""},
+		{"the deadline", fmt.Errorf("x: %w", context.DeadlineExceeded), " (it took too long)"},
+		{"the caller went", context.Canceled, " (the call was given up)"},
+		{"nobody is there", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, " (nothing listens there)"},
+		{"it broke off", fmt.Errorf("read tcp 10.0.0.1:51111: %w", syscall.ECONNRESET), " (the connection ended)"},
+		{"it broke off in the middle", io.ErrUnexpectedEOF, " (the connection ended)"},
+		{"nobody knows the name", &net.DNSError{Name: "x"}, " (its name can't be resolved)"},
+		{"a text is all that is left", errors.New(`Post "https://x": dial tcp: lookup x: no such host`), " (its name can't be resolved)"},
+	} {
+		want := &Error{Kind: Unavailable, Op: "s:Call", Code: "NoReply", Message: "the service gave no reply that could be read" + c.want + ": it may have done what was asked"}
+		if diff := cmp.Diff(want, Unanswered("s:Call", c.err)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+	}
+}
+
+// TestRefusals holds what is done with a refusal that has been made, and with an error that is none.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	other := errors.New("other")
+	if CodeOf(other) != "" || CodeOf(nil) != "" || InField(other, "spec.x") != other || AsConflict(other) != other {
+		t.Error("want an error that is no refusal left as it is")
+	}
+	refused := fmt.Errorf("step: %w", &Error{Kind: Invalid, Code: "Bad"})
+	if CodeOf(refused) != "Bad" {
+		t.Errorf("want the code within, got %q", CodeOf(refused))
+	}
+	var e *Error
+	if !errors.As(InField(refused, "spec.x"), &e) || e.Field != "spec.x" {
+		t.Errorf("want the field, got %v", refused)
+	}
+	if !errors.As(InField(refused, "spec.y"), &e) || e.Field != "spec.x" {
+		t.Errorf("want a field that is named kept, got %v", refused)
+	}
+	if AsConflict(refused); KindOf(refused) != Conflict || e.Field != "" {
+		t.Errorf("want a conflict about no field, got %v", refused)
+	}
+	if err := InField(&Error{Kind: Denied}, "spec.x"); !errors.As(err, &e) || e.Field != "" {
+		t.Errorf("want no field for what is not invalid, got %v", err)
+	}
+	for status, want := range map[int]Kind{429: Throttled, 401: Denied, 403: Denied, 409: Conflict, 412: Conflict, 408: Unavailable, 400: Invalid, 404: Invalid, 500: Unavailable, 0: Unavailable} {
+		if got := KindOfStatus(status); got != want {
+			t.Errorf("status %d: want %s, got %s", status, want, got)
+		}
+	}
+}
+
+// TestPlain holds that a message fits into a condition.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	if got := Plain("  a\r\n\t b  "); got != "a b" {
+		t.Errorf("want one line, got %q", got)
+	}
+	long := Plain(strings.Repeat("ü", messageMost))
+	if len(long) > messageMost+3 || !strings.HasSuffix(long, "ü...") {
+		t.Errorf("want a long message cut between letters, got %d bytes: %q", len(long), long[len(long)-8:])
+	}
+}
+
+// TestOwnerTags holds the names of the tags by which everything in the clouds is known.
+func TestOwnerTags(t *testing.T) {
+	t.Parallel()
+	o := Owner{ID: "id", Cluster: "c", Namespace: "ns", Name: "p"}
+	for between, want := range map[string]map[string]string{
+		"/": {"muster.dev/owner": "id", "muster.dev/cluster": "c", "muster.dev/namespace": "ns", "muster.dev/pool": "p"},
+		"_": {"muster.dev_owner": "id", "muster.dev_cluster": "c", "muster.dev_namespace": "ns", "muster.dev_pool": "p"},
+	} {
+		if diff := cmp.Diff(want, o.Tags(between)); diff != "" {
+			t.Errorf("tags with %q (-want +got):\n%s", between, diff)
+		}
+	}
+}
