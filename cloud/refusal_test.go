@@ -41,7 +41,7 @@ func TestUnanswered(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")
-	if CodeOf(other) != "" || CodeOf(nil) != "" || InField(other, "spec.x") != other || AsConflict(other) != other {
+	if CodeOf(other) != "" || CodeOf(nil) != "" || InField(other, "spec.x").Error() != "other" || AsConflict(other).Error() != "other" {
 		t.Error("want an error that is no refusal left as it is")
 	}
 	refused := fmt.Errorf("step: %w", &Error{Kind: Invalid, Code: "Bad"})
