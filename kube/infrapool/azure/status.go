@@ -91,7 +91,7 @@ func running(r report.Report, g *pool.Group) report.Condition {
 		return c
 	}
 	switch state := azurev1.ProvisioningState(g.State); {
-	case g.Deleting:
+	case g.Deleting, state == azurev1.Deleting:
 		c.Reason, c.Message = "ScaleSetDeleting", "Azure is deleting the scale set"
 	case state == azurev1.Creating:
 		c.Reason, c.Message = "ScaleSetCreating", "Azure is making the scale set"
