@@ -302,6 +302,16 @@ func (w *world) cores(where, family string) int {
 	return n
 }
 
+// ClearQuotas takes all bounds of cores away.
+func (c *Cloud) ClearQuotas() error {
+	return c.by(func(w *world) error {
+		for key := range w.quotas.All() {
+			w.quotas.Delete(key)
+		}
+		return nil
+	})
+}
+
 // SetQuota bounds how many cores may be used in a location, of a family of sizes or, for "cores", in all. Below zero there is no bound.
 func (c *Cloud) SetQuota(location, family string, limit int) error {
 	return c.by(func(w *world) error {

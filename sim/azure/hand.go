@@ -196,6 +196,19 @@ func (c *Cloud) Evict(id string) error {
 	})
 }
 
+// AttachDisk attaches a volume to a machine, as storage drivers do for pods.
+func (c *Cloud) AttachDisk(id, name string) error {
+	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
+		disks := items(m.Profile, "storageProfile.dataDisks")
+		lun := 63 - len(disks)
+		place(m.Profile, "storageProfile.dataDisks", append(disks, document{
+			"name": name, "lun": float64(lun), "createOption": "Attach", "caching": "ReadOnly",
+			"managedDisk": document{"id": resourceID(m.Sub, m.Group, "Microsoft.Compute/disks", name)},
+		}))
+		return nil
+	})
+}
+
 // Fail lets a machine be in the state Failed with a code and words of the service.
 func (c *Cloud) Fail(id, code, message string) error {
 	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
@@ -206,7 +219,7 @@ func (c *Cloud) Fail(id, code, message string) error {
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on machines, by their names or
 // UIDs: POST machines/{id}/terminate, stop, start, deallocate or evict; PUT applications, groups, resources and quotas, in JSON, are what
-// PutApplication, PutGroup (of the default subscription), Resource and SetQuota take.
+// PutApplication, PutGroup (of the default subscription), Resource and SetQuota take; DELETE quotas takes all bounds away.
 func (c *Cloud) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }}
 	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict}
@@ -241,6 +254,7 @@ func (c *Cloud) adminHandler() http.Handler {
 			done(w, c.SetQuota(q.Location, q.Family, q.Limit), http.StatusBadRequest)
 		}
 	})
+	mux.HandleFunc("DELETE "+sim.AdminPath+"quotas", func(w http.ResponseWriter, _ *http.Request) { done(w, c.ClearQuotas(), http.StatusBadRequest) })
 	mux.HandleFunc("PUT "+sim.AdminPath+"resources", func(w http.ResponseWriter, r *http.Request) {
 		var given struct {
 			ID  string

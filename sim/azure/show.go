@@ -163,6 +163,9 @@ func (w *world) machineProperties(s *scaleSet, m *machine) document {
 		place(disk, "managedDisk.id", resourceID(m.Sub, strings.ToUpper(m.Group), "Microsoft.Compute/disks", text(disk, "name")))
 		for _, data := range objects(storage, "dataDisks") {
 			lun, _ := number(data, "lun")
+			if text(data, "createOption") == "Attach" {
+				continue
+			}
 			data["name"] = m.Name + "_disk" + itoa(lun+2) + "_" + strings.ReplaceAll(m.UID, "-", "")
 			data["toBeDetached"] = false
 		}
