@@ -1,12 +1,14 @@
 package azure
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/session"
 )
 
 const (
@@ -24,7 +26,7 @@ func (p *pass) blame(err error) error {
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	e.Field = p.fieldOf(e)
+	e.Field = cmp.Or(p.fieldOf(e), fieldOfTarget(session.TargetOf(err)))
 	return err
 }
 

@@ -65,27 +65,27 @@ func rollouts() []rollout {
 	skip := func(d *pool.Desired) { d.SkipModel = true }
 	external := func(d *pool.Desired) { d.External = true }
 	return []rollout{
-		{"Uniform, 3 replicas, surge 1, unavailable 0, Oldest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0)), otherImage, false, nil, ""},
-		{"Uniform, 3 replicas, surge 1, unavailable 0, Newest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0), newest), otherImage, false, nil, ""},
-		{"Uniform, surge 0, unavailable 1", "done: 4 PUT, 2 to 3", 3, desired(3, number(0), number(1)), otherImage, false, nil, ""},
-		{"Uniform, 10 replicas, surge 25 %, unavailable 1", "done: 7 PUT, **12 made, 12 gone** (2 brand-new ones wasted), 9 to 13", 10, desired(10, percent(25), number(1)), otherImage, false, nil, ""},
-		{"Uniform, 10, surge 100 %", "done: 1 PUT, 10 to 20", 10, desired(10, percent(100), number(0)), otherImage, false, nil, ""},
-		{"unavailable 5 > desired 3, surge 0", "all three gone at once, 0 serve", 3, desired(3, number(0), number(5)), otherImage, false, nil, ""},
-		{"surge \"0%\", unavailable 0", "taken, and **never rolls**; PUT once", 3, desired(3, percent(0), percent(0)), otherImage, false, nil, ""},
-		{"bad image, surge 1, unavailable 0", "stops at 3 old and 1 new, **for ever and without a word**", 3, desired(3, number(1), number(0)), otherImage, true, thirdImage, ""},
-		{"bad image, surge 1, unavailable 1", "stops at 2 old and 2 new", 3, desired(3, number(1), number(1)), otherImage, true, thirdImage, ""},
-		{"bad image, surge 0, unavailable 1", "stops at 2 old and 1 new; a third, good image does **not** recover", 3, desired(3, number(0), number(1)), otherImage, true, thirdImage, ""},
-		{"Flexible, list with images, surge 1, unavailable 0", "**stalls** at 2 old and 1 new", 3, desired(3, number(1), number(0)), otherImage, false, nil, ""},
-		{"Flexible, list with images, surge 1, unavailable 1", "done; surplus comes back by a plain scale-up alone", 3, desired(3, number(1), number(1)), otherImage, false, nil, ""},
-		{"Flexible, list without images, unavailable 0", "the replacement is removed: **0 of 3 rolled**, for ever", 3, desired(3, number(1), number(0)), otherImage, false, nil, ""},
-		{"Flexible, list without images, unavailable 1", "**endless**: 20 PUT, 20 made, 21 gone in 60 rounds", 3, desired(3, number(1), number(1)), otherImage, false, nil, ""},
-		{"GATE Uniform Oldest surge 1", "**everything replaced** in spite of the gate", 3, desired(3, number(1), number(0), skip), otherImage, false, nil, ""},
-		{"GATE Uniform Newest surge 1", "**endless**: 20 made, 20 gone, no progress", 3, desired(3, number(1), number(0), skip, newest), otherImage, false, nil, ""},
-		{"GATE Uniform surge 0 unavailable 1", "stale ones stay", 3, desired(3, number(0), number(1), skip), otherImage, false, nil, ""},
-		{"image change + 5→3", "done; one machine removed by Azure **without a drain**", 5, desired(3, number(1), number(0)), otherImage, false, nil, ""},
-		{"image change + 3→5", "done, at most 6", 3, desired(5, number(1), number(0)), otherImage, false, nil, ""},
-		{"image change, externally managed, 5 machines, MachinePool still 3", "**PUT with a capacity of 3: two gone without a drain**; nothing rolls", 5, desired(3, number(1), number(0), external), otherImage, false, nil, ""},
-		{"vmSize changed, surge 1", "1 new machine; **the others keep the old size for ever**", 3, desired(3, number(1), number(0)), otherSize, false, nil, ""},
+		{"Uniform, 3 replicas, surge 1, unavailable 0, Oldest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Uniform, 3 replicas, surge 1, unavailable 0, Newest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0), newest), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Uniform, surge 0, unavailable 1", "done: 4 PUT, 2 to 3", 3, desired(3, number(0), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 3, 4 PATCH, 3 removals, Done"},
+		{"Uniform, 10 replicas, surge 25 %, unavailable 1", "done: 7 PUT, **12 made, 12 gone** (2 brand-new ones wasted), 9 to 13", 10, desired(10, percent(25), number(1)), otherImage, false, nil, "10 made, 10 gone, 9 to 13, 7 PATCH, 7 removals, Done"},
+		{"Uniform, 10, surge 100 %", "done: 1 PUT, 10 to 20", 10, desired(10, percent(100), number(0)), otherImage, false, nil, "10 made, 10 gone, 10 to 20, 2 PATCH, 2 removals, Done"},
+		{"unavailable 5 > desired 3, surge 0", "all three gone at once, 0 serve", 3, desired(3, number(0), number(5)), otherImage, false, nil, "3 made, 3 gone, 0 to 3, 2 PATCH, 1 removals, Done"},
+		{"surge \"0%\", unavailable 0", "taken, and **never rolls**; PUT once", 3, desired(3, percent(0), percent(0)), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, None: StrategyInvalid"},
+		{"bad image, surge 1, unavailable 0", "stops at 3 old and 1 new, **for ever and without a word**", 3, desired(3, number(1), number(0)), otherImage, true, thirdImage, "1 made, 0 gone, 3 to 4, 2 PATCH, 0 removals, Halted: RolloutHalted; then good: Done"},
+		{"bad image, surge 1, unavailable 1", "stops at 2 old and 2 new", 3, desired(3, number(1), number(1)), otherImage, true, thirdImage, "2 made, 1 gone, 2 to 4, 3 PATCH, 1 removals, Halted: RolloutHalted; then good: Done"},
+		{"bad image, surge 0, unavailable 1", "stops at 2 old and 1 new; a third, good image does **not** recover", 3, desired(3, number(0), number(1)), otherImage, true, thirdImage, "1 made, 1 gone, 2 to 3, 2 PATCH, 1 removals, Halted: RolloutHalted; then good: Done"},
+		{"Flexible, list with images, surge 1, unavailable 0", "**stalls** at 2 old and 1 new", 3, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Flexible, list with images, surge 1, unavailable 1", "done; surplus comes back by a plain scale-up alone", 3, desired(3, number(1), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 4, 4 PATCH, 3 removals, Done"},
+		{"Flexible, list without images, unavailable 0", "the replacement is removed: **0 of 3 rolled**, for ever", 3, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Flexible, list without images, unavailable 1", "**endless**: 20 PUT, 20 made, 21 gone in 60 rounds", 3, desired(3, number(1), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 4, 4 PATCH, 3 removals, Done"},
+		{"GATE Uniform Oldest surge 1", "**everything replaced** in spite of the gate", 3, desired(3, number(1), number(0), skip), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
+		{"GATE Uniform Newest surge 1", "**endless**: 20 made, 20 gone, no progress", 3, desired(3, number(1), number(0), skip, newest), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
+		{"GATE Uniform surge 0 unavailable 1", "stale ones stay", 3, desired(3, number(0), number(1), skip), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
+		{"image change + 5→3", "done; one machine removed by Azure **without a drain**", 5, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 5 gone, 3 to 5, 4 PATCH, 4 removals, Done"},
+		{"image change + 3→5", "done, at most 6", 3, desired(5, number(1), number(0)), otherImage, false, nil, "5 made, 3 gone, 3 to 6, 4 PATCH, 3 removals, Done"},
+		{"image change, externally managed, 5 machines, MachinePool still 3", "**PUT with a capacity of 3: two gone without a drain**; nothing rolls", 5, desired(3, number(1), number(0), external), otherImage, false, nil, "5 made, 5 gone, 5 to 6, 6 PATCH, 5 removals, Done"},
+		{"vmSize changed, surge 1", "1 new machine; **the others keep the old size for ever**", 3, desired(3, number(1), number(0)), otherSize, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
 	}
 }
 
@@ -96,22 +96,21 @@ type play struct {
 	d      pool.Desired
 	// bad are contents whose machines never join.
 	bad map[string]bool
-	// known are the machines that were seen, drains when each was begun to be drained, left those that are seen no more.
-	known, left map[string]bool
-	drains      map[string]time.Time
-	lowest      int
-	highest     int
-	counts      bool
-	calls       int
+	// known are the machines that were seen, served those whose node was Ready, left those that are on their way out or gone; drains
+	// says when each was begun to be drained.
+	known, served, left map[string]bool
+	drains              map[string]time.Time
+	// lowest and highest are the least machines that served and the most that existed.
+	lowest, highest int
 }
 
 const (
-	passEvery = 20 * time.Second
+	passEvery = 30 * time.Second
 	joinsIn   = 3 * time.Minute
 	// passesMost is more than any row takes.
-	passesMost = 1200
+	passesMost = 500
 	// quietPasses in a row without a step are rest.
-	quietPasses = 15
+	quietPasses = 10
 )
 
 // look observes, counts, and gives machines their nodes.
@@ -132,6 +131,7 @@ func (p *play) look() pool.Observed {
 		if i.State != pool.Running || p.bad[i.Template.Content] || now.Before(joined) {
 			continue
 		}
+		p.served[i.ID] = true
 		i.Node = &pool.Node{Name: "node-" + i.ID, Joined: joined, Ready: true, ReadySince: joined.Add(time.Second)}
 		if at, ok := p.drains[i.ID]; ok {
 			i.Node.Cordoned, i.Node.DrainStarted = true, at
@@ -150,24 +150,16 @@ func (p *play) look() pool.Observed {
 
 // goes notes that a machine leaves, and reports one that served and was not drained.
 func (p *play) goes(id string) {
-	if _, drained := p.drains[id]; !p.left[id] && !drained && !p.bad["all"] && p.served(id) {
+	if _, drained := p.drains[id]; !p.left[id] && !drained && p.served[id] {
 		p.w.t.Errorf("machine %s has gone without a drain", id)
 	}
 	p.left[id] = true
 }
 
-func (p *play) served(id string) bool { return !p.bad[id] }
-
 // pass is one pass of the engine.
 func (p *play) pass() pool.Plan {
 	p.w.t.Helper()
 	o := p.look()
-	for _, i := range o.Instances {
-		if p.bad[i.Template.Content] {
-			// It never served: nobody has to drain it.
-			p.bad[i.ID] = true
-		}
-	}
 	plan := pool.Decide(p.d, o, p.w.driver.Traits(), time.Now())
 	if s := plan.Step; s != nil {
 		p.do(*s)
@@ -215,10 +207,17 @@ func (p *play) run() pool.Plan {
 	return plan
 }
 
+func newPlay(w *world, target azure.Target, d pool.Desired) *play {
+	return &play{
+		w: w, target: target, d: d, bad: map[string]bool{}, known: map[string]bool{}, served: map[string]bool{}, left: map[string]bool{},
+		drains: map[string]time.Time{}, lowest: d.Replicas,
+	}
+}
+
 // of plays a rollout and says what became of it.
 func (r rollout) of(w *world) string {
 	w.t.Helper()
-	p := &play{w: w, target: w.aTarget(), d: r.d, bad: map[string]bool{}, known: map[string]bool{}, left: map[string]bool{}, drains: map[string]time.Time{}, lowest: r.n, highest: r.n}
+	p := newPlay(w, w.aTarget(), r.d)
 	w.create(p.target, r.n)
 	// Everybody joins, and is protected.
 	p.d.Replicas = r.n

@@ -1,0 +1,66 @@
+package azure
+
+import "strings"
+
+// targets are the parts of a request that Azure names in refusals, as the object spells them. The longest that a refusal's target
+// begins with counts, letter case aside.
+var targets = map[string]string{
+	"additionalCapabilities":                 fieldTemplate + ".additionalCapabilities",
+	"additionalCapabilities.ultraSSDEnabled": fieldTemplate + ".additionalCapabilities.ultraSSDEnabled",
+	"billingProfile.maxPrice":                fieldTemplate + ".spotVMOptions.maxPrice",
+	"dataDisk":                               fieldTemplate + ".dataDisks",
+	"diagnosticsProfile":                     fieldTemplate + ".diagnostics",
+	"encryptionAtHost":                       fieldTemplate + ".securityProfile.encryptionAtHost",
+	"evictionPolicy":                         fieldTemplate + ".spotVMOptions.evictionPolicy",
+	"extension":                              fieldTemplate + ".vmExtensions",
+	"galleryImage":                           fieldImage,
+	"hardwareProfile.vmSize":                 fieldSize,
+	"identity":                               "spec.identity",
+	"imageReference":                         fieldImage,
+	"linuxConfiguration.ssh":                 fieldTemplate + ".sshPublicKey",
+	"location":                               "spec.location",
+	"networkInterface":                       fieldTemplate + ".networkInterfaces",
+	"networkProfile":                         fieldTemplate + ".networkInterfaces",
+	"orchestrationMode":                      "spec.orchestrationMode",
+	"osDisk":                                 fieldTemplate + ".osDisk",
+	"osDisk.caching":                         fieldTemplate + ".osDisk.cachingType",
+	"osDisk.diffDiskSettings":                fieldTemplate + ".osDisk.diffDiskSettings",
+	"osDisk.diskSizeGB":                      fieldTemplate + ".osDisk.diskSizeGB",
+	"osDisk.managedDisk":                     fieldTemplate + ".osDisk.managedDisk",
+	"osDisk.managedDisk.securityProfile":     fieldTemplate + ".osDisk.managedDisk.securityProfile",
+	"osDisk.managedDisk.storageAccountType":  fieldTemplate + ".osDisk.managedDisk.storageAccountType",
+	"osDisk.osType":                          fieldTemplate + ".osDisk.osType",
+	"plan":                                   fieldImage,
+	"platformFaultDomainCount":               "spec.platformFaultDomainCount",
+	"priority":                               fieldTemplate + ".spotVMOptions",
+	"scheduledEventsProfile":                 fieldTemplate + ".terminateNotificationTimeout",
+	"securityProfile":                        fieldTemplate + ".securityProfile",
+	"securityProfile.encryptionAtHost":       fieldTemplate + ".securityProfile.encryptionAtHost",
+	"securityProfile.securityType":           fieldTemplate + ".securityProfile.securityType",
+	"securityProfile.uefiSettings":           fieldTemplate + ".securityProfile.uefiSettings",
+	"securityType":                           fieldTemplate + ".securityProfile.securityType",
+	"sku.name":                               fieldSize,
+	"ssh.publicKeys":                         fieldTemplate + ".sshPublicKey",
+	"storageProfile.dataDisks":               fieldTemplate + ".dataDisks",
+	"storageProfile.imageReference":          fieldImage,
+	"tags":                                   "spec.additionalTags",
+	"uefiSettings":                           fieldTemplate + ".securityProfile.uefiSettings",
+	"userAssignedIdentities":                 "spec.userAssignedIdentities",
+	"vmSize":                                 fieldSize,
+	"zoneBalance":                            "spec.zoneBalance",
+}
+
+// fieldOfTarget is the object's field behind what Azure says that a refusal is about; empty where it is about none of them.
+func fieldOfTarget(target string) string {
+	target = strings.ToLower(target)
+	for _, outer := range []string{"properties.", "virtualmachineprofile.", "storageprofile."} {
+		target = strings.TrimPrefix(target, outer)
+	}
+	best, field := "", ""
+	for prefix, is := range targets {
+		if len(prefix) > len(best) && strings.HasPrefix(target, strings.ToLower(prefix)) {
+			best, field = prefix, is
+		}
+	}
+	return field
+}
