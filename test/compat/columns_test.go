@@ -94,6 +94,26 @@ metadata:
 spec: {providerID: 'aws:///eu-west-1a/i-1', instanceID: i-1, instanceType: t3.large}
 `,
 		status: `{ready: true, initialization: {provisioned: true}, instanceState: running, failureDomain: eu-west-1a}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta1/azuremachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AzureMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capz}}
+spec: {location: westus2, providerID: 'azure:///subscriptions/s/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/p', template: {vmSize: Standard_D2s_v3, osDisk: {osType: Linux}}}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: model-1, version: v1.30.2, ready: true, provisioningState: Updating, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta1/azuremachinepoolmachines",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AzureMachinePoolMachine
+metadata:
+  name: p
+  labels: {cluster.x-k8s.io/cluster-name: capz, cluster.x-k8s.io/pool-name: p}
+  ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, name: m, uid: u}]
+spec: {providerID: 'azure:///subscriptions/s/x/virtualMachines/0', instanceID: '0'}
+`,
+		status: `{ready: true, version: v1.30.2, provisioningState: Succeeded, instanceName: p_0, latestModelApplied: true}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsclusters",
 		manifest: "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capa}}, spec: {network: {vpc: {id: vpc-1}}}}",
 		status:   `{ready: true}`},

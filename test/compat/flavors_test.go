@@ -26,7 +26,8 @@ import (
 
 // flavor is one template for "clusterctl generate cluster --flavor".
 type flavor struct {
-	name string
+	// cloud is the folder of those templates whose names others have too.
+	cloud, name string
 	// variables that have no default; all others have one.
 	needed, optional []string
 	// kinds of its objects, in order.
@@ -51,6 +52,13 @@ var flavors = []flavor{
 		warnings: []string{"spec.amiType", "spec.instanceType"},
 	},
 	{
+		cloud: "azure", name: "machinepool",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_CONTROL_PLANE_MACHINE_TYPE", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
+			"AZURE_TENANT_ID", "CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AZURE_RESOURCE_GROUP", "AZURE_SSH_PUBLIC_KEY_B64", "AZURE_VNET_NAME", "CI_RG", "CLUSTER_IDENTITY_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "USER_IDENTITY", "WORKER_MACHINE_COUNT"},
+		kinds:    []string{"Cluster", "AzureCluster", "KubeadmControlPlane", "AzureMachineTemplate", "MachinePool", "AzureMachinePool", "KubeadmConfig", "AzureClusterIdentity"},
+	},
+	{
 		name:     "eks-managedmachinepool-launchtemplate",
 		needed:   []string{"AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"AWS_NODE_MACHINE_TYPE", "AWS_NODE_ROOT_VOLUME_SIZE", "WORKER_MACHINE_COUNT"},
@@ -64,7 +72,7 @@ func TestFlavors(t *testing.T) {
 	admin(t)
 	installFlavorKinds(t)
 	for _, f := range flavors {
-		t.Run(f.name, func(t *testing.T) {
+		t.Run(filepath.Join(f.cloud, f.name), func(t *testing.T) {
 			said := &warnings{}
 			config := rest.CopyConfig(server)
 			config.WarningHandlerWithContext = said
@@ -96,7 +104,7 @@ func TestFlavors(t *testing.T) {
 // process is clusterctl's work on the template, with the variables that are needed and no others.
 func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "templates", "cluster-template-"+f.name+".yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "templates", f.cloud, "cluster-template-"+f.name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +126,9 @@ func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 	if diff := cmp.Diff([][]string{f.needed, f.optional}, [][]string{needed, optional}); diff != "" {
 		t.Errorf("variables without and with a default (-want +got):\n%s", diff)
 	}
-	values := map[string]string{"AWS_AVAILABILITY_ZONE": "eu-west-1a", "AWS_REGION": "eu-west-1", "AWS_SSH_KEY_NAME": "default", "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.33.1"}
+	values := map[string]string{"AWS_AVAILABILITY_ZONE": "eu-west-1a", "AWS_REGION": "eu-west-1", "AWS_SSH_KEY_NAME": "default", "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.33.1",
+		"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY": "client", "AZURE_CONTROL_PLANE_MACHINE_TYPE": "Standard_B2s", "AZURE_LOCATION": "westus2", "AZURE_NODE_MACHINE_TYPE": "Standard_B2s",
+		"AZURE_SUBSCRIPTION_ID": "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity"}
 	out, err := p.Process(text, func(name string) (string, error) {
 		if value, ok := values[name]; ok {
 			return value, nil
@@ -194,7 +204,7 @@ func (w *warnings) want(t *testing.T, words []string) {
 }
 
 // installFlavorKinds defines the kinds of the templates that Muster neither owns nor reads: cluster-api's own as they are, and
-// the AWS provider's for whatever fields they have.
+// the providers' for whatever fields they have.
 func installFlavorKinds(t *testing.T) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
@@ -212,6 +222,16 @@ spec:
   names: {kind: AWSMachineTemplate, plural: awsmachinetemplates}
   versions:
   - {name: v1beta2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`)[0], documents(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: azuremachinetemplates.infrastructure.cluster.x-k8s.io}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: AzureMachineTemplate, plural: azuremachinetemplates}
+  versions:
+  - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 `)[0]}
 	for _, file := range []string{
 		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanes.yaml",
@@ -230,8 +250,10 @@ spec:
 		}
 		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
+		versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
+		version, _, _ := unstructured.NestedString(versions[len(versions)-1].(map[string]any), "name")
 		list := &unstructured.UnstructuredList{}
-		list.SetAPIVersion(group + "/v1beta2")
+		list.SetAPIVersion(group + "/" + version)
 		list.SetKind(kind + "List")
 		err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 			return c.List(ctx, list) == nil, nil

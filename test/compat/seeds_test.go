@@ -88,11 +88,14 @@ func applyAgain(t *testing.T, c client.Client, objects []seed.Object) {
 	t.Helper()
 	for _, o := range objects {
 		version := strings.Replace(o.GetAPIVersion(), "v1beta1", "v1beta2", 1)
-		before := get(t, c, o.GetNamespace(), version, o.GetKind())
+		if strings.HasPrefix(o.GetKind(), "Azure") {
+			version = o.GetAPIVersion() // there is no other
+		}
+		before := named(t, c, o.GetNamespace(), o.GetName(), version, o.GetKind())
 		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner(seed.FieldManager)); err != nil {
 			t.Fatal(err)
 		}
-		after := get(t, c, o.GetNamespace(), version, o.GetKind())
+		after := named(t, c, o.GetNamespace(), o.GetName(), version, o.GetKind())
 		for _, u := range []*unstructured.Unstructured{before, after} {
 			u.SetManagedFields(nil)
 			u.SetResourceVersion("")
@@ -107,9 +110,15 @@ func applyAgain(t *testing.T, c client.Client, objects []seed.Object) {
 // get reads the object capa-mp-0 of a kind in a version.
 func get(t *testing.T, c client.Client, namespace, apiVersion, kind string) *unstructured.Unstructured {
 	t.Helper()
+	return named(t, c, namespace, "capa-mp-0", apiVersion, kind)
+}
+
+// named reads an object of a kind in a version.
+func named(t *testing.T, c client.Client, namespace, name, apiVersion, kind string) *unstructured.Unstructured {
+	t.Helper()
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "capa-mp-0"}, u); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, u); err != nil {
 		t.Fatal(err)
 	}
 	return u
