@@ -37,14 +37,8 @@ func (p *pass) fieldOf(e *cloud.Error) string {
 	if slices.Contains(imageCodes, e.Code) || says("/CommunityGalleries/") || says("/galleries/") || says("/images/") {
 		return fieldImage
 	}
-	for k, nic := range p.t.pool.Template.Interfaces() {
-		switch {
-		case nic.SubnetName == "" || !saysName(words, "/subnets/", nic.SubnetName):
-		case len(p.t.pool.Template.NetworkInterfaces) == 0:
-			return fieldTemplate + ".subnetName"
-		default:
-			return fmt.Sprintf("%s.networkInterfaces[%d].subnetName", fieldTemplate, k)
-		}
+	if field := p.fieldOfSubnet(words); field != "" {
+		return field
 	}
 	for k, identity := range p.t.pool.UserAssignedIdentities {
 		if says(strings.TrimPrefix(identity.ProviderID, "azure://")) {
@@ -56,6 +50,20 @@ func (p *pass) fieldOf(e *cloud.Error) string {
 	}
 	if says("'"+p.t.pool.Template.VMSize+"'") || strings.HasPrefix(e.Code, "Sku") {
 		return fieldSize
+	}
+	return ""
+}
+
+// fieldOfSubnet is where the specification names a subnet of which a text speaks.
+func (p *pass) fieldOfSubnet(words string) string {
+	for k, nic := range p.t.pool.Template.Interfaces() {
+		switch {
+		case nic.SubnetName == "" || !saysName(words, "/subnets/", nic.SubnetName):
+		case len(p.t.pool.Template.NetworkInterfaces) == 0:
+			return fieldTemplate + ".subnetName"
+		default:
+			return fmt.Sprintf("%s.networkInterfaces[%d].subnetName", fieldTemplate, k)
+		}
 	}
 	return ""
 }

@@ -41,8 +41,6 @@ var targets = map[string]string{
 	"securityType":                           fieldTemplate + ".securityProfile.securityType",
 	"sku.name":                               fieldSize,
 	"ssh.publicKeys":                         fieldTemplate + ".sshPublicKey",
-	"storageProfile.dataDisks":               fieldTemplate + ".dataDisks",
-	"storageProfile.imageReference":          fieldImage,
 	"tags":                                   "spec.additionalTags",
 	"uefiSettings":                           fieldTemplate + ".securityProfile.uefiSettings",
 	"userAssignedIdentities":                 "spec.userAssignedIdentities",

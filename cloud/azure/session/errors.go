@@ -30,7 +30,7 @@ func Refusal(err error, now time.Time) error {
 		refused := *own
 		return byWhom(&refused, by)
 	}
-	e := &cloud.Error{Kind: cloud.Unavailable, Op: call}
+	e, target := &cloud.Error{Kind: cloud.Unavailable, Op: call}, ""
 	var held *wire.Exhausted
 	var reply *azcore.ResponseError
 	var token *azidentity.AuthenticationFailedError
@@ -43,15 +43,39 @@ func Refusal(err error, now time.Time) error {
 	case errors.As(err, &token):
 		ofToken(e, token, now)
 	case errors.As(err, &reply):
-		ofReply(e, reply, now)
+		target = ofReply(e, reply, now)
 	default:
 		wordless(e, err)
 	}
-	return byWhom(e, by)
+	if e = byWhom(e, by); e.Kind == cloud.Invalid && target != "" {
+		return &targeted{err: e, target: target}
+	}
+	return e
 }
 
-// ofReply takes over what Azure Resource Manager has answered.
-func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) {
+// targeted is a refusal of which Azure says what part of the request it is about.
+type targeted struct {
+	err    *cloud.Error
+	target string
+}
+
+// Error is the text of the refusal.
+func (t *targeted) Error() string { return t.err.Error() }
+
+// Unwrap gives the refusal.
+func (t *targeted) Unwrap() error { return t.err }
+
+// TargetOf is what Azure says that a refusal is about, as it is spelled in requests ("osDisk.diskSizeGB"); empty where it does not say.
+func TargetOf(err error) string {
+	var t *targeted
+	if errors.As(err, &t) {
+		return t.target
+	}
+	return ""
+}
+
+// ofReply takes over what Azure Resource Manager has answered, and gives what it says that this is about.
+func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target string) {
 	var body []byte
 	if reply.RawResponse != nil {
 		e.After = wire.RetryAfter(reply.RawResponse.Header, now)
@@ -66,6 +90,7 @@ func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) {
 		said.Code = codeNotFound
 	}
 	said.tell(e, reply.StatusCode)
+	return said.Target
 }
 
 // tell sorts what was said, and the status that it was said with, into a kind.

@@ -23,6 +23,7 @@ func TestRefusals(t *testing.T) {
 		reason string
 		answer answer
 		want   cloud.Error
+		target string
 	}{
 		{
 			"a quota is capacity although the code says conflict, and where is the quota and the place",
@@ -31,11 +32,13 @@ func TestRefusals(t *testing.T) {
 				Kind: cloud.Capacity, Code: "OperationNotAllowed", Where: "quota standardDSv3Family Cores, centralus",
 				Message: "Operation could not be completed as it results in exceeding approved standardDSv3Family Cores quota. Additional details - Deployment Model: Resource Manager, Location: centralus, Current Limit: 1000, Current Usage: 1000, Additional Required: 4, (Minimum) New Limit Required: 1004",
 			},
+			"",
 		},
 		{
 			"older words for the same",
 			answer{status: 409, body: `{"error":{"code":"OperationNotAllowed","message":"Operation results in exceeding quota limits of Core. Maximum allowed: 20, Current in use: 20, Additional requested: 2."}}`},
 			cloud.Error{Kind: cloud.Capacity, Code: "OperationNotAllowed", Message: "Operation results in exceeding quota limits of Core. Maximum allowed: 20, Current in use: 20, Additional requested: 2."},
+			"",
 		},
 		{
 			"a size that is sold out here",
@@ -44,16 +47,19 @@ func TestRefusals(t *testing.T) {
 				Kind: cloud.Capacity, Code: "SkuNotAvailable", Where: "Standard_B2s, eastus",
 				Message: "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: Standard_B2s' is currently not available in location 'eastus'. Please try another size or deploy to a different location or different zone",
 			},
+			"",
 		},
 		{
 			"a subnet without addresses, said by the network within",
 			answer{status: 400, body: `{"status":"Failed","error":{"code":"DeploymentFailed","message":"At least one resource deployment operation failed.","details":[{"code":"BadRequest","message":"{\r\n  \"error\": {\r\n    \"code\": \"SubnetIsFull\",\r\n    \"message\": \"Subnet Subnet1 with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses.\",\r\n    \"details\": []\r\n  }\r\n}"}]}}`},
 			cloud.Error{Kind: cloud.Capacity, Code: "SubnetIsFull", Message: "Subnet Subnet1 with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses."},
+			"",
 		},
 		{
 			"a limit of another resource",
 			answer{status: 400, body: `{"error":{"code":"PublicIPCountLimitReached","message":"Cannot create more than 50 public IP addresses for this subscription in this region.","details":[]}}`},
 			cloud.Error{Kind: cloud.Capacity, Code: "PublicIPCountLimitReached", Message: "Cannot create more than 50 public IP addresses for this subscription in this region."},
+			"",
 		},
 		{
 			"compute's throttling has its figures in a detail, which differ each time",
@@ -62,91 +68,109 @@ func TestRefusals(t *testing.T) {
 				Kind: cloud.Throttled, Code: "TooManyRequests", After: 90 * time.Second,
 				Message: "The server rejected the request because too many requests have been received for this subscription.",
 			},
+			"",
 		},
 		{
 			"the front's throttling names the seconds in its words, which differ each time",
 			answer{status: 429, header: map[string]string{"Retry-After": "6"}, body: `{"error":{"code":"SubscriptionRequestsThrottled","message":"Number of requests for subscription 'sub' and operation 'POST/SUBSCRIPTIONS/RESOURCEGROUPS' exceeded the backend storage limit. Please try again after '6' seconds."}}`},
 			cloud.Error{Kind: cloud.Throttled, Code: "SubscriptionRequestsThrottled", After: 6 * time.Second, Message: "Number of requests for subscription 'sub' and operation 'POST/SUBSCRIPTIONS/RESOURCEGROUPS' exceeded the backend storage limit."},
+			"",
 		},
 		{
 			"somebody else changes the same",
 			answer{status: 409, body: `{"error":{"code":"Conflict","message":"The request failed due to conflict with a concurrent request. To resolve it, please refer to https://aka.ms/activitylog to get more details on the conflicting requests."}}`},
 			cloud.Error{Kind: cloud.Conflict, Code: "Conflict", Message: "The request failed due to conflict with a concurrent request"},
+			"",
 		},
 		{
 			"what is being deleted",
 			answer{status: 409, body: `{"error":{"code":"OperationNotAllowed","message":"Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set 'x' since it is marked for deletion. For more information on your operations, please refer to https://aka.ms/activitylog."}}`},
 			cloud.Error{Kind: cloud.Conflict, Code: "OperationNotAllowed", Message: "Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set 'x' since it is marked for deletion"},
+			"",
 		},
 		{
 			"models that are used up come back when instances are replaced",
 			answer{status: 409, body: `{"error":{"code":"OperationNotAllowed","message":"Virtual Machine Scale Set 'x' has reached its limit of 10 models that may be referenced by one or more VMs belonging to the Virtual Machine Scale Set. Upgrade the VMs to the latest model of the Virtual Machine Scale Set before trying again."}}`},
 			cloud.Error{Kind: cloud.Conflict, Code: "OperationNotAllowed", Message: "Virtual Machine Scale Set 'x' has reached its limit of 10 models that may be referenced by one or more VMs belonging to the Virtual Machine Scale Set. Upgrade the VMs to the latest model of the Virtual Machine Scale Set before trying again."},
+			"",
 		},
 		{
 			"a condition on the ETag that does not hold",
 			answer{status: 412, body: `{"error":{"code":"PreconditionFailed","message":"The condition 'W/\"1\"' in the If-Match header was not satisfied."}}`},
 			cloud.Error{Kind: cloud.Conflict, Code: "PreconditionFailed", Message: `The condition 'W/"1"' in the If-Match header was not satisfied.`},
+			"",
 		},
 		{
 			"an instance that somebody else has deleted",
 			answer{status: 400, body: `{ "error": { "code": "InvalidParameter", "message": "The provided instanceId 2143 is not an active Virtual Machine Scale Set VM instanceId.", "target": "instanceIds" } }`},
 			cloud.Error{Kind: cloud.Conflict, Code: "InvalidParameter", Message: "The provided instanceId 2143 is not an active Virtual Machine Scale Set VM instanceId."},
+			"",
 		},
 		{
 			"a property that is fixed is refused with 409",
 			answer{status: 409, body: `{"error":{"code":"PropertyChangeNotAllowed","target":"platformFaultDomainCount","message":"Changing property 'platformFaultDomainCount' is not allowed."}}`},
 			cloud.Error{Kind: cloud.Invalid, Code: "PropertyChangeNotAllowed", Message: "Changing property 'platformFaultDomainCount' is not allowed."},
+			"platformFaultDomainCount",
 		},
 		{
 			"an image that is not there is not the scale set's absence",
 			answer{status: 404, body: `{"error":{"code":"PlatformImageNotFound","message":"The platform image 'a:b:c:latest' is not available. Verify that all fields in the storage profile are correct. For more details about storage profile information, please refer to https://aka.ms/storageprofile","target":"imageReference"}}`},
 			cloud.Error{Kind: cloud.Invalid, Code: "PlatformImageNotFound", Message: "The platform image 'a:b:c:latest' is not available. Verify that all fields in the storage profile are correct"},
+			"imageReference",
 		},
 		{
 			"a permission that is missing on something else",
 			answer{status: 403, body: `{"error":{"code":"LinkedAuthorizationFailed","message":"The client '686f04b6-afa9-4466-a671-7b4ddd260118' with object id '686f04b6-afa9-4466-a671-7b4ddd260118' has permission to perform action 'Microsoft.Compute/virtualMachineScaleSets/write' on scope '/subscriptions/s/resourceGroups/rg'; however, it does not have permission to perform action 'Microsoft.ManagedIdentity/userAssignedIdentities/assign/action' on the linked scope(s) '/x' or the linked scope(s) are invalid."}}`},
 			cloud.Error{Kind: cloud.Denied, Code: "LinkedAuthorizationFailed", Message: "The client '686f04b6-afa9-4466-a671-7b4ddd260118' with object id '686f04b6-afa9-4466-a671-7b4ddd260118' has permission to perform action 'Microsoft.Compute/virtualMachineScaleSets/write' on scope '/subscriptions/s/resourceGroups/rg'; however, it does not have permission to perform action 'Microsoft.ManagedIdentity/userAssignedIdentities/assign/action' on the linked scope(s) '/x' or the linked scope(s) are invalid."},
+			"",
 		},
 		{
 			"a token that is refused",
 			answer{status: 401, body: `{"error":{"code":"InvalidAuthenticationToken","message":"The access token is invalid."}}`},
 			cloud.Error{Kind: cloud.Denied, Code: "InvalidAuthenticationToken", Message: "The access token is invalid."},
+			"",
 		},
 		{
 			"a provider that is not registered needs somebody with rights",
 			answer{status: 409, body: `{"error":{"code":"MissingSubscriptionRegistration","message":"The subscription is not registered to use namespace 'Microsoft.Compute'. See https://aka.ms/rps-not-found for how to register subscriptions.","details":[{"code":"MissingSubscriptionRegistration","target":"Microsoft.Compute","message":"The subscription is not registered to use namespace 'Microsoft.Compute'."}]}}`},
 			cloud.Error{Kind: cloud.Denied, Code: "MissingSubscriptionRegistration", Message: "The subscription is not registered to use namespace 'Microsoft.Compute'"},
+			"",
 		},
 		{
 			"a reply without words has its status",
 			answer{status: 503, header: map[string]string{"Retry-After": "10"}},
 			cloud.Error{Kind: cloud.Unavailable, Code: "ServiceUnavailable", After: 10 * time.Second},
+			"",
 		},
 		{
 			"a gateway's page is no word of Azure's, and may follow an effect",
 			answer{status: 502, body: "<html>Bad Gateway</html>"},
 			cloud.Error{Kind: cloud.Unavailable, Code: "BadGateway"},
+			"",
 		},
 		{
 			"an unknown code has the kind of its status",
 			answer{status: 400, body: `{"error":{"code":"VMSizeIsOdd","message":"Odd. (Request ID: 6f6c4645-0202-4486-b625-fa957dfc4700)"}}`},
 			cloud.Error{Kind: cloud.Invalid, Code: "VMSizeIsOdd", Message: "Odd."},
+			"",
 		},
 		{
 			"a code in the header alone",
 			answer{status: 500, header: map[string]string{"x-ms-error-code": "InternalExecutionError"}},
 			cloud.Error{Kind: cloud.Unavailable, Code: "InternalExecutionError"},
+			"",
 		},
 		{
 			"no reply names no port, and may follow an effect",
 			answer{err: &net.OpError{Op: "read", Net: "tcp", Err: io.ErrUnexpectedEOF}},
 			cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read (the connection ended): it may have done what was asked"},
+			"",
 		},
 		{
 			"what took too long",
 			answer{err: context.DeadlineExceeded},
 			cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read (it took too long): it may have done what was asked"},
+			"",
 		},
 	} {
 		st := newStand(t, map[string]answer{"GET " + endpoint + "/subscriptions": c.answer})
@@ -161,6 +185,9 @@ func TestRefusals(t *testing.T) {
 		}
 		if Absent(err) {
 			t.Errorf("%s: want no absence, got one", c.reason)
+		}
+		if got := TargetOf(err); got != c.target {
+			t.Errorf("%s: want it to be about %q, got %q", c.reason, c.target, got)
 		}
 	}
 }
