@@ -32,7 +32,11 @@ func templateReady(f facts) *Condition {
 // newestTemplate holds the newest template against the wanted one.
 func newestTemplate(f facts) *Condition {
 	latest := f.o.Latest()
-	switch lacks(f) {
+	lack := lacks(f)
+	if f.d.Held != nil && lack != "" && lack != "TemplateNotFound" {
+		return &Condition{TemplateReady, False, f.d.Held.Reason, f.d.Held.Message}
+	}
+	switch lack {
 	case "TemplateNotFound":
 		return &Condition{TemplateReady, False, "TemplateNotFound", fmt.Sprintf("the %s that the specification names does not exist, or can't be seen yet", f.t.Template)}
 	case "TemplateMissing":
