@@ -47,6 +47,12 @@ func (p *pass) set() string {
 		p.c.SubscriptionID, p.t.cluster.ResourceGroup, p.t.name)
 }
 
+// groupID is what the object says of the scale set in spec.providerID: its ID as the ecosystem writes it.
+func (p *pass) groupID() string {
+	return fmt.Sprintf("azure:///subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s",
+		p.c.SubscriptionID, strings.ToLower(p.t.cluster.ResourceGroup), p.t.name)
+}
+
 // providerID is what a machine's Node carries: its ID as the cloud provider writes it, with the resource group in lower case.
 func (p *pass) providerID(id string, flexible bool) string {
 	kind := "virtualMachineScaleSets/" + p.t.name + "/virtualMachines/"
