@@ -40,6 +40,17 @@ func (p *pass) fieldOf(e *cloud.Error) string {
 	if field := p.fieldOfSubnet(words); field != "" {
 		return field
 	}
+	if field := p.fieldOfID(says); field != "" {
+		return field
+	}
+	if says("'"+p.t.pool.Template.VMSize+"'") || strings.HasPrefix(e.Code, "Sku") {
+		return fieldSize
+	}
+	return ""
+}
+
+// fieldOfID is where the specification has an ID of which a text speaks.
+func (p *pass) fieldOfID(says func(string) bool) string {
 	for k, identity := range p.t.pool.UserAssignedIdentities {
 		if says(strings.TrimPrefix(identity.ProviderID, "azure://")) {
 			return fmt.Sprintf("spec.userAssignedIdentities[%d].providerID", k)
@@ -47,9 +58,6 @@ func (p *pass) fieldOf(e *cloud.Error) string {
 	}
 	if managed := p.t.pool.Template.OSDisk.ManagedDisk; managed != nil && managed.DiskEncryptionSet != nil && says(managed.DiskEncryptionSet.ID) {
 		return fieldTemplate + ".osDisk.managedDisk.diskEncryptionSet.id"
-	}
-	if says("'"+p.t.pool.Template.VMSize+"'") || strings.HasPrefix(e.Code, "Sku") {
-		return fieldSize
 	}
 	return ""
 }

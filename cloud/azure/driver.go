@@ -70,7 +70,7 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 		return err
 	}
 	defer p.memory.mu.Unlock()
-	err = cloud.Hide(p.start(ctx, s), t.Bootstrap)
+	err = p.t.hide(p.start(ctx, s))
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touched()
 	}

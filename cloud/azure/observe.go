@@ -55,7 +55,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Operations = p.memory.operations
 	version := p.version(want)
 	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version), p.instances(want)
-	out.Issues = append(out.Issues, unique(append(words, p.machineIssues()...))...)
+	out.Issues = p.t.hideIssues(append(out.Issues, unique(append(words, p.machineIssues()...))...))
 	return out, nil
 }
 
@@ -101,7 +101,7 @@ func (p *pass) group(want wanted, version pool.Template) *pool.Group {
 	is := p.memory.set.is
 	state := stateOf(is)
 	g := &pool.Group{
-		ID: p.set(), Size: size(p.memory.set), Surge: surgeOf(is), Template: version.Ref,
+		ID: p.groupID(), Size: size(p.memory.set), Surge: surgeOf(is), Template: version.Ref,
 		Deleting: state == stateDeleting, Busy: busy(state), State: state, Created: p.memory.set.created,
 		GrowFailed: p.memory.growFailed, DeleteFailed: p.memory.deleteFailed,
 	}

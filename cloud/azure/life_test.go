@@ -1,0 +1,199 @@
+package azure_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/pool"
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+// A pool's whole life by the planner: made, protected, changed in place, rolled, made smaller, deleted. At the end nothing is left.
+func TestWholeLife(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
+		p.run()
+		for _, i := range p.look().Instances {
+			if i.Exposed || i.State != pool.Running {
+				t.Errorf("want everybody to run and to be protected, got %+v", i)
+			}
+		}
+		born := slices.Clone(ids(p.look()))
+		p.target = with(p.target, reshape)
+		p.run()
+		o := p.look()
+		if got := ids(o); !slices.Equal(got, born) {
+			t.Errorf("want the same machines after a change in place, %v, got %v", born, got)
+		}
+		for _, i := range o.Instances {
+			if len(i.Behind) > 0 {
+				t.Errorf("want nobody behind, got %+v", i)
+			}
+		}
+		if len(o.Group.Drift) > 0 {
+			t.Errorf("want no drift, got %v", o.Group.Drift)
+		}
+		p.target = with(p.target, otherSize)
+		p.run()
+		if o = p.look(); slices.ContainsFunc(ids(o), func(id string) bool { return slices.Contains(born, id) }) || len(o.Instances) != 3 {
+			t.Errorf("want three others than %v, got %v", born, ids(o))
+		}
+		p.d.Replicas = 1
+		p.run()
+		if o = p.look(); o.Group.Size != 1 || len(o.Instances) != 1 {
+			t.Errorf("want one machine, got %+v", o.Group)
+		}
+		p.d.Deleting = true
+		for range 100 {
+			if p.pass().Gone {
+				break
+			}
+		}
+		if left := w.cloud.State().Sets; len(left) > 0 {
+			t.Errorf("want nothing left, got %+v", left)
+		}
+	})
+}
+
+func ids(o pool.Observed) []string {
+	list := make([]string, 0, len(o.Instances))
+	for _, i := range o.Instances {
+		list = append(list, i.ID)
+	}
+	return list
+}
+
+// A pool at rest costs two requests, and one more for each further page.
+func TestCalls(t *testing.T) {
+	lists := map[azurev1.OrchestrationModeType]string{
+		azurev1.UniformOrchestrationMode: "compute:VirtualMachineScaleSetVMs.List", azurev1.FlexibleOrchestrationMode: "compute:VirtualMachines.List",
+	}
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 3)
+		if got, want := w.wire.during(func() { w.observe(target) }), []string{"compute:VirtualMachineScaleSets.Get", lists[w.mode]}; !slices.Equal(got, want) {
+			t.Errorf("3 machines: want %v, got %v", want, got)
+		}
+		w.start(target, pool.Step{Kind: pool.Resize, Size: 210})
+		settle()
+		w.observe(target)
+		if got := w.wire.during(func() { w.observe(target) }); len(got) != 4 || count(got, strings.TrimPrefix(lists[w.mode], "compute:")) != 3 {
+			t.Errorf("210 machines in pages of 100: want the scale set and three pages, got %v", got)
+		}
+		target.MaxAge = time.Minute
+		if got := w.wire.during(func() { w.observe(target) }); len(got) > 0 {
+			t.Errorf("want no request where an old look will do, got %v", got)
+		}
+	})
+}
+
+// Deleting does not wait for what Azure does to the scale set.
+func TestDeletedWhileBusy(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.observe(target)
+		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 3})
+		if o := w.observe(target); o.Group == nil || o.Group.Busy == nil {
+			t.Fatalf("want a scale set that is being made, got %+v", o.Group)
+		}
+		w.start(target, pool.Step{Kind: pool.DeleteGroup})
+		settle()
+		if o := w.observe(target); o.Group != nil {
+			t.Errorf("want it gone, got %+v", o.Group)
+		}
+	})
+}
+
+// What somebody changes on the model by hand is put right, and the machines that were made from it meanwhile are stale.
+func TestModelChangedByHand(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		before := w.create(target, 2)
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new("Standard_D4s_v3"), Tier: new("Standard"), Capacity: new(int64(3))}})
+		settle()
+		o := w.observe(target)
+		if o.Latest().Same(o.Wanted) || !strings.HasPrefix(o.Latest().Content, "seen:") {
+			t.Fatalf("want a model of unknown content, got %+v", o.Latest())
+		}
+		w.stale(o, before)
+		w.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+		settle()
+		o = w.observe(target)
+		if !o.Latest().Same(o.Wanted) {
+			t.Errorf("want the wanted model again, got %+v", o.Latest())
+		}
+		if w.mode == azurev1.UniformOrchestrationMode {
+			// A Flexible scale set does not tell which machines lack its latest model: their tag is believed.
+			w.stale(o, before)
+		}
+	})
+}
+
+// stale reports where others than those of before are fresh, or those of before are stale.
+func (w *world) stale(o, before pool.Observed) {
+	w.t.Helper()
+	for _, i := range o.Instances {
+		if old := slices.Contains(ids(before), i.ID); i.Template.Same(o.Wanted) != old {
+			w.t.Errorf("want the machines that were there, %v, of the wanted content, and no other, got %+v", ids(before), i)
+		}
+	}
+}
+
+// patch changes the scale set by hand.
+func (w *world) patch(change armcompute.VirtualMachineScaleSetUpdate) {
+	w.t.Helper()
+	if _, err := w.sets.BeginUpdate(w.t.Context(), simazure.ResourceGroup, setName, change, nil); err != nil {
+		w.t.Fatalf("change the scale set by hand: %v", err)
+	}
+}
+
+// A rotated token reaches the model when it is put there, and makes nobody stale.
+func TestTokenRotates(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		before := w.create(target, 2)
+		target.Bootstrap = rotated()
+		o := w.observe(target)
+		if o.Latest().Data == o.Wanted.Data || !o.Latest().Same(o.Wanted) {
+			t.Fatalf("want other data of the same content, got %+v and %+v", o.Latest(), o.Wanted)
+		}
+		w.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+		settle()
+		o = w.observe(target)
+		if o.Latest().Data != o.Wanted.Data || o.Group.Template == before.Group.Template {
+			t.Errorf("want the new data in the model, got %+v", o.Latest())
+		}
+		for _, i := range o.Instances {
+			if !i.Template.Same(o.Wanted) {
+				t.Errorf("want nobody stale, got %+v", i)
+			}
+		}
+	})
+}
+
+// The names of scale sets: the object's, shortened for Windows, or what somebody asks for.
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ reason, name, group, os, want string }{
+		{"Linux keeps the object's name", "machines-of-mine", "", "Linux", "machines-of-mine"},
+		{"Windows knows no long names", "machines-of-mine", "", "Windows", "win--mine"},
+		{"Windows keeps short ones", "mine", "", "Windows", "mine"},
+		{"somebody may choose", "machines-of-mine", "theirs", "Linux", "theirs"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			inWorld(t, azurev1.UniformOrchestrationMode, func(t *testing.T, w *world) {
+				target := with(w.aTarget(), func(s *azurev1.AzureMachinePoolSpec) { s.Template.OSDisk.OSType = azurev1.OSType(c.os) })
+				target.Owner.Name, target.Owner.GroupName = c.name, c.group
+				w.observe(target)
+				w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 0})
+				if o := w.observe(target); o.Group == nil || !strings.HasSuffix(o.Group.ID, "/"+c.want) {
+					t.Errorf("want a scale set named %s, got %+v", c.want, o.Group)
+				}
+			})
+		})
+	}
+}
