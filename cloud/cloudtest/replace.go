@@ -23,14 +23,12 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 	switch {
 	case some && !asked:
 		return false
-	case e.kind == pool.PutTemplate && e.name == nameFirst, e.name == nameLaunch && t.Inline:
-		return !s.Given && !t.Inline
 	case slices.Contains(ofTemplates, e.kind):
-		return !s.Given && (!t.Inline || e.kind == pool.PutTemplate)
+		return !s.Given && (!t.Inline || e.kind == pool.PutTemplate && e.name != nameFirst)
 	case e.name == nameAside:
 		return t.SetsAside
 	case e.name == nameSomeRoll, e.name == nameRestart, e.name == nameLaunch:
-		return !t.RollsChanges
+		return !t.RollsChanges && !t.Inline
 	}
 	return true
 }
@@ -38,7 +36,8 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 // ofTemplates are the steps that nobody is asked for whose templates are the cloud's own.
 var ofTemplates = []pool.StepKind{pool.PutTemplate, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates}
 
-// nameFirst is the exercise in which there is no template yet, nameLaunch that in which the group is pointed at another version; nameRestart has a roll replace what is as wanted.
+// nameFirst is the exercise in which there is no template yet, nameLaunch that in which the group is pointed at another version;
+// nameRestart has a roll replace what is as wanted.
 const (
 	nameFirst   = "the first template"
 	nameLaunch  = "launching from another version"
