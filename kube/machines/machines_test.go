@@ -78,6 +78,17 @@ func FuzzName(f *testing.F) {
 	})
 }
 
+func TestFit(t *testing.T) {
+	t.Parallel()
+	just, long := strings.Repeat("p", 63), strings.Repeat("p", 64)
+	if got := Fit(just); got != just {
+		t.Errorf("what fits stays, got %s", got)
+	}
+	if got := Fit(long); len(got) != 63 || got == Fit(long+"q") || len(validation.IsDNS1123Subdomain(got)) > 0 {
+		t.Errorf("what does not is cut, and a hash tells it from others, got %s", got)
+	}
+}
+
 // The parts of a pool's machines, named as a person would say them.
 func infra(name string, change ...func(*awsv1.AWSMachine)) client.Object {
 	o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("u-" + name), Finalizers: []string{awsv1.MachineFinalizer}},
@@ -108,6 +119,9 @@ func infraGoingFirst(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(-time.Minut
 func infraDetached(o *awsv1.AWSMachine)   { o.Annotations = map[string]string{DetachedAnnotation: ""} }
 func infraPaused(o *awsv1.AWSMachine) {
 	o.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+}
+func infraMarked(o *awsv1.AWSMachine) {
+	o.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: ""}
 }
 func infraFree(o *awsv1.AWSMachine)        { o.Finalizers = nil }
 func machineGoing(m *clusterv1.Machine)    { m.DeletionTimestamp = at(0) }
@@ -168,6 +182,8 @@ func TestDecide(t *testing.T) {
 		"new":              {"every instance gets one", on, running, nil, nil, []string{"Create i-1"}},
 		"new, not running": {"as soon as it has an ID", on, []pool.Instance{instance("i-1", pool.Pending)}, nil, nil, []string{"Create i-1"}},
 		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
+		"failed, stood for": {"who stays until somebody takes him away is stood for until then", Facts{On: true, Announced: true, Failed: true, Trusted: true},
+			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed)}, nil, nil, []string{"Create i-2"}},
 		"known":            {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
 		"other zone":       {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
 		"other name":       {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
@@ -235,6 +251,7 @@ func TestSay(t *testing.T) {
 		"serves":              {reason: "its Machine has to be asked first", infra: infra("i-1"), machine: new(machine("i-1")), guard: &pool.Guard{}},
 		"no Machine yet":      {reason: "nobody is to be asked", infra: infra("i-1")},
 		"marked":              {reason: "as a mark on its node", infra: infra("i-1"), machine: new(machine("i-1", machineMarked)), guard: &pool.Guard{}, marked: true},
+		"marked itself":       {reason: "who marks the object means its instance", infra: infra("i-1", infraMarked), marked: true},
 		"deleted":             {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true}, condemned: &deleted},
 		"deleted by us":       {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Asked: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
 		"drained":             {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},

@@ -26,8 +26,8 @@ type clusterFields struct {
 		Network          networkFields `json:"networkSpec,omitempty"`
 	} `json:"spec,omitempty"`
 	Status struct {
-		Ready          bool           `json:"ready,omitempty"`
-		FailureDomains map[string]any `json:"failureDomains,omitempty"`
+		Ready          bool                `json:"ready,omitempty"`
+		FailureDomains map[string]struct{} `json:"failureDomains,omitempty"`
 	} `json:"status,omitempty"`
 }
 

@@ -459,3 +459,17 @@ func TestClusterGone(t *testing.T) {
 		t.Errorf("want the cloud asked where the pool was made, got %+v", where)
 	}
 }
+
+// TestMachinesCannotBeSwitchedOff holds that the annotation by which other kinds go without machines means nothing here, and that
+// this is said.
+func TestMachinesCannotBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	o := azureMachinePool(azurev1.UniformOrchestrationMode)
+	o.Annotations = map[string]string{infrapool.MachinesAnnotation: "false"}
+	w := newWorld(t, machinePool("v1.36.3"), o)
+	w.rest()
+	const text = `metadata.annotations[muster.dev/machines] of the AzureMachinePool is "false", allowed is true, because every instance of this kind is stood for, or no such annotation`
+	if len(w.machines()) != 2 || !strings.Contains(w.say(), text) {
+		t.Errorf("want two objects and %q in\n%s", text, w.say())
+	}
+}
