@@ -83,6 +83,8 @@ const (
 	movingLeast, movingMost = 3 * time.Second, time.Minute
 	// movingShare of the time since something began to move is waited before the next look.
 	movingShare = 3
+	// unhurried is the time to the next of many steps that nothing waits for: looks and calls have budgets.
+	unhurried = 10 * time.Second
 	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
 	eventAge = 10 * time.Second
 	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a share of the time that the

@@ -201,10 +201,15 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 		r.moving = now
 		switch s := out.Plan.Step; s.Kind {
 		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,
-			pool.Provide, pool.CleanUp:
+			pool.Provide, pool.CleanUp, pool.Apply:
 			if !s.More {
 				return movingLeast
 			}
+		case pool.Protect:
+			if s.More {
+				return unhurried
+			}
+			return movingLeast
 		}
 		return afterStep
 	}

@@ -40,6 +40,29 @@ func TestTheRestOfABatchFollowsAtOnce(t *testing.T) {
 	check(t, "steps", "Remove Remove", s.driver.began())
 }
 
+// What nothing waits for is done at leisure, however much of it there is: looks and calls have budgets.
+func TestProtectionIsUnhurried(t *testing.T) {
+	s := rest(t)
+	exposed := func(n int) {
+		for k := range s.driver.observed.Instances {
+			s.driver.observed.Instances[k].Exposed = k < n
+		}
+	}
+	s.facts.Desired.Replicas, s.driver.observed.Group.Size = 7, 7
+	for k := range 5 {
+		i := s.driver.observed.Instances[0]
+		i.ID = string(rune('a' + k))
+		s.driver.observed.Instances = append(s.driver.observed.Instances, i)
+	}
+	exposed(7)
+	check(t, "five of seven protected", 10*time.Second, s.pass().Again)
+	exposed(2)
+	check(t, "the last two", 3*time.Second, s.after(10*time.Second).Again)
+	exposed(0)
+	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).Again)
+	check(t, "steps", "Protect Protect", s.driver.began())
+}
+
 // A drain that does not show as begun is not begun again without a pause, whatever else there is to do.
 func TestADrainThatDoesNotBeginIsNoLoop(t *testing.T) {
 	s := rest(t)

@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	azcloud "github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
+	"k8s.io/utils/ptr"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure"
+	"github.com/muster-project/muster/sim"
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+// scaleSets are pools of so many machines in a mode.
+func scaleSets(mode azurev1.OrchestrationModeType, machines int) lab[*azurev1.MachinePoolSource] {
+	further := (machines - 1) / azurePage
+	return lab[*azurev1.MachinePoolSource]{
+		cloud: microsoft, driver: scaleSetDriver, size: machines, other: "Standard_D4s_v3", most: azureCalls + float64(further) + rarely,
+		spec: func(change string) *azurev1.MachinePoolSource { return scaleSet(mode, cmp.Or(change, simazure.VMSize)) },
+	}
+}
+
+// microsoft is a subscription of a simulated Azure.
+func microsoft(inside sim.Guests) (simulated, error) {
+	return simazure.New(simazure.Options{Seed: 1, Speed: 1, Guests: inside})
+}
+
+func scaleSetDriver(base http.RoundTripper) (cloud.Driver[*azurev1.MachinePoolSource], error) {
+	return azure.New(azure.Options{
+		Endpoint: "http://simulated.azure", Base: base,
+		Credential: func(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
+			return &azfake.TokenCredential{}, nil
+		},
+	})
+}
+
+// scaleSet is a pool in the default subscription.
+func scaleSet(mode azurev1.OrchestrationModeType, vmSize string) *azurev1.MachinePoolSource {
+	return &azurev1.MachinePoolSource{
+		Cluster: azurev1.ClusterView{
+			Name: simazure.ClusterName, ClusterName: simazure.ClusterName, SubscriptionID: simazure.SubscriptionID, ResourceGroup: simazure.ResourceGroup,
+			Location: simazure.Location, Environment: azurev1.PublicCloud, Ready: true,
+			Vnet:    azurev1.VnetView{Name: simazure.VirtualNetwork, ResourceGroup: simazure.ResourceGroup},
+			Subnets: []azurev1.SubnetView{{Name: simazure.NodeSubnet, Role: azurev1.SubnetRoleNode}},
+		},
+		Pool: &azurev1.AzureMachinePoolSpec{
+			Location: simazure.Location, OrchestrationMode: mode, AdditionalTags: azurev1.Tags{"team": "a"},
+			Template: azurev1.AzureMachinePoolMachineTemplate{
+				VMSize: vmSize, SSHPublicKey: "c3NoLXJzYSBBQUFBQjNOemFDMXljMkU9IG5vYm9keQ==",
+				OSDisk: azurev1.OSDisk{OSType: "Linux", DiskSizeGB: ptr.To(int32(30)), CachingType: "ReadWrite", ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"}},
+			},
+		},
+	}
+}
