@@ -26,12 +26,12 @@ spec:
     vnet: {name: v, resourceGroup: net, cidrBlocks: [10.0.0.0/8, 'fd00::/48']}
     subnets:
     - {name: cp, role: control-plane, cidrBlocks: [10.0.0.0/16]}
-    - {name: n, role: node, cidrBlocks: ['fd00::/64'], securityGroup: {name: sg}, routeTable: {name: rt}, natGateway: {name: nat}}
+    - {name: nodes, role: node, cidrBlocks: ['fd00::/64'], securityGroup: {name: sg}, routeTable: {name: rt}, natGateway: {name: nat}}
     nodeOutboundLB: {name: lb, backendPool: {name: pool}}
 status: {ready: true, failureDomains: {'2': {controlPlane: true}, '1': {controlPlane: true}}}`,
 			ClusterView{Name: "az", ClusterName: "capz", SubscriptionID: "s", ResourceGroup: "RG", Location: "westus2", Environment: "AzureUSGovernmentCloud",
 				Vnet: VnetView{Name: "v", ResourceGroup: "net"}, IPv6: true, AdditionalTags: Tags{"team": "a"}, FailureDomains: []string{"1", "2"}, Ready: true,
-				Subnets:        []SubnetView{{Name: "cp", Role: "control-plane"}, {Name: "n", Role: "node", IPv6: true, SecurityGroup: "sg", RouteTable: "rt", NatGateway: "nat"}},
+				Subnets:        []SubnetView{{Name: "cp", Role: "control-plane"}, {Name: "nodes", Role: "node", IPv6: true, SecurityGroup: "sg", RouteTable: "rt", NatGateway: "nat"}},
 				NodeOutboundLB: "lb", NodeOutboundBackendPool: "pool"}},
 		"the least": {"names that are not said are the ecosystem's", "metadata: {name: capz}\nspec: {location: westus2, networkSpec: {subnets: [{role: node}], nodeOutboundLB: {}}}",
 			ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud", Vnet: VnetView{Name: "capz-vnet", ResourceGroup: "capz"},
