@@ -25,15 +25,22 @@ var pieces = regexp.MustCompile(`\(hidden\)(?:\s*\(hidden\))+`)
 // it. What is no *Error is passed on as it is, for a driver has written it.
 func Hide(err error, b Bootstrap) error {
 	var e *Error
-	if !errors.As(err, &e) || b.Empty() {
-		return err
+	if errors.As(err, &e) {
+		e.Message = HideText(e.Message, b)
+	}
+	return err
+}
+
+// HideText is Hide for words that are no refusal: what a service says of an operation or a machine that has failed.
+func HideText(text string, b Bootstrap) string {
+	if b.Empty() || len(text) < tellTale {
+		return text
 	}
 	plain := string(b.Data())
 	for _, data := range []string{plain, spaces.ReplaceAllString(plain, " "), base64.StdEncoding.EncodeToString(b.Data())} {
-		e.Message = cutOut(e.Message, data)
+		text = cutOut(text, data)
 	}
-	e.Message = pieces.ReplaceAllString(e.Message, hiddenText)
-	return err
+	return pieces.ReplaceAllString(text, hiddenText)
 }
 
 // cutOut replaces every part of the text, of tellTale bytes or more, that occurs in the data.
