@@ -12,62 +12,91 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/muster-project/muster/cloud/aws/permissions"
+	azurepermissions "github.com/muster-project/muster/cloud/azure/permissions"
 )
 
 // generateIAM is one run of "muster generate iam".
 type generateIAM struct {
 	cloud, format string
-	options       permissions.Options
+	aws           permissions.Options
+	azure         azurepermissions.Options
 }
+
+// The flags that one cloud alone knows.
+var (
+	awsFlags   = []string{"partition", "eks", "eks-iam", "eks-add-roles", "ignition-bucket", "node-role", "assume-role"}
+	azureFlags = []string{"role-name", "scope", "role-assignments"}
+)
 
 // generateIAMCommand prints what the controllers' credentials must allow.
 func generateIAMCommand() *cobra.Command {
 	g := &generateIAM{}
 	cmd := &cobra.Command{
-		Use:   "iam --cloud aws",
-		Short: "Print the least policy that the controllers' credentials need",
-		Long: fmt.Sprintf(`Print the least policy that the controllers' credentials need, as the cloud takes it. What changes something is allowed for
-what carries Muster's owner tag alone, so that nothing of anybody else's can be touched with it.
+		Use:   "iam --cloud aws|azure",
+		Short: "Print the least policy or role that the controllers' credentials need",
+		Long: fmt.Sprintf(`Print the least policy (AWS) or custom role (Azure) that the controllers' credentials need, as the cloud takes it.
 
-The document allows AWSMachinePools and AWSManagedMachinePools. Roles that machines get must have names that it knows: those
+AWS: what changes something is allowed for what carries Muster's owner tag alone, so that nothing of anybody else's can be touched
+with it. The document allows AWSMachinePools and AWSManagedMachinePools. Roles that machines get must have names that it knows: those
 which end in .cluster-api-provider-aws.sigs.k8s.io, and what --node-role adds. A managed policy holds %d characters without
-white space; what is longer, because many names are given, is printed as several documents, all of which are needed.`, permissions.Limit),
+white space; what is longer, because many names are given, is printed as several documents, all of which are needed.
+
+Azure: roles know no tags. What the role allows is bounded by the scopes that it is assigned at: the cluster's resource group, that of
+its network, and the subscription for the catalogue of sizes.`, permissions.Limit),
 		Example: `  muster generate iam --cloud aws > policy.json
   aws iam create-policy --policy-name muster --policy-document file://policy.json
   muster generate iam --cloud aws --eks-iam --partition aws-us-gov
-  muster generate iam --cloud aws -o table`,
+  muster generate iam --cloud azure --scope /subscriptions/ID > role.json
+  az role definition create --role-definition @role.json
+  muster generate iam --cloud azure -o table`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd.OutOrStdout(), cmd.ErrOrStderr()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, cmd.OutOrStdout(), cmd.ErrOrStderr()) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&g.cloud, "cloud", "", "cloud whose policy is printed: aws")
-	f.StringVarP(&g.format, "output", "o", "json", "json (the policy), or table (each action with the reason why it is needed)")
-	f.StringVar(&g.options.Partition, "partition", "aws", "partition of the account: aws, aws-cn, aws-us-gov")
-	f.BoolVar(&g.options.EKS, "eks", true, "allow node groups (AWSManagedMachinePool)")
-	f.BoolVar(&g.options.EKSIAM, "eks-iam", false, "allow node roles to be made, as with feature gate EKSEnableIAM")
-	f.BoolVar(&g.options.EKSAddRoles, "eks-add-roles", false, "allow any policy to be attached to them, as with feature gate EKSAllowAddRoles")
-	f.StringVar(&g.options.Bucket, "ignition-bucket", "", "S3 bucket that keeps user data which is too large for a launch template")
-	f.StringSliceVar(&g.options.NodeRoles, "node-role", nil, "name of a further role that machines may get, * for any letters; may be repeated")
-	f.StringSliceVar(&g.options.AssumeRoles, "assume-role", nil, "ARN of a role that an AWSClusterRoleIdentity names; may be repeated")
+	f.StringVar(&g.cloud, "cloud", "", "cloud whose policy or role is printed: aws or azure")
+	f.StringVarP(&g.format, "output", "o", "json", "json (the policy or role), or table (each action with the reason why it is needed)")
+	f.StringVar(&g.aws.Partition, "partition", "aws", "AWS: partition of the account: aws, aws-cn, aws-us-gov")
+	f.BoolVar(&g.aws.EKS, "eks", true, "AWS: allow node groups (AWSManagedMachinePool)")
+	f.BoolVar(&g.aws.EKSIAM, "eks-iam", false, "AWS: allow node roles to be made, as with feature gate EKSEnableIAM")
+	f.BoolVar(&g.aws.EKSAddRoles, "eks-add-roles", false, "AWS: allow any policy to be attached to them, as with feature gate EKSAllowAddRoles")
+	f.StringVar(&g.aws.Bucket, "ignition-bucket", "", "AWS: S3 bucket that keeps user data which is too large for a launch template")
+	f.StringSliceVar(&g.aws.NodeRoles, "node-role", nil, "AWS: name of a further role that machines may get, * for any letters; may be repeated")
+	f.StringSliceVar(&g.aws.AssumeRoles, "assume-role", nil, "AWS: ARN of a role that an AWSClusterRoleIdentity names; may be repeated")
+	f.StringVar(&g.azure.Name, "role-name", azurepermissions.DefaultName, "Azure: name of the role, unique in a directory")
+	f.StringSliceVar(&g.azure.Scopes, "scope", nil, "Azure: ID of a subscription, resource group or management group that the role may be assigned at; may be repeated")
+	f.BoolVar(&g.azure.RoleAssignments, "role-assignments", false, "Azure: allow roles to be given to the identities of scale sets, as with identity SystemAssigned")
 	return cmd
 }
 
-func (g *generateIAM) run(out, notes io.Writer) error {
-	if g.cloud != "aws" {
-		return fmt.Errorf("--cloud: wanted aws, found %q", g.cloud)
+func (g *generateIAM) run(cmd *cobra.Command, out, notes io.Writer) error {
+	if g.format != "json" && g.format != "table" {
+		return fmt.Errorf("--output: wanted json or table, found %q", g.format)
 	}
-	switch g.format {
-	case "json":
-		return g.json(out, notes)
-	case "table":
-		return g.table(out)
+	foreign := azureFlags
+	if g.cloud == "azure" {
+		foreign = awsFlags
 	}
-	return fmt.Errorf("--output: wanted json or table, found %q", g.format)
+	for _, name := range foreign {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s: means nothing with --cloud %s", name, g.cloud)
+		}
+	}
+	switch g.cloud + " " + g.format {
+	case "aws json":
+		return g.awsJSON(out, notes)
+	case "aws table":
+		return g.awsTable(out)
+	case "azure json":
+		return g.azureJSON(out)
+	case "azure table":
+		return g.azureTable(out)
+	}
+	return fmt.Errorf("--cloud: wanted aws or azure, found %q", g.cloud)
 }
 
-// json prints the documents one after the other.
-func (g *generateIAM) json(out, notes io.Writer) error {
-	documents, err := permissions.Documents(g.options)
+// awsJSON prints the documents one after the other.
+func (g *generateIAM) awsJSON(out, notes io.Writer) error {
+	documents, err := permissions.Documents(g.aws)
 	if err != nil {
 		return err
 	}
@@ -76,31 +105,67 @@ func (g *generateIAM) json(out, notes io.Writer) error {
 			return err
 		}
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
 	for _, d := range documents {
-		if err := encoder.Encode(d); err != nil {
-			return fmt.Errorf("print the policy: %w", err)
+		if err := printJSON(out, d); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// table prints why each action is needed.
-func (g *generateIAM) table(out io.Writer) error {
-	grants, err := permissions.Grants(g.options)
+// azureJSON prints the role.
+func (g *generateIAM) azureJSON(out io.Writer) error {
+	role, err := azurepermissions.RoleOf(g.azure)
+	if err != nil {
+		return fmt.Errorf("--scope: %w", err)
+	}
+	return printJSON(out, role)
+}
+
+func printJSON(out io.Writer, document any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(document); err != nil {
+		return fmt.Errorf("print what is allowed: %w", err)
+	}
+	return nil
+}
+
+// awsTable prints why each action is needed.
+func (g *generateIAM) awsTable(out io.Writer) error {
+	grants, err := permissions.Grants(g.aws)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if _, err := fmt.Fprintln(w, "ACTION\tWHY\tWHERE"); err != nil {
-		return err
-	}
+	var rows [][3]string
 	for _, grant := range grants {
 		for _, a := range grant.Actions {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.Why, where(grant)); err != nil {
-				return err
-			}
+			rows = append(rows, [3]string{a.Name, a.Why, where(grant)})
+		}
+	}
+	return printActions(out, rows)
+}
+
+// azureTable prints why each action is needed.
+func (g *generateIAM) azureTable(out io.Writer) error {
+	grants, err := azurepermissions.Grants(g.azure)
+	if err != nil {
+		return fmt.Errorf("--scope: %w", err)
+	}
+	var rows [][3]string
+	for _, grant := range grants {
+		for _, a := range grant.Actions {
+			rows = append(rows, [3]string{a.Name, a.Why, grant.At})
+		}
+	}
+	return printActions(out, rows)
+}
+
+func printActions(out io.Writer, rows [][3]string) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range append([][3]string{{"ACTION", "WHY", "WHERE"}}, rows...) {
+		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", row[0], row[1], row[2]); err != nil {
+			return err
 		}
 	}
 	return w.Flush()
