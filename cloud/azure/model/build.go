@@ -121,7 +121,7 @@ const refLength = 8
 // Ref is what a model with this content and data is called: a scale set gives its model no name.
 func Ref(content, data string) string {
 	_, hash, _ := strings.Cut(content, ":")
-	return "model-" + hash[:min(refLength, len(hash))] + "-" + cmp.Or(data, "0")
+	return cmp.Or(hash[:min(refLength, len(hash))], "0") + "-" + cmp.Or(data, "0")
 }
 
 func modeOf(spec *azurev1.AzureMachinePoolSpec) armcompute.OrchestrationMode {

@@ -63,7 +63,11 @@ func fieldsOf(names []string) []string {
 
 // content tells apart what is seen where nobody knows what was asked for.
 func (s seen) content() string {
-	text, err := digestOf(map[string]string(s), contentLength)
+	plainly := map[string]string{}
+	for name, value := range s {
+		plainly[name] = strings.ToLower(value)
+	}
+	text, err := digestOf(plainly, contentLength)
 	if err != nil {
 		return seenAlgorithm + ":"
 	}

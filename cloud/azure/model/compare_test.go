@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -107,6 +108,10 @@ func TestInstances(t *testing.T) {
 	old, now := echo(t, before), echo(t, after)
 	retagged := uniform(old)
 	retagged.Tags, retagged.Properties.LatestModelApplied = maps.Clone(now.Set.Tags), new(false)
+	oldest := seed()
+	oldest.Template.VMSize = "Standard_D8s_v3"
+	ancient := uniform(echo(t, build(t, input(t, oldest))))
+	ancient.Tags, ancient.Properties.LatestModelApplied = maps.Clone(old.Set.Tags), new(false)
 	untagged := uniform(old)
 	untagged.Tags = nil
 	rotated := uniform(now)
@@ -126,6 +131,7 @@ func TestInstances(t *testing.T) {
 		{"of an older one", before.Content, after.Against(now).Uniform(uniform(old)), size},
 		{"before the scale set is changed, all are of the old one", before.Content, after.Against(old).Uniform(uniform(old)), size},
 		{"an older one, and somebody tagged all alike", "seen:", after.Against(now).Uniform(retagged), size},
+		{"still older, and somebody tagged all alike before", "seen:", after.Against(old).Uniform(ancient), size},
 		{"an older one without tags", "seen:", after.Against(now).Uniform(untagged), size},
 		{"of the present model, with older bootstrap data", after.Content, after.Against(now).Uniform(rotated), nil},
 		{"somebody has resized one machine, which Azure tells of in no other way", after.Content, after.Against(now).Uniform(resized), nil},
@@ -164,6 +170,55 @@ func TestTakenOut(t *testing.T) {
 	}
 	if model.Tag(next.Tags, "team") != "cluster" {
 		t.Errorf("want the cluster's tag where the pool names none, got %v", next.Tags)
+	}
+}
+
+// A price that is taken out is none, and zones are added in place.
+func TestPriceAndZones(t *testing.T) {
+	spec := seed()
+	spec.Template.SpotVMOptions = &azurev1.SpotVMOptions{MaxPrice: new(resource.MustParse("0.5"))}
+	in := input(t, spec)
+	in.FailureDomains = []string{"2"}
+	cur := echo(t, build(t, in))
+	spec = spec.DeepCopy()
+	spec.Template.SpotVMOptions.MaxPrice = nil
+	in = input(t, spec)
+	in.FailureDomains = []string{"1", "2"}
+	m := build(t, in)
+	next := model.Read(patched(t, cur.Set, m.Change(cur)))
+	if got := deref(next.Set.Properties.VirtualMachineProfile.BillingProfile.MaxPrice); got != -1 {
+		t.Errorf("want no limit, got %g", got)
+	}
+	if got := patched(t, cur.Set, m.InPlaceChange(cur)).Zones; len(got) != 2 || len(m.Against(next).State.Drift) > 0 {
+		t.Errorf("want two zones and no drift left, got %d and %v", len(got), m.Against(next).State.Drift)
+	}
+	if got := m.Against(cur).State.Drift; !slices.Equal(got, []string{"MachinePool spec.failureDomains"}) {
+		t.Errorf("want the zones as what drifts, got %v", got)
+	}
+}
+
+// Bootstrap data goes with whatever makes new machines: with the creation and with a change of the model, and with nothing else.
+func TestBootstrapData(t *testing.T) {
+	cur := echo(t, build(t, input(t, seed())))
+	in := input(t, seed())
+	in.Bootstrap = cloud.NewBootstrap([]byte("renewed"), "cloud-config")
+	m := build(t, in)
+	const want = "cmVuZXdlZA=="
+	if got := deref(m.Create(1).Properties.VirtualMachineProfile.OSProfile.CustomData); got != want {
+		t.Errorf("want a new scale set to have it, got %q", got)
+	}
+	change := m.Change(cur)
+	if got := deref(change.Properties.VirtualMachineProfile.OSProfile.CustomData); got != want || model.Tag(change.Tags, model.TagData) != m.Data {
+		t.Errorf("want a changed model to have it and its hash %s, got %q and %v", m.Data, got, change.Tags)
+	}
+	if change.SKU != nil || change.Properties.VirtualMachineProfile.NetworkProfile != nil {
+		t.Errorf("want neither size nor network sent with it, got %+v", change)
+	}
+	if got := m.InPlaceChange(cur); got.Properties.VirtualMachineProfile.OSProfile != nil || model.Tag(got.Tags, model.TagData) != cur.Data {
+		t.Errorf("want a change in place to leave it, got %+v", got)
+	}
+	if got := m.Against(cur).State; got.Content != m.Content || len(got.Drift)+len(got.Differs) > 0 {
+		t.Errorf("want nothing to do for it alone, got %+v", got)
 	}
 }
 
@@ -211,9 +266,9 @@ func TestResize(t *testing.T) {
 
 func TestRef(t *testing.T) {
 	for _, c := range []struct{ content, data, want string }{
-		{"v1:0123456789abcdef", "0123456789ab", "model-01234567-0123456789ab"},
-		{"seen:fedcba9876543210", "", "model-fedcba98-0"},
-		{"", "", "model--0"},
+		{"v1:0123456789abcdef", "0123456789ab", "01234567-0123456789ab"},
+		{"seen:fedcba9876543210", "", "fedcba98-0"},
+		{"", "", "0-0"},
 	} {
 		if got := model.Ref(c.content, c.data); got != c.want {
 			t.Errorf("want %s, got %s", c.want, got)

@@ -2,14 +2,14 @@ package model
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 const (
@@ -118,10 +118,5 @@ func digestOf(value any, length int) (string, error) {
 	if err := encoder.Encode(value); err != nil {
 		return "", fmt.Errorf("encode what is to be hashed: %w", err)
 	}
-	return digest(text.Bytes(), length), nil
-}
-
-func digest(data []byte, length int) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])[:length]
+	return cloud.Digest(text.Bytes(), length), nil
 }

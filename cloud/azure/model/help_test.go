@@ -113,6 +113,9 @@ func echo(t *testing.T, m *model.Model) model.Current {
 	image := p.StorageProfile.ImageReference
 	if image.Publisher != nil {
 		image.ExactVersion = new("1.2.3")
+		if *image.Version == "latest" {
+			image.Version = new("1.2.3")
+		}
 	}
 	if image.ID != nil {
 		image.ID = new(strings.ToUpper(*image.ID))
@@ -129,16 +132,11 @@ func filledIn(set armcompute.VirtualMachineScaleSet) {
 	if disk.DiskSizeGB == nil {
 		disk.DiskSizeGB = new(int32(30))
 	}
-	if disk.Caching == nil {
-		disk.Caching = new(armcompute.CachingTypesNone)
-	}
+	disk.Caching = new(armcompute.CachingTypes(strings.ToLower(string(*disk.Caching))))
 	if disk.ManagedDisk == nil {
 		disk.ManagedDisk = &armcompute.VirtualMachineScaleSetManagedDiskParameters{StorageAccountType: new(armcompute.StorageAccountTypesPremiumLRS)}
 	}
 	for _, d := range p.StorageProfile.DataDisks {
-		if d.Caching == nil {
-			d.Caching = new(armcompute.CachingTypesNone)
-		}
 		if d.ManagedDisk == nil {
 			d.ManagedDisk = &armcompute.VirtualMachineScaleSetManagedDiskParameters{StorageAccountType: new(armcompute.StorageAccountTypesStandardLRS)}
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 )
@@ -36,7 +37,7 @@ type State struct {
 	Content string
 	// Differs names the object's fields in which the model differs from the wanted one, as far as that can be seen.
 	Differs []string
-	// Changes are the same with values, for people.
+	// Changes are the same with values, for people: "vmSize Standard_D2s_v3 -> Standard_D4s_v3".
 	Changes []string
 	// Drift names what Azure changes in place: tags, extensions, further zones.
 	Drift []string
@@ -92,7 +93,7 @@ func changes(is, wanted seen, names []string) []string {
 		if len(field) == 0 {
 			continue
 		}
-		lines = append(lines, field[0]+" "+short(before)+" -> "+short(after))
+		lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(field[0], fieldTemplate+"."), "spec.")+" "+short(before)+" -> "+short(after))
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)

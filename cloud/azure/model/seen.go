@@ -141,9 +141,7 @@ func seenOfFlexible(vm armcompute.VirtualMachine) seen {
 }
 
 func (s seen) size(name *string) {
-	if name != nil {
-		s["size"] = strings.ToLower(*name)
-	}
+	put(s, "size", name)
 }
 
 func (s seen) plan(p *armcompute.Plan) {

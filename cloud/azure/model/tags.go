@@ -10,20 +10,18 @@ import (
 
 // Tags that say whose a scale set or a machine is, and what it was made of. Azure lets no tag's name have a slash.
 const (
-	TagOwner     = "muster.dev_owner"
-	TagCluster   = "muster.dev_cluster"
-	TagNamespace = "muster.dev_namespace"
-	TagPool      = "muster.dev_pool"
-	TagContent   = "muster.dev_content"
-	TagInPlace   = "muster.dev_inplace"
-	TagData      = "muster.dev_data"
+	TagOwner   = ownPrefix + cloud.TagOwner
+	TagContent = ownPrefix + "content"
+	TagInPlace = ownPrefix + "inplace"
+	TagData    = ownPrefix + "data"
 	// TagSurge is kept by the driver: how many machines a rollout has added where somebody else sizes the scale set.
-	TagSurge = "muster.dev_surge"
+	TagSurge = ownPrefix + "surge"
 	// TagNames says which tags are ours because a user named them: a few digits for each, so that one that is named no more can be
 	// told from one that somebody else has put there.
-	TagNames = "muster.dev_tags"
+	TagNames = ownPrefix + "tags"
 
-	ownPrefix = "muster.dev_"
+	between   = "_"
+	ownPrefix = cloud.TagDomain + between
 	// The ecosystem's tags, by which other tools know a cluster's machines.
 	tagName          = "Name"
 	tagRole          = "sigs.k8s.io_cluster-api-provider-azure_role"
@@ -99,10 +97,9 @@ func (m *Model) tags(owner cloud.Owner, user map[string]string) map[string]*stri
 	for name, value := range user {
 		set(name, value)
 	}
-	set(TagOwner, owner.ID)
-	set(TagCluster, owner.Cluster)
-	set(TagNamespace, owner.Namespace)
-	set(TagPool, owner.Name)
+	for name, value := range owner.Tags(between) {
+		set(name, value)
+	}
 	set(TagContent, m.Content)
 	set(TagInPlace, m.InPlace)
 	set(TagNames, namesOf(user))
@@ -131,7 +128,7 @@ func namedOnce(text string) map[string]bool {
 	return out
 }
 
-func nameDigest(name string) string { return digest([]byte(strings.ToLower(name)), nameDigits) }
+func nameDigest(name string) string { return cloud.Digest([]byte(strings.ToLower(name)), nameDigits) }
 
 // nameLike is the name of a tag as it is spelled there: Azure does not tell names apart by case.
 func nameLike[V any](tags map[string]V, name string) (string, bool) {
