@@ -14,7 +14,7 @@ func (v *view) shrinkStep() *Step {
 	if size >= v.o.Group.Size {
 		return nil
 	}
-	return &Step{Kind: Resize, Size: size, Surge: max(0, size-v.want), Cause: Cause{scaleIn,
+	return &Step{Kind: Resize, Size: size, Surge: v.beside(size), Cause: Cause{scaleIn,
 		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.t.Group, v.o.Group.Size-size)}}
 }
 
@@ -25,7 +25,7 @@ func (v *view) removeStep() *Step {
 	lower := v.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
 		list, more := v.batch(list)
-		return &Step{Kind: Replace, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-v.want), More: more || lower > 0}
+		return &Step{Kind: Replace, Targets: targets(list), Cause: common(list), Surge: v.beside(v.o.Group.Size), More: more || lower > 0}
 	}
 	if lower == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (v *view) removeStep() *Step {
 		return nil
 	}
 	more = more || waits
-	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: max(0, v.o.Group.Size-len(list)-v.want), More: more}
+	return &Step{Kind: Remove, Targets: targets(list), Cause: common(list), Surge: v.beside(v.o.Group.Size - len(list)), More: more}
 }
 
 // replaceable cuts a list to those whose place in a group that somebody else sizes is there already, and says whether that

@@ -69,7 +69,7 @@ type Step struct {
 	Targets []Target
 	// Size is the group's size that CreateGroup and Resize ask for.
 	Size int
-	// Surge is how many of the group's size after this step were added for a rollout. Where somebody else sizes the group,
+	// Surge is how many of the group's size after this step were added for a rollout, where somebody else sizes the group:
 	// a driver that can (Traits.KeepsSurge) keeps it beside the size and gives it back as Group.Surge: in the same call if the
 	// cloud can do that, else after a size that is raised and before one that is lowered, so that a crash in between leaves
 	// too many machines and never too few.

@@ -27,6 +27,15 @@ func (v *view) most() int {
 	return max(v.least(), min(v.o.Group.Size, v.want+min(v.surge, v.asked+v.places+v.serving)))
 }
 
+// beside is how many machines of a size stand beside what somebody else wants, who sizes the group. Who sizes it himself knows what he
+// wants, and keeps no account of it.
+func (v *view) beside(size int) int {
+	if !v.d.External {
+		return 0
+	}
+	return max(0, size-v.want)
+}
+
 // growRest is how long after the cloud has given up bringing machines it is asked for them again. Nobody says how often it has
 // given up already, so that the pause is that of a permanent failure: a dozen tries an hour.
 const growRest = 5 * time.Minute
@@ -57,12 +66,12 @@ func (v *view) larger() *Step {
 	}
 	if !v.d.External && size < v.want {
 		goal := max(v.least(), v.counted)
-		return &Step{Kind: Resize, Size: min(goal, max(v.d.Most(), v.o.Group.Max, v.least())), Surge: max(0, goal-v.want),
+		return &Step{Kind: Resize, Size: min(goal, max(v.d.Most(), v.o.Group.Max, v.least())), Surge: v.beside(goal),
 			Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, size, v.want)}}
 	}
 	// While more exist than the size says, some are about to leave that are not seen leaving yet.
 	if goal := v.least(); size < goal && v.counted <= size {
-		return &Step{Kind: Resize, Size: goal, Surge: goal - v.want,
+		return &Step{Kind: Resize, Size: goal, Surge: v.beside(goal),
 			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.want), v.want)}}
 	}
 	return nil
