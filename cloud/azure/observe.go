@@ -111,6 +111,9 @@ func (p *pass) group(want wanted, version pool.Template) *pool.Group {
 	if !g.Deleting && want.against != nil {
 		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
 	}
+	if !g.Deleting && surgeUsed(is) {
+		g.Drift = append(slices.Clone(g.Drift), driftSurge)
+	}
 	return g
 }
 

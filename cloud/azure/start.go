@@ -143,10 +143,14 @@ func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	if len(want.against.State.Drift) == 0 {
+	if len(want.against.State.Drift) == 0 && !surgeUsed(is) {
 		return nil
 	}
-	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)))
+	change := want.model.InPlaceChange(model.Read(*is))
+	if surgeUsed(is) {
+		change.Tags[model.TagSurge] = new(surgeNote{surge: surgeOf(is), size: capacity(is)}.String())
+	}
+	return p.patch(ctx, change)
 }
 
 // patch sends a change that leaves the size as it is. Where Azure has given up bringing machines, it would try that again with any

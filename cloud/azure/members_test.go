@@ -1,0 +1,228 @@
+package azure_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+// Provider IDs are what the cloud provider writes, whatever letters Azure gives IDs back in: its lists have resource groups in capitals.
+func TestProviderIDs(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		changed := *target.Spec
+		changed.Cluster.ResourceGroup = strings.ToUpper(simazure.ResourceGroup)
+		target.Spec = &changed
+		o := w.create(target, 2)
+		var nodes []string
+		for _, m := range w.cloud.State().Sets[0].Machines {
+			nodes = append(nodes, m.ProviderID)
+		}
+		for _, i := range o.Instances {
+			if !slices.Contains(nodes, i.ProviderID) {
+				t.Errorf("want one of %v, got %s", nodes, i.ProviderID)
+			}
+			if group := "/resourceGroups/" + simazure.ResourceGroup + "/"; !strings.Contains(i.ProviderID, group) {
+				t.Errorf("want %s in %s", group, i.ProviderID)
+			}
+		}
+	})
+}
+
+// Failure domains are zones, and fault domains where there are none.
+func TestFailureDomains(t *testing.T) {
+	for _, c := range []struct {
+		reason  string
+		domains []string
+		begins  string
+	}{{"zonal", []string{"1", "2"}, ""}, {"regional", nil, "fd-"}} {
+		t.Run(c.reason, func(t *testing.T) {
+			inModes(t, func(t *testing.T, w *world) {
+				target := w.aTarget()
+				target.FailureDomains = c.domains
+				for _, i := range w.create(target, 3).Instances {
+					if known := slices.Contains(c.domains, i.Zone); i.Zone == "" || known != (c.domains != nil) || !strings.HasPrefix(i.Zone, c.begins) {
+						t.Errorf("want a domain like %q, or one of %v, got %q", c.begins, c.domains, i.Zone)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A machine that has lost its tags is compared by what can be seen of it.
+func TestMachineWithoutTags(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		o := w.create(target, 2)
+		id := o.Instances[0].ID
+		if _, err := w.machines.BeginUpdate(t.Context(), simazure.ResourceGroup, setName, id, armcompute.VirtualMachineScaleSetVM{
+			Location: new(simazure.Location), Tags: map[string]*string{"theirs": new("x")},
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		if o = w.observe(target); !o.Instances[0].Template.Same(o.Wanted) {
+			t.Errorf("want it known for what it looks like, got %+v", o.Instances[0])
+		}
+		target = with(target, otherSize)
+		w.observe(target)
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		settle()
+		if o = w.observe(target); o.Instances[0].Template.Same(o.Wanted) || o.Instances[0].Template.Content == "" {
+			t.Errorf("want it stale once another is wanted, got %+v", o.Instances[0])
+		}
+	})
+}
+
+// Whom somebody has unprotected is seen, at once or within the hour.
+func TestUnprotectedByHand(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		p := newPlay(w, w.aTarget(), desired(2, number(1), number(0)))
+		p.run()
+		if _, err := w.machines.BeginUpdate(t.Context(), simazure.ResourceGroup, setName, p.look().Instances[0].ID, armcompute.VirtualMachineScaleSetVM{
+			Location:   new(simazure.Location),
+			Properties: &armcompute.VirtualMachineScaleSetVMProperties{ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(false)}},
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
+		rest(time.Hour)
+		if o := w.observe(p.target); !o.Instances[0].Exposed || o.Instances[1].Exposed {
+			t.Errorf("want the first alone exposed, got %+v", o.Instances)
+		}
+	})
+}
+
+// The least that somebody else's lower capacity takes: those who are not protected.
+func TestProtection(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
+		p.run()
+		before := ids(p.look())
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(1))}})
+		settle()
+		if got := ids(w.observe(p.target)); !slices.Equal(got, before) {
+			t.Errorf("want nobody gone of %v, got %v", before, got)
+		}
+		p.run()
+		if o := p.look(); o.Group.Size != 3 || len(o.Instances) != 3 {
+			t.Errorf("want three again, got %+v with %v", o.Group, ids(o))
+		}
+	})
+}
+
+// The surge beside an autoscaler's size is kept with it: it is used up by removals, also after the autoscaler has grown the group.
+func TestSurgeBesideAnAutoscaler(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 3)
+		w.start(target, pool.Step{Kind: pool.Resize, Size: 5, Surge: 2})
+		settle()
+		o := w.observe(target)
+		w.surge(o, 5, 2)
+		w.start(target, pool.Step{Kind: pool.Remove, Surge: 1, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		settle()
+		o = w.observe(target)
+		w.surge(o, 4, 1)
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		settle()
+		if o = w.observe(target); len(o.Group.Drift) > 0 {
+			t.Errorf("want what is left of the surge written down, got drift %v", o.Group.Drift)
+		}
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(6))}})
+		settle()
+		o = w.observe(target)
+		w.surge(o, 6, 1)
+		for range 2 {
+			// The first writes down what the surge is counted from now; the second removes.
+			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+			settle()
+			w.observe(target)
+		}
+		w.surge(w.observe(target), 5, 0)
+	})
+}
+
+func (w *world) surge(o pool.Observed, size, surge int) {
+	w.t.Helper()
+	if o.Group.Size != size || o.Group.Surge != surge {
+		w.t.Errorf("want a size of %d, %d of them surge, got %+v", size, surge, o.Group)
+	}
+}
+
+// A scale set of our name without our tag is left alone, whatever is asked.
+func TestForeign(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		theirs := w.aTarget()
+		theirs.Owner.ID = "theirs"
+		w.create(theirs, 1)
+		target := w.aTarget()
+		o := w.observe(target)
+		if o.Foreign == nil || o.Foreign.Reason != "ForeignGroup" || o.Group != nil || len(o.Instances) > 0 {
+			t.Fatalf("want it called foreign, got %+v", o)
+		}
+		for _, kind := range []pool.StepKind{pool.CreateGroup, pool.PutTemplate, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Apply, pool.Protect, pool.DeleteGroup} {
+			calls := w.wire.during(func() {
+				if err := w.driver.Start(t.Context(), target, pool.Step{Kind: kind, Targets: []pool.Target{{ID: "0"}}}); err == nil || cloud.KindOf(err) != cloud.Conflict {
+					t.Errorf("%s: want a conflict, got %v", kind, err)
+				}
+			})
+			if writes := slices.DeleteFunc(calls, func(c string) bool { return strings.HasSuffix(c, ".Get") || strings.HasSuffix(c, ".List") }); len(writes) > 0 {
+				t.Errorf("%s: want no write, got %v", kind, writes)
+			}
+		}
+	})
+}
+
+// What Azure finds missing is told with the field that names it.
+func TestBlame(t *testing.T) {
+	for _, c := range []struct {
+		reason, field string
+		change        func(*azurev1.AzureMachinePoolSpec)
+	}{
+		{"a subnet", "spec.template.networkInterfaces[0].subnetName", func(s *azurev1.AzureMachinePoolSpec) {
+			s.Template.NetworkInterfaces = []azurev1.NetworkInterface{{SubnetName: "capz-node", PrivateIPConfigs: 1}}
+		}},
+		{"a subnet in its old place", "spec.template.subnetName", func(s *azurev1.AzureMachinePoolSpec) { s.Template.SubnetName = "nope" }},
+		{"an image", "spec.template.image", func(s *azurev1.AzureMachinePoolSpec) {
+			otherImage(s)
+			s.Template.Image.ComputeGallery.Version = "0.0.1"
+		}},
+		{"a size", "spec.template.vmSize", func(s *azurev1.AzureMachinePoolSpec) { s.Template.VMSize = "Standard_Nope" }},
+		{"an identity", "spec.userAssignedIdentities[0].providerID", func(s *azurev1.AzureMachinePoolSpec) {
+			s.Identity = azurev1.VMIdentityUserAssigned
+			s.UserAssignedIdentities = []azurev1.UserAssignedIdentity{{ProviderID: "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/capz/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nope"}}
+		}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			inModes(t, func(t *testing.T, w *world) {
+				target := with(w.aTarget(), c.change)
+				_, err := w.driver.Observe(t.Context(), target)
+				if err == nil {
+					err = w.driver.Start(t.Context(), target, pool.Step{Kind: pool.CreateGroup, Size: 1})
+				}
+				if got := fieldIn(err); got != c.field {
+					t.Errorf("want an error about %s, got %q: %v", c.field, got, err)
+				}
+			})
+		})
+	}
+}
+
+// fieldIn is the field that an error is about.
+func fieldIn(err error) string {
+	var refused *cloud.Error
+	if errors.As(err, &refused) {
+		return refused.Field
+	}
+	return ""
+}
