@@ -28,6 +28,18 @@ func TestInline(t *testing.T) {
 	})
 }
 
+// A template that its group holds has no name of its own.
+func TestInlineIsNamed(t *testing.T) {
+	for ref, want := range map[string]string{
+		"679b926e-1d10c674352b": "launched from model 679b926e-1d10c674352b, which differs from what the specification asks for",
+		"":                      "launched from an unknown model, which differs from what the specification asks for",
+	} {
+		if got := changed(Instance{Template: Template{Ref: ref}}, onQuick(scaleSet)).Message; got != want {
+			t.Errorf("want %q, got %q", want, got)
+		}
+	}
+}
+
 // What is changed on machines that stay.
 func TestApply(t *testing.T) {
 	tags := behindIn("spec.additionalTags")

@@ -76,8 +76,12 @@ func (v *view) launched() Template {
 // changed says in a sentence what makes an instance stale.
 func changed(i Instance, t Traits) Cause {
 	from := i.Template.Ref
-	if from == "" {
+	switch {
+	case from == "":
 		from = "an unknown " + t.Template
+	case t.Inline:
+		// A template that is a part of its group has no name of its own, but what tells it apart.
+		from = t.Template + " " + from
 	}
 	text := fmt.Sprintf("launched from %s, which differs from what the specification asks for", from)
 	if len(i.Differs) > 0 {

@@ -34,7 +34,7 @@ func TestChangedInPlace(t *testing.T) {
 		{"behind", "what they lack, and that nobody is replaced for it", and(scaleSet, first(lagging), second(lagging)), "False ChangedInPlace: 3 of 3 machines were launched from the wanted model; 2 of them to change in place: it lacks spec.additionalTags as the specification has it, which is changed in place"},
 		{"refused", "the cloud's words", and(scaleSet, first(lagging), refused(pool.Apply, denied)), "False Denied: 3 of 3 machines were launched from the wanted model; autoscaling:X: AccessDenied: not authorized"},
 		{"no more", "then all is well", scaleSet, "True AllUpToDate: 3 of 3 machines were launched from the wanted model"},
-		{"stale as well", "the rollout is what matters", and(scaleSet, rolling, first(lagging), first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted model; 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
+		{"stale as well", "the rollout is what matters", and(scaleSet, rolling, first(lagging), first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted model; 1 of 3 machines to replace: launched from model lt-1:0, which differs from what the specification asks for in spec.ami"},
 	})
 	if r := aScene(scaleSet, first(lagging)).report(); r.State != report.StateUpdating {
 		t.Errorf("want the pool to be updating while machines are changed, got %s", r.State)

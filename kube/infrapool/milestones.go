@@ -50,9 +50,10 @@ func begun(list []report.Event) []report.Event {
 	return slices.DeleteFunc(list, func(e report.Event) bool { return e.Reason == templateCreated || e.Reason == versionCreated })
 }
 
-// made are the events of versions of the template that the status did not know yet.
+// made are the events of versions of the template that the status did not know yet. Of one that its group holds there are none:
+// its change was told when it was asked for.
 func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event {
-	if before.Template == "" && !meta.IsStatusConditionFalse(before.Conditions, report.TemplateReady) {
+	if t.Inline || before.Template == "" && !meta.IsStatusConditionFalse(before.Conditions, report.TemplateReady) {
 		return nil
 	}
 	var list []report.Event
@@ -99,10 +100,11 @@ func worked(before *common.Status, o pool.Observed, t pool.Traits) []report.Even
 	if ready == nil || o.Group.Busy != nil || o.Group.Failed != nil || o.Group.Deleting {
 		return nil
 	}
-	switch ready.Reason {
-	case groupCreating:
+	switch {
+	case ready.Reason == groupCreating:
 		return []report.Event{{Reason: groupActive, Message: fmt.Sprintf("the %s has been made: %s", t.Group, o.Group.ID)}}
-	case groupUpdating:
+	case ready.Reason == groupUpdating && t.Rolls:
+		// Elsewhere it works as long as each step of ours takes, which was told already.
 		return []report.Event{{Reason: groupSettled, Message: fmt.Sprintf("the update of the %s has ended", t.Group)}}
 	}
 	return nil

@@ -23,7 +23,7 @@ func saying(list ...string) []metav1.Condition {
 
 func TestMilestones(t *testing.T) {
 	t.Parallel()
-	traits := pool.Traits{Group: "node group", Template: "launch template"}
+	traits := pool.Traits{Group: "node group", Template: "launch template", Rolls: true}
 	version := func(ref, about string) pool.Template { return pool.Template{Ref: ref, About: about, Content: ref} }
 	missing := saying(report.TemplateReady, "False", "TemplateMissing")
 	group := func(reason string) []metav1.Condition { return saying(report.GroupReady, "False", reason) }
@@ -32,8 +32,12 @@ func TestMilestones(t *testing.T) {
 		before common.Status
 		o      pool.Observed
 		unseen bool
-		want   []report.Event
+		// still says that the cloud rolls nothing by itself, inline that its groups hold their template.
+		still, inline bool
+		want          []report.Event
 	}{
+		"held by its group": {why: "its change was told when it was asked for", inline: true, before: common.Status{Template: "1", Conditions: missing}, o: pool.Observed{Versions: []pool.Template{version("2", "b")}}},
+		"a step has ended":  {why: "the step was told of, and its effect is seen", still: true, before: common.Status{Conditions: group("Updating")}, o: pool.Observed{Group: &pool.Group{}}},
 		"first version": {why: "the template is there", before: common.Status{Conditions: missing}, o: pool.Observed{Versions: []pool.Template{version("lt-1:1", "")}},
 			want: []report.Event{{Reason: "TemplateCreated", Message: "made launch template lt-1"}}},
 		"another version": {why: "by its name, and with what it changes", before: common.Status{Template: "lt-1:1", Conditions: missing},
@@ -65,7 +69,9 @@ func TestMilestones(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := milestones(&c.before, engine.Outcome{Seen: !c.unseen, Observed: c.o}, traits)
+			tr := traits
+			tr.Rolls, tr.Inline = !c.still, c.inline
+			got := milestones(&c.before, engine.Outcome{Seen: !c.unseen, Observed: c.o}, tr)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: want -, got +\n%s", c.why, diff)
 			}
