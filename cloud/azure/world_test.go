@@ -21,6 +21,7 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/permissions/allowed"
 )
 
 const (
@@ -107,9 +108,14 @@ func (w *world) newDriver() *azure.Driver {
 	return d
 }
 
+// newDriver makes a driver whose credentials allow what package permissions says, and nothing else.
 func newDriver(over http.RoundTripper) (*azure.Driver, error) {
+	role, err := allowed.New(everything)
+	if err != nil {
+		return nil, err
+	}
 	return azure.New(azure.Options{
-		Endpoint: endpoint, Base: over,
+		Endpoint: endpoint, Base: role.Over(over),
 		Credential: func(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
 			return &azfake.TokenCredential{}, nil
 		},
