@@ -84,8 +84,9 @@ func TestChangedByHand(t *testing.T) {
 		now := model.Read(set)
 		comparison := m.Against(now)
 		got := comparison.State
-		if !slices.Equal(got.Differs, c.differs) || !slices.Equal(got.Drift, c.drift) || !slices.Equal(got.Unchangeable, c.unchangeable) {
-			t.Errorf("%s: want differs %v, drift %v, fixed %v, got %+v", c.reason, c.differs, c.drift, c.unchangeable, got)
+		_, fixed := m.Onto(now)
+		if !slices.Equal(got.Differs, c.differs) || !slices.Equal(got.Drift, c.drift) || !slices.Equal(fixed, c.unchangeable) {
+			t.Errorf("%s: want differs %v, drift %v, fixed %v, got %+v, %v", c.reason, c.differs, c.drift, c.unchangeable, got, fixed)
 		}
 		if changed := got.Content != m.Content; changed != (len(c.differs) > 0) || changed && !strings.HasPrefix(got.Content, "seen:") || changed != (len(got.Changes) > 0) {
 			t.Errorf("%s: want content of its own: %t, got %s (%v)", c.reason, len(c.differs) > 0, got.Content, got.Changes)
@@ -273,6 +274,24 @@ func TestRef(t *testing.T) {
 		if got := model.Ref(c.content, c.data); got != c.want {
 			t.Errorf("want %s, got %s", c.want, got)
 		}
+	}
+}
+
+// A disk does not shrink: it stays as it is, makes no machine stale, and everything else is done.
+func TestDiskDoesNotShrink(t *testing.T) {
+	larger := seed()
+	larger.Template.OSDisk.DiskSizeGB = new(int32(64))
+	before := build(t, input(t, larger))
+	cur := echo(t, before)
+	m, fixed := build(t, input(t, seed())).Onto(cur)
+	if !slices.Equal(fixed, []string{"spec.template.osDisk.diskSizeGB"}) || m.Content != before.Content {
+		t.Errorf("want the field named and content %s as it was, got %v and %s", before.Content, fixed, m.Content)
+	}
+	if got := *m.Change(cur).Properties.VirtualMachineProfile.StorageProfile.OSDisk.DiskSizeGB; got != 64 {
+		t.Errorf("want the size sent that it has, got %d", got)
+	}
+	if got := m.Against(cur).State; got.Content != m.Content || len(got.Differs)+len(got.Drift) > 0 {
+		t.Errorf("want nothing to do, got %+v", got)
 	}
 }
 

@@ -36,6 +36,9 @@ func (m *Model) fixed(cur Current) []string {
 	if wanted["osDisk.ephemeral.option"] == "" && is["osDisk.ephemeral.option"] != "" || wanted["osDisk.ephemeral.option"] != "" && is["osDisk.ephemeral.option"] == "" {
 		fields = append(fields, fieldEphemeral)
 	}
+	if m.smaller(cur) {
+		fields = append(fields, fieldOSDiskSize)
+	}
 	if confidential(is) != confidential(wanted) {
 		fields = append(fields, fieldSecurity+".securityType")
 	}

@@ -41,8 +41,6 @@ type State struct {
 	Changes []string
 	// Drift names what Azure changes in place: tags, extensions, further zones.
 	Drift []string
-	// Unchangeable names what Azure does not change on a scale set that exists.
-	Unchangeable []string
 }
 
 // Comparison of a model with a scale set of ours that exists, and with its machines.
@@ -58,7 +56,7 @@ type Comparison struct {
 // Against compares the model with a scale set of ours.
 func (m *Model) Against(cur Current) Comparison {
 	c := Comparison{model: m, cur: cur, is: seenOf(cur.Set), wanted: seenOf(m.Set)}
-	c.State = State{Content: cur.Content, Drift: m.drift(cur), Unchangeable: m.fixed(cur)}
+	c.State = State{Content: cur.Content, Drift: m.drift(cur)}
 	names := withoutFixed(c.is.against(c.wanted))
 	switch {
 	case cur.Content == "", cur.Content == m.Content && len(judged(names)) > 0:
