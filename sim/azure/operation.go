@@ -30,7 +30,7 @@ const (
 // begin starts an operation on a scale set, which is busy until it ends.
 func (w *world) begin(s *scaleSet, name string, machines ...*machine) *operation {
 	op := w.newOperation(s, name, machines...)
-	s.Op, s.State, s.Trouble = op.ID, stateUpdating, nil
+	s.Op, s.State, s.Trouble, s.Lacking = op.ID, stateUpdating, nil, s.Trouble
 	w.changed(s)
 	return op
 }
@@ -125,7 +125,10 @@ func (w *world) settleSet(op *operation, s *scaleSet) {
 		return
 	}
 	s.Op, s.State, s.Trouble = "", stateSucceeded, op.Trouble
-	if op.Trouble != nil {
+	if s.Trouble == nil && len(w.staying(s)) < s.capacity() {
+		s.Trouble = s.Lacking // what has failed before is no better for something else that went well
+	}
+	if s.Trouble != nil {
 		s.State = stateFailed
 	}
 	w.changed(s)

@@ -54,7 +54,8 @@ type scaleSet struct {
 	// Launches is how many machines are still to be made, LaunchAt when the next is.
 	Launches int
 	LaunchAt time.Time
-	Trouble  *trouble
+	// Trouble is why the last operation has failed, Lacking why there were fewer machines than asked for before it.
+	Trouble, Lacking *trouble
 }
 
 func (s *scaleSet) key() string    { return strings.ToLower(s.ID) }

@@ -48,7 +48,7 @@ func (w *world) putSet(x *exchange) (*answer, error) {
 	if given := under(body, "properties.virtualMachineProfile"); given != nil {
 		place(next, "properties.virtualMachineProfile", replaced(profile, given))
 	}
-	return w.change(x, s, next, body["sku"] != nil)
+	return w.change(x, s, next)
 }
 
 // replaced is a profile that was given in full, with what is kept of the one before: what is secret is not given again, and a
@@ -172,11 +172,11 @@ func (w *world) patchSet(x *exchange) (*answer, error) {
 		next["tags"] = document{} // tags are replaced as a whole
 	}
 	merge(next, body)
-	return w.change(x, s, next, body["sku"] != nil)
+	return w.change(x, s, next)
 }
 
 // change lets a scale set be what the document says, and begins what follows from it.
-func (w *world) change(x *exchange, s *scaleSet, next document, resized bool) (*answer, error) {
+func (w *world) change(x *exchange, s *scaleSet, next document) (*answer, error) {
 	if err := w.fixed(s, next); err != nil {
 		return nil, err
 	}
@@ -191,9 +191,7 @@ func (w *world) change(x *exchange, s *scaleSet, next document, resized bool) (*
 	}
 	w.accept(s, next)
 	op := w.begin(s, x.request.Method)
-	if resized {
-		w.fill(s)
-	}
+	w.fill(s) // whatever was changed: what is missing is made
 	return &answer{status: http.StatusOK, body: w.showSet(s), op: op.ID}, nil
 }
 
