@@ -52,7 +52,8 @@ func loops() []loop {
 	}
 }
 
-// clouds are the kinds of cloud on which a loop is played: what a scale set, a plain group and one that sets machines aside can.
+// clouds are the kinds of cloud on which a loop is played: what a plain group can, one that sets machines aside, one that knows no
+// replacement, and a scale set.
 var clouds = map[string]Traits{"replaces": quick(), "sets aside": onQuick(setsAside), "only removes": onQuick(noReplace), "scale set": onQuick(scaleSet)}
 
 func onQuick(change func(*Traits)) Traits {
@@ -116,8 +117,8 @@ const closedLoopHead = `# Closed loops
 
 What becomes of a rollout when the planner and a cloud play against each other until nothing moves any more. The second column
 is the best-known algorithm in use today (that of AzureMachinePool), run against a toy scale set; the third is Muster's planner,
-` + "`pool.Decide`" + `, against clouds that replace machines, that set them aside, and that only remove them: it comes to the same on all
-three. The table is made by ` + "`TestClosedLoops`" + ` in ` + "`pool`" + `, which fails when it is not true any more.
+` + "`pool.Decide`" + `, against clouds that replace machines, that set them aside, that only remove them, and that are as scale sets are (the
+template a part of the group, failed machines left to us): it comes to the same on all four. The table is made by ` + "`TestClosedLoops`" + ` in ` + "`pool`" + `, which fails when it is not true any more.
 
 "9 to 13" are the least machines that served at any time, and the most that existed. A bad image makes machines that never
 join. Every row is a change of the image; machines take five minutes to join, a look is taken every ten seconds, and each
