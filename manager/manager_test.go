@@ -29,7 +29,7 @@ func TestOptions(t *testing.T) {
 		"none named":   {reason: "without names everything runs", runs: Controllers()},
 		"one":          {reason: "each can be switched", o: Options{Controllers: []string{AWSMachinePool}}, runs: []string{AWSMachinePool}},
 		"another":      {reason: "each can be switched", o: Options{Controllers: []string{AWSManagedMachinePool}}, runs: []string{AWSManagedMachinePool}},
-		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{NoEKS: true}}, runs: []string{MachinePool, AWSMachinePool, AzureJSON, Webhook}},
+		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{NoEKS: true}}, runs: []string{MachinePool, AWSMachinePool, AzureMachinePool, AzureJSON, Webhook}},
 		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azurejson, webhook`},
 		"certificates": {reason: "certificates without a name fit nobody", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
 	} {
