@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
@@ -62,9 +61,6 @@ func (p *pass) viewWords(ctx context.Context) ([]pool.Cause, bool) {
 // operationWords asks the last operation that is remembered how it ended, by us or on the object, in one request. It is false when
 // there was no answer.
 func (p *pass) operationWords(ctx context.Context) ([]pool.Cause, bool) {
-	if len(p.memory.operations) == 0 {
-		p.memory.operations = slices.Clone(p.t.Operations)
-	}
 	last := len(p.memory.operations) - 1
 	if last < 0 {
 		return nil, true

@@ -34,6 +34,8 @@ type memory struct {
 	// operations are those that we have begun and whose end was not seen, the last of them at the moment begun.
 	operations []pool.Operation
 	begun      time.Time
+	// adopted says that what the object remembers of operations was looked at.
+	adopted bool
 	// made is when Azure said that it makes the scale set.
 	made time.Time
 	// growFailed and deleteFailed are when it was first seen that Azure gave up bringing machines, or deleting the scale set; zero

@@ -39,8 +39,13 @@ func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
 		return nil
 	}
 	is, err := p.readRole(ctx, role)
-	if err != nil {
+	switch {
+	case err != nil && p.memory.set.is == nil:
+		// To go on would let an object go whose role assignment is there.
 		return err
+	case err != nil:
+		out.Issues, out.Remember = append(out.Issues, causeOf(err)), remembering(out.Remember, rememberIdentity, p.t.Remembered[rememberIdentity])
+		return nil
 	}
 	now := p.principal()
 	if now != "" && !is.has(now, role) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,6 +163,10 @@ func (p *pass) readShields(ctx context.Context, is *armcompute.VirtualMachineSca
 // note keeps what a look tells about our own operations: when they were given up, and that they are over.
 func (p *pass) note(read setRead) {
 	p.memory.made = time.Time{}
+	if !p.memory.adopted {
+		p.memory.adopted = true
+		p.memory.operations = append(slices.Clone(p.t.Operations), p.memory.operations...)
+	}
 	switch state := stateOf(read.is); {
 	case state == stateSucceeded:
 		if p.now.Sub(p.memory.begun) >= visibleWithin {

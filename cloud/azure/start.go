@@ -64,13 +64,14 @@ func (p *pass) there() (*armcompute.VirtualMachineScaleSet, error) {
 // operationsMost bounds the operations that are remembered: only the last ones are ever asked about.
 const operationsMost = 5
 
-// begun ends a step whose request was answered, and keeps its operation as a hint.
+// begun ends a step whose request was answered, and keeps its operation as a hint. Without a method it keeps none: what is done to a
+// machine alone says nothing about why a scale set failed.
 func begun[T any](p *pass, method string, poller *runtime.Poller[T], err error) error {
 	if err = session.Refusal(err, p.now); err != nil {
 		return err
 	}
 	token, ok := session.Hint(poller)
-	if !ok {
+	if !ok || method == "" {
 		return nil
 	}
 	list := append(p.memory.operations, pool.Operation{Type: method, Resource: p.set(), Token: token})
@@ -85,7 +86,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	if p.t.Bootstrap.Empty() {
-		return &cloud.Error{Kind: cloud.Conflict, Code: "NoBootstrapData", Message: "there is no bootstrap data yet for machines to boot with"}
+		return noData()
 	}
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginCreateOrUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, want.model.Create(s.Size),
@@ -102,6 +103,11 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 
 // heard says that what was asked for may have happened.
 func heard(err error) bool { return err == nil || cloud.KindOf(err) == cloud.Unavailable }
+
+// noData is the refusal to make a model that machines can't boot from.
+func noData() error {
+	return &cloud.Error{Kind: cloud.Conflict, Code: "NoBootstrapData", Message: "there is no bootstrap data yet for machines to boot with"}
+}
 
 // codePrecondition is Azure's word for a scale set that is another one than was seen, or is there already.
 const codePrecondition = "PreconditionFailed"
@@ -126,6 +132,9 @@ func (p *pass) putTemplate(ctx context.Context, _ pool.Step) error {
 	want, err := p.want(ctx)
 	if err != nil {
 		return err
+	}
+	if p.t.Bootstrap.Empty() {
+		return noData()
 	}
 	if now := p.version(want); now.Same(want.template) && now.Data == want.template.Data {
 		return nil
@@ -157,7 +166,11 @@ func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
 // change: the size is then what is there.
 func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
 	is := p.memory.set.is
-	if keep := size(p.memory.set); change.SKU != nil || keep != capacity(is) {
+	keep := size(p.memory.set)
+	if keep < capacity(is) && p.unsettled(p.memory.growFailed) {
+		return p.notYet()
+	}
+	if change.SKU != nil || keep != capacity(is) {
 		sku := deref(change.SKU)
 		if change.SKU == nil {
 			sku = deref(is.SKU)
@@ -166,6 +179,18 @@ func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleS
 		change.SKU = &sku
 	}
 	return p.send(ctx, change)
+}
+
+// unsettled says that something was seen, or that a write of ours was begun, so short a time ago that the list of machines may be
+// behind it: a capacity that is lowered to what it shows could take one.
+func (p *pass) unsettled(seen time.Time) bool {
+	return p.now.Sub(seen) < visibleWithin || p.now.Sub(p.memory.begun) < visibleWithin
+}
+
+// notYet is the refusal to write a capacity before it is sure that it takes nobody.
+func (p *pass) notYet() error {
+	return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesNotShown", Message: fmt.Sprintf(
+		"scale set %s was at work a moment ago: its capacity is written when it is sure which machines there are", p.t.name)}
 }
 
 // send sends a change of the scale set that was seen, and of no other.
@@ -186,6 +211,9 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	if n := existing(p.memory.set); s.Size < n {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
 			"scale set %s has %d machines and was to be asked for %d: Azure would choose who goes", p.t.name, n, s.Size)}
+	}
+	if s.Size < capacity(is) && p.unsettled(p.memory.growFailed) {
+		return p.notYet()
 	}
 	note := surgeNote{surge: s.Surge, size: s.Size}
 	var tags map[string]string
@@ -264,7 +292,7 @@ func (p *pass) protect(ctx context.Context, s pool.Step) error {
 				ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(true)},
 			},
 		}, nil)
-		if err = begun(p, "PUT", poller, err); err != nil {
+		if err = begun(p, "", poller, err); err != nil {
 			// It may be protected by now or not.
 			p.memory.shielded = nil
 			return session.Vanished(err)

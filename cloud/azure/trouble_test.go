@@ -62,6 +62,7 @@ func TestNoCapacityInOneZone(t *testing.T) {
 			t.Errorf("want the same words after a restart, %v, got %v, %v", o.Issues, again.Issues, err)
 		}
 		w.calm()
+		rest(time.Minute)
 		tagged := with(target, func(s *azurev1.AzureMachinePoolSpec) { s.AdditionalTags["more"] = "b" })
 		o = w.observe(tagged)
 		w.start(tagged, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
