@@ -83,22 +83,22 @@ func allSizes() []vmSize {
 		}
 	}
 	noTemp := func(s *vmSize) { s.tempGB, s.cachedGB, s.ephemeral = 0, 0, false }
-	series("Standard_D%ds_v3", "standardDSv3Family", 4, nil, 2, 4, 8, 16, 32)
-	series("Standard_D%ds_v4", "standardDSv4Family", 4, noTemp, 2, 4, 8, 16)
-	series("Standard_D%ds_v5", "standardDSv5Family", 4, noTemp, 2, 4, 8, 16, 32)
-	series("Standard_D%dds_v5", "standardDDSv5Family", 4, nil, 2, 4, 8, 16)
-	series("Standard_D%das_v5", "standardDASv5Family", 4, noTemp, 2, 4, 8)
-	series("Standard_D%dps_v5", "standardDPSv5Family", 4, func(s *vmSize) { noTemp(s); s.arch, s.trusted = "Arm64", false }, 2, 4, 8)
-	series("Standard_DC%das_v5", "standardDCASv5Family", 4, func(s *vmSize) { noTemp(s); s.confidential, s.notInZone = true, []string{"3"} }, 2, 4, 8)
-	series("Standard_E%ds_v3", "standardESv3Family", 8, nil, 2, 4, 8)
-	series("Standard_E%ds_v5", "standardESv5Family", 8, noTemp, 2, 4, 8)
-	series("Standard_F%ds_v2", "standardFSv2Family", 2, nil, 2, 4, 8)
-	series("Standard_NC%ds_v3", "standardNCSv3Family", 18.67, func(s *vmSize) { s.elsewhere = []string{"westus", "northcentralus"} }, 6, 12)
+	series("Standard_D%ds_v3", "standardDSv3Family", 4, nil, 2, 4, 8, 16)
+	series("Standard_D%ds_v4", "standardDSv4Family", 4, noTemp, 2)
+	series("Standard_D%ds_v5", "standardDSv5Family", 4, noTemp, 2, 4, 8)
+	series("Standard_D%dds_v5", "standardDDSv5Family", 4, nil, 2)
+	series("Standard_D%das_v5", "standardDASv5Family", 4, noTemp, 2)
+	series("Standard_D%dps_v5", "standardDPSv5Family", 4, func(s *vmSize) { noTemp(s); s.arch, s.trusted = "Arm64", false }, 2)
+	series("Standard_DC%das_v5", "standardDCASv5Family", 4, func(s *vmSize) { noTemp(s); s.confidential, s.notInZone = true, []string{"3"} }, 2, 4)
+	series("Standard_E%ds_v3", "standardESv3Family", 8, nil, 2)
+	series("Standard_E%ds_v5", "standardESv5Family", 8, noTemp, 2)
+	series("Standard_F%ds_v2", "standardFSv2Family", 2, nil, 2)
+	series("Standard_NC%ds_v3", "standardNCSv3Family", 18.67, func(s *vmSize) { s.elsewhere = []string{"westus", "northcentralus"} }, 6)
 	basic := func(s *vmSize) {
 		s.accelerated, s.hostEncryption, s.ultra, s.trusted, s.ephemeral = false, false, false, true, false
 	}
-	series("Standard_B%dms", "standardBSFamily", 4, basic, 1, 2, 4)
-	series("Standard_B%ds", "standardBSFamily", 0.5, basic, 1)
+	series("Standard_B%ds", "standardBSFamily", 2, basic, 2)
+	series("Standard_B%dls_v2", "standardBsv2Family", 1, basic, 1)
 	return append(out, vmSize{
 		name: "Standard_A1_v2", family: "standardAv2Family", cpus: 1, memoryGB: 2, dataDisks: 2, arch: "x64", tempGB: 10,
 	}, vmSize{
