@@ -296,3 +296,30 @@ func TestTargets(t *testing.T) {
 		}
 	})
 }
+
+// What a size can't do is found out before anything is written, and disturbs nothing that exists.
+func TestSizeThatDoesNotFit(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		ultra := with(target, func(s *azurev1.AzureMachinePoolSpec) {
+			s.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesConfidentialVM}
+		})
+		var unmet *cloud.Unmet
+		calls := w.wire.during(func() {
+			if _, err := w.driver.Observe(t.Context(), ultra); !errors.As(err, &unmet) || cloud.KindOf(err) != cloud.Invalid || fieldIn(err) == "" {
+				t.Errorf("want it unmet, with a field, got %v", err)
+			}
+			if err := w.driver.Start(t.Context(), ultra, pool.Step{Kind: pool.CreateGroup, Size: 1}); cloud.KindOf(err) != cloud.Invalid {
+				t.Errorf("want it refused, got %v", err)
+			}
+		})
+		if n := count(calls, "VirtualMachineScaleSets.CreateOrUpdate"); n > 0 {
+			t.Errorf("want nothing written, got %v", calls)
+		}
+		before := w.create(target, 1)
+		o := w.observe(ultra)
+		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Invalid) || o.Wanted != (pool.Template{}) || !slices.Equal(ids(o), ids(before)) {
+			t.Errorf("want an issue beside the group, and nothing wanted, got %+v", o)
+		}
+	})
+}

@@ -2,7 +2,9 @@ package azure
 
 import (
 	"context"
+	"strings"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/pool"
 )
@@ -32,12 +34,16 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	if size == nil && failed == nil {
 		return w, model.NoSize(p.t.pool, p.t.pool.Location)
 	}
-	m, err := model.Build(model.Input{
+	in := model.Input{
 		Owner: p.t.Owner, FailureDomains: p.t.FailureDomains, Bootstrap: p.t.Bootstrap,
 		Source: p.t.Spec, Image: image, Size: size,
-	})
+	}
+	m, err := model.Build(in)
 	if err != nil {
 		return w, err
+	}
+	if size != nil {
+		failed = model.Fits(in)
 	}
 	w.model = m
 	if is := p.memory.set.is; is != nil && p.ours(is) {
@@ -45,8 +51,11 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 		w.model, w.unchangeable = m.Onto(current)
 		w.against = new(w.model.Against(current))
 	}
-	if !p.t.Bootstrap.Empty() {
+	if !p.t.Bootstrap.Empty() && cloud.KindOf(failed) != cloud.Invalid {
 		w.template = w.model.Template()
+		if w.against != nil {
+			w.template.About = strings.Join(w.against.State.Changes, ", ")
+		}
 	}
 	return w, failed
 }
