@@ -27,6 +27,8 @@ type Desired struct {
 	// Held, when set, says why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A
 	// group that exists goes on being sized, drained and deleted.
 	Held *Cause
+	// Needless says that the object asks for nothing beside its template, so that nobody has to be told whether it is there.
+	Needless bool
 	// DrainTimeout bounds the evictions from one node; zero means no bound.
 	DrainTimeout time.Duration
 	// NoDrain, when set, says why nodes are not drained before they go: their cluster is being deleted as a whole.

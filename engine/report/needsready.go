@@ -9,7 +9,7 @@ import (
 
 // needsReady says whether what the group needs beside its template is there.
 func needsReady(f facts) *Condition {
-	if f.d.Deleting || f.t.Needs == "" {
+	if f.d.Deleting || f.t.Needs == "" || f.d.Needless && len(f.o.Needs) == 0 {
 		return nil
 	}
 	if !f.out.Seen {

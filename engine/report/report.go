@@ -12,7 +12,7 @@ const (
 	TemplateReady = "TemplateReady"
 	// GroupReady says that the group exists, is ours, and has the shape and size that the specification asks for.
 	GroupReady = "GroupReady"
-	// NeedsReady says that what the group needs beside its template is there; it is absent on clouds whose groups need nothing.
+	// NeedsReady says that what the group needs beside its template is there; it is absent where that is nothing.
 	NeedsReady = "NeedsReady"
 	// InstancesReady says that as many nodes are Ready as the pool wants.
 	InstancesReady = "InstancesReady"

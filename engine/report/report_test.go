@@ -158,6 +158,7 @@ func given(s *scene) {
 	s.o.Wanted.Given, s.o.Versions[0].Given = true, true
 }
 func noMachines(s *scene) { s.o.Instances = nil }
+func needless(s *scene)   { s.d.Needless = true }
 func needing(s *scene)    { s.needs = "node role" }
 func lacking(s *scene)    { s.needs, s.o.Needs = "node role", []string{"role nodes-1", "policy P"} }
 func changes(s *scene)    { s.rolls, s.changes = true, true }
@@ -288,6 +289,8 @@ func TestNeedsReady(t *testing.T) {
 	hold(t, report.NeedsReady, []row{
 		{"nothing is ever needed", "clouds whose groups need nothing do not speak of it", and(), "absent"},
 		{"there", "the plain case", needing, "True AsWanted: the node role is as the Auto Scaling group needs it"},
+		{"needed by other pools of the kind", "what this one does not ask for it does not speak of", and(needing, needless), "absent"},
+		{"needless and missing", "what is wrong is told all the same", and(lacking, needless, noGroup), "False NeedMissing: the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
 		{"missing", "what is being made", and(lacking, noGroup), "False NeedMissing: the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
 		{"missing, held", "what holds it up", and(lacking, noGroup, held), "False ClusterNotReady: waiting for the cluster's network"},
 		{"nothing known", "nothing is made up", and(needing, wanted("", ""), issue), "Unknown NeedsUnknown: whether the node role is as the Auto Scaling group needs it is not known"},

@@ -64,6 +64,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		MaxField:      t.MaxField,
 		Deleting:      s.deleting(),
 		Held:          held,
+		Needless:      t.Needless,
 		DrainTimeout:  drainTimeout(s.pool),
 		NoDrain:       r.noDrain(ctx, s),
 		DeletePolicy:  t.DeletePolicy,

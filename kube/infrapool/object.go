@@ -128,6 +128,8 @@ type Translation[S any] struct {
 	RollDisabled *pool.Cause
 	// KeepTemplates is how long the history of template versions is, as in pool.Desired.
 	KeepTemplates int
+	// Needless says that the object asks for nothing beside its template, as in pool.Desired.
+	Needless bool
 	// Held, when set, says what is still missing for new machines. A group that exists is looked after.
 	Held *pool.Cause
 	// Keep is what must stay on the object so that its cloud objects are found when Inputs.Place is gone.

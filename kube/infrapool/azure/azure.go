@@ -3,7 +3,6 @@ package azure
 
 import (
 	"fmt"
-	"math"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -66,7 +65,7 @@ func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infr
 	spec.ProviderID = ""
 	spec.ProviderIDList = nil
 	source := &azurev1.MachinePoolSource{Pool: spec, WindowsServerVersion: o.Annotations[azurev1.WindowsServerVersionAnnotation]}
-	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, Max: math.MaxInt32, Held: held(spec, in.MachinePool)}
+	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, Needless: spec.Identity != azurev1.VMIdentitySystemAssigned, Held: held(spec, in.MachinePool)}
 	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(&spec.Strategy, "spec.strategy")
 	if err := place(&source.Cluster, in); err != nil {
 		return t, err

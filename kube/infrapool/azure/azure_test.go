@@ -147,8 +147,12 @@ func TestTranslateRollout(t *testing.T) {
 	if diff := cmp.Diff(want, got.Strategy); diff != "" || got.DeletePolicy != pool.Newest {
 		t.Errorf("strategy, want -, got +\n%s\nand Newest, got %s", diff, got.DeletePolicy)
 	}
-	if got.Min != 0 || got.Max < 1<<30 || got.Spec.WindowsServerVersion != "windows-2019" || got.Spec.Cluster.ClusterName != "c" {
-		t.Errorf("want no bounds, the annotation and the Cluster's name, got %d, %d, %q, %q", got.Min, got.Max, got.Spec.WindowsServerVersion, got.Spec.Cluster.ClusterName)
+	if got.MaxField != "" || !got.Needless || got.Spec.WindowsServerVersion != "windows-2019" || got.Spec.Cluster.ClusterName != "c" {
+		t.Errorf("want no bounds, nothing beside the model, the annotation and the Cluster's name, got %q, %t, %q, %q", got.MaxField, got.Needless, got.Spec.WindowsServerVersion, got.Spec.Cluster.ClusterName)
+	}
+	o.Spec.Identity = azurev1.VMIdentitySystemAssigned
+	if known, err := (Adapter{}).Translate(o, infrapool.Inputs{Place: capz(), Cluster: "c"}); err != nil || known.Needless {
+		t.Errorf("want a role assignment where Azure gives machines an identity, got %t, %v", known.Needless, err)
 	}
 	operations := []pool.Operation{{Type: "PUT", Token: "token", Resource: "azure:///subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/mp-0"}}
 	if diff := cmp.Diff(operations, got.Operations); diff != "" {
