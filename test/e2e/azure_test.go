@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
@@ -82,6 +81,7 @@ func TestLifeOnAzure(t *testing.T) {
 	w.workload(azureCluster, "scale", "deployment/web", "--replicas=6")
 	w.workload(azureCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
 	a.witness = w.witness(azureCluster)
+	a.byOthers() // every machine has a Machine, which cluster-api drains
 	for _, part := range []struct {
 		name string
 		run  func(a *azureLife)
@@ -269,7 +269,8 @@ func showsAzure(a *azureLife) {
 		{"machinepool", `uniform +modes +3 +3 +3 +3 +3 +Running `},
 		{"azuremachinepool", `NAME +CLUSTER +DESIRED +CURRENT +READY +UP-TO-DATE +STATE +AGE`},
 		{"azuremachinepool", `flexible +modes +3 +3 +3 +3 +Running `},
-		{"azuremachinepoolmachine", `uniform-\S+ .*True`},
+		{"azuremachinepoolmachine", `NAME +VERSION +READY +STATE +LATEST +NODE +AGE`},
+		{"azuremachinepoolmachine", `uniform-\S+ +v1\.33\.0 +true +Succeeded +true +uniform`},
 	} {
 		if got := a.kubectl("get", tc.kinds); !regexp.MustCompile(tc.want).MatchString(got) {
 			a.t.Errorf("kubectl get %s: want a match of %s in\n%s", tc.kinds, tc.want, got)
@@ -367,7 +368,6 @@ func (a *azureLife) takes(pool, id, object string) {
 }
 
 func deletesMachineObject(a *azureLife) {
-	a.byOthers()
 	id, object := a.victim(uniformPool)
 	a.takes(uniformPool, id, "azuremachinepoolmachine/"+object)
 }
@@ -415,12 +415,15 @@ func changesTags(a *azureLife) {
 	}
 }
 
-// quotaPause is longer than growing rests after Azure refused it.
-const quotaPause = time.Second
+// quota bounds the cores of the machines' size; below zero there is no bound.
+func (a *azureLife) quota(cores int) {
+	a.t.Helper()
+	a.admin(http.MethodPut, "quotas", fmt.Sprintf(`{"location":%q,"family":"standardDSv3Family","limit":%d}`, simazure.Location, cores), nil)
+}
 
 // waitsForQuota holds that a refusal is told in Azure's own words, and that nothing but room is needed to go on.
 func waitsForQuota(a *azureLife) {
-	a.admin(http.MethodPut, "azure/quotas", `{"location":"`+simazure.Location+`","family":"standardDSv3Family","limit":1}`, nil)
+	a.quota(4 * 2 * azureReplicas) // what the machines use that are there
 	a.kubectl("scale", "machinepool/"+flexiblePool, fmt.Sprintf("--replicas=%d", azureReplicas+1))
 	a.eventually("the pool to tell of the quota", func() error {
 		if got := a.saysOf(flexiblePool); !regexp.MustCompile(`(?i)quota`).MatchString(got) {
@@ -428,7 +431,7 @@ func waitsForQuota(a *azureLife) {
 		}
 		return nil
 	})
-	a.admin(http.MethodDelete, "azure/quotas", "", nil)
+	a.quota(-1)
 	a.atRest(flexiblePool, azureReplicas+1)
 }
 
