@@ -35,8 +35,10 @@ const (
 	Suffix = "-azure-json"
 	// KeyWorker is the key of the configuration that is meant for the pool's machines.
 	KeyWorker = "worker-node-azure.json"
-	// KeyControlPlane and KeyCompatible hold the same: manifests of the ecosystem name them.
-	KeyControlPlane, KeyCompatible = "control-plane-azure.json", "azure.json"
+	// KeyControlPlane holds the same: manifests of the ecosystem name it.
+	KeyControlPlane = "control-plane-azure.json"
+	// KeyCompatible holds the same: older manifests name it.
+	KeyCompatible = "azure.json"
 
 	// owned is the value of the label by the cluster's name on a secret that is ours. One without it was made by somebody who
 	// wants another configuration, and stays as it is.

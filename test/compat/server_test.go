@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// serveWebhooks runs the manager with nothing but its webhooks, and tells the API server about them. It returns when
-// they answer.
+// serveWebhooks runs the manager with its webhooks and the one controller that asks no cloud, and tells the API server about the
+// webhooks. It returns when they answer.
 func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop func() error, err error) {
 	ca, err := apiserver.OpenAuthority(dir, "ca", "webhooks")
 	if err != nil {
@@ -55,7 +55,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 	if err := install.Definitions(ctx, config, at); err != nil {
 		return nil, err
 	}
-	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{manager.Webhook},
+	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{manager.AzureJSON, manager.Webhook},
 		Webhook: webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir, CertName: "tls.crt", KeyName: "tls.key"}})
 	if err != nil {
 		return nil, err
