@@ -54,5 +54,5 @@ if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook/azure output:webhook:dir=config/admission
 fi
 
-# The wire shapes of the simulated AWS, from what the pinned SDK writes and reads.
-go generate ./sim/aws/shapes
+# The wire shapes of the simulated clouds, from what the pinned SDKs write and read.
+go generate ./sim/aws/shapes ./sim/azure/shapes

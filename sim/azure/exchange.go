@@ -37,8 +37,8 @@ type exchange struct {
 type answer struct {
 	status int
 	body   any
-	// op is the operation that was begun, "" for none; final says that the answer of a GET awaits at the operation's other address.
-	op string
+	// op is the operation that was begun, nil for none.
+	op *operation
 }
 
 func ok(body any) *answer { return &answer{status: http.StatusOK, body: body} }
@@ -269,7 +269,7 @@ func (x *exchange) wait(d time.Duration) bool {
 
 // write sends an answer.
 func (x *exchange) write(w http.ResponseWriter, a *answer) {
-	if a.op != "" {
+	if a.op != nil {
 		x.address(w.Header(), a)
 	}
 	x.identify(w.Header())
@@ -292,8 +292,8 @@ func (x *exchange) write(w http.ResponseWriter, a *answer) {
 
 // address says where the operation that was begun can be looked at.
 func (x *exchange) address(h http.Header, a *answer) {
-	url := x.base() + "/subscriptions/" + x.vars["sub"] + "/providers/Microsoft.Compute/locations/" + Location + "/operations/" + a.op +
-		"?p=" + a.op + "&api-version=" + x.query.Get("api-version")
+	url := x.base() + "/subscriptions/" + x.vars["sub"] + "/providers/Microsoft.Compute/locations/" + a.op.Location + "/operations/" + a.op.ID +
+		"?p=" + a.op.ID + "&api-version=" + x.query.Get("api-version")
 	h.Set("Azure-AsyncOperation", url)
 	if a.status == http.StatusAccepted {
 		h.Set("Location", url+"&monitor=true")

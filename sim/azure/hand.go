@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -34,6 +35,10 @@ type Set struct {
 	// Model is a fingerprint of all that makes machines, Version its ETag, Busy whether an operation runs on it.
 	Model, Version string
 	Busy           bool
+	// Content is all that makes machines and can't be changed on them later: without custom data, extensions and tags. Extensions
+	// are those, CustomData is what machines boot with, which nobody is shown otherwise.
+	Content, Extensions string
+	CustomData          []byte
 	// Code and Message are why its last operation failed, "" where it did not.
 	Code, Message string
 	Created       time.Time
@@ -51,9 +56,11 @@ type Machine struct {
 	// Model is the fingerprint of what it was made of, Latest whether that is the scale set's.
 	Model                   string
 	Latest, Spot, Protected bool
-	Tags                    map[string]string
-	Code, Message           string
-	Created                 time.Time
+	// Content and Extensions are those of the model that it has, as Set has them.
+	Content, Extensions string
+	Tags                map[string]string
+	Code, Message       string
+	Created             time.Time
 }
 
 // Assignment is a role assignment.
@@ -80,6 +87,9 @@ func (w *world) inspect(s *scaleSet) Set {
 		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: pairs(s.Doc, "tags"),
 		Zones: texts(s.Doc, "zones"), Model: s.Model, Version: etag(s.Version), Busy: s.Op != "", Created: s.Created,
 	}
+	out.Content, out.Extensions = w.contents(s.Model, under(s.Doc, profilePath), s.size())
+	// What can't be decoded was refused when it was given.
+	out.CustomData, _ = base64.StdEncoding.DecodeString(w.kept(s.Blob))
 	if s.Trouble != nil {
 		out.Code, out.Message = s.Trouble.Code, s.Trouble.Message
 	}
@@ -89,12 +99,32 @@ func (w *world) inspect(s *scaleSet) Set {
 			FaultDomain: m.Fault, Size: m.Size, Image: written(dig(m.Profile, "storageProfile.imageReference")), Address: m.Address, Model: m.Model,
 			Latest: m.Model == s.Model, Spot: m.Spot, Protected: truth(m.Protection, "protectFromScaleIn"), Tags: cloned(m.Tags), Created: m.Created,
 		}
+		shown.Content, shown.Extensions = w.contents(m.Model, m.Profile, m.Size)
 		if m.Trouble != nil {
 			shown.Code, shown.Message = m.Trouble.Code, m.Trouble.Message
 		}
 		out.Machines = append(out.Machines, shown)
 	}
 	return out
+}
+
+// content is what machines of a model are made of, and the extensions that they have.
+type content struct{ fixed, extensions string }
+
+// contents are those of a model, which is put into words once.
+func (w *world) contents(model string, profile document, size string) (fixed, extensions string) {
+	if known, ok := w.known[model]; ok {
+		return known.fixed, known.extensions
+	}
+	rest := document{}
+	for member, v := range profile {
+		if member != "extensionProfile" {
+			rest[member] = v
+		}
+	}
+	c := content{size + " " + written(rest), written(profile["extensionProfile"])}
+	w.known[model] = c
+	return c.fixed, c.extensions
 }
 
 // by does something by hand: no request, no token, no limit and no fault is in its way.
@@ -158,31 +188,17 @@ func (c *Cloud) Terminate(id string) error {
 
 // Stop powers a machine off; its size goes on to be paid for.
 func (c *Cloud) Stop(id string) error {
-	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
-		w.off(m)
-		m.PowerAt = time.Time{}
-		return nil
-	})
+	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error { return w.powerOffBy(m) })
 }
 
 // Deallocate powers a machine off and gives its place back.
 func (c *Cloud) Deallocate(id string) error {
-	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
-		w.off(m)
-		m.Power, m.PowerAt = powerDeallocated, time.Time{}
-		return nil
-	})
+	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error { return w.deallocateBy(m) })
 }
 
-// Start powers a machine on that was stopped or deallocated.
+// Start powers a machine on that was stopped or deallocated; one that runs goes on.
 func (c *Cloud) Start(id string) error {
-	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
-		if m.Power != powerStopped && m.Power != powerDeallocated || m.State == stateDeleting {
-			return fmt.Errorf("machine %s is not stopped", id)
-		}
-		m.Power, m.PowerAt = powerStarting, w.now.Add(w.life(lifePower))
-		return nil
-	})
+	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error { return w.startBy(m) })
 }
 
 // Evict takes a spot machine back, by its policy; one that is none is refused.

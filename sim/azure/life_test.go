@@ -444,3 +444,45 @@ func TestPages(t *testing.T) {
 		check(t, "each once", 230, len(slices.Compact(names)))
 	})
 }
+
+func TestActions(t *testing.T) {
+	inBubble(t, azure.Options{}, func(w *world) {
+		w.create("Uniform", "mp", 2, spot("Deallocate"))
+		w.create("Flexible", "flex", 1)
+		off, err := w.vms.BeginPowerOff(w.Context(), azure.ResourceGroup, "mp", "0", nil)
+		w.must(err)
+		_, err = finish(w, off)
+		w.must(err)
+		check(t, "power", "stopped", w.set("mp").Machines[0].Power)
+		on, err := w.vms.BeginStart(w.Context(), azure.ResourceGroup, "mp", "0", nil)
+		w.must(err)
+		_, err = finish(w, on)
+		w.must(err)
+		time.Sleep(time.Minute)
+		check(t, "power", "running", w.set("mp").Machines[0].Power)
+		_, err = w.vms.SimulateEviction(w.Context(), azure.ResourceGroup, "mp", "1", nil)
+		w.must(err)
+		check(t, "power", "deallocated", w.set("mp").Machines[1].Power)
+		name := w.set("flex").Machines[0].Name
+		_, err = w.flex.SimulateEviction(w.Context(), azure.ResourceGroup, name, nil)
+		w.refused(err, 409, "OperationNotAllowed", "is none")
+		away, err := w.flex.BeginDeallocate(w.Context(), azure.ResourceGroup, name, nil)
+		w.must(err)
+		_, err = finish(w, away)
+		w.must(err)
+		check(t, "power", "deallocated", w.set("flex").Machines[0].Power)
+		_, err = w.flex.BeginRestart(w.Context(), azure.ResourceGroup, name, nil)
+		w.refused(err, 409, "OperationNotAllowed", "does not run")
+	})
+}
+
+func TestManagersThrottling(t *testing.T) {
+	inBubble(t, azure.Options{Limits: azure.Limits{"SubscriptionReads": {Size: 3, Refill: 0.5}}}, func(w *world) {
+		w.must(w.look())
+		check(t, "what is left", "2", w.last.Header.Get("x-ms-ratelimit-remaining-subscription-reads"))
+		w.must(w.look())
+		w.must(w.look())
+		w.refused(w.look(), 429, "SubscriptionRequestsThrottled", "Number of 'reads' requests")
+		check(t, "until when", "2", w.last.Header.Get("Retry-After"))
+	})
+}

@@ -24,15 +24,20 @@ const (
 	lowGetVM     = "LowCostGetVM"
 	highGetVM    = "HighCostGetVM"
 	getOperation = "GetOperation"
+
+	// What Resource Manager itself counts, for all that a client asks of a subscription.
+	allReads   = "SubscriptionReads"
+	allWrites  = "SubscriptionWrites"
+	allDeletes = "SubscriptionDeletes"
 )
 
 // Limits are the throttling buckets by name: a category followed by "Resource" for each scale set or machine, or by "Subscription"
-// for a subscription in a region. A name that is missing is not limited.
+// for a subscription in a region, and SubscriptionReads, SubscriptionWrites and SubscriptionDeletes. A name that is missing is not limited.
 type Limits map[string]sim.Rate
 
 // DocumentedLimits are the buckets that Azure documents: so many requests a minute, three times as many at once.
 func DocumentedLimits() Limits {
-	out := Limits{}
+	out := Limits{allReads: {Size: 250, Refill: 25}, allWrites: {Size: 200, Refill: 10}, allDeletes: {Size: 200, Refill: 10}}
 	for name, aMinute := range map[string][2]float64{
 		createSet: {4, 125}, updateSet: {4, 500}, deleteSet: {4, 175}, lowGetSet: {12, 800}, highGetSet: {10, 360}, listSets: {0, 360},
 		updateSetVM: {4, 500}, getSetVM: {12, 2000}, updateVM: {4, 500}, lowGetVM: {12, 8000}, highGetVM: {0, 300}, getOperation: {15, 5000},
@@ -63,8 +68,36 @@ func (c *Cloud) limit(name string) sim.Rate {
 	return c.limits[name]
 }
 
+// throttleAll takes the tokens that Resource Manager itself wants.
+func (x *exchange) throttleAll() error {
+	name, header := allReads, "reads"
+	switch x.route.method {
+	case http.MethodGet:
+	case http.MethodDelete:
+		name, header = allDeletes, "deletes"
+	default:
+		name, header = allWrites, "writes"
+	}
+	rate := x.cloud.limit(name)
+	if rate.Size <= 0 {
+		return nil
+	}
+	bucket := name + " " + strings.ToLower(x.vars["sub"])
+	if !x.cloud.buckets.Take(bucket, rate, 1, x.began) {
+		e := refuse(http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of '%s' requests for subscription '%s' exceeded. Please try again after '%d' seconds "+
+			"after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.", header, x.vars["sub"], int(wait(rate).Seconds()))
+		e.RetryAfter = wait(rate)
+		return e
+	}
+	x.header.Set("x-ms-ratelimit-remaining-subscription-"+header, strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.began))))
+	return nil
+}
+
 // throttle takes the request's tokens, notes what is left of them for the answer, or refuses the request.
 func (x *exchange) throttle() error {
+	if err := x.throttleAll(); err != nil {
+		return err
+	}
 	category := x.route.bucket
 	if category == "" && x.route.method == http.MethodPut && x.route.service == "compute" {
 		category = x.putCategory()

@@ -143,7 +143,7 @@ func (w *world) getOperation(x *exchange) (*answer, error) {
 	if x.query.Get("monitor") == "true" {
 		switch op.Status {
 		case statusInProgress:
-			return &answer{status: http.StatusAccepted, op: op.ID}, nil
+			return &answer{status: http.StatusAccepted, op: op}, nil
 		case statusFailed:
 			return nil, &apiError{Status: http.StatusConflict, Code: op.Trouble.Code, Message: op.Trouble.Message}
 		}

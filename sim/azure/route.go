@@ -53,7 +53,7 @@ const (
 
 // routes are all operations.
 func routes() []route {
-	return slices.Concat(setRoutes(), machineRoutes(), otherRoutes())
+	return slices.Concat(setRoutes(), machineRoutes(), actionRoutes(), otherRoutes())
 }
 
 func setRoutes() []route {

@@ -109,7 +109,7 @@ func (w *world) createSet(x *exchange, body document) (*answer, error) {
 	op := w.begin(s, "PUT")
 	s.State = stateCreating
 	w.fill(s)
-	return &answer{status: http.StatusCreated, body: w.showSet(s), op: op.ID}, nil
+	return &answer{status: http.StatusCreated, body: w.showSet(s), op: op}, nil
 }
 
 // groupName is the resource group's name in the case in which it was made.
@@ -192,7 +192,7 @@ func (w *world) change(x *exchange, s *scaleSet, next document) (*answer, error)
 	w.accept(s, next)
 	op := w.begin(s, x.request.Method)
 	w.fill(s) // whatever was changed: what is missing is made
-	return &answer{status: http.StatusOK, body: w.showSet(s), op: op.ID}, nil
+	return &answer{status: http.StatusOK, body: w.showSet(s), op: op}, nil
 }
 
 // accept takes a document over, with what is secret put aside.
@@ -288,10 +288,10 @@ func (w *world) deleteSet(x *exchange) (*answer, error) {
 		return &answer{status: http.StatusNoContent}, nil
 	}
 	if op := w.operations.Get(s.Op); op != nil && op.Gone {
-		return &answer{status: http.StatusAccepted, op: op.ID}, nil
+		return &answer{status: http.StatusAccepted, op: op}, nil
 	}
 	op := w.dropSet(s)
-	return &answer{status: http.StatusAccepted, op: op.ID}, nil
+	return &answer{status: http.StatusAccepted, op: op}, nil
 }
 
 // dropSet begins to delete a scale set.

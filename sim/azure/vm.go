@@ -58,7 +58,7 @@ func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*mac
 		return nil, err
 	}
 	op := do(s, chosen)
-	return &answer{status: http.StatusAccepted, op: op.ID}, nil
+	return &answer{status: http.StatusAccepted, op: op}, nil
 }
 
 // named are the machines of those IDs, each once; all must be there. An asterisk names all.
@@ -222,9 +222,9 @@ func (w *world) putSetVM(x *exchange) (*answer, error) {
 	}
 	op := w.changeMachine(s, m, body)
 	if !s.uniform() {
-		return &answer{status: http.StatusOK, body: w.brief(s, m), op: op.ID}, nil
+		return &answer{status: http.StatusOK, body: w.brief(s, m), op: op}, nil
 	}
-	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op.ID}, nil
+	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op}, nil
 }
 
 // changeMachine begins to give a machine another protection and other tags.
@@ -254,7 +254,7 @@ func (w *world) deleteSetVM(x *exchange) (*answer, error) {
 		return nil, err
 	}
 	op := w.deleteChosen(s, "DELETE", []*machine{m})
-	return &answer{status: http.StatusAccepted, op: op.ID}, nil
+	return &answer{status: http.StatusAccepted, op: op}, nil
 }
 
 var setFilter = regexp.MustCompile(`(?i)^'virtualMachineScaleSet/id' eq '([^']*)'$`)
@@ -330,7 +330,7 @@ func (w *world) patchVM(x *exchange) (*answer, error) {
 		return nil, err
 	}
 	op := w.changeMachine(s, m, document{"tags": tags})
-	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op.ID}, nil
+	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op}, nil
 }
 
 func (w *world) deleteVM(x *exchange) (*answer, error) {
@@ -342,5 +342,5 @@ func (w *world) deleteVM(x *exchange) (*answer, error) {
 		return nil, err
 	}
 	op := w.deleteChosen(s, "DELETE", []*machine{m})
-	return &answer{status: http.StatusAccepted, op: op.ID}, nil
+	return &answer{status: http.StatusAccepted, op: op}, nil
 }

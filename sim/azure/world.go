@@ -29,6 +29,8 @@ type world struct {
 	secrets     *sim.Table[Application]
 	images      *sim.Table[Image]
 
+	// known is what models are made of, by their fingerprints.
+	known map[string]content
 	// due is when something happens next by itself; stirred is set when somebody has changed something.
 	due     time.Time
 	stirred bool
@@ -55,6 +57,7 @@ func newWorld(c *Cloud) *world {
 		quotas:      sim.NewTable[quota]("quota/"),
 		secrets:     sim.NewTable[Application]("application/"),
 		images:      sim.NewTable[Image]("image/"),
+		known:       map[string]content{},
 	}
 }
 

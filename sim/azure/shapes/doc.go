@@ -7,6 +7,6 @@ import _ "embed" // for Compute
 // an enumeration "=" with its values between bars, a list "[]" and a map "{}" before what they are of; "!" is before what only
 // the service sets.
 //
-//go:generate go run ./gen -sdk $AZURE_COMPUTE_SDK -out compute.json
+//go:generate go run ./gen
 //go:embed compute.json
 var Compute []byte

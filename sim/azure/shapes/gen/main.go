@@ -4,13 +4,13 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,16 +27,21 @@ var scalars = map[string]string{
 	"string": "string", "bool": "bool", "int32": "int", "int64": "int", "float32": "number", "float64": "number", "any": "any", "time.Time": "string",
 }
 
+// module is the SDK for compute, in the version that is required.
+const module = "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
 func main() {
-	sdk := flag.String("sdk", "", "folder of the SDK's module")
-	out := flag.String("out", "compute.json", "file to write")
-	flag.Parse()
-	if err := run(*sdk, *out); err != nil {
+	if err := run("compute.json"); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(sdk, out string) error {
+func run(out string) error {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return fmt.Errorf("find the SDK: %w", err)
+	}
+	sdk := strings.TrimSpace(string(dir))
 	g := &generator{fields: map[string]map[string]string{}, readOnly: map[string]bool{}, enums: map[string][]string{}, names: map[string]map[string]string{}}
 	if err := g.models(filepath.Join(sdk, "models.go")); err != nil {
 		return err
@@ -55,7 +60,7 @@ func run(sdk, out string) error {
 	if err != nil {
 		return fmt.Errorf("encode the shapes: %w", err)
 	}
-	return os.WriteFile(out, append(b, '\n'), 0o600)
+	return os.WriteFile(out, append(b, '\n'), 0o644)
 }
 
 // generator holds what the sources say: the fields of types, those that are read only, values of enumerations, and the names
