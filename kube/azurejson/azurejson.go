@@ -113,11 +113,11 @@ func (r *Reconciler) reconcile(ctx context.Context, o *azurev1.AzureMachinePool)
 	if err != nil || cluster == nil || annotations.IsPaused(cluster, o) {
 		return err
 	}
-	data, err := r.data(ctx, o, cluster)
-	if err != nil || data == nil {
+	is, err := r.content(ctx, o, cluster)
+	if err != nil || is == nil {
 		return err
 	}
-	return r.keep(ctx, o, cluster.Name, data)
+	return r.keep(ctx, o, cluster.Name, is)
 }
 
 // reads are the sources, made when they are first needed.
@@ -149,8 +149,15 @@ func (r *Reconciler) cluster(ctx context.Context, o *azurev1.AzureMachinePool) (
 	return cluster, nil
 }
 
-// data is what the secret has to hold; nil when the cluster is none that needs it.
-func (r *Reconciler) data(ctx context.Context, o *azurev1.AzureMachinePool, cluster *clusterv1.Cluster) (map[string][]byte, error) {
+// content is what a secret has to hold.
+type content struct {
+	data map[string][]byte
+	// password says that it is one that asks Azure for anything.
+	password bool
+}
+
+// content is what the pool's secret has to hold; nil when the cluster is none that needs it.
+func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, cluster *clusterv1.Cluster) (*content, error) {
 	ref := cluster.Spec.InfrastructureRef
 	if ref.Kind != clusterKind || ref.APIGroup != azurev1.GroupVersion.Group {
 		return nil, nil
@@ -169,7 +176,7 @@ func (r *Reconciler) data(ctx context.Context, o *azurev1.AzureMachinePool, clus
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{KeyWorker: text, KeyControlPlane: text, KeyCompatible: text}, nil
+	return &content{data: map[string][]byte{KeyWorker: text, KeyControlPlane: text, KeyCompatible: text}, password: c.AADClientSecret != ""}, nil
 }
 
 // config is made of the pool, the cluster and whom it names. What can't be read, or means nothing, is Unidentified: it
@@ -190,14 +197,14 @@ func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, pl
 }
 
 // keep makes the secret, or brings the one that is ours to what it has to hold.
-func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, cluster string, data map[string][]byte) error {
+func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, cluster string, want *content) error {
 	key := client.ObjectKey{Namespace: o.Namespace, Name: o.Name + Suffix}
 	is := &corev1.Secret{}
 	err := r.Client.Get(ctx, key, is)
 	switch {
 	case apierrors.IsNotFound(err):
 		is = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		dress(is, o, cluster, data)
+		dress(is, o, cluster, want.data)
 		if err := r.Client.Create(ctx, is); err != nil {
 			return fmt.Errorf("make secret %s: %w", key, err)
 		}
@@ -207,7 +214,7 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 		return nil
 	default:
 		before := is.DeepCopy()
-		dress(is, o, cluster, data)
+		dress(is, o, cluster, want.data)
 		if equality.Semantic.DeepEqual(before, is) {
 			return nil
 		}
@@ -216,9 +223,9 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 		}
 	}
 	r.tell(o, corev1.EventTypeNormal, reasonWritten, "secret %s holds the cloud provider's configuration", key.Name)
-	if o.Spec.Identity == "" || o.Spec.Identity == azurev1.VMIdentityNone {
-		r.tell(o, corev1.EventTypeWarning, reasonPassword, "spec.identity is None: what the cloud provider asks Azure with lies on the disk of every machine; "+
-			"SystemAssigned or UserAssigned need no such credentials")
+	if want.password {
+		r.tell(o, corev1.EventTypeWarning, reasonPassword, "spec.identity is None: the password that the cloud provider asks Azure with lies on the disk of every "+
+			"machine; SystemAssigned and UserAssigned need none")
 	}
 	return nil
 }

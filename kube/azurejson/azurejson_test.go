@@ -240,10 +240,12 @@ func TestConfig(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", key, diff)
 				}
 			}
-			for _, said := range w.said() {
-				if strings.Contains(said, "s3cret") {
-					t.Errorf("want no secret in an event, got %s", said)
-				}
+			events := strings.Join(w.said(), "\n")
+			if strings.Contains(events, "s3cret") {
+				t.Errorf("want no secret in an event, got %s", events)
+			}
+			if _, password := c.want["aadClientSecret"]; password != strings.Contains(events, "VMIdentityNone") {
+				t.Errorf("want it told exactly if a password lies on disks (%v), got %s", password, events)
 			}
 		})
 	}
