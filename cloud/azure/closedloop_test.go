@@ -102,6 +102,8 @@ type play struct {
 	drains              map[string]time.Time
 	// keeps says that the object keeps what an observation says is to be remembered.
 	keeps bool
+	// tolerant says that looks and steps may be refused.
+	tolerant bool
 	// lowest and highest are the least machines that served and the most that existed.
 	lowest, highest int
 }
@@ -117,9 +119,17 @@ const (
 
 // look observes, counts, and gives machines their nodes.
 func (p *play) look() pool.Observed {
+	p.w.t.Helper()
 	o := p.w.observe(p.target)
+	p.count(&o)
+	return o
+}
+
+// count counts, and gives machines their nodes.
+func (p *play) count(o *pool.Observed) {
+	p.w.t.Helper()
 	if p.keeps {
-		p.target.Remembered = o.Remember
+		p.target = kept(p.target, *o)
 	}
 	now, there := time.Now(), map[string]bool{}
 	serving, exist := 0, 0
@@ -150,7 +160,6 @@ func (p *play) look() pool.Observed {
 		}
 	}
 	p.lowest, p.highest = min(p.lowest, serving), max(p.highest, exist)
-	return o
 }
 
 // goes notes that a machine leaves, and reports one that served and was not drained.
@@ -164,8 +173,15 @@ func (p *play) goes(id string) {
 // pass is one pass of the engine.
 func (p *play) pass() pool.Plan {
 	p.w.t.Helper()
-	o := p.look()
-	plan := pool.Decide(p.d, o, p.w.driver.Traits(), time.Now())
+	var plan pool.Plan
+	o, err := p.w.driver.Observe(p.w.t.Context(), p.target)
+	switch {
+	case err == nil:
+		p.count(&o)
+		plan = pool.Decide(p.d, o, p.w.driver.Traits(), time.Now())
+	case !p.tolerant:
+		p.w.t.Fatalf("observe: %v", err)
+	}
 	if s := plan.Step; s != nil {
 		p.do(*s)
 	}
@@ -187,7 +203,7 @@ func (p *play) do(s pool.Step) {
 		}
 	default:
 		var refused *cloud.Error
-		if err := p.w.driver.Start(p.w.t.Context(), p.target, s); err != nil && (!errors.As(err, &refused) || refused.Kind != cloud.Conflict) {
+		if err := p.w.driver.Start(p.w.t.Context(), p.target, s); err != nil && !p.tolerant && (!errors.As(err, &refused) || refused.Kind != cloud.Conflict) {
 			p.w.t.Errorf("start %s: %v", s.Kind, err)
 		}
 	}
