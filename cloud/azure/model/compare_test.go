@@ -295,6 +295,26 @@ func TestDiskDoesNotShrink(t *testing.T) {
 	}
 }
 
+// A disk of the host's own is neither taken nor given, and Azure's own upgrades are turned off again.
+func TestWhatAScaleSetIsMadeWith(t *testing.T) {
+	local := seed()
+	local.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local"}
+	with, without := build(t, input(t, local)), build(t, input(t, seed()))
+	for reason, fixed := range map[string]func() []string{
+		"taken": func() []string { _, fields := without.Onto(echo(t, with)); return fields },
+		"given": func() []string { _, fields := with.Onto(echo(t, without)); return fields },
+	} {
+		if got := fixed(); !slices.Equal(got, []string{"spec.template.osDisk.diffDiskSettings"}) {
+			t.Errorf("%s: want the field named, got %v", reason, got)
+		}
+	}
+	cur := echo(t, without)
+	cur.Set.Properties.UpgradePolicy.Mode = new(armcompute.UpgradeModeAutomatic)
+	if next := patched(t, cur.Set, without.InPlaceChange(cur)); *next.Properties.UpgradePolicy.Mode != armcompute.UpgradeModeManual {
+		t.Errorf("want machines changed by nobody but us, got %s", *next.Properties.UpgradePolicy.Mode)
+	}
+}
+
 // From and to confidential nothing else waits for what can't be changed.
 func TestConfidentialStays(t *testing.T) {
 	cur := echo(t, build(t, input(t, seed())))
