@@ -26,7 +26,7 @@ const (
 	azureCluster  = "modes"
 	uniformPool   = "uniform"
 	flexiblePool  = "flexible"
-	azureReplicas = 3
+	azureReplicas = 2
 )
 
 var modes = []string{uniformPool, flexiblePool}
@@ -78,7 +78,7 @@ func TestLifeOnAzure(t *testing.T) {
 	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(azureCluster), "apply", "-f", "../../docs/rollouts/web.yaml"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	w.workload(azureCluster, "scale", "deployment/web", "--replicas=6")
+	w.workload(azureCluster, "scale", "deployment/web", fmt.Sprintf("--replicas=%d", 2*azureReplicas))
 	w.workload(azureCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
 	a.witness = w.witness(azureCluster)
 	a.byOthers() // every machine has a Machine, which cluster-api drains
@@ -266,9 +266,9 @@ func showsAzure(a *azureLife) {
 		}
 	}
 	for _, tc := range []struct{ kinds, want string }{
-		{"machinepool", `uniform +modes +3 +3 +3 +3 +3 +Running `},
+		{"machinepool", `uniform +modes +2 +2 +2 +2 +2 +Running `},
 		{"azuremachinepool", `NAME +CLUSTER +DESIRED +CURRENT +READY +UP-TO-DATE +STATE +AGE`},
-		{"azuremachinepool", `flexible +modes +3 +3 +3 +3 +Running `},
+		{"azuremachinepool", `flexible +modes +2 +2 +2 +2 +Running `},
 		{"azuremachinepoolmachine", `NAME +VERSION +READY +STATE +LATEST +NODE +AGE`},
 		{"azuremachinepoolmachine", `uniform-\S+ +v1\.33\.0 +true +Succeeded +true +uniform`},
 	} {
@@ -439,13 +439,13 @@ func waitsForQuota(a *azureLife) {
 func scalesAzureDown(a *azureLife) {
 	a.begin()
 	for _, pool := range modes {
-		a.kubectl("scale", "machinepool/"+pool, "--replicas=2")
+		a.kubectl("scale", "machinepool/"+pool, "--replicas=1")
 	}
 	for _, pool := range modes {
-		a.atRest(pool, 2)
-		a.objectOfEach(pool, 2)
+		a.atRest(pool, 1)
+		a.objectOfEach(pool, 1)
 	}
-	a.went(3, 4)
+	a.went(3, 2)
 }
 
 // deletesAzure deletes both pools with all that is theirs.
