@@ -84,8 +84,7 @@ func toAPI(err error) *apiError {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return e
 	}
-	return refuse(http.StatusInternalServerError, "InternalServerError",
-		"Encountered internal server error. Diagnostic information: timestamp '%s'.", time.Time{}.Format(time.RFC3339))
+	return refuse(http.StatusInternalServerError, "InternalServerError", "Encountered internal server error.")
 }
 
 // trouble is why an operation or a machine has failed.

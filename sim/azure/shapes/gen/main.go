@@ -20,7 +20,7 @@ import (
 // roots are the bodies that are read.
 var roots = []string{
 	"VirtualMachineScaleSet", "VirtualMachineScaleSetUpdate", "VirtualMachineScaleSetVM", "VirtualMachineUpdate",
-	"VirtualMachineScaleSetVMInstanceIDs", "VirtualMachineScaleSetVMInstanceRequiredIDs",
+	"VirtualMachineScaleSetVMInstanceRequiredIDs",
 }
 
 var scalars = map[string]string{

@@ -1,0 +1,79 @@
+package azure_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure"
+)
+
+func TestDeeds(t *testing.T) {
+	inBubble(t, azure.Options{}, func(w *world) {
+		hands := w.cloud.Profile().Hands
+		do := func(d sim.Deed, on sim.Thing) {
+			t.Helper()
+			has, err := hands.Do(d, on)
+			w.must(err)
+			check(t, string(d), true, has)
+			time.Sleep(time.Minute)
+		}
+		do(sim.MakeGroup, sim.Thing{Name: "theirs"})
+		check(t, "tags", 0, len(w.set("theirs").Tags))
+		do(sim.SetSize, sim.Thing{Name: "theirs", Size: 2})
+		check(t, "machines", 2, len(w.machines("theirs")))
+		do(sim.Retag, sim.Thing{Name: "theirs", Key: "a", Value: "b"})
+		check(t, "tag", "b", *w.get("theirs").Tags["a"])
+		do(sim.Untag, sim.Thing{Name: "theirs", Key: "a"})
+		if _, err := hands.Do(sim.Untag, sim.Thing{Name: "theirs", Key: "a"}); err == nil {
+			t.Error("want a tag that is not there missed")
+		}
+		do(sim.Terminate, sim.Thing{Name: "theirs", Instance: "0"})
+		check(t, "left", "1", *w.machines("theirs")[0].InstanceID)
+		do(sim.DeleteGroup, sim.Thing{Name: "theirs"})
+		check(t, "sets", 0, len(w.cloud.State().Sets))
+		for _, d := range []sim.Deed{
+			sim.MakeTemplate, sim.DeleteTemplate, sim.MakeVersion, sim.DeleteVersion, sim.LaunchFrom, sim.SetBounds, sim.Resume, sim.Unhook,
+			sim.PutAside, sim.Sicken, sim.Recommend, sim.EvenZones, sim.BeginRoll, sim.EndRoll, sim.FailRoll,
+		} {
+			if has, err := hands.Do(d, sim.Thing{}); has || err != nil {
+				t.Errorf("%s: want no such thing in this cloud, got %v, %v", d, has, err)
+			}
+		}
+	})
+}
+
+func TestOwner(t *testing.T) {
+	w := newWorld(t, azure.Options{Speed: 1e6})
+	defer func() { w.must(w.cloud.Close()) }()
+	network := "/subscriptions/" + azure.SubscriptionID + "/resourceGroups/new/providers/Microsoft.Network/virtualNetworks/"
+	for _, c := range []struct{ method, path, body, want string }{
+		{"PUT", "groups", `{"Name":"new","Location":"westus2","Clusters":["c"]}`, ""},
+		{"PUT", "resources", `{"ID":"` + network + `more","Doc":{"location":"westus2"}}`, ""},
+		{"PUT", "applications", `{"TenantID":"t","ClientID":"c","Secrets":["s"]}`, ""},
+		{"PUT", "quotas", `{"location":"westus2","family":"cores","limit":4}`, ""},
+		{"PUT", "quotas", `{"location":"moon"}`, "no location"},
+		{"PUT", "groups", `{`, "unexpected EOF"},
+		{"POST", "machines/none/terminate", "", "there is no machine none"},
+		{"POST", "machines/none/hug", "", "404"},
+		{"GET", "state", "", `"Sets": []`},
+	} {
+		if _, _, got := ask(t, w.cloud, c.method, sim.AdminPath+c.path, c.body); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s %s: want %q, got %s", c.method, c.path, c.want, got)
+		}
+	}
+	for _, name := range []string{"c-vnet", "more", "c-vnet/subnets/c-node-subnet"} {
+		if status, _, got := ask(t, w.cloud, "GET", network+name+"?api-version=2024-05-01", ""); status != 200 {
+			t.Errorf("%s: want it there, got %s", name, got)
+		}
+	}
+	status, _, got := ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/big"+version, written(t, azure.Example(azure.SubscriptionID, group(), "Uniform", "big", 3)))
+	if status != 409 || !strings.Contains(got, "exceeding approved Total Regional Cores quota") {
+		t.Errorf("want six cores of four refused, got %s", got)
+	}
+	ask(t, w.cloud, "DELETE", sim.AdminPath+"quotas", "")
+	if status, _, got = ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/big"+version, written(t, azure.Example(azure.SubscriptionID, group(), "Uniform", "big", 3))); status != 201 {
+		t.Errorf("want it made without a quota, got %s", got)
+	}
+}
