@@ -10,7 +10,7 @@ type Instance struct {
 	Content, Data string
 	// Differs names the object's fields in which it differs from the wanted model, as far as that can be seen.
 	Differs []string
-	// Behind names what its scale set has been changed in that it could take up while it exists.
+	// Behind names what is wanted otherwise and it could take up from its scale set while it exists.
 	Behind []string
 }
 
@@ -44,7 +44,7 @@ func (c Comparison) instance(tags map[string]*string, look func() seen, latest b
 		out.Differs = fieldsOf(withoutFixed(append(is.against(c.wanted), is.more(c.wanted)...)))
 	}
 	if out.Content == c.State.Content {
-		out.Behind = behind(Tag(tags, TagInPlace), c.cur.InPlace)
+		out.Behind = behind(Tag(tags, TagInPlace), c.model.InPlace)
 	}
 	return out
 }
