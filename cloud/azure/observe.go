@@ -54,7 +54,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	words := p.readWords(ctx)
 	out.Operations = p.memory.operations
 	version := p.version(want)
-	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version), p.instances(want)
+	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version, words), p.instances(want)
 	out.Issues = p.t.hideIssues(append(out.Issues, unique(append(words, p.machineIssues()...))...))
 	return out, nil
 }
@@ -97,7 +97,7 @@ func (p *pass) version(want wanted) pool.Template {
 }
 
 // group is the scale set in pool's words.
-func (p *pass) group(want wanted, version pool.Template) *pool.Group {
+func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *pool.Group {
 	is := p.memory.set.is
 	state := stateOf(is)
 	g := &pool.Group{
@@ -107,6 +107,12 @@ func (p *pass) group(want wanted, version pool.Template) *pool.Group {
 	}
 	if !g.DeleteFailed.IsZero() {
 		g.Failed = &pool.Cause{Reason: "DeleteFailed", Message: "Azure could not delete the scale set"}
+		for k, c := range words {
+			if k == 0 {
+				g.Failed.Reason = c.Reason
+			}
+			g.Failed.Message += "; " + c.Message
+		}
 	}
 	if !g.Deleting && want.against != nil {
 		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
