@@ -216,6 +216,9 @@ func (w *world) passes(n int) {
 func (w *world) join() {
 	w.t.Helper()
 	for _, i := range w.cloud.instances {
+		if i.State != pool.Running {
+			continue
+		}
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + i.ID, CreationTimestamp: metav1.NewTime(w.now)}, Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
 		if err := w.workload.Create(w.t.Context(), n); err != nil {
 			continue
@@ -402,6 +405,49 @@ func TestFailedMachine(t *testing.T) {
 	w.rest()
 	if want := []string{"p-p-0", "p-p-1"}; !slices.Equal(names(w.machines()), want) {
 		t.Errorf("want it gone with its machine, got %v after %v", names(w.machines()), w.cloud.steps)
+	}
+}
+
+// TestMachineOfAFailedMachine holds that the Machine of a machine which failed is asked first, and keeps it no longer than its own
+// controller needs, for there is no node to drain.
+func TestMachineOfAFailedMachine(t *testing.T) {
+	t.Parallel()
+	mp := machinePool("v1.36.3")
+	mp.Spec.Replicas = new(int32(3))
+	w := newWorld(t, mp, azureMachinePool(azurev1.UniformOrchestrationMode))
+	w.rest()
+	w.cloud.instances = append(w.cloud.instances[:2], pool.Instance{ID: "9", ProviderID: w.cloud.group.ID + "/virtualMachines/9", State: pool.Pending, Template: w.cloud.model, Created: w.now})
+	w.passes(1)
+	machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p-p-9", Finalizers: []string{clusterv1.MachineFinalizer},
+		Labels: map[string]string{clusterv1.ClusterNameLabel: "capz", clusterv1.MachinePoolNameLabel: "mp"}},
+		Spec: clusterv1.MachineSpec{ClusterName: "capz", InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: "AzureMachinePoolMachine", Name: "p-p-9"}}}
+	if err := w.management.Create(t.Context(), machine); err != nil {
+		t.Fatal(err)
+	}
+	w.cloud.instances[2].State = pool.Failed
+	removed := func() bool { return slices.Contains(w.cloud.steps, "Remove 9") }
+	for range 20 {
+		w.passes(1)
+		err := w.management.Get(t.Context(), client.ObjectKeyFromObject(machine), machine)
+		if err != nil || machine.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if m := w.machines()["p-p-9"]; m != nil && m.DeletionTimestamp.IsZero() {
+			if removed() {
+				t.Fatalf("want nothing removed before its Machine's controller is done, got %v", w.cloud.steps)
+			}
+			if err := w.management.Delete(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		} else if m == nil {
+			machine.Finalizers = nil
+			if err := w.management.Update(t.Context(), machine); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(machine), machine); client.IgnoreNotFound(err) != nil || err == nil || !removed() || len(w.machines()) != 3 {
+		t.Errorf("want Machine, object and virtual machine gone, got %v, %v, %v\n%s", err, names(w.machines()), w.cloud.steps, w.say())
 	}
 }
 
