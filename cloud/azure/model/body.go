@@ -169,6 +169,10 @@ func (m *Model) identityOver(cur Current) *armcompute.VirtualMachineScaleSetIden
 		}
 	}
 	for id, value := range wanted.UserAssignedIdentities {
+		// One that is there is named as it is spelled there, so that it is not there twice.
+		if there, ok := nameLike(is.UserAssignedIdentities, id); ok {
+			id = there
+		}
 		out.UserAssignedIdentities[id] = value
 	}
 	return &out

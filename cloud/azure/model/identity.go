@@ -23,7 +23,11 @@ func identity(spec *azurev1.AzureMachinePoolSpec) *armcompute.VirtualMachineScal
 	case azurev1.VMIdentityUserAssigned:
 		ids := map[string]*armcompute.UserAssignedIdentitiesValue{}
 		for _, i := range spec.UserAssignedIdentities {
-			ids[identityID(i.ProviderID)] = &armcompute.UserAssignedIdentitiesValue{}
+			id := identityID(i.ProviderID)
+			if _, twice := nameLike(ids, id); twice {
+				continue
+			}
+			ids[id] = &armcompute.UserAssignedIdentitiesValue{}
 		}
 		return &armcompute.VirtualMachineScaleSetIdentity{Type: new(armcompute.ResourceIdentityTypeUserAssigned), UserAssignedIdentities: ids}
 	}

@@ -160,7 +160,7 @@ func (s seen) identity(kind *armcompute.ResourceIdentityType, ids map[string]*ar
 		}
 	}
 	slices.Sort(list)
-	s["identities"] = strings.Join(list, " ")
+	s["identities"] = strings.Join(slices.Compact(list), " ")
 }
 
 func (s seen) ultra(c *armcompute.AdditionalCapabilities) {
