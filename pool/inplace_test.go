@@ -116,3 +116,35 @@ func TestSurgeThatNobodyKeeps(t *testing.T) {
 		{name: "no replacing call", why: "his size would shrink with each machine", d: wants(0, external, rolls(1, 1)), o: fleet(serving(3), newTemplate), want: "settled"},
 	})
 }
+
+// A cloud in which machines fail, or do not come at all, is asked again and again, a dozen times an hour and a few machines at a
+// time, and not in a loop; and once it is well the pool is.
+func TestFailuresAreNoLoop(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(*slow, bool)
+	}{
+		{"machines fail", func(c *slow, ill bool) { c.failing = ill }},
+		{"no room", func(c *slow, ill bool) { c.full = ill }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const hours, n = 4, 6
+			d, world := wants(n, rolls(1, 0)), stocked(3, onQuick(scaleSet))
+			c.set(world, true)
+			for world.now.Sub(now) < hours*time.Hour {
+				world.pass(t, d)
+			}
+			tries := world.refusals + (world.made+n-4)/(n-3)
+			if most := 12*hours + 1; tries > most || tries < hours {
+				t.Errorf("want at most %d tries in %d hours, and some, got %d: %d refusals, %d made", most, hours, tries, world.refusals, world.made)
+			}
+			if world.lowest < 3 {
+				t.Errorf("want all that served to serve on, got %d", world.lowest)
+			}
+			c.set(world, false)
+			if took, rest := world.run(t, d, time.Hour); rest.Rollout.State != RolloutDone || len(world.o.Instances) != n || took == time.Hour {
+				t.Errorf("want the pool well again, got %s with %+v after %s", say(rest), world.o.Instances, took)
+			}
+		})
+	}
+}

@@ -16,10 +16,13 @@ type slow struct {
 	// boot is how long a machine takes to join; round is the time between two looks.
 	boot, round time.Duration
 	// bad contents make machines that never join; full says that the cloud has no capacity now.
-	bad  map[string]bool
-	full bool
+	// failing says that machines fail as soon as they are made.
+	bad           map[string]bool
+	full, failing bool
 	// made and ended count machines; lowest and highest are the least available and the most existing ever seen.
 	made, ended, lowest, highest int
+	// refusals counts how often the cloud could not bring what it was asked for.
+	refusals int
 }
 
 // stocked is a slow cloud with n machines, all serving and all of the group's template.
@@ -104,6 +107,11 @@ func (c *slow) pause() {
 	}
 	if c.full && missing > 0 {
 		c.o.Issues = []Cause{{"NoCapacity", "no capacity in zone a"}}
+		if c.tr.NoReplace && c.o.Group.Size > len(counted) {
+			// A cloud that does not try again is left with what exists.
+			c.o.Group.Size, c.o.Group.GrowFailed = len(counted), c.now
+			c.refusals++
+		}
 		return
 	}
 	for range missing {
@@ -111,6 +119,12 @@ func (c *slow) pause() {
 		id := fmt.Sprintf("n-%04d", c.made)
 		c.o.Instances = append(c.o.Instances, Instance{ID: id, ProviderID: "aws:///x/" + id, Zone: []string{"a", "b", "c"}[c.made%3],
 			Template: c.version(c.o.Group.Template), State: Pending, Created: c.now})
+		if c.failing {
+			c.o.Instances[len(c.o.Instances)-1].State = Failed
+		}
+	}
+	if missing > 0 {
+		c.o.Group.GrowFailed = time.Time{}
 	}
 }
 
