@@ -76,6 +76,8 @@ template: {osDisk: {diskSizeGB: 30, managedDisk: {storageAccountType: Premium_LR
 		{name: "another identity", reason: "the message lists what is allowed", spec: "identity: Both\n" + azureLeast, refused: []string{"spec.identity", "None", "SystemAssigned", "UserAssigned"}},
 		{name: "nobody's identities", reason: "Azure refuses it", spec: "identity: UserAssigned\n" + azureLeast,
 			refused: []string{"spec.userAssignedIdentities", "must be specified for the 'UserAssigned' identity type"}},
+		{name: "an identity twice", reason: "Azure has one of them", spec: "identity: UserAssigned\nuserAssignedIdentities: [{providerID: /subscriptions/s/q}, {providerID: /subscriptions/s/Q}]\n" + azureLeast,
+			refused: []string{"spec.userAssignedIdentities", "no two may be the same identity"}},
 		{name: "identities unused", reason: "they would have no effect", spec: "userAssignedIdentities: [{providerID: x}]\n" + azureLeast, refused: []string{"spec.userAssignedIdentities", "only be set"}},
 		{name: "system identity of flexible", reason: "Azure refuses it", spec: "orchestrationMode: Flexible\nidentity: SystemAssigned\n" + azureLeast,
 			refused: []string{"spec.identity", "Flexible", "UserAssigned"}},

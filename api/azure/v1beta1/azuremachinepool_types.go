@@ -71,7 +71,8 @@ type AzureMachinePoolSpec struct {
 	// deleted by somebody else.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(i, self.exists_one(j, j.providerID.lowerAscii() == i.providerID.lowerAscii()))",reason=FieldValueInvalid,message="no two may be the same identity (letter case does not tell them apart)"
 	UserAssignedIdentities []UserAssignedIdentity `json:"userAssignedIdentities,omitempty"`
 
 	// RoleAssignmentName is the deprecated place of systemAssignedIdentityRole.name.

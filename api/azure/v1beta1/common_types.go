@@ -27,7 +27,7 @@ type UserAssignedIdentity struct {
 	// ProviderID is the identity's resource ID, with or without azure:// before it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID"`
 }
 
