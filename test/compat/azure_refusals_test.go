@@ -29,6 +29,7 @@ var refusals = map[string]refusal{
 	"more than all":                   {spec: "{strategy: {rollingUpdate: {maxUnavailable: 101%}}}", path: "spec.strategy.rollingUpdate.maxUnavailable", words: "'0%' to '100%'"},
 	"identities that are missing":     {spec: "{identity: UserAssigned}", path: "spec.userAssignedIdentities", words: "must be specified for the 'UserAssigned' identity type"},
 	"identities that nobody uses":     {spec: "{userAssignedIdentities: [{providerID: i}]}", path: "spec.userAssignedIdentities", words: "can only be set when identity is set to UserAssigned"},
+	"one identity twice":              {spec: "{identity: UserAssigned, userAssignedIdentities: [{providerID: /subscriptions/s/I}, {providerID: /subscriptions/s/i}]}", path: "spec.userAssignedIdentities", words: "no two may be the same identity"},
 	"a role without an identity":      {spec: "{systemAssignedIdentityRole: {scope: s}}", path: "spec.systemAssignedIdentityRole", words: "can only be set when identity is set to SystemAssigned"},
 	"a role's name without identity":  {spec: "{roleAssignmentName: " + assignment + "}", path: "spec.roleAssignmentName", words: "Role assignment name should only be set when using system assigned identity."},
 	"two names of a role assignment": {spec: "{identity: SystemAssigned, roleAssignmentName: " + assignment + ", systemAssignedIdentityRole: {name: " + assignment + "}}",
