@@ -216,7 +216,7 @@ func (p *play) run() pool.Plan {
 	quiet := 0
 	for range passesMost {
 		plan = p.pass()
-		if plan.Step != nil || plan.Rollout.State == pool.RolloutInProgress {
+		if plan.Step != nil || plan.Rollout.State == pool.RolloutInProgress || !plan.Next.IsZero() {
 			quiet = 0
 			continue
 		}

@@ -36,6 +36,8 @@ type memory struct {
 	begun      time.Time
 	// adopted says that what the object remembers of operations was looked at.
 	adopted bool
+	// surge is a removal that is not written down yet.
+	surge *surgeRemoved
 	// made is when Azure said that it makes the scale set.
 	made time.Time
 	// growFailed and deleteFailed are when it was first seen that Azure gave up bringing machines, or deleting the scale set; zero

@@ -101,7 +101,7 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	is := p.memory.set.is
 	state := stateOf(is)
 	g := &pool.Group{
-		ID: p.groupID(), Size: size(p.memory.set), Surge: surgeOf(is), Template: version.Ref,
+		ID: p.groupID(), Size: size(p.memory.set), Surge: p.surge(), Template: version.Ref,
 		Deleting: state == stateDeleting, Busy: busy(state), State: state, Created: p.memory.set.created,
 		GrowFailed: p.memory.growFailed, DeleteFailed: p.memory.deleteFailed,
 	}
@@ -117,7 +117,7 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	if !g.Deleting && want.against != nil {
 		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
 	}
-	if !g.Deleting && surgeUsed(is) {
+	if !g.Deleting && p.surgeUsed() {
 		g.Drift = append(slices.Clone(g.Drift), driftSurge)
 	}
 	return g

@@ -152,17 +152,13 @@ func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	if len(want.against.State.Drift) == 0 && !surgeUsed(is) {
+	if len(want.against.State.Drift) == 0 && !p.surgeUsed() {
 		return nil
 	}
-	change := want.model.InPlaceChange(model.Read(*is))
-	if surgeUsed(is) {
-		change.Tags[model.TagSurge] = new(surgeNote{surge: surgeOf(is), size: capacity(is)}.String())
-	}
-	return p.patch(ctx, change)
+	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)))
 }
 
-// patch sends a change that leaves the size as it is. Where Azure has given up bringing machines, it would try that again with any
+// patch sends a change that leaves the size as it is, and writes down what is left of a surge. Where Azure has given up bringing machines, it would try that again with any
 // change: the size is then what is there.
 func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
 	is := p.memory.set.is
@@ -177,6 +173,9 @@ func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleS
 		}
 		sku.Capacity = new(int64(keep))
 		change.SKU = &sku
+	}
+	if change.Tags != nil && p.surgeUsed() {
+		change.Tags[model.TagSurge] = new(surgeNote{surge: p.surge(), size: keep}.String())
 	}
 	return p.send(ctx, change)
 }
@@ -199,7 +198,10 @@ func (p *pass) send(ctx context.Context, change armcompute.VirtualMachineScaleSe
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, change,
 		&armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: etag})
-	return begun(p, "PATCH", poller, err)
+	if err = begun(p, "PATCH", poller, err); err == nil {
+		p.memory.written(deref(change.Tags[model.TagSurge]))
+	}
+	return err
 }
 
 // resize asks for a number of machines, never for fewer than there are.
@@ -217,7 +219,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	}
 	note := surgeNote{surge: s.Surge, size: s.Size}
 	var tags map[string]string
-	if s.Surge > 0 || surgeOf(is) > 0 {
+	if s.Surge > 0 || p.surge() > 0 {
 		tags = map[string]string{model.TagSurge: note.String()}
 	}
 	err = p.send(ctx, model.Resize(model.Read(*is), s.Size, tags))
@@ -254,12 +256,12 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	if len(chosen) == 0 {
 		return nil
 	}
-	is := p.memory.set.is
-	if note := surgeNoteOf(is); note.left(capacity(is)) > 0 && capacity(is) > note.size {
+	if note, is := p.surgeNow(), p.memory.set.is; note.surge > 0 && size(p.memory.set) > note.size {
 		// Somebody has made the scale set larger since: the surge is counted from the present size, so that this removal uses it up.
-		note.size = capacity(is)
-		return p.send(ctx, model.Resize(model.Read(*is), capacity(is), map[string]string{model.TagSurge: note.String()}))
+		note.size = size(p.memory.set)
+		return p.send(ctx, model.Resize(model.Read(*is), note.size, map[string]string{model.TagSurge: note.String()}))
 	}
+	p.removes(chosen)
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginDeleteInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
 		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
