@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
@@ -29,12 +30,29 @@ func (p *pass) readWords(ctx context.Context) []pool.Cause {
 	told, answered := p.operationWords(ctx)
 	issues = unique(append(issues, told...))
 	if len(issues) == 0 {
-		issues = []pool.Cause{{Reason: "ScaleSetFailed", Message: fmt.Sprintf("Azure says of scale set %s that its last operation has failed, and not why", p.t.name)}}
+		issues = []pool.Cause{{Reason: reasonFailed, Message: fmt.Sprintf("Azure says of scale set %s that its last operation has failed, and not why", p.t.name)}}
 	}
 	if complete && answered {
 		p.memory.words = wordsRead{issues: issues, etag: etag, at: p.now}
 	}
 	return issues
+}
+
+// reasonFailed is the reason of a scale set that has failed and does not say why.
+const reasonFailed = "ScaleSetFailed"
+
+// toldOnce are the issues of a scale set and of its machines, without what the machines say better.
+func toldOnce(ofSet, ofMachines []pool.Cause) []pool.Cause {
+	var out []pool.Cause
+	for _, c := range ofSet {
+		better := slices.ContainsFunc(ofMachines, func(m pool.Cause) bool {
+			return c.Reason == reasonFailed || strings.HasSuffix(m.Message, c.Message)
+		})
+		if !better {
+			out = append(out, c)
+		}
+	}
+	return append(out, ofMachines...)
 }
 
 // gaveUp says that an operation on the scale set has ended without success.

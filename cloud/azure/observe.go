@@ -51,11 +51,11 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if failed != nil {
 		out.Issues = append(out.Issues, causeOf(failed))
 	}
-	words := p.readWords(ctx)
+	words := p.t.hideIssues(p.readWords(ctx))
 	out.Operations = p.memory.operations
 	version := p.version(want)
 	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version, words), p.instances(want)
-	out.Issues = p.t.hideIssues(append(out.Issues, unique(append(words, p.machineIssues()...))...))
+	out.Issues = p.t.hideIssues(append(out.Issues, unique(toldOnce(words, p.machineIssues()))...))
 	return out, nil
 }
 

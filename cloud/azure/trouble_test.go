@@ -120,6 +120,9 @@ func TestMachineFails(t *testing.T) {
 		}) {
 			t.Errorf("want %s failed, with the words, got %+v, issues %v", name, o.Instances, o.Issues)
 		}
+		if len(o.Issues) != 1 {
+			t.Errorf("want it told once, got %v", o.Issues)
+		}
 	})
 }
 
@@ -320,6 +323,24 @@ func TestSizeThatDoesNotFit(t *testing.T) {
 		o := w.observe(ultra)
 		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Invalid) || o.Wanted != (pool.Template{}) || !slices.Equal(ids(o), ids(before)) {
 			t.Errorf("want an issue beside the group, and nothing wanted, got %+v", o)
+		}
+	})
+}
+
+// A machine that never answers fails its scale set too, which is told once, with the machine.
+func TestImpairedMachineIsToldOnce(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.fault(sim.Fault{Kind: sim.Impaired, Code: "OSProvisioningTimedOut", Times: 1})
+		w.observe(target)
+		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2})
+		settle()
+		o := w.observe(target)
+		if len(o.Issues) != 1 || !strings.Contains(o.Issues[0].Message, "OSProvisioningTimedOut") || !strings.HasPrefix(o.Issues[0].Message, "machine ") {
+			t.Errorf("want the failure told once, with the machine, got %v at %+v", o.Issues, o.Group)
+		}
+		if o.Group.Size != 2 || !o.Group.GrowFailed.IsZero() {
+			t.Errorf("want a size of 2 that is no failed growth, got %+v", o.Group)
 		}
 	})
 }
