@@ -47,7 +47,7 @@ func (w Write) ends(m Member) bool {
 // wanted is the number of machines that limits are counted from.
 func (w Write) wanted(g Group) int {
 	if w.Wanted.External {
-		return g.Size
+		return g.Size - g.Surge
 	}
 	return w.Wanted.Replicas
 }

@@ -34,7 +34,9 @@ type Group struct {
 	// Owner is the owner ID that the group carries, empty for none; Template is the ID of what it launches from.
 	Owner, Template string
 	Min, Max, Size  int
-	Deleting        bool
+	// Surge is how much of the size was added for a rollout, in the cloud's own keeping, where somebody else sizes the group.
+	Surge    int
+	Deleting bool
 	// Failed groups could not be made, or not be deleted: they serve nobody for good.
 	Failed bool
 	// Version is the number of the template's version that it launches from, zero for one that the cloud chooses. Content is
@@ -55,8 +57,8 @@ type Member struct {
 	Held    time.Time
 	// Aside members run and are not counted by the group.
 	Aside bool
-	// Doomed members are about to be taken by the cloud.
-	Doomed bool
+	// Doomed members are about to be taken by the cloud; Failed ones serve nobody and are kept by the cloud until somebody takes them.
+	Doomed, Failed bool
 	// Template is the ID of the template, and Version the number of its version, that it was launched from; Content is what
 	// these make.
 	Template string
@@ -128,6 +130,8 @@ type Node struct {
 	Pods int
 	// Ready is its Ready condition.
 	Ready bool
+	// Released says that whoever drains it let it go before it joined: nobody drains it any more.
+	Released bool
 	// Marked is since when somebody asks for it to go first; zero for not.
 	Marked time.Time
 }
@@ -195,6 +199,8 @@ type Write struct {
 	Named []string
 	// Forces says that it is an update of the cloud's own that loses pods which can't be evicted.
 	Forces bool
+	// Shrinks says that the cloud replaces nobody by itself: whatever goes lowers the size.
+	Shrinks bool
 	// Drains says that it is the beginning of a drain rather than a call to the cloud: Named are the instances drained.
 	Drains bool
 	// Nodes are those of all instances, by instance ID, right before.

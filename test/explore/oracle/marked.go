@@ -14,7 +14,7 @@ func MarkedFirst(w Write) []string {
 		return nil
 	}
 	marked := w.markedIn(after)
-	if marked < before.Size-w.Wanted.Replicas {
+	if marked < before.Size-w.Wanted.Replicas || w.Shrinks && (marked == 0 || before.Size <= w.Wanted.Replicas) {
 		return nil
 	}
 	var wrong []string

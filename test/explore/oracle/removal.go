@@ -13,6 +13,9 @@ func Removal(w Write) []string {
 	if !exists {
 		return []string{w.Call + " deleted the group of an object that is not being deleted"}
 	}
+	if w.Shrinks {
+		return shrunk(w, before, after)
+	}
 	if w.Wanted.External {
 		return meddled(w, before, after)
 	}
@@ -31,6 +34,32 @@ func Removal(w Write) []string {
 func meddled(w Write, before, after Group) []string {
 	if after.Size != before.Size && before.Size >= after.Min && before.Size <= after.Max {
 		return []string{fmt.Sprintf("%s changed the size from %d to %d although somebody else sizes the group", w.Call, before.Size, after.Size)}
+	}
+	return nil
+}
+
+// shrunk finds what goes without a cause where whatever goes lowers the size: more than there are too many. Where somebody else
+// sizes the group, what is not a surge of ours stays as he has it.
+func shrunk(w Write, before, after Group) []string {
+	asked := 0
+	for _, m := range gone(w) {
+		if w.Wanted.Condemned[m.ID] {
+			asked++
+		}
+	}
+	if had, has := before.Size-before.Surge, after.Size-after.Surge; w.Wanted.External && (has > had || has < had-asked) {
+		return []string{fmt.Sprintf("%s changed the size from %d to %d (%d and %d of them a surge) although somebody else sizes the group",
+			w.Call, before.Size, after.Size, before.Surge, after.Surge)}
+	}
+	spare, unfounded := max(0, len(before.Counted())-w.wanted(before)), 0
+	why := ""
+	for _, m := range gone(w) {
+		if text := w.unfounded(m, before); text != "" && !m.Failed {
+			unfounded, why = unfounded+1, fmt.Sprintf("%s, and %s", m.ID, text)
+		}
+	}
+	if unfounded > spare {
+		return []string{fmt.Sprintf("%s removed %d instances without a cause, %d are too many: %s", w.Call, unfounded, spare, why)}
 	}
 	return nil
 }

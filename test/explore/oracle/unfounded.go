@@ -10,7 +10,7 @@ import (
 func Unfounded(w Write) []string {
 	before, existed := ours(w.Before, w.Wanted.Owner)
 	after, exists := ours(w.After, w.Wanted.Owner)
-	if !existed || !exists || w.Wanted.Deleting || w.Named == nil || after.Size < before.Size {
+	if !existed || !exists || w.Wanted.Deleting || w.Named == nil || w.Shrinks || after.Size < before.Size {
 		return nil
 	}
 	var wrong []string

@@ -27,6 +27,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
@@ -35,8 +36,11 @@ const tagOwner = "muster.dev/owner"
 
 // account is the simulated cloud, with what watches the wire to it.
 type account struct {
-	world  *World
-	server *simaws.Server
+	world *World
+	// server is the cloud, which is one of the two behind it.
+	server simulator
+	aws    *simaws.Server
+	azure  *simazure.Cloud
 	// byHand are clients of people and other programs.
 	byHand    *autoscaling.Client
 	byHandEC2 *ec2.Client
@@ -60,17 +64,31 @@ type account struct {
 	moved time.Time
 	// rewritten is when somebody did something to versions of our template, which is looked at again within minutes only.
 	rewritten time.Time
-	// notes are what others put onto our node group and that has to stay there.
+	// notes are what others put onto our group and that has to stay there.
 	notes map[string]string
 	// ledger is who serves, contents what each version of a template makes, by "template version".
 	ledger   ledger
 	contents map[string]string
 }
 
+// simulator is a simulated cloud, whichever it is.
+type simulator interface {
+	http.Handler
+	Faults() *sim.Faults
+	Close() error
+}
+
 func newAccount(w *World) *account {
+	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
+	if w.scenario.onAzure() {
+		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload, LiveTags: w.scenario.LiveTags})
+		w.must(err, "make the simulator")
+		a.server, a.azure = made, made
+		return a
+	}
 	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload})
 	w.must(err, "make the simulator")
-	a := &account{world: w, server: server, steps: map[string]Cost{}, lately: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
+	a.server, a.aws = server, server
 	settings := config()
 	a.manager = settings.Credentials
 	if w.options.Credentials != nil {
@@ -102,12 +120,12 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errKilled
 	}
 	w.account.calls++
-	if !isWrite(call.Operation) {
+	if !isWrite(call.Operation) || w.scenario.onAzure() && req.Method == http.MethodGet {
 		reply, err := sim.Transport{Handler: w.account.server}.RoundTrip(req)
 		w.trace.add("call", "%s%s -> %s", l.p.name, call, ending(reply, err))
 		return reply, err
 	}
-	words, named, err := inWords(call.Service, req)
+	words, named, err := w.account.inWords(call.Service, req)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +179,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late(), Lost: lost, Risen: risen,
-		Forces: call.Operation == "UpdateNodegroupVersion" && strings.Contains(words, `"force":true`),
+		Forces: call.Operation == "UpdateNodegroupVersion" && strings.Contains(words, `"force":true`), Shrinks: a.azure != nil,
 	})
 	return reply, err
 }
@@ -178,13 +196,17 @@ var told = []string{
 }
 
 // inWords is what a write asks for, without its secrets, and which instances it names.
-func inWords(service string, req *http.Request) (text string, named []string, err error) {
+func (a *account) inWords(service string, req *http.Request) (text string, named []string, err error) {
 	var body []byte
 	if req.Body != nil {
 		if body, err = io.ReadAll(req.Body); err != nil {
 			return "", nil, fmt.Errorf("read the request: %w", err)
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if a.azure != nil {
+		text, named = a.askedOfAzure(req, body)
+		return text, named, nil
 	}
 	if service == "eks" {
 		if req.Method != http.MethodDelete {
@@ -225,7 +247,8 @@ func members(form url.Values, prefix string) []string {
 	return list
 }
 
-var errorCode = regexp.MustCompile(`<Code>([^<]*)</Code>`)
+// errorCodes are where the services put the word for what is wrong.
+var errorCodes = []*regexp.Regexp{regexp.MustCompile(`<Code>([^<]*)</Code>`), regexp.MustCompile(`^\{"error":\{"code":"([^"]*)"`)}
 
 // ending is how a call ended, in words.
 func ending(reply *http.Response, err error) string {
@@ -238,8 +261,10 @@ func ending(reply *http.Response, err error) string {
 	body, _ := io.ReadAll(reply.Body)
 	reply.Body = io.NopCloser(bytes.NewReader(body))
 	code := cmp.Or(reply.Header.Get("X-Amzn-Errortype"), "?")
-	if found := errorCode.FindSubmatch(body); found != nil {
-		code = string(found[1])
+	for _, form := range errorCodes {
+		if found := form.FindSubmatch(body); found != nil {
+			code = string(found[1])
+		}
 	}
 	return fmt.Sprintf("%d %s", reply.StatusCode, code)
 }
@@ -261,7 +286,10 @@ func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen 
 
 // snapshot is what exists, in the oracles' words.
 func (a *account) snapshot() oracle.Cloud {
-	state := a.server.State(simaws.AccountID, simaws.Region)
+	if a.azure != nil {
+		return a.subscription()
+	}
+	state := a.aws.State(simaws.AccountID, simaws.Region)
 	there, groupOf := newThere(state), map[string]string{}
 	var c oracle.Cloud
 	c.Groups, c.Roles = a.nodegroups(state, there), a.roles(state)
@@ -364,13 +392,13 @@ func (a *account) content(is there, template, number string) string {
 	if text, ok := a.contents[key]; ok {
 		return text
 	}
-	a.contents[key] = a.server.Content(template, number)
+	a.contents[key] = a.aws.Content(template, number)
 	return a.contents[key]
 }
 
 // find is the group of that name as it is, nil when there is none.
 func (a *account) find(name string) *simaws.Group {
-	groups := a.server.State(simaws.AccountID, simaws.Region).Groups
+	groups := a.aws.State(simaws.AccountID, simaws.Region).Groups
 	if at := slices.IndexFunc(groups, func(g simaws.Group) bool { return g.Name == name && !g.Deleting }); at >= 0 {
 		return &groups[at]
 	}

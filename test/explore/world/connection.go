@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/memapi"
 )
@@ -84,8 +85,10 @@ func (p *process) concerns(e memapi.Event) (core, infra bool) {
 		return asked(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), asked(e)
 	case *unstructured.Unstructured: // what says where the cluster is
 		return false, true
-	case *awsv1.AWSMachinePool, *awsv1.AWSManagedMachinePool:
+	case *awsv1.AWSMachinePool, *awsv1.AWSManagedMachinePool, *azurev1.AzureMachinePool:
 		return true, asked(e)
+	case *clusterv1.Machine, *azurev1.AzureMachinePoolMachine:
+		return true, asked(e) // the core controller cares for what they say too
 	case *corev1.Node:
 		matters := p.matters(e, o)
 		return matters, matters

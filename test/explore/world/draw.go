@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/sim"
 )
 
@@ -18,8 +19,13 @@ const (
 func Draw(seed uint64) Scenario {
 	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}, happenings: happenings, actions: actions}
 	s := &d.s
-	if seed%managedShare == 0 {
+	switch kindsDrawn[seed%uint64(len(kindsDrawn))] {
+	case 'M':
 		s.Managed, d.happenings, d.actions = true, managedHappenings, managedActions
+	case 'U':
+		s.Mode, d.happenings, d.actions = azurev1.UniformOrchestrationMode, azureHappenings, azureActions
+	case 'F':
+		s.Mode, d.happenings, d.actions = azurev1.FlexibleOrchestrationMode, azureHappenings, azureActions
 	}
 	d.within = time.Duration([]int{2, 3, 5, 10}[d.IntN(4)]) * time.Minute
 	s.Ends = d.within + after
@@ -40,6 +46,8 @@ func Draw(seed uint64) Scenario {
 	}
 	if s.Managed {
 		s.Refresh, s.SkipModel, s.Bare, s.Roles = Plain, false, d.IntN(3) == 0, d.IntN(2) == 0
+	} else if s.onAzure() {
+		d.scaleSet()
 	} else if d.IntN(5) == 0 {
 		s.add(Event{What: HandForeign, N: d.IntN(3)})
 		s.add(Event{What: HandDropForeign, At: time.Minute + d.moment()})
@@ -57,7 +65,9 @@ func Draw(seed uint64) Scenario {
 		s.add(Event{What: Delete, At: []time.Duration{d.moment(), d.moment(), s.Ends}[d.IntN(3)]})
 	}
 	d.Rand = rand.New(rand.NewPCG(seed, 0x76657273)) // what is drawn here leaves what was drawn before as it was
-	d.versions()
+	if !s.onAzure() {
+		d.versions()
+	}
 	s.sort()
 	return *s
 }
@@ -144,8 +154,9 @@ var happenings = []What{
 	Restart, Crash, Crash, Crash, Away, Block, Unready, Nudge, Nudge, Lag, Lag, Deaf, Rival, Meet, Meet, Pause,
 }
 
-// managedShare of the scenarios, the drawn ones, are about managed node groups.
-const managedShare = 4
+// kindsDrawn are the kinds of pools that scenarios are about, one after the other: groups of our own, managed node groups, scale sets
+// in Uniform and in Flexible mode.
+const kindsDrawn = "MGUFMGUFMGUFMGUFGGGG"
 
 // managedHappenings are those of managed node groups.
 var managedHappenings = []What{
@@ -177,7 +188,7 @@ func (d *drawing) follow(e Event) {
 		return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, d.within+time.Minute)
 	}
 	switch e.What {
-	case HandBreak, HandFailEnding:
+	case HandBreak, HandFailEnding, HandQuota:
 		d.s.add(Event{What: HandHeal, At: later(10, 300)})
 	case HandDisown:
 		d.s.add(Event{What: HandOwn, At: later(10, 300)})
@@ -219,9 +230,9 @@ func (d *drawing) cloudFault() {
 	case 0, 1:
 		f.Kind = sim.Throttle
 	case 2, 3:
-		f.Kind, f.Code = sim.ErrorBefore, refusals[d.IntN(len(refusals))]
+		f.Kind, f.Code = sim.ErrorBefore, d.refusals()[d.IntN(len(d.refusals()))]
 		if f.Code != "" {
-			f.Message, f.Status = "played by the explorer", 400
+			f.Message, f.Status = "played by the explorer", d.status(f.Code)
 		}
 	case 4:
 		f.Kind = sim.ErrorAfter
@@ -230,10 +241,10 @@ func (d *drawing) cloudFault() {
 	case 6:
 		f.Kind = sim.DropAfter
 	case 7:
-		f.Kind, f.Action = sim.Delay, "Describe*"
+		f.Kind, f.Action = sim.Delay, d.reads()
 		f.Delay = sim.Duration(time.Duration(100+d.IntN(15000)) * time.Millisecond)
 	case 8:
-		f.Kind, f.Action = sim.Stale, "Describe*"
+		f.Kind, f.Action = sim.Stale, d.reads()
 		f.Delay = sim.Duration(time.Duration(d.IntN(int(unseen/time.Millisecond)-1000)) * time.Millisecond)
 	default:
 		d.machineFault(&f)
@@ -252,7 +263,11 @@ func (d *drawing) machineFault(f *sim.Fault) {
 	f.Kind, f.Action = []sim.Kind{sim.NoCapacity, sim.NoCapacity, sim.Dies, sim.Impaired}[d.IntN(4)], ""
 	f.Delay, f.Limit = sim.Duration(time.Duration(5+d.IntN(300))*time.Second), d.IntN(4)
 	if d.IntN(2) == 0 {
-		f.Zone = "eu-west-1" + string("abc"[d.IntN(3)])
+		at := d.IntN(3)
+		f.Zone = "eu-west-1" + string("abc"[at])
+		if d.s.onAzure() {
+			f.Zone = string("123"[at])
+		}
 	}
 }
 

@@ -52,6 +52,9 @@ func edits() map[What]func(*World, Event) {
 				if t := o.template(); t != nil && t.Existing == nil {
 					t.InstanceType = badType
 				}
+				if o.azure != nil {
+					o.azure.Spec.Template.VMSize = badSize
+				}
 			})
 		},
 		Back:        func(w *World, _ Event) { w.back() },
@@ -64,8 +67,10 @@ func edits() map[What]func(*World, Event) {
 		Nudge: func(w *World, e Event) {
 			w.editInfra(func(o *infra) { annotate(o, "nudge", time.Now().String()) })
 		},
-		Mark:   func(w *World, e Event) { w.workload.mark(e.N) },
-		Delete: func(w *World, _ Event) { w.deletePool() },
+		Mark:             func(w *World, e Event) { w.workload.mark(e.N) },
+		DropMachine:      (*World).dropMachine,
+		DropInfraMachine: (*World).dropMachine,
+		Delete:           func(w *World, _ Event) { w.deletePool() },
 	}
 }
 
@@ -201,6 +206,10 @@ func (w *World) deletePool() {
 
 // template changes what machines are launched as.
 func template(o *infra, n int) {
+	if o.azure != nil {
+		azureEdit(&o.azure.Spec.Template, n)
+		return
+	}
 	t := o.template()
 	if t == nil {
 		return // the cloud says what machines are
@@ -225,6 +234,10 @@ func (w *World) editGroup(e Event) {
 	w.editInfra(func(o *infra) {
 		if o.managed != nil {
 			managedEdit(&o.managed.Spec, e.N, e.M)
+			return
+		}
+		if o.azure != nil {
+			setEdit(&o.azure.Spec, e.N, e.M)
 			return
 		}
 		group(&o.group.Spec, e.N, e.M)

@@ -40,6 +40,9 @@ func (w *World) byHand(e Event) error {
 	if w.scenario.Managed {
 		return w.toManaged(e)
 	}
+	if w.scenario.onAzure() {
+		return w.toScaleSet(e)
+	}
 	name := w.owner().ResourceName()
 	if g := w.account.find(name); g != nil && g.Tags[tagOwner] == w.owner().ID {
 		return w.toGroup(g, e)
@@ -63,7 +66,7 @@ func (w *World) toGroup(g *simaws.Group, e Event) error {
 		}
 		return nil
 	case HandDropTemplate:
-		return w.account.server.DropTemplate(g.Name)
+		return w.account.aws.DropTemplate(g.Name)
 	case HandDropVersion, HandDefault:
 		w.account.rewritten = time.Now()
 		return w.toVersion(e)
@@ -105,9 +108,9 @@ func (w *World) strikeDown(g *simaws.Group, e Event) error {
 	id := living[e.N%len(living)]
 	switch e.What {
 	case HandFail:
-		return w.account.server.Fail(id)
+		return w.account.aws.Fail(id)
 	case HandInterrupt:
-		return w.account.server.Interrupt(id)
+		return w.account.aws.Interrupt(id)
 	case HandUnhealthy:
 		return w.account.hand(func(ctx context.Context) error {
 			_, err := w.account.byHand.SetInstanceHealth(ctx, &autoscaling.SetInstanceHealthInput{
@@ -116,7 +119,7 @@ func (w *World) strikeDown(g *simaws.Group, e Event) error {
 			return err
 		})
 	}
-	return w.account.server.Terminate(id)
+	return w.account.aws.Terminate(id)
 }
 
 // sized sets the group's size within its bounds, as the autoscaler and people do.
@@ -179,6 +182,10 @@ func (w *World) own() {
 		w.ownManaged()
 		return
 	}
+	if w.scenario.onAzure() {
+		w.ownScaleSet()
+		return
+	}
 	if g := w.account.find(name); g != nil && g.Tags[tagOwner] == thief {
 		_ = w.account.hand(func(ctx context.Context) error { return w.meddle(ctx, name, Event{What: HandOwn}) })
 		w.account.owned = time.Now()
@@ -190,6 +197,10 @@ const theirTemplate, theirGroup = "by-hand", "by-hand"
 
 // foreign makes a template and a group of somebody else: beside ours, under our name before we have one, or both.
 func (w *World) foreign(n int) {
+	if w.scenario.onAzure() {
+		w.foreignScaleSets(n)
+		return
+	}
 	names := [][]string{{theirGroup}, {w.owner().ResourceName()}, {theirGroup, w.owner().ResourceName()}}[n]
 	err := w.account.hand(func(ctx context.Context) error {
 		_, err := w.account.byHandEC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
@@ -238,6 +249,10 @@ func (w *World) image() string {
 
 // dropForeign takes away the group of somebody else that has our name.
 func (w *World) dropForeign() {
+	if w.scenario.onAzure() {
+		w.dropForeignScaleSet()
+		return
+	}
 	name := w.owner().ResourceName()
 	if g := w.account.find(name); g == nil || g.Tags[tagOwner] == w.owner().ID {
 		return

@@ -58,6 +58,9 @@ func (s Scenario) version() string {
 	if s.Managed {
 		return "v" + minor(firstMinor) + ".0"
 	}
+	if s.onAzure() {
+		return azureVersion
+	}
 	return kubernetesVersion
 }
 

@@ -25,14 +25,17 @@ func (a *account) putCluster() {
 	for _, s := range simaws.DefaultAccount().Network.Subnets {
 		subnets = append(subnets, s.ID)
 	}
-	a.world.must(a.server.PutCluster(simaws.AccountID, simaws.EKSCluster{
+	a.world.must(a.aws.PutCluster(simaws.AccountID, simaws.EKSCluster{
 		Name: eksCluster, Version: minor(a.world.minor), Endpoint: "https://eks.example", CA: []byte("CA"), Token: a.world.workload.last(), Subnets: subnets,
 	}), "make the EKS cluster known")
 }
 
 // nodegroup is the one that has our name, nil when there is none.
 func (a *account) nodegroup() *nodegroup {
-	list := a.server.State(simaws.AccountID, simaws.Region).Nodegroups
+	if a.aws == nil {
+		return nil
+	}
+	list := a.aws.State(simaws.AccountID, simaws.Region).Nodegroups
 	if at := slices.IndexFunc(list, func(n nodegroup) bool { return n.Name == a.world.owner().ResourceName() }); at >= 0 {
 		return &list[at]
 	}
@@ -53,6 +56,9 @@ func (a *account) behind(n *nodegroup) *simaws.Group { return a.find(n.Group) }
 
 // kept is the group that keeps the pool's machines, nil when there is none.
 func (a *account) kept() *simaws.Group {
+	if a.azure != nil {
+		return nil
+	}
 	if !a.world.scenario.Managed {
 		return a.find(a.world.owner().ResourceName())
 	}
@@ -67,13 +73,13 @@ func (a *account) upset(n *nodegroup, e Event) error {
 	switch e.What {
 	case HandBreak:
 		code := []string{"AsgInstanceLaunchFailures", "Ec2SubnetInvalidConfiguration", "InsufficientFreeAddresses"}[e.N%3]
-		return a.server.SetIssue(eksCluster, n.Name, code, "played by the explorer")
+		return a.aws.SetIssue(eksCluster, n.Name, code, "played by the explorer")
 	case HandHeal:
-		return a.server.ClearIssues(eksCluster, n.Name)
+		return a.aws.ClearIssues(eksCluster, n.Name)
 	case HandFailEnding:
-		return a.server.StickDeletion(eksCluster, n.Name, "Ec2SecurityGroupDeletionFailure")
+		return a.aws.StickDeletion(eksCluster, n.Name, "Ec2SecurityGroupDeletionFailure")
 	}
-	return a.server.FailUpdate(eksCluster, n.Name)
+	return a.aws.FailUpdate(eksCluster, n.Name)
 }
 
 // nodegroups are those of a state as groups, with the members of what is behind them.

@@ -43,7 +43,7 @@ func (w *World) toManaged(e Event) error {
 		}
 		return nil
 	case HandDropTemplate:
-		return w.account.server.DropTemplate(w.owner().ResourceName())
+		return w.account.aws.DropTemplate(w.owner().ResourceName())
 	case HandDropVersion, HandDefault:
 		w.account.rewritten = time.Now()
 		return w.toVersion(e)
@@ -69,9 +69,9 @@ func (w *World) ownManaged() {
 func (w *World) appease() {
 	n := w.account.nodegroup()
 	if n != nil {
-		w.must(w.account.server.ClearIssues(n.Cluster, n.Name), "heal the node group")
+		w.must(w.account.aws.ClearIssues(n.Cluster, n.Name), "heal the node group")
 	}
-	for _, r := range w.account.server.State(simaws.AccountID, simaws.Region).Roles {
+	for _, r := range w.account.aws.State(simaws.AccountID, simaws.Region).Roles {
 		if slices.Contains(r.Attached, theirPolicy) {
 			_ = w.account.hand(func(ctx context.Context) error {
 				_, err := w.account.byHandIAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &r.Name, PolicyArn: awssdk.String(theirPolicy)})

@@ -16,10 +16,13 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// busy says that EKS is at work on the node group, for as long as that may take.
+// busy says that the cloud is at work on the group by itself, for as long as that may take.
 func (w *World) busy() bool {
-	if !w.scenario.Managed || time.Since(w.trace.began) > w.scenario.Ends+restMost {
+	if time.Since(w.trace.began) > w.scenario.Ends+restMost {
 		return false
+	}
+	if s := w.account.scaleSet(); s != nil {
+		return s.Busy
 	}
 	n := w.account.nodegroup()
 	return n != nil && (n.Updating != "" || strings.HasSuffix(n.Status, "ING"))

@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -17,9 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/kube/nodes"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/memapi"
@@ -40,16 +43,21 @@ var (
 )
 
 var schemes = []func(*runtime.Scheme) error{
-	clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, apiextensionsv1.AddToScheme,
+	clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, azurev1.AddToScheme, apiextensionsv1.AddToScheme,
 }
 
 func statusKinds() []client.Object {
-	return []client.Object{&awsv1.AWSMachinePool{}, &awsv1.AWSManagedMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}
+	return []client.Object{
+		&azurev1.AzureMachinePool{}, &azurev1.AzureMachinePoolMachine{}, &awsv1.AWSMachinePool{}, &awsv1.AWSManagedMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{},
+	}
 }
 
 func managementIndexes() []memapi.Index {
 	list := []memapi.Index{{Object: &clusterv1.MachinePool{}, Field: nodes.PoolField, Values: nodes.PoolKeys}}
-	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{}), infrapool.OwnerIDIndex(&awsv1.AWSManagedMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
+	owners := []infrapool.Index{
+		infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{}), infrapool.OwnerIDIndex(&awsv1.AWSManagedMachinePool{}), infrapool.OwnerIDIndex(&azurev1.AzureMachinePool{}),
+	}
+	for _, i := range slices.Concat(infrapool.Indexes(), owners, infrapool.MachineIndexes(awspool.Adapter{}), infrapool.MachineIndexes(azurepool.Adapter{})) {
 		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.Values})
 	}
 	return list
@@ -60,9 +68,14 @@ func (w *World) furnish() {
 	ctx := w.t.Context()
 	for _, kind := range []string{
 		"awsclusters.infrastructure", "awsmachinepools.infrastructure", "awsmanagedmachinepools.infrastructure", "awsmanagedcontrolplanes.controlplane",
+		"azureclusters.infrastructure", "azuremachinepools.infrastructure", "azuremachinepoolmachines.infrastructure",
 	} {
+		version := "v1beta2"
+		if strings.HasPrefix(kind, "azure") {
+			version = "v1beta1"
+		}
 		w.must(w.user.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
-			Name: kind + ".cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1beta2"},
+			Name: kind + ".cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": version},
 		}}), "make the definition of %s", kind)
 	}
 	cluster := w.cluster()
@@ -95,6 +108,9 @@ func (w *World) cluster() *clusterv1.Cluster {
 		infrastructure, at = "AWSManagedCluster", w.controlPlane()
 		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: at.GetKind(), Name: clusterName}
 	}
+	if w.scenario.onAzure() {
+		infrastructure, at = "AzureCluster", azurePlace()
+	}
 	c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: infrastructure, Name: clusterName}
 	w.must(w.user.Create(w.t.Context(), at), "make the %s", at.GetKind())
 	return c
@@ -119,6 +135,9 @@ func place() *unstructured.Unstructured {
 func (w *World) infra() client.Object {
 	if w.scenario.Managed {
 		return w.managedPool()
+	}
+	if w.scenario.onAzure() {
+		return w.azurePool()
 	}
 	return &awsv1.AWSMachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: infraKey.Namespace, Name: infraKey.Name},
@@ -156,6 +175,9 @@ func (w *World) pool() *clusterv1.MachinePool {
 	}
 	if s.DrainTimeout > 0 {
 		mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To(int32(s.DrainTimeout / time.Second))
+	}
+	if s.Zones {
+		mp.Spec.FailureDomains = []string{"1", "2", "3"}
 	}
 	if s.External {
 		mp.Annotations[clusterv1.ReplicasManagedByAnnotation] = "cluster-autoscaler"

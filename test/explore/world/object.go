@@ -5,20 +5,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// infra is a pool's infrastructure object, of one of the kinds: the other is nil.
+// infra is a pool's infrastructure object, of one of the kinds: the others are nil.
 type infra struct {
 	client.Object
 	// group is it as an AWSMachinePool, managed as an AWSManagedMachinePool.
 	group   *awsv1.AWSMachinePool
 	managed *awsv1.AWSManagedMachinePool
+	// azure is it as an AzureMachinePool.
+	azure *azurev1.AzureMachinePool
 }
 
 // newInfra is an object of the scenario's kind with nothing in it.
 func (s Scenario) newInfra() *infra {
+	if s.onAzure() {
+		o := &azurev1.AzureMachinePool{}
+		return &infra{Object: o, azure: o}
+	}
 	if s.Managed {
 		o := &awsv1.AWSManagedMachinePool{}
 		return &infra{Object: o, managed: o}
@@ -29,6 +36,9 @@ func (s Scenario) newInfra() *infra {
 
 // kind is the name of the object's kind.
 func (s Scenario) kind() string {
+	if s.onAzure() {
+		return azurev1.AzureMachinePoolKind
+	}
 	if s.Managed {
 		return awsv1.AWSManagedMachinePoolKind
 	}
@@ -37,6 +47,9 @@ func (s Scenario) kind() string {
 
 // template is what machines are launched as; nil where the cloud itself says.
 func (o *infra) template() *awsv1.AWSLaunchTemplate {
+	if o.azure != nil {
+		return nil
+	}
 	if o.managed != nil {
 		return o.managed.Spec.AWSLaunchTemplate
 	}
@@ -56,6 +69,9 @@ func (o *infra) keep() int { return o.template().Keep() }
 
 // bounds are those of the number of machines. A bound that nobody sets is as far as the replicas go.
 func (o *infra) bounds() (least, most int32) {
+	if o.azure != nil {
+		return 0, plenty
+	}
 	if o.managed == nil {
 		return o.group.Spec.MinSize, o.group.Spec.MaxSize
 	}
@@ -65,6 +81,9 @@ func (o *infra) bounds() (least, most int32) {
 
 // bound sets the bounds.
 func (o *infra) bound(least, most int32) {
+	if o.azure != nil {
+		return // scale sets have none
+	}
 	if o.managed == nil {
 		o.group.Spec.MinSize, o.group.Spec.MaxSize = least, most
 		return
@@ -74,6 +93,9 @@ func (o *infra) bound(least, most int32) {
 
 // status is what every kind's status tells.
 func (o *infra) status() *common.Status {
+	if o.azure != nil {
+		return &o.azure.Status.Status
+	}
 	if o.managed != nil {
 		return &o.managed.Status.Status
 	}
@@ -82,6 +104,9 @@ func (o *infra) status() *common.Status {
 
 // strategy is how machines are replaced by our hand; nil where the cloud replaces them.
 func (o *infra) strategy() *common.Strategy {
+	if o.azure != nil {
+		return &o.azure.Spec.Strategy
+	}
 	if o.managed != nil {
 		return nil
 	}
@@ -90,7 +115,7 @@ func (o *infra) strategy() *common.Strategy {
 
 // rolls says that machines of another template than the wanted one are to be replaced, as far as the object says.
 func (o *infra) rolls() bool {
-	if o.managed != nil {
+	if o.managed != nil || o.azure != nil {
 		return true
 	}
 	p := o.group.Spec.RefreshPreferences

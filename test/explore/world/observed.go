@@ -23,6 +23,9 @@ func (w *World) is() map[string]string {
 	if w.scenario.Managed {
 		return w.isManaged()
 	}
+	if w.scenario.onAzure() {
+		return w.isAzure()
+	}
 	ctx, name := context.Background(), w.owner().ResourceName()
 	is := map[string]string{"group": "0"}
 	found, err := w.account.byHand.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
@@ -86,7 +89,7 @@ func (w *World) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is 
 		from = g.MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification
 	}
 	templates := 0
-	for _, t := range w.account.server.State(simaws.AccountID, simaws.Region).Templates {
+	for _, t := range w.account.aws.State(simaws.AccountID, simaws.Region).Templates {
 		if t.Tags[tagOwner] == w.owner().ID {
 			templates++
 		}

@@ -78,8 +78,9 @@ func (w *World) newProcess() *process {
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
-	infra := w.reconciler(line{p}, infrapool.Options{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel})
-	core := &machinepool.Reconciler{Client: local, ClusterCache: remote, Recorder: p, Now: time.Now}
+	live := w.mgmt.NewCache(machineKinds()...).Client(p.gate(false))
+	infra := w.reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel})
+	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	p.controllers = []*controller{
 		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
 		{name: strings.ToLower(w.scenario.kind()), request: ctrl.Request{NamespacedName: infraKey}, reconcile: infra, ready: true},

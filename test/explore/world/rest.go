@@ -43,6 +43,9 @@ func (w *World) peace() {
 	if w.scenario.Managed {
 		w.appease()
 	}
+	if w.scenario.onAzure() {
+		w.must(w.account.azure.ClearQuotas(), "take the quotas away")
+	}
 	if w.bootstrap() == nil {
 		w.rotate()
 	}
@@ -52,6 +55,9 @@ func (w *World) peace() {
 	w.editInfra(func(o *infra) {
 		if t := o.template(); t != nil && t.InstanceType == badType {
 			o.setTemplate(w.launchTemplate())
+		}
+		if o.azure != nil && o.azure.Spec.Template.VMSize == badSize {
+			o.azure.Spec.Template = w.azureTemplate()
 		}
 	})
 	w.within()
@@ -80,9 +86,14 @@ func (w *World) rest() {
 
 // unjoined says that a machine is still to join.
 func (w *World) unjoined() bool {
-	g := w.account.kept()
+	members := 0
+	if g := w.account.kept(); g != nil {
+		members = len(g.Members)
+	} else if s := w.account.scaleSet(); s != nil {
+		members = len(s.Machines)
+	}
 	joined, _ := w.workload.counts()
-	return g != nil && joined < len(g.Members) && time.Since(w.trace.began) < w.scenario.Ends+restMost/2
+	return joined < members && time.Since(w.trace.began) < w.scenario.Ends+restMost/2
 }
 
 // unrolled says that a machine is still to be replaced.
@@ -139,6 +150,9 @@ func (w *World) want() map[string]string {
 	}
 	if w.scenario.Managed {
 		return w.wantManaged(mp, o)
+	}
+	if w.scenario.onAzure() {
+		return w.wantAzure(mp, o)
 	}
 	s := &o.group.Spec
 	sum := sha256.Sum256(w.bootstrap())
@@ -254,7 +268,7 @@ func (p *process) knows() oracle.Wanted {
 		}
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)
-		wanted.Deleting = !o.GetDeletionTimestamp().IsZero()
+		wanted.Deleting = !o.GetDeletionTimestamp().IsZero() || mp != nil && o.azure != nil && !mp.DeletionTimestamp.IsZero()
 		if id := o.GetAnnotations()[infrapool.OwnerIDAnnotation]; id != "" {
 			wanted.Owner = id
 		}
@@ -265,6 +279,7 @@ func (p *process) knows() oracle.Wanted {
 		wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
 		wanted.DrainTimeout = time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
 	}
+	wanted.Condemned = p.world.allCondemned()
 	p.asks(mp, o, &wanted)
 	return wanted
 }

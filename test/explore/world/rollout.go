@@ -84,6 +84,10 @@ func (w *World) editStrategy(e Event) {
 			o.managed.Spec.UpdateConfig = some[e.N%len(some)].updates()
 			return
 		}
+		if o.azure != nil {
+			o.azure.Spec.Strategy = some[e.N%len(some)].azure()
+			return
+		}
 		spec := &o.group.Spec
 		if spec.Strategy = some[e.N%len(some)].spec(); spec.Strategy != nil && w.scenario.Refresh == Disabled {
 			spec.RefreshPreferences = nil // both together are refused
@@ -93,7 +97,12 @@ func (w *World) editStrategy(e Event) {
 
 // back takes the launch template back to what the pool began with.
 func (w *World) back() {
-	w.editInfra(func(o *infra) { o.setTemplate(w.launchTemplate()) })
+	w.editInfra(func(o *infra) {
+		o.setTemplate(w.launchTemplate())
+		if o.azure != nil {
+			o.azure.Spec.Template = w.azureTemplate()
+		}
+	})
 }
 
 // restartNow asks for a replacement of all machines, with another reason than before.

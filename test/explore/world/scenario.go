@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/sim"
 )
 
@@ -16,6 +17,11 @@ type Scenario struct {
 	Seed uint64
 	// Managed pools are AWSManagedMachinePools, others AWSMachinePools.
 	Managed bool
+	// Mode is the orchestration mode of an AzureMachinePool's scale set, empty on AWS. Zones spreads it over zones; LiveTags shows its
+	// machines with its own tags of now; Evicts is what becomes of a spot machine that is taken back.
+	Mode            azurev1.OrchestrationModeType
+	Zones, LiveTags bool
+	Evicts          azurev1.SpotEvictionPolicy
 	// Bare managed pools have no launch template.
 	Bare bool
 	// Roles lets the controller make the role of nodes; otherwise somebody has made one.
@@ -41,6 +47,9 @@ type Scenario struct {
 	// Ends is when the last edit, fault or change by hand is over.
 	Ends time.Duration
 }
+
+// onAzure says that the pool is an AzureMachinePool.
+func (s Scenario) onAzure() bool { return s.Mode != "" }
 
 // Refresh are some preferences of a group's own refresh.
 type Refresh int
@@ -100,6 +109,9 @@ const (
 	GoOn        What = "go on with rollout"
 	RestartNow  What = "restart now"
 	RestartOver What = "restart over"
+	// DropMachine deletes a Machine of the pool, DropInfraMachine the object of the infrastructure that it stands on.
+	DropMachine      What = "delete a Machine"
+	DropInfraMachine What = "delete an infrastructure machine"
 	// Autoscaler sets the group's size in the cloud, where somebody else sizes it.
 	Autoscaler What = "autoscaler"
 )
@@ -120,13 +132,18 @@ const (
 	HandDefault     What = "hand sets the default version"
 	// What is done to node groups alone: HandLabels changes labels, HandRole the role's policies; HandBreak has EKS find the group's
 	// health wanting, HandHeal takes that back; HandFail... let the next update, creation or deletion of a group fail.
-	HandLabels      What = "hand changes labels"
-	HandRole        What = "hand changes the role"
-	HandBreak       What = "hand breaks the health"
-	HandHeal        What = "hand heals"
-	HandFailUpdate  What = "the next update fails"
-	HandFailMaking  What = "the next creation fails"
-	HandFailEnding  What = "the next deletion fails"
+	HandLabels     What = "hand changes labels"
+	HandRole       What = "hand changes the role"
+	HandBreak      What = "hand breaks the health"
+	HandHeal       What = "hand heals"
+	HandFailUpdate What = "the next update fails"
+	HandFailMaking What = "the next creation fails"
+	HandFailEnding What = "the next deletion fails"
+	// What is done to scale sets alone: HandExpose takes a machine's protection away, HandTagMachine changes a machine's tags,
+	// HandQuota leaves room for few machines.
+	HandExpose      What = "hand takes protection away"
+	HandTagMachine  What = "hand retags a machine"
+	HandQuota       What = "hand sets a quota"
 	HandForeign     What = "hand makes foreign"
 	HandDropForeign What = "hand deletes foreign"
 	// HandInterrupt gives a spot machine notice; HandUnhealthy marks one as unhealthy; HandRefresh begins the group's own

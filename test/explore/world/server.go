@@ -83,8 +83,12 @@ func (p *process) gate(workload bool) memapi.Gate {
 				p.world.blameAll("living node", oracle.LivingNode(op.Key.Name, p.world.workload.machineOf(op.Key.Name), p.world.account.snapshot()))
 			}
 			begins := p.drains(workload, op)
+			p.condemns(workload, op)
 			err := p.world.meet(workload, op, do)
 			begins()
+			if !workload && op.Verb == "create" && op.Kind == "Machine" {
+				p.world.keeper.greet(op.Key)
+			}
 			p.world.trace.add("api", "%s%s -> %s", p.name, text, answer(err))
 			return err
 		})

@@ -167,7 +167,7 @@ func (l *workload) boot(on sim.Machine) {
 
 // join makes the machine a node, if it still runs and its token is good.
 func (l *workload) join(m *machine) {
-	if !m.off.IsZero() || m.Type == badType || !l.good(m.token) {
+	if !m.off.IsZero() || m.Type == badType || m.Type == badSize || !l.good(m.token) {
 		l.world.trace.add("node", "%s does not join", m.ID)
 		return
 	}
@@ -182,7 +182,13 @@ func (l *workload) join(m *machine) {
 			node.Spec.Taints = append(node.Spec.Taints, taint(t))
 		}
 	}
-	l.world.must(l.user.Create(l.world.t.Context(), node), "make the node of %s", m.ID)
+	if is := l.node(m); is != nil {
+		// One of the same name went before it, and its node is still there.
+		node.ResourceVersion, node.UID = is.ResourceVersion, is.UID
+		l.world.must(l.user.Update(l.world.t.Context(), node), "make the node of %s anew", m.ID)
+	} else {
+		l.world.must(l.user.Create(l.world.t.Context(), node), "make the node of %s", m.ID)
+	}
 	l.world.trace.add("node", "%s joins as %s", m.ID, m.Hostname)
 	s := l.world.scenario
 	for range s.Pods {
@@ -214,8 +220,22 @@ func (l *workload) end(id string) {
 	if !m.joined {
 		return
 	}
-	l.world.at(m.off.Add(nodeUnknown), func() { l.ready(m, corev1.ConditionUnknown) })
+	l.world.at(m.off.Add(nodeUnknown), func() {
+		if !l.succeeded(m) {
+			l.ready(m, corev1.ConditionUnknown)
+		}
+	})
 	l.world.at(m.off.Add(nodeStays), func() { l.remove(m) })
+}
+
+// succeeded says that another machine of the same name has taken over the machine's node.
+func (l *workload) succeeded(m *machine) bool {
+	for _, other := range l.by {
+		if other != m && other.Hostname == m.Hostname && other.joined && other.off.IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 // node is the machine's node as it is, nil when there is none.
@@ -236,6 +256,9 @@ func (l *workload) ready(m *machine, is corev1.ConditionStatus) {
 
 // remove takes away a node and what ran there.
 func (l *workload) remove(m *machine) {
+	if l.succeeded(m) {
+		return
+	}
 	if node := l.node(m); node != nil {
 		l.world.must(l.user.Delete(l.world.t.Context(), node), "delete node %s", node.Name)
 	}
@@ -308,7 +331,7 @@ func (l *workload) truth() map[string]oracle.Node {
 	l.arrive()
 	all := map[string]oracle.Node{}
 	for id, m := range l.by {
-		n := oracle.Node{Joined: m.joined && m.off.IsZero(), Marked: m.marked}
+		n := oracle.Node{Joined: m.joined && m.off.IsZero(), Marked: m.marked, Released: l.world.keeper.unjoined[m.ProviderID]}
 		if !n.Joined {
 			all[id] = n
 			continue
@@ -317,6 +340,9 @@ func (l *workload) truth() map[string]oracle.Node {
 			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
 			n.Pods = len(l.podsOn(m.Hostname))
 			if at, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation]); err == nil && node.Spec.Unschedulable {
+				n.DrainStarted = at
+			}
+			if at := l.world.keeper.drains[node.Name]; !at.IsZero() {
 				n.DrainStarted = at
 			}
 		}

@@ -119,8 +119,11 @@ type World struct {
 	// planned is what was foreseen, watched what was seen since.
 	planned plan.Course
 	watched *watched
-	gone    bool
-	wrong   []Violation
+	// keeper looks after Machines, condemned are the instances whose deletion was asked for by name.
+	keeper    keeper
+	condemned map[string]bool
+	gone      bool
+	wrong     []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
 }
@@ -132,7 +135,8 @@ type appointment struct {
 }
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
-	w := &World{t: t, scenario: s, options: o, minor: firstMinor, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1)}
+	w := &World{t: t, scenario: s, options: o, minor: firstMinor, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
+	w.keeper = keeper{world: w, drains: map[string]time.Time{}, unjoined: map[string]bool{}}
 	types, err := scheme()
 	w.must(err, "make the scheme")
 	w.workload = newWorkload(w, types)
@@ -187,6 +191,7 @@ const loop = 500
 func (w *World) until(end time.Time) {
 	for !w.gone {
 		w.workload.arrive()
+		w.keeper.wake()
 		now := time.Now()
 		if do := w.dueBy(now); do != nil {
 			do()

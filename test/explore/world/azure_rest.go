@@ -1,0 +1,109 @@
+package world
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+// wantAzure is what the objects of a pool on Azure ask for.
+func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string {
+	s := &o.azure.Spec
+	want := map[string]string{
+		"group": "1", "state": "Succeeded", "owner": w.owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": clusterName,
+		"type": s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s), "token": "good",
+		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running", "behind": "0", "exposed": "0",
+	}
+	if w.external() || w.scenario.Has(HandExpose) && w.scenario.Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
+		delete(want, "exposed") // whoever sizes the scale set could not make it smaller
+	}
+	if w.scenario.SkipModel {
+		for _, what := range []string{"behind"} {
+			delete(want, what)
+		}
+	}
+	for what, by := range w.account.notes {
+		want[what] = by
+	}
+	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines"} {
+		want[name] = size
+	}
+	return want
+}
+
+func extensions(s *azurev1.AzureMachinePoolSpec) string {
+	var list []string
+	for _, e := range s.Template.VMExtensions {
+		list = append(list, e.Name+"="+e.Settings["key"])
+	}
+	return strings.Join(list, ",")
+}
+
+// Parts of what a scale set is made of.
+var (
+	cachingIn   = regexp.MustCompile(`"osDisk":\{[^}]*"caching":"([A-Za-z]*)"`)
+	extensionIn = regexp.MustCompile(`"name":"(watch)"`)
+	settingIn   = regexp.MustCompile(`"key":"([a-z]*)"`)
+)
+
+func first(form *regexp.Regexp, text string) string {
+	if found := form.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// isAzure says what there is of a pool on Azure.
+func (w *World) isAzure() map[string]string {
+	is := map[string]string{"group": "0"}
+	s := w.account.scaleSet()
+	if s == nil {
+		return is
+	}
+	is["group"], is["state"], is["size"], is["type"] = "1", s.State, strconv.Itoa(s.Capacity), s.Size
+	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = s.Tags[tagOwnerAzure], s.Tags["team"], s.Tags["stage"], s.Tags["muster.dev_cluster"], s.Tags[theirs]
+	is["caching"] = first(cachingIn, s.Content)
+	if name := first(extensionIn, s.Extensions); name != "" {
+		is["extensions"] = name + "=" + first(settingIn, s.Extensions)
+	}
+	is["token"] = "bad"
+	if token := tokenIn.FindSubmatch(s.CustomData); token != nil && w.workload.good(string(token[1])) {
+		is["token"] = "good"
+	}
+	w.areMachines(s, is)
+	stale, old := w.left()
+	joined, cordoned := w.workload.counts()
+	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
+	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
+	w.told(is)
+	return is
+}
+
+// areMachines says how the scale set's machines are.
+func (w *World) areMachines(s *simazure.Set, is map[string]string) {
+	inService, behind, exposed := 0, 0, 0
+	for _, m := range s.Machines {
+		if m.Power == "running" && (m.State == "Succeeded" || w.workload.Ready(m.UID)) { // one that failed and serves is left alone
+			inService++
+		}
+		if !m.Protected {
+			exposed++
+		}
+		if m.Extensions != s.Extensions || !w.scenario.LiveTags && (m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
+			behind++
+		}
+	}
+	is["in service"], is["behind"], is["exposed"] = strconv.Itoa(inService), strconv.Itoa(behind), strconv.Itoa(exposed)
+	machines, infras := &clusterv1.MachineList{}, &azurev1.AzureMachinePoolMachineList{}
+	w.must(w.user.List(w.t.Context(), machines, client.InNamespace(namespace)), "list Machines")
+	w.must(w.user.List(w.t.Context(), infras, client.InNamespace(namespace)), "list infrastructure machines")
+	is["machines"], is["infrastructure machines"] = strconv.Itoa(len(machines.Items)), strconv.Itoa(len(infras.Items))
+}

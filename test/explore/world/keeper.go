@@ -1,0 +1,328 @@
+package world
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/oracle"
+)
+
+// keeper does for Machines what cluster-api's own controller does: it ties them to what stands below them, tells of their Nodes, and
+// drains and deletes those that are to go. It is another manager, which no fault of ours meets.
+type keeper struct {
+	world *World
+	// mgmt and workload are the revisions of both clusters when it looked last.
+	mgmt, workload int64
+	// due says that it will look.
+	due bool
+	// drains are since when Nodes have been condemned by the deletion of their Machines, by name.
+	drains map[string]time.Time
+	// unjoined are the provider IDs of those that had not joined when they were let go: nobody drains them any more.
+	unjoined map[string]bool
+}
+
+const (
+	// keeperPause is how long it takes to look after something has changed, keeperAgain until it looks again at what it waits for.
+	keeperPause, keeperAgain = 200 * time.Millisecond, 5 * time.Second
+)
+
+// machineKinds are the kinds that nobody decides about on what a cache says.
+func machineKinds() []client.Object {
+	return []client.Object{&clusterv1.Machine{}, &azurev1.AzureMachinePoolMachine{}}
+}
+
+// wake has the keeper look when something has changed.
+func (k *keeper) wake() {
+	w := k.world
+	if !w.scenario.onAzure() || w.mgmt.Revision() == k.mgmt && w.workload.api.Revision() == k.workload {
+		return
+	}
+	k.mgmt, k.workload = w.mgmt.Revision(), w.workload.api.Revision()
+	k.soon(keeperPause)
+}
+
+func (k *keeper) soon(pause time.Duration) {
+	if k.due {
+		return
+	}
+	k.due = true
+	k.world.at(time.Now().Add(pause), k.look)
+}
+
+// look looks after all Machines.
+func (k *keeper) look() {
+	k.due = false
+	w := k.world
+	list := &clusterv1.MachineList{}
+	w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list Machines")
+	again := false
+	for i := range list.Items {
+		m := &list.Items[i]
+		if annotations.HasPaused(m) {
+			continue
+		}
+		if m.DeletionTimestamp.IsZero() {
+			k.tend(m)
+			continue
+		}
+		again = k.end(m) || again
+	}
+	k.mgmt, k.workload = w.mgmt.Revision(), w.workload.api.Revision()
+	if again {
+		k.soon(keeperAgain)
+	}
+}
+
+// greet puts the finalizer on a new Machine, which is the first thing that its controller does.
+func (k *keeper) greet(key client.ObjectKey) {
+	w, m := k.world, &clusterv1.Machine{}
+	if w.user.Get(w.t.Context(), key, m) == nil && controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
+		w.must(w.user.Update(w.t.Context(), m), "keep Machine %s", m.Name)
+	}
+}
+
+// infraOf is what stands below a Machine, nil when it is gone.
+func (k *keeper) infraOf(m *clusterv1.Machine) *azurev1.AzureMachinePoolMachine {
+	o := &azurev1.AzureMachinePoolMachine{}
+	if k.world.user.Get(k.world.t.Context(), client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.InfrastructureRef.Name}, o) != nil {
+		return nil
+	}
+	return o
+}
+
+// nodeOf is the Node of a Machine, nil when there is none.
+func (k *keeper) nodeOf(providerID string) *corev1.Node {
+	for _, m := range k.world.workload.by {
+		if m.joined && cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
+			return k.world.workload.node(m)
+		}
+	}
+	return nil
+}
+
+// tend brings a Machine that is to stay to what there is.
+func (k *keeper) tend(m *clusterv1.Machine) {
+	w, ctx, infra := k.world, k.world.t.Context(), k.infraOf(m)
+	types, err := scheme()
+	w.must(err, "make the scheme")
+	before := m.DeepCopy()
+	if infra != nil {
+		owned := infra.DeepCopy()
+		w.must(controllerutil.SetControllerReference(m, owned, types), "tie %s to its Machine", infra.Name)
+		if !equality.Semantic.DeepEqual(infra, owned) {
+			w.must(w.user.Update(ctx, owned), "tie %s to its Machine", infra.Name)
+		}
+		if p := infra.Status.Initialization.Provisioned; p != nil && *p {
+			m.Spec.ProviderID = infra.Spec.ProviderID
+		}
+	}
+	if !equality.Semantic.DeepEqual(before, m) {
+		w.must(w.user.Update(ctx, m), "write Machine %s", m.Name)
+	}
+	before = m.DeepCopy()
+	k.tell(m)
+	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
+		w.must(w.user.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+	}
+}
+
+// tell says how a Machine's Node is.
+func (k *keeper) tell(m *clusterv1.Machine) {
+	status, phase := metav1.ConditionFalse, "Provisioning"
+	if node := k.nodeOf(m.Spec.ProviderID); node != nil {
+		m.Status.NodeRef = clusterv1.MachineNodeReference{Name: node.Name}
+		phase = "Running"
+		if node.Status.Conditions[0].Status == corev1.ConditionTrue {
+			status = metav1.ConditionTrue
+		}
+	}
+	m.Status.Phase = phase
+	for _, of := range []string{clusterv1.MachineReadyCondition, clusterv1.MachineAvailableCondition} {
+		meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{Type: of, Status: status, Reason: "Explored", LastTransitionTime: metav1.Now()})
+	}
+}
+
+// end goes on with the end of a Machine, and says whether it is waited for.
+func (k *keeper) end(m *clusterv1.Machine) bool {
+	w, ctx, infra := k.world, k.world.t.Context(), k.infraOf(m)
+	id := m.Spec.ProviderID
+	if infra != nil && id == "" {
+		id = infra.Spec.ProviderID
+	}
+	node := k.nodeOf(id)
+	switch {
+	case infra != nil && infra.DeletionTimestamp.IsZero():
+		if node != nil && !k.drained(m, node) {
+			return true
+		}
+		if node == nil {
+			k.unjoined[id] = true
+		}
+		w.must(w.user.Delete(ctx, infra), "delete infrastructure machine %s", infra.Name)
+		return true
+	case infra != nil:
+		return true
+	}
+	if node != nil && !time.Now().Before(w.workload.away) {
+		delete(k.drains, node.Name)
+		w.must(client.IgnoreNotFound(w.workload.user.Delete(ctx, node)), "delete node %s", node.Name)
+	}
+	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
+	w.must(w.user.Update(ctx, m), "let Machine %s go", m.Name)
+	return false
+}
+
+// drained goes on with the drain of a Machine's Node, and says whether it has ended: nothing is left, or its time is up.
+func (k *keeper) drained(m *clusterv1.Machine, node *corev1.Node) bool {
+	l := k.world.workload
+	if limit := m.Spec.Deletion.NodeDrainTimeoutSeconds; limit != nil && *limit > 0 && time.Since(m.DeletionTimestamp.Time) >= time.Duration(*limit+1)*time.Second {
+		return true
+	}
+	if time.Now().Before(l.away) {
+		return false
+	}
+	if !node.Spec.Unschedulable {
+		node.Spec.Unschedulable = true
+		l.change(node, "cordoned by the keeper of Machines")
+	}
+	left := l.podsOn(node.Name)
+	for _, pod := range left {
+		if !time.Now().Before(l.blocked) {
+			l.expel(&pod)
+		}
+	}
+	return len(left) == 0
+}
+
+// condemn notes that a Machine, or what stands below it, is to go, and gives its instance.
+func (k *keeper) condemn(providerID string) string {
+	for _, id := range sortedKeys(k.world.workload.by) {
+		m := k.world.workload.by[id]
+		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
+			if k.drains[m.Hostname].IsZero() {
+				k.drains[m.Hostname] = time.Now()
+			}
+			return id
+		}
+	}
+	return ""
+}
+
+// condemns watches the deletion of a Machine: that is how the drain of its Node begins, and it is judged as one where it is ours to
+// choose.
+func (p *process) condemns(workload bool, op memapi.Op) {
+	w := p.world
+	if workload || op.Kind != "Machine" || op.Verb != "delete" {
+		return
+	}
+	m := &clusterv1.Machine{}
+	if w.user.Get(w.t.Context(), op.Key, m) != nil || !m.DeletionTimestamp.IsZero() {
+		return
+	}
+	infra := w.keeper.infraOf(m)
+	if infra == nil {
+		return
+	}
+	a, now := w.account, time.Now()
+	cloud, before := a.snapshot(), w.workload.truth()
+	a.look(cloud, before, nil)
+	lost, risen := a.ledger.lately(now, p.late())
+	id := w.keeper.condemn(infra.Spec.ProviderID)
+	if id == "" {
+		return
+	}
+	a.look(cloud, w.workload.truth(), []string{id})
+	a.judge(oracle.Write{
+		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
+		Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen,
+	})
+}
+
+// dropMachine has a user delete a Machine, or the object of the infrastructure below it.
+func (w *World) dropMachine(e Event) {
+	infras := &azurev1.AzureMachinePoolMachineList{}
+	w.must(w.user.List(w.t.Context(), infras, client.InNamespace(namespace)), "list infrastructure machines")
+	living := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return !o.DeletionTimestamp.IsZero() })
+	if len(living) == 0 {
+		return
+	}
+	o := &living[e.N%len(living)]
+	if e.What == DropInfraMachine {
+		w.condemnByHand(o.Spec.ProviderID)
+		w.must(w.user.Delete(w.t.Context(), o), "delete infrastructure machine %s", o.Name)
+		return
+	}
+	list := &clusterv1.MachineList{}
+	w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list Machines")
+	for i := range list.Items {
+		if m := &list.Items[i]; strings.EqualFold(m.Spec.InfrastructureRef.Name, o.Name) && m.DeletionTimestamp.IsZero() {
+			w.keeper.condemn(o.Spec.ProviderID)
+			w.condemnByHand(o.Spec.ProviderID)
+			w.must(w.user.Delete(w.t.Context(), m), "delete Machine %s", m.Name)
+		}
+	}
+}
+
+// condemnByHand notes that somebody wants the instance to go.
+func (w *World) condemnByHand(providerID string) {
+	for _, m := range w.vms() {
+		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
+			w.condemned[m.UID] = true
+		}
+	}
+}
+
+// vms are the machines of our scale set.
+func (w *World) vms() []simazure.Machine {
+	if s := w.account.scaleSet(); s != nil {
+		return s.Machines
+	}
+	return nil
+}
+
+// allCondemned are the instances that are to go by name. A scale set that was deleted by hand and made again has machines of the same
+// IDs: while the Machines of the former ones go, they take the new ones with them.
+func (w *World) allCondemned() map[string]bool {
+	if !w.scenario.onAzure() {
+		return nil
+	}
+	infras := &azurev1.AzureMachinePoolMachineList{}
+	w.must(w.user.List(w.t.Context(), infras, client.InNamespace(namespace), client.UnsafeDisableDeepCopy), "list infrastructure machines")
+	machines := &clusterv1.MachineList{}
+	w.must(w.user.List(w.t.Context(), machines, client.InNamespace(namespace), client.UnsafeDisableDeepCopy), "list Machines")
+	since := map[string]time.Time{} // when the first of both was made
+	for i := range machines.Items {
+		since[machines.Items[i].Spec.InfrastructureRef.Name] = machines.Items[i].CreationTimestamp.Time
+	}
+	vms, all := w.vms(), maps.Clone(w.condemned)
+	for i := range infras.Items {
+		o := &infras.Items[i]
+		made := o.CreationTimestamp.Time
+		if at, ok := since[o.Name]; ok && at.Before(made) {
+			made = at
+		}
+		for _, m := range vms {
+			if m.Created.Sub(made) > time.Second && cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(o.Spec.ProviderID) {
+				all[m.UID] = true
+			}
+		}
+	}
+	return all
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
