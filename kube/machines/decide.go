@@ -155,6 +155,8 @@ func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
 		return gone(i)
 	case taken(seen) && i.Machine != nil && !i.Machine.Deleting && !i.Deleting:
 		return &Action{Do: DeleteMachine, Machine: i.Machine, Infra: i, Cause: terminating(seen)}
+	case taken(seen) && i.Machine == nil && !i.Deleting:
+		return &Action{Do: DeleteInfra, Infra: i} // no Machine is made of it any more, to be deleted again
 	}
 	return &Action{Do: Update, Infra: i, Instance: seen}
 }

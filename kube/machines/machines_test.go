@@ -203,6 +203,7 @@ func TestDecide(t *testing.T) {
 		"lent, going":      {"it is not let go either while its instance exists", Facts{On: true, Announced: true, Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"off, lent":        {"who has no Machines any more has none for it", Facts{Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
 		"cloud takes it":   {"its Machine goes with it, so that its node is left", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
+		"taken, no Machine": {"none is made any more, to be deleted again", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
 		"hook holds it":    {"its drain is the planner's to begin", on, []pool.Instance{held(instance("i-1", pool.Terminating))}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
 		"pool deleted":     {"no more are made", Facts{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
 		"paused":           {"left alone", on, nil, []client.Object{infra("i-1", infraPaused)}, nil, nil},
