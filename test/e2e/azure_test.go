@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -87,7 +88,7 @@ func TestLifeOnAzure(t *testing.T) {
 		run  func(a *azureLife)
 	}{
 		{"kubectl get shows the pools and a machine object for every machine", showsAzure},
-		{"another size replaces every machine, drained and within its budgets", anotherSize},
+		{"another size replaces every machine, drained and within its budgets, whatever is killed meanwhile", anotherSize},
 		{"an AzureMachinePoolMachine that is deleted takes its machine with it, drained, and another comes", deletesMachineObject},
 		{"and so does a Machine", deletesMachine},
 		{"tags change in place", changesTags},
@@ -307,13 +308,28 @@ func (a *azureLife) went(want, lowest int) {
 	}
 }
 
-// anotherSize rolls both pools at once: what their modes differ in shows in no count.
+// killInRoll ends the controllers, and then the cloud with all its machines, while a node is drained. Both come back, and find what
+// Azure was asked for.
+func (a *azureLife) killInRoll() {
+	a.t.Helper()
+	a.eventually("a node to be closed", func() error {
+		if a.workload(azureCluster, "get", "nodes", "-o", "jsonpath={.items[*].spec.unschedulable}") == "" {
+			return errors.New("none is")
+		}
+		return nil
+	})
+	a.killChild("controllers")
+	a.killChild("clouds")
+}
+
+// anotherSize rolls both pools at once, whatever is killed meanwhile: what their modes differ in shows in no count.
 func anotherSize(a *azureLife) {
 	before := a.nodesBy()
 	a.begin()
 	for _, pool := range modes {
 		a.kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"template":{"vmSize":"Standard_D4s_v3"}}}`)
 	}
+	a.killInRoll()
 	a.eventually("every machine to be another one", func() error {
 		for id := range a.nodesBy() {
 			if before[id] != "" {
@@ -408,11 +424,28 @@ func changesTags(a *azureLife) {
 			return nil
 		})
 		a.atRest(pool, azureReplicas)
+		a.eventually("the tag on the machines of "+pool, func() error { return a.tagged(pool, "team", "blue") })
 	}
 	a.went(0, 2*azureReplicas)
 	if now := a.nodesBy(); len(now) != len(before) {
 		a.t.Errorf("want the same nodes, %v, got %v", before, now)
 	}
+}
+
+// tagged says whether every machine of a scale set has a tag, as somebody would see it in the portal.
+func (a *azureLife) tagged(pool, name, value string) error {
+	var state simazure.State
+	if err := a.tryAdmin(http.MethodGet, "state", "", &state); err != nil {
+		return err
+	}
+	for _, set := range state.Sets {
+		for _, m := range set.Machines {
+			if set.Name == pool && m.Tags[name] != value {
+				return fmt.Errorf("machine %s has the tags %v", m.Name, m.Tags)
+			}
+		}
+	}
+	return nil
 }
 
 // quota bounds the cores of the machines' size; below zero there is no bound.
