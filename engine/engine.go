@@ -123,11 +123,15 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	}
 	f.Target.MaxAge, f.Desired.Avoid = m.age(f.Now), m.avoid(f.Now)
 	out := e.look(ctx, f, n, m)
+	if out.Observed.Anew {
+		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
+		f.Target.MaxAge = 0
+	}
 	if f.Target.MaxAge > 0 && (final(out.Plan) || f.doubts(out)) {
 		f.Target.MaxAge = 0
 		out = e.look(ctx, f, n, m)
 	}
-	if takesBack(out) {
+	if takesBack(out) && !out.Observed.Anew {
 		f.Target.MaxAge = cloud.Unshared
 		out = e.look(ctx, f, n, m)
 	}

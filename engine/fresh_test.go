@@ -47,10 +47,7 @@ func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {
 			s := rest(t)
 			s.driver.observed.ShortNotice = c.notice
 			s.pass()
-			for key, n := range s.cluster.nodes {
-				n.DrainStarted, n.Cordoned = s.facts.Now, true
-				s.cluster.nodes[key] = n
-			}
+			s.drained()
 			if out := s.after(time.Second); !out.Started || out.Plan.Step.Kind != pool.Undrain {
 				t.Fatalf("want the drain taken back, got %+v", out.Plan)
 			}
@@ -127,5 +124,39 @@ func TestADoubtIsSettledBeforeTheStep(t *testing.T) {
 	}
 	if got := len(s.cluster.starts) - starts; got != 1 || !out.Started {
 		t.Errorf("want one step begun, got %d", got)
+	}
+}
+
+// What the cloud was asked for in this very pass is not asked for again before the step: of a budget of a few calls a minute, one
+// would be spent on the first look of each pass and be missing at the second, and nothing would ever be done.
+func TestWhatIsSeenAnewIsNotAskedForAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*scene)
+		step   pool.StepKind
+	}{
+		"a step":       {func(s *scene) { s.driver.observed.Group.Size = 1 }, pool.Resize},
+		"a doubt":      {func(s *scene) { s.facts.Doubt = func(pool.Observed) bool { return true } }, ""},
+		"a drain back": {func(s *scene) { s.driver.observed.ShortNotice = true; s.drained() }, pool.Undrain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			s.pass()
+			s.driver.observed.Anew = true
+			c.change(s)
+			looks := len(s.driver.observes)
+			out := s.after(time.Second)
+			check(t, "looks", 1, len(s.driver.observes)-looks)
+			if c.step != "" && (!out.Started || out.Plan.Step.Kind != c.step) {
+				t.Errorf("want %s begun, got %+v", c.step, out.Plan)
+			}
+		})
+	}
+}
+
+// drained puts every node where a drain has brought it.
+func (s *scene) drained() {
+	for key, n := range s.cluster.nodes {
+		n.DrainStarted, n.Cordoned = s.facts.Now, true
+		s.cluster.nodes[key] = n
 	}
 }

@@ -155,6 +155,9 @@ type Observed struct {
 	NodesUnknown bool
 	// ShortNotice says that the cloud may take instances back minutes after it has said so: the pool is looked at more often.
 	ShortNotice bool
+	// Anew says that the cloud was asked for the whole of it, and for this pool alone, in answer to this very call: whoever wants it
+	// as new as can be need not ask a second time.
+	Anew bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
 	// Remember are look-ups that were resolved during this observation (an image by its name), to be kept on the object,

@@ -22,6 +22,8 @@ type pass struct {
 	t      target
 	now    time.Time
 	memory *memory
+	// anew says that the scale set was read in this call.
+	anew bool
 	// lookups are what was looked up for all pools.
 	lookups *recall.Lookups
 }
@@ -32,11 +34,11 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered}, nil
+		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered, Anew: p.anew}, nil
 	}
 	want, failed := p.want(ctx)
 	out := pool.Observed{
-		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations,
+		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Anew: p.anew,
 	}
 	if err := p.observeRole(ctx, &out); err != nil {
 		return pool.Observed{}, err

@@ -25,6 +25,7 @@ func (p *pass) read(ctx context.Context) error {
 	if p.memory.asRead(p.now, p.t.MaxAge) {
 		return nil
 	}
+	p.anew = true
 	return p.readAgain(ctx)
 }
 
