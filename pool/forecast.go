@@ -68,7 +68,7 @@ func (v *view) rollout() Rollout {
 	switch {
 	case roll != nil && !roll.ended() && (v.d.RolloutHeld == nil || v.t.CancelsNot):
 		r.State, r.Cause = RolloutInProgress, v.rollingOn()
-	case r.Left > 0 && !v.cloudFirst() && v.left+v.aside+v.asked > 0:
+	case r.Left > 0 && !v.cloudFirst() && v.left+v.aside+v.asked+v.overtaken > 0:
 		r.State, r.Cause = v.byHandState()
 	case r.Left > 0:
 		r.State, r.Cause = v.nativeState()
@@ -78,7 +78,7 @@ func (v *view) rollout() Rollout {
 
 // replaced says that there is a reason to replace a member, also where it goes with the size.
 func (m *member) replaced() bool {
-	return m.why == stale || m.why == idle || m.why == aside || m.left || m.needs
+	return m.why == stale || m.why == idle || m.why == aside || m.left || m.needs || m.old != nil
 }
 
 // byHandState is the state of a rollout that our hand makes.

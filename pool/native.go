@@ -219,6 +219,9 @@ func (v *view) firstStale() Cause {
 		if m.replaced() {
 			if n == 0 {
 				c = m.cause
+				if m.old != nil {
+					c = *m.old
+				}
 			}
 			n++
 		}

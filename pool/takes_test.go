@@ -242,6 +242,26 @@ func TestExternalSurge(t *testing.T) {
 	}
 }
 
+// A rollout is not done before the last machine of an older template has gone, whatever it goes for by then: a Machine that was
+// deleted for it asks for that itself, and one that fails is replaced as a failed one.
+func TestRolloutEndsWithItsLastMachine(t *testing.T) {
+	asked := func(i *Instance) { condemnedOne(i); drainingNode(i) }
+	for name, last := range map[string]func(*Instance){"its Machine is being deleted": asked, "it failed": func(i *Instance) { i.State, i.Node.Ready = Failed, false }} {
+		o := fleet(append(numbered("n", 2, current), machine("i-9", 9, last)), newTemplate, sized(3))
+		p := Decide(wants(2, rolls(1, 0)), o, onQuick(scaleSet), now)
+		want := Rollout{State: RolloutInProgress, Left: 1, Total: 3,
+			Cause: Cause{templateChanged, "1 of 3 machines to replace: launched from model lt:1, which differs from what the specification asks for"}}
+		if p.Rollout != want {
+			t.Errorf("%s: want %+v, got %+v", name, want, p.Rollout)
+		}
+		o.Instances = o.Instances[:2]
+		o.Group.Size = 2
+		if p = Decide(wants(2, rolls(1, 0)), o, onQuick(scaleSet), now); p.Rollout.State != RolloutDone {
+			t.Errorf("%s: want it done with the machine gone, got %+v", name, p.Rollout)
+		}
+	}
+}
+
 // The numbers behind a decision, and the words on how far it is.
 func TestNumbers(t *testing.T) {
 	o := fleet(append(serving(2), append(numbered("n", 8, current), machine("i-9", 9, drainingNode))...), newTemplate, sized(11))

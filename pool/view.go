@@ -33,6 +33,8 @@ type member struct {
 	ours, left, needs bool
 	why               why
 	cause             Cause
+	// old is why it would be replaced by one of the wanted template if it did not go for a reason that weighs more.
+	old *Cause
 	// going says that its turn has come.
 	going bool
 	// place, zone, born and hash are what the queue is ordered by.
@@ -70,6 +72,8 @@ type view struct {
 	// how many serving ones somebody asked to replace by name; those that are set aside have been replaced. Where a surge has to
 	// stand in for those too that serve nobody, places is how many these are.
 	left, serving, asked, places int
+	// overtaken is how many are of an older template and go for a reason that weighs more.
+	overtaken int
 	// stuck, when set, is why no serving instance is replaced now, and state says so in one word.
 	stuck *Cause
 	state RolloutState
@@ -140,6 +144,9 @@ func (v *view) count(m *member) {
 		v.asked++
 		m.needs = true
 	}
+	if m.old != nil {
+		v.overtaken++
+	}
 	v.countPlace(m)
 }
 
@@ -194,14 +201,14 @@ func (v *view) judge(m *member, causes map[string]Cause) {
 	m.fresh = old == nil && m.Template.Same(v.o.Wanted)
 	switch {
 	case m.Condemned != nil:
-		m.why, m.cause = condemned, *m.Condemned
+		m.why, m.cause, m.old = condemned, *m.Condemned, old
 	case m.Aside:
 		m.why, m.cause = aside, Cause{"SetAside", "another machine was launched in its place"}
 		if old != nil {
 			m.cause = *old
 		}
 	case v.failed(m.Instance) && v.t.KeepsFailed:
-		m.why, m.cause = broken, Cause{"Failed", "the instance failed"}
+		m.why, m.cause, m.old = broken, Cause{"Failed", "the instance failed"}, old
 	case old != nil:
 		m.why, m.cause = stale, *old
 		m.ours = v.ours(m.Instance)
