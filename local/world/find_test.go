@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -11,12 +12,15 @@ import (
 func TestCloudsOf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := layout(dir).writePlaces(places{APIServer: 1, AWS: 4566}); err != nil {
+	if err := layout(dir).writePlaces(places{APIServer: 1, AWS: 4566, Azure: 4567}); err != nil {
 		t.Fatal(err)
 	}
 	settings, ok, err := CloudsOf(Kubeconfig(dir))
 	if err != nil || !ok || !slices.Contains(settings, "AWS_ENDPOINT_URL=http://127.0.0.1:4566") || !slices.Contains(settings, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull) {
 		t.Errorf("want the settings of the simulated account and no credentials file, got %v, %v, %v", settings, ok, err)
+	}
+	if !slices.Contains(settings, "AZURE_RESOURCE_MANAGER_ENDPOINT=http://127.0.0.1:4567") {
+		t.Errorf("want the simulated Azure beside it, got %v", settings)
 	}
 	for _, other := range []string{filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(dir, "config")} {
 		if settings, ok, err := CloudsOf(other); ok || err != nil {
@@ -28,5 +32,44 @@ func TestCloudsOf(t *testing.T) {
 	}
 	if _, _, err := CloudsOf(Kubeconfig(dir)); err == nil {
 		t.Error("want a broken file told")
+	}
+}
+
+// TestControllersReachNoRealAccount: whatever leads to one in the environment of whoever starts a world is left out.
+func TestControllersReachNoRealAccount(t *testing.T) {
+	real := map[string]string{
+		"AWS_PROFILE": "work", "AWS_ENDPOINT_URL": "https://real", "AZURE_CLIENT_SECRET": "real", "AZURE_RESOURCE_MANAGER_ENDPOINT": "https://real", "AZURE_FEDERATED_TOKEN_FILE": "/real",
+		"IDENTITY_ENDPOINT": "http://real", "MSI_ENDPOINT": "http://real",
+	}
+	for name, value := range real {
+		t.Setenv(name, value)
+	}
+	t.Setenv("UNRELATED", "stays")
+	got := places{AWS: 4566, Azure: 4567}.controllersEnvironment()
+	for name, value := range real {
+		if slices.Contains(got, name+"="+value) {
+			t.Errorf("want %s left out, found it as it was", name)
+		}
+	}
+	for _, want := range []string{"UNRELATED=stays", "AWS_ENDPOINT_URL=http://127.0.0.1:4566", "AZURE_RESOURCE_MANAGER_ENDPOINT=http://127.0.0.1:4567"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("want %s, found none", want)
+		}
+	}
+}
+
+// TestOneCloudIsEnough: what is not simulated is not offered.
+func TestOneCloudIsEnough(t *testing.T) {
+	t.Parallel()
+	p := places{AWS: 4566, Azure: 4567}
+	for cloud, other := range map[string]string{aws: "AZURE_", azure: "AWS_"} {
+		for _, setting := range p.cloudEnvironment([]string{cloud}) {
+			if strings.HasPrefix(setting, other) {
+				t.Errorf("%s alone: want no setting of the other, got %s", cloud, setting)
+			}
+		}
+	}
+	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil || !strings.Contains(err.Error(), `(aws, azure), found "moon"`) {
+		t.Errorf("want a cloud that nobody simulates refused, got %v", err)
 	}
 }
