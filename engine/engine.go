@@ -55,6 +55,9 @@ type Outcome struct {
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
 	// error that began it is shown again and nothing is asked.
 	Err error
+	// HeldBack says that Err is a budget of ours that is used up for a moment: the cloud was spared, nothing has failed, and what was
+	// said before holds.
+	HeldBack bool
 	// Refused are the steps that can't be begun now, with the error that was met last.
 	Refused map[pool.StepKind]error
 	// Fresh is an error that this very pass met and that is news: nil in passes that wait for an earlier one's back-off or
@@ -119,7 +122,7 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	m := e.memory.of(f.Target.Owner.ID, f.Generation)
 	if wait, err := m.observing(f.Now); err != nil {
-		return Outcome{Err: err, Again: wait, Refused: m.refusals()}
+		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: m.heldBack(f.Now, err)}
 	}
 	f.Target.MaxAge, f.Desired.Avoid = m.age(f.Now), m.avoid(f.Now)
 	out := e.look(ctx, f, n, m)
@@ -135,7 +138,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 		f.Target.MaxAge = cloud.Unshared
 		out = e.look(ctx, f, n, m)
 	}
-	if !out.Seen {
+	if out.HeldBack = m.heldBack(f.Now, out.Err); !out.Seen {
 		return out
 	}
 	e.confirm(ctx, f, n, &out)
@@ -243,9 +246,9 @@ func complete(err error) bool {
 	return errors.As(err, &unmet)
 }
 
-// news is the error unless the last one said the same.
+// news is the error unless the last one said the same, or nobody was asked.
 func news(last, err error) error {
-	if last != nil && last.Error() == err.Error() {
+	if last != nil && last.Error() == err.Error() || cloud.CodeOf(err) == cloud.CodeHeldBack {
 		return nil
 	}
 	return err

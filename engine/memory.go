@@ -52,6 +52,8 @@ type record struct {
 	// draining is since when every step was a drain, zero when the last was none: only nodes change until it ends, so the
 	// cloud need not be asked anew with each round.
 	draining time.Time
+	// held is since when passes have come to nothing because a budget of ours is used up; zero when the last one did not.
+	held time.Time
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure
@@ -92,6 +94,21 @@ func (r *record) observing(now time.Time) (time.Duration, error) {
 func (r *record) failedToObserve(now time.Time, err error) time.Duration {
 	r.observe = r.observe.again(now, err)
 	return r.observe.until.Sub(now)
+}
+
+// heldBriefly is how long a pool is taken to be as it was last seen, while a budget of ours is used up.
+const heldBriefly = time.Minute
+
+// heldBack says that a pass came to nothing because a budget of ours is used up, and has been for a short time only.
+func (r *record) heldBack(now time.Time, err error) bool {
+	if err == nil || cloud.CodeOf(err) != cloud.CodeHeldBack {
+		r.held = time.Time{}
+		return false
+	}
+	if r.held.IsZero() {
+		r.held = now
+	}
+	return now.Sub(r.held) < heldBriefly
 }
 
 func (r *record) observed() { r.observe = failure{} }

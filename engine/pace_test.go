@@ -1,10 +1,12 @@
 package engine_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -114,4 +116,39 @@ func TestABusyGroupIsWatched(t *testing.T) {
 	s.driver.observed.Group.Busy = nil
 	_ = s.after(time.Minute)
 	check(t, "then", "Resize", s.driver.began())
+}
+
+// A budget of ours that is used up for a moment is no failure: what was seen before holds, and no event tells of it. One that stays
+// used up is told about.
+func TestHeldBackForAMomentIsNoNews(t *testing.T) {
+	held := fmt.Errorf("observe: %w", &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 5 * time.Second})
+	s := rest(t)
+	s.pass()
+	s.driver.failing = held
+	for _, c := range []struct {
+		why   string
+		later time.Duration
+		want  bool
+	}{
+		{"the first time", 2 * time.Minute, true},
+		{"a pass that waits for the back-off", time.Second, true},
+		{"again, within the minute", 50 * time.Second, true},
+		{"for more than a minute", 10 * time.Second, false},
+	} {
+		if out := s.after(c.later); out.HeldBack != c.want || out.Seen || out.Fresh != nil {
+			t.Errorf("%s: want held back %v and no news, got %+v", c.why, c.want, out)
+		}
+	}
+	s.driver.failing = nil
+	if out := s.after(time.Hour); !out.Seen || out.HeldBack {
+		t.Errorf("want a look, got %+v", out)
+	}
+	s.driver.failing = held
+	if out := s.after(time.Hour); !out.HeldBack {
+		t.Errorf("want a moment counted anew after a look, got %+v", out)
+	}
+	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}
+	if out := s.after(time.Hour); out.HeldBack || out.Fresh == nil {
+		t.Errorf("want the cloud's own refusal told, got %+v", out)
+	}
 }

@@ -163,7 +163,17 @@ func rolls(f facts) bool {
 // stuck says that something does not go on by itself.
 func stuck(f facts) bool {
 	failed := f.o.Group != nil && (f.o.Group.Failed != nil || len(f.o.Group.Unchangeable) > 0)
-	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || len(f.out.Refused) > 0 || unmet(f) || failed
+	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || refuses(f) || unmet(f) || failed
+}
+
+// refuses says that the cloud refuses a step. One that it only wants later goes on by itself.
+func refuses(f facts) bool {
+	for _, err := range f.out.Refused {
+		if cloud.KindOf(err) != cloud.Throttled {
+			return true
+		}
+	}
+	return false
 }
 
 // unmet says that nothing can be made of the specification, for a reason that is the cloud's: an image that there is not.

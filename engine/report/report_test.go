@@ -427,6 +427,7 @@ func TestState(t *testing.T) {
 		{"refused by us", "somebody has to change something", replicas(99), "Error"},
 		{"foreign", "the same", foreign, "Error"},
 		{"refused by the cloud", "the same, most of the time", and(replicas(5), refused(pool.Resize, denied)), "Error"},
+		{"held back", "what the cloud only wants later goes on by itself", and(replicas(5), refused(pool.Resize, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack})), "Scaling"},
 		{"specification can't be met", "an image that there is not is not waited for", and(wanted("", ""), issue), "Error"},
 		{"not asked", "nothing is known", unseen, "Waiting"},
 		{"held", "something else has to come first", and(noGroup, held), "Waiting"},

@@ -686,6 +686,27 @@ func TestCloudErrors(t *testing.T) {
 	}
 }
 
+// A budget of ours that is used up says nothing about a pool: while that lasts a moment, its object says what it said.
+func TestHeldBackForAMomentChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	w.settled()
+	w.join()
+	w.settle()
+	before := w.say()
+	w.account.observe = &cloud.Error{Kind: cloud.Throttled, Op: "autoscaling:DescribeAutoScalingGroups", Code: cloud.CodeHeldBack, After: 5 * time.Second, Message: "held back"}
+	w.now = w.now.Add(time.Hour)
+	w.pass()
+	if got := w.say(); got != before {
+		t.Errorf("want the same said as before\n%s\ngot\n%s", before, got)
+	}
+	w.now = w.now.Add(2 * time.Minute)
+	w.pass()
+	if got := w.say(); !strings.Contains(got, "held back") {
+		t.Errorf("want it said what holds the pool back for more than a moment, got\n%s", got)
+	}
+}
+
 func TestKubernetesErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everything()...)

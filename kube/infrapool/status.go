@@ -31,8 +31,12 @@ const (
 )
 
 // write writes down what a pass has seen: first the fields of the specification that the contract asks for, then the
-// size that somebody else gave the group, and the status last. What is as it should be is not written.
+// size that somebody else gave the group, and the status last. What is as it should be is not written, and what was written holds
+// while the cloud is spared for a moment.
 func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Report, out engine.Outcome) error {
+	if out.HeldBack && meta.FindStatusCondition(s.object.GetConditions(), clusterv1.ReadyCondition) != nil {
+		return nil
+	}
 	if out.Seen && lists(s, out.Observed) {
 		if err := r.writeLists(ctx, s, rep); err != nil {
 			return err
