@@ -19,6 +19,9 @@ func MarkedFirst(w Write) []string {
 	}
 	var wrong []string
 	for _, m := range gone(w) {
+		if w.Shrinks && !w.Nodes[m.ID].Ready {
+			continue // who serves nobody goes before all others
+		}
 		if slices.Contains(w.Named, m.ID) && w.Nodes[m.ID].Marked.IsZero() && !w.Wanted.Condemned[m.ID] {
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, and %d that are marked to go first stay", w.Call, m.ID, marked))
 		}

@@ -62,13 +62,20 @@ func (a *account) subscription() oracle.Cloud {
 			Name: s.Name, Owner: s.Tags[tagOwnerAzure], Content: contentOf(s.Content), Max: plenty, Size: s.Capacity, Surge: surgeLeft(s), Deleting: s.State == "Deleting",
 			Print: fmt.Sprintf("%d %v %v %s", s.Capacity, s.Tags, s.Zones, s.Model),
 		}
+		staying := 0
 		for _, m := range s.Machines {
 			leaving := m.State == "Deleting"
 			g.Members = append(g.Members, oracle.Member{
 				ID: m.UID, Leaving: leaving, Launched: m.Created, Content: contentOf(m.Content), Failed: m.State == "Failed" || m.Power == "stopped" || m.Power == "deallocated",
 			})
+			if !leaving {
+				staying++
+			}
 			c.Instances = append(c.Instances, oracle.Instance{ID: m.UID, Owner: m.Tags[tagOwnerAzure], Group: s.Name, Leaving: leaving})
 			a.world.secrets("a machine's tags", fmt.Sprint(m.Tags))
+		}
+		if s.State == "Failed" {
+			g.Size = min(g.Size, staying) // what Azure has given up to bring is not there
 		}
 		a.world.secrets("a scale set's tags", fmt.Sprint(s.Tags))
 		c.Groups = append(c.Groups, g)

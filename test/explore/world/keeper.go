@@ -257,7 +257,13 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 func (w *World) dropMachine(e Event) {
 	infras := &azurev1.AzureMachinePoolMachineList{}
 	w.must(w.user.List(w.t.Context(), infras, client.InNamespace(namespace)), "list infrastructure machines")
-	living := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return !o.DeletionTimestamp.IsZero() })
+	list := &clusterv1.MachineList{}
+	w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list Machines")
+	going := map[string]bool{}
+	for i := range list.Items {
+		going[list.Items[i].Spec.InfrastructureRef.Name] = !list.Items[i].DeletionTimestamp.IsZero()
+	}
+	living := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return !o.DeletionTimestamp.IsZero() || going[o.Name] })
 	if len(living) == 0 {
 		return
 	}
@@ -267,8 +273,6 @@ func (w *World) dropMachine(e Event) {
 		w.must(w.user.Delete(w.t.Context(), o), "delete infrastructure machine %s", o.Name)
 		return
 	}
-	list := &clusterv1.MachineList{}
-	w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list Machines")
 	for i := range list.Items {
 		if m := &list.Items[i]; strings.EqualFold(m.Spec.InfrastructureRef.Name, o.Name) && m.DeletionTimestamp.IsZero() {
 			w.keeper.condemn(o.Spec.ProviderID)
