@@ -281,6 +281,9 @@ func (a *account) judge(w oracle.Write) {
 	}
 }
 
+// recently says that somebody moved the size so lately that not everybody can know.
+func (a *account) recently() bool { return recent(a.moved) || recent(a.disowned) }
+
 // recent says that not everybody can see yet what was done then.
 func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen }
 

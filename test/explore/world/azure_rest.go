@@ -24,10 +24,13 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 	if w.external() || w.scenario.Has(HandExpose) && w.scenario.Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
 		delete(want, "exposed") // whoever sizes the scale set could not make it smaller
 	}
-	if w.scenario.SkipModel {
-		for _, what := range []string{"behind"} {
-			delete(want, what)
+	if surge := share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true); w.external() && surge == 0 {
+		for _, what := range []string{"stale", "old", "behind"} {
+			delete(want, what) // nobody may be taken whom nobody replaces, which the object says
 		}
+	}
+	if w.scenario.Has(HandTags) {
+		delete(want, "behind") // machines that came while the scale set's tag was another's have his, and tell of ours
 	}
 	for what, by := range w.account.notes {
 		want[what] = by
@@ -101,7 +104,7 @@ func (w *World) areMachines(s *simazure.Set, is map[string]string) {
 		if !m.Protected {
 			exposed++
 		}
-		if m.Extensions != s.Extensions || !w.scenario.LiveTags && (m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
+		if !w.scenario.LiveTags && (m.Extensions != s.Extensions || m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
 			behind++
 		}
 	}

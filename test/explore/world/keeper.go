@@ -242,6 +242,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	cloud, before := a.snapshot(), w.workload.truth()
 	a.look(cloud, before, nil)
 	lost, risen := a.ledger.lately(now, p.late())
+	p.causes(op.Key.Name, cloud, infra.Spec.ProviderID)
 	id := w.keeper.condemn(infra.Spec.ProviderID)
 	if id == "" {
 		return
@@ -251,6 +252,29 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
 		Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen,
 	})
+}
+
+// causes wants a cause for the deletion of a Machine. It can't be taken back: whatever is wanted later, its instance goes.
+func (p *process) causes(name string, before oracle.Cloud, providerID string) {
+	w := p.world
+	if w.account.recently() {
+		w.condemnByHand(providerID)
+		return
+	}
+	after := oracle.Cloud{Groups: slices.Clone(before.Groups)}
+	before.Groups = slices.Clone(before.Groups)
+	condemned := maps.Clone(w.condemned)
+	w.condemnByHand(providerID)
+	for k := range before.Groups {
+		of := &before.Groups[k].Members
+		*of = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return condemned[m.ID] })
+		after.Groups[k].Members = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return w.condemned[m.ID] })
+		after.Groups[k].Size -= len(*of) - len(after.Groups[k].Members)
+		after.Groups[k].Surge -= min(after.Groups[k].Surge, len(*of)-len(after.Groups[k].Members))
+	}
+	w.blameAll("unwanted removal", oracle.Removal(oracle.Write{
+		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted, Unseen: 2 * unseen,
+	}))
 }
 
 // dropMachine has a user delete a Machine, or the object of the infrastructure below it.
