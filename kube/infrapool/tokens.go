@@ -13,15 +13,15 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// keyToken and the hash of bootstrap data are the key under which a pool that the cloud rolls by itself remembers the IDs of
-// the bootstrap tokens in that data: the template version that a roll was begun with is launched from for as long as the roll
-// takes, whatever became of the data meanwhile.
+// keyToken and the hash of bootstrap data are the key under which a pool remembers the IDs of the bootstrap tokens in that data,
+// where machines may be launched with it whatever became of the data meanwhile: from the template version that a roll of the
+// cloud's was begun with, for as long as the roll takes; from the template of a group that is not written to for data alone.
 const keyToken = "token-"
 
 // tokensOf are the tokens that such a pool has to remember now.
 func (r *Reconciler[O, S]) tokensOf(s *scope[O], d pool.Desired, remembered map[string]string) map[string]string {
 	hash := s.bootstrap.Hash()
-	if hash == "" || d.Deleting || !rolled(d, r.engine.Traits()) {
+	if hash == "" || d.Deleting || !outlives(d, r.engine.Traits()) {
 		return nil
 	}
 	if ids, ok := remembered[keyToken+hash]; ok {
@@ -34,9 +34,10 @@ func (r *Reconciler[O, S]) tokensOf(s *scope[O], d pool.Desired, remembered map[
 	return map[string]string{keyToken + hash: strings.Join(ids, ",")}
 }
 
-// rolled says that the cloud replaces the pool's machines by itself, and points the group at a template when it does.
-func rolled(d pool.Desired, t pool.Traits) bool {
-	return t.RollsChanges || t.Rolls && d.Strategy == nil
+// outlives says that machines may be launched with bootstrap data that the pool has no more: the group's template is left alone as
+// long as machines can join with what is in it, or the cloud replaces machines by itself.
+func outlives(d pool.Desired, t pool.Traits) bool {
+	return t.SparesVersions() || t.Rolls && d.Strategy == nil
 }
 
 // keepTokens keeps the remembered tokens alive that the bootstrap data no longer holds; those in the data are looked after by
