@@ -308,6 +308,18 @@ func (a *azureLife) went(want, lowest int) {
 	}
 }
 
+// told holds that an event of a pool says something.
+func (a *azureLife) told(pool, reason, message string) {
+	a.t.Helper()
+	a.eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
+		got := a.kubectl("get", "events", "--field-selector", "involvedObject.kind=AzureMachinePool,involvedObject.name="+pool+",reason="+reason, "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
+		if !strings.Contains(got, message) {
+			return fmt.Errorf("there are\n%s", got)
+		}
+		return nil
+	})
+}
+
 // killInRoll ends the controllers, and then the cloud with all its machines, while a node is drained. Both come back, and find what
 // Azure was asked for.
 func (a *azureLife) killInRoll() {
@@ -342,6 +354,9 @@ func anotherSize(a *azureLife) {
 		a.atRest(pool, azureReplicas)
 	}
 	a.went(2*azureReplicas, 2*azureReplicas-1) // one may be missing in uniform mode, none in flexible
+	for _, pool := range modes {
+		a.told(pool, "TemplateUpdated", "vmSize Standard_D2s_v3 -> Standard_D4s_v3")
+	}
 	if got := a.workload(azureCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`); strings.Count(got, "Standard_D4s_v3") != 2*azureReplicas {
 		a.t.Errorf("want every node on the new size, got %s", got)
 	}
