@@ -102,7 +102,7 @@ func fillStatus(o client.Object, seen machines.Seen) {
 	if i.Zone != "" {
 		status.FailureDomain = i.Zone
 	}
-	if i.State == pool.Running {
+	if i.State == pool.Running || i.State == pool.Failed && i.Node != nil && i.Node.Ready {
 		provisioned := true
 		status.Initialization.Provisioned = &provisioned
 	}
