@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	scenarios = flag.Int("n", 10000, "how many scenarios are explored")
+	scenarios = flag.Int("n", 2000, "how many scenarios are explored")
 	first     = flag.Uint64("seed", 1, "the seed of the first scenario, or of the one that is replayed")
 	stop      = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop      = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")

@@ -269,8 +269,9 @@ func (p *process) causes(name string, before oracle.Cloud, providerID string) {
 		of := &before.Groups[k].Members
 		*of = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return condemned[m.ID] })
 		after.Groups[k].Members = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return w.condemned[m.ID] })
-		after.Groups[k].Size -= len(*of) - len(after.Groups[k].Members)
-		after.Groups[k].Surge -= min(after.Groups[k].Surge, len(*of)-len(after.Groups[k].Members))
+		if !p.wanted.External { // there another may be brought before it goes
+			after.Groups[k].Size -= len(*of) - len(after.Groups[k].Members)
+		}
 	}
 	w.blameAll("unwanted removal", oracle.Removal(oracle.Write{
 		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted, Unseen: 2 * unseen,
