@@ -356,6 +356,7 @@ func anotherSize(a *azureLife) {
 	a.went(2*azureReplicas, 2*azureReplicas-1) // one may be missing in uniform mode, none in flexible
 	for _, pool := range modes {
 		a.told(pool, "TemplateUpdated", "vmSize Standard_D2s_v3 -> Standard_D4s_v3")
+		a.told(pool, "RolloutCompleted", "machines were launched from the wanted model") // without a surge, before the last one is replaced
 	}
 	if got := a.workload(azureCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`); strings.Count(got, "Standard_D4s_v3") != 2*azureReplicas {
 		a.t.Errorf("want every node on the new size, got %s", got)
