@@ -315,6 +315,44 @@ func TestWhatAScaleSetIsMadeWith(t *testing.T) {
 	}
 }
 
+// From and to spot machines, and from and to a disk of the host's own, nothing else waits for what can't be changed: neither a price
+// that Azure refuses without spot machines, nor what is cached of a disk that stays where it is.
+func TestSpotAndLocalDisksStay(t *testing.T) {
+	spot, local, larger := seed(), seed(), seed()
+	price := resource.MustParse("0.05")
+	spot.Template.SpotVMOptions = &azurev1.SpotVMOptions{MaxPrice: &price}
+	local.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local"}
+	for reason, c := range map[string]struct {
+		is, asked *azurev1.AzureMachinePoolSpec
+		field     string
+	}{
+		"spot given":       {larger, spot, "spec.template.spotVMOptions"},
+		"spot taken":       {spot, larger, "spec.template.spotVMOptions"},
+		"local disk given": {larger, local, "spec.template.osDisk.diffDiskSettings"},
+		"local disk taken": {local, larger, "spec.template.osDisk.diffDiskSettings"},
+	} {
+		before := build(t, input(t, c.is))
+		cur := echo(t, before)
+		m, fixed := build(t, input(t, c.asked)).Onto(cur)
+		if !slices.Equal(fixed, []string{c.field}) || m.Content != before.Content {
+			t.Errorf("%s: want the field named and nobody stale, got %v and content %s, before %s", reason, fixed, m.Content, before.Content)
+		}
+		change := m.Change(cur).Properties.VirtualMachineProfile
+		was := before.Set.Properties.VirtualMachineProfile
+		if price := change.BillingProfile; (price == nil) != (was.BillingProfile == nil) || price != nil && *price.MaxPrice != *was.BillingProfile.MaxPrice ||
+			*change.StorageProfile.OSDisk.Caching != *was.StorageProfile.OSDisk.Caching {
+			t.Errorf("%s: want price and caching sent as they are, got %+v and %s", reason, price, *change.StorageProfile.OSDisk.Caching)
+		}
+		resized := c.asked.DeepCopy()
+		resized.Template.VMSize = "Standard_D4s_v3"
+		m, _ = build(t, input(t, resized)).Onto(cur)
+		next := model.Read(patched(t, cur.Set, m.Change(cur)))
+		if got := m.Against(next).State; m.Content == before.Content || got.Content != m.Content || *next.Set.SKU.Name != "Standard_D4s_v3" {
+			t.Errorf("%s: want another size all the same, got %+v, want content %s", reason, got, m.Content)
+		}
+	}
+}
+
 // From and to confidential nothing else waits for what can't be changed.
 func TestConfidentialStays(t *testing.T) {
 	cur := echo(t, build(t, input(t, seed())))

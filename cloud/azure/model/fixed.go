@@ -33,10 +33,10 @@ func (m *Model) fixed(cur Current) []string {
 	if isSpot(is) != isSpot(wanted) {
 		fields = append(fields, fieldSpot)
 	}
-	if wanted["osDisk.ephemeral.option"] == "" && is["osDisk.ephemeral.option"] != "" || wanted["osDisk.ephemeral.option"] != "" && is["osDisk.ephemeral.option"] == "" {
+	if ephemeral(is) != ephemeral(wanted) {
 		fields = append(fields, fieldEphemeral)
 	}
-	if m.smaller(cur) {
+	if m.smaller(deref(deref(cur.Set.Properties).VirtualMachineProfile).StorageProfile) {
 		fields = append(fields, fieldOSDiskSize)
 	}
 	if confidential(is) != confidential(wanted) {
@@ -81,6 +81,9 @@ func mode(p armcompute.VirtualMachineScaleSetProperties) armcompute.Orchestratio
 func isSpot(s seen) bool {
 	return strings.EqualFold(s["spot.priority"], string(armcompute.VirtualMachinePriorityTypesSpot))
 }
+
+// ephemeral says that the disk of the operating system lies on the host.
+func ephemeral(s seen) bool { return s["osDisk.ephemeral.option"] != "" }
 
 func confidential(s seen) bool {
 	return strings.EqualFold(s["security.type"], string(armcompute.SecurityTypesConfidentialVM))

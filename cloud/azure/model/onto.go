@@ -1,27 +1,65 @@
 package model
 
-import "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+import (
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+)
 
 // Onto is the model as it can be put on a scale set of ours that exists: what Azure refuses to change there stays as it is, so that
 // everything else of the specification is done all the same. It also gives the object's fields that stay behind.
 func (m *Model) Onto(cur Current) (*Model, []string) {
 	fields := m.fixed(cur)
-	is := deref(deref(cur.Set.Properties).VirtualMachineProfile)
 	// Everything else that can't be changed is no part of the content, and is sent with no change. These are part of both.
-	profile := *m.Set.Properties.VirtualMachineProfile
-	sealed, smaller := is.StorageProfile != nil && confidential(seenOf(cur.Set)) != confidential(seenOf(m.Set)), m.smaller(cur)
-	if !sealed && !smaller {
+	profile, is := *m.Set.Properties.VirtualMachineProfile, deref(deref(cur.Set.Properties).VirtualMachineProfile)
+	there, wanted := seenOf(cur.Set), seenOf(m.Set)
+	kept := false
+	if is.StorageProfile != nil && confidential(there) != confidential(wanted) {
+		profile.SecurityProfile, kept = is.SecurityProfile, true
+	}
+	if isSpot(there) != isSpot(wanted) {
+		// Azure refuses a price for machines that are not spot machines.
+		profile.BillingProfile, kept = is.BillingProfile, true
+	}
+	if storage := m.storageOnto(is.StorageProfile, there, wanted); storage != nil {
+		profile.StorageProfile, kept = storage, true
+	}
+	if !kept {
 		return m, fields
 	}
-	if sealed {
-		profile.SecurityProfile = is.SecurityProfile
-	}
-	if smaller {
-		storage, disk := *profile.StorageProfile, *profile.StorageProfile.OSDisk
-		disk.DiskSizeGB = is.StorageProfile.OSDisk.DiskSizeGB
-		storage.OSDisk, profile.StorageProfile = &disk, &storage
-	}
 	return m.with(profile), fields
+}
+
+// storageOnto is the storage with what stays of the disk of the operating system, nil where nothing has to: a disk does not shrink, and
+// what is cached is bound to where the disk lies.
+func (m *Model) storageOnto(is *armcompute.VirtualMachineScaleSetStorageProfile, there, wanted seen) *armcompute.VirtualMachineScaleSetStorageProfile {
+	if is == nil || is.OSDisk == nil {
+		return nil
+	}
+	smaller, moves := m.smaller(is), ephemeral(there) != ephemeral(wanted)
+	if !smaller && !moves {
+		return nil
+	}
+	storage := *m.Set.Properties.VirtualMachineProfile.StorageProfile
+	disk := *storage.OSDisk
+	if smaller {
+		disk.DiskSizeGB = is.OSDisk.DiskSizeGB
+	}
+	if moves {
+		disk.Caching = spelled(is.OSDisk.Caching)
+	}
+	storage.OSDisk = &disk
+	return &storage
+}
+
+// spelled is a kind of caching as we write it: Azure shows words in letters of its own.
+func spelled(is *armcompute.CachingTypes) *armcompute.CachingTypes {
+	for _, known := range armcompute.PossibleCachingTypesValues() {
+		if is != nil && strings.EqualFold(string(known), string(*is)) {
+			return &known
+		}
+	}
+	return is
 }
 
 // with is the model with another profile of machines, and the content that follows from it.
@@ -40,9 +78,8 @@ func (m *Model) with(profile armcompute.VirtualMachineScaleSetVMProfile) *Model 
 }
 
 // smaller says whether the disk of the operating system is to shrink, which Azure does not do.
-func (m *Model) smaller(cur Current) bool {
-	is := deref(deref(deref(cur.Set.Properties).VirtualMachineProfile).StorageProfile).OSDisk
-	wanted := m.Set.Properties.VirtualMachineProfile.StorageProfile.OSDisk
+func (m *Model) smaller(storage *armcompute.VirtualMachineScaleSetStorageProfile) bool {
+	is, wanted := deref(storage).OSDisk, m.Set.Properties.VirtualMachineProfile.StorageProfile.OSDisk
 	return is != nil && is.DiskSizeGB != nil && wanted.DiskSizeGB != nil && *wanted.DiskSizeGB < *is.DiskSizeGB
 }
 
