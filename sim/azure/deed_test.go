@@ -56,6 +56,8 @@ func TestOwner(t *testing.T) {
 		{"PUT", "quotas", `{"location":"moon"}`, "no location"},
 		{"PUT", "groups", `{`, "unexpected EOF"},
 		{"POST", "machines/none/terminate", "", "there is no machine none"},
+		{"POST", "machines/none/detach", "", "there is no machine none"},
+		{"PUT", "attached", `{"Set":"none","Name":"theirs"}`, "there is no scale set none"},
 		{"POST", "machines/none/hug", "", "404"},
 		{"GET", "state", "", `"Sets": []`},
 	} {
@@ -76,4 +78,29 @@ func TestOwner(t *testing.T) {
 	if status, _, got = ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/big"+version, written(t, azure.Example(azure.SubscriptionID, group(), "Uniform", "big", 3))); status != 201 {
 		t.Errorf("want it made without a quota, got %s", got)
 	}
+}
+
+// A machine that somebody attaches is counted with the scale set's own, in flexible mode alone.
+func TestAttach(t *testing.T) {
+	inBubble(t, azure.Options{}, func(w *world) {
+		for mode, works := range map[string]bool{"Flexible": true, "Uniform": false} {
+			set := strings.ToLower(mode)
+			ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/"+set+version, written(t, azure.Example(azure.SubscriptionID, group(), mode, set, 2)))
+			time.Sleep(time.Hour)
+			if err := w.cloud.Attach(set, "theirs", map[string]string{"team": "b"}); (err == nil) != works {
+				t.Errorf("%s: want it taken %t, got %v", mode, works, err)
+			}
+			if err := w.cloud.Attach(set, "THEIRS", nil); err == nil {
+				t.Errorf("%s: want the same name refused", mode)
+			}
+		}
+		sets := w.cloud.State().Sets
+		check(t, "capacity", 3, sets[0].Capacity)
+		check(t, "machines", 3, len(sets[0].Machines))
+		check(t, "tags", "b", sets[0].Machines[2].Tags["team"])
+		check(t, "capacity of the other", 2, sets[1].Capacity)
+		w.must(w.cloud.Detach("theirs"))
+		check(t, "capacity", 2, w.cloud.State().Sets[0].Capacity)
+		check(t, "machines", 2, len(w.cloud.State().Sets[0].Machines))
+	})
 }

@@ -225,6 +225,43 @@ func (c *Cloud) AttachDisk(id, name string) error {
 	})
 }
 
+// Attach makes a machine of somebody's own in a scale set in flexible mode, which is counted with the others: it has the name and the
+// tags that he gives it, and boots from nothing of the scale set's.
+func (c *Cloud) Attach(set, name string, tags map[string]string) error {
+	return c.onSet(set, func(w *world, s *scaleSet) error {
+		if s.uniform() || w.machines.Get(machineKey(s.key(), name)) != nil {
+			return fmt.Errorf("scale set %s is not in flexible mode, or there is a machine %s", set, name)
+		}
+		m := &machine{
+			Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: true, Number: s.Next, UID: w.uuid("machine"),
+			Name: name, Instance: name, Computer: name, State: stateSucceeded, Power: powerRunning, Created: w.now, Version: 1, Size: s.size(),
+			Profile: copied(under(s.Doc, profilePath)), Model: "attached " + name, Tags: cloned(tags), Address: w.address(), NeverBoots: true,
+		}
+		place(m.Profile, "extensionProfile", nil)
+		if zones := texts(s.Doc, "zones"); len(zones) > 0 {
+			m.Zone = zones[0]
+		}
+		s.Next++
+		w.machines.Put(machineKey(m.Set, m.Instance), m)
+		place(s.Doc, "sku.capacity", float64(s.capacity()+1))
+		w.changed(s)
+		return nil
+	})
+}
+
+// Detach takes a machine out of its scale set in flexible mode. What it is from then on is not simulated.
+func (c *Cloud) Detach(id string) error {
+	return c.by(func(w *world) error {
+		s, m, err := w.findMachine(id)
+		if err != nil {
+			return err
+		}
+		w.machines.Delete(machineKey(m.Set, m.Instance))
+		w.uncount(s, 1)
+		return nil
+	})
+}
+
 // Fail lets a machine be in the state Failed with a code and words of the service.
 func (c *Cloud) Fail(id, code, message string) error {
 	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
@@ -234,11 +271,11 @@ func (c *Cloud) Fail(id, code, message string) error {
 }
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on machines, by their names or
-// UIDs: POST machines/{id}/terminate, stop, start, deallocate or evict; PUT applications, groups, resources and quotas, in JSON, are what
-// PutApplication, PutGroup (of the default subscription), Resource and SetQuota take; DELETE quotas takes all bounds away.
+// UIDs: POST machines/{id}/terminate, stop, start, deallocate, evict or detach; PUT applications, groups, resources, quotas and attached, in JSON, are what
+// PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds away.
 func (c *Cloud) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }}
-	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict}
+	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())
 	mux.HandleFunc("POST "+sim.AdminPath+"machines/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
@@ -268,6 +305,15 @@ func (c *Cloud) adminHandler() http.Handler {
 		}
 		if decoded(w, r, &q) {
 			done(w, c.SetQuota(q.Location, q.Family, q.Limit), http.StatusBadRequest)
+		}
+	})
+	mux.HandleFunc("PUT "+sim.AdminPath+"attached", func(w http.ResponseWriter, r *http.Request) {
+		var a struct {
+			Set, Name string
+			Tags      map[string]string
+		}
+		if decoded(w, r, &a) {
+			done(w, c.Attach(a.Set, a.Name, a.Tags), http.StatusConflict)
 		}
 	})
 	mux.HandleFunc("DELETE "+sim.AdminPath+"quotas", func(w http.ResponseWriter, _ *http.Request) { done(w, c.ClearQuotas(), http.StatusBadRequest) })
