@@ -51,6 +51,8 @@ type memory struct {
 type setRead struct {
 	is       *armcompute.VirtualMachineScaleSet
 	machines []machine
+	// guests are virtual machines that somebody has attached to the scale set. Azure counts them with its machines; nobody else does.
+	guests []machine
 	// created is when the scale set was made, by our clock.
 	created time.Time
 	at      time.Time

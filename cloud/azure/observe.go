@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
-
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
@@ -57,7 +55,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Operations = p.memory.operations
 	version := p.version(want)
 	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version, words), p.instances(want)
+	out.Lent = p.lent()
 	out.Issues = p.t.hideIssues(append(out.Issues, unique(toldOnce(words, p.machineIssues()))...))
+	out.Issues = append(out.Issues, p.guestIssues()...)
 	return out, nil
 }
 
@@ -138,18 +138,17 @@ func busy(state string) *pool.Cause {
 	return &pool.Cause{Reason: state, Message: "Azure is changing the scale set"}
 }
 
-// capacity is how many machines the scale set was asked to keep.
-func capacity(is *armcompute.VirtualMachineScaleSet) int {
-	if is.SKU == nil {
-		return 0
-	}
-	return int(deref(is.SKU.Capacity))
+// capacity is how many machines of its own the scale set was asked to keep.
+func capacity(read setRead) int {
+	return max(0, model.Read(*read.is).Capacity()-staying(read.guests))
 }
 
 // existing is how many machines there are that are not on their way out.
-func existing(read setRead) int {
+func existing(read setRead) int { return staying(read.machines) }
+
+func staying(list []machine) int {
 	n := 0
-	for _, m := range read.machines {
+	for _, m := range list {
 		if m.state() != pool.Terminating {
 			n++
 		}
@@ -159,7 +158,7 @@ func existing(read setRead) int {
 
 // lacking says that Azure was asked for more machines than there are, and has given that up.
 func lacking(read setRead) bool {
-	return gaveUp(stateOf(read.is)) && existing(read) < capacity(read.is)
+	return gaveUp(stateOf(read.is)) && existing(read) < capacity(read)
 }
 
 // size is the number of machines that the scale set keeps: what it was asked for, or what is there once Azure has given up bringing
@@ -168,7 +167,7 @@ func size(read setRead) int {
 	if lacking(read) {
 		return existing(read)
 	}
-	return capacity(read.is)
+	return capacity(read)
 }
 
 // unique leaves out what was said before.

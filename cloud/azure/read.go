@@ -47,9 +47,11 @@ func (p *pass) readAgain(ctx context.Context) error {
 		if is.Properties != nil {
 			read.created = ourTime(is.Properties.TimeCreated, skew)
 		}
-		if read.machines, err = p.readMachines(ctx, is, skew); err != nil {
+		all, err := p.readMachines(ctx, is, skew)
+		if err != nil {
 			return err
 		}
+		read.machines, read.guests = p.parted(all)
 		if err := p.readShields(ctx, is, read.machines); err != nil {
 			return err
 		}

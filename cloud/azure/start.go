@@ -158,20 +158,20 @@ func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
 	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)))
 }
 
-// patch sends a change that leaves the size as it is, and writes down what is left of a surge. Where Azure has given up bringing machines, it would try that again with any
-// change: the size is then what is there.
+// patch sends a change that leaves the size as it is, and writes down what is left of a surge. Where Azure has given up bringing
+// machines, it would try that again with any change: the size is then what is there.
 func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
 	is := p.memory.set.is
-	keep := size(p.memory.set)
-	if keep < capacity(is) && p.unsettled(p.memory.growFailed) {
+	keep, asked := size(p.memory.set), capacity(p.memory.set)
+	if keep < asked && p.unsettled(p.memory.growFailed) {
 		return p.notYet()
 	}
-	if change.SKU != nil || keep != capacity(is) {
+	if change.SKU != nil || keep != asked {
 		sku := deref(change.SKU)
 		if change.SKU == nil {
 			sku = deref(is.SKU)
 		}
-		sku.Capacity = new(int64(keep))
+		sku.Capacity = new(int64(p.withGuests(keep)))
 		change.SKU = &sku
 	}
 	if change.Tags != nil && p.surgeUsed() {
@@ -214,7 +214,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
 			"scale set %s has %d machines and was to be asked for %d: Azure would choose who goes", p.t.name, n, s.Size)}
 	}
-	if s.Size < capacity(is) && p.unsettled(p.memory.growFailed) {
+	if s.Size < capacity(p.memory.set) && p.unsettled(p.memory.growFailed) {
 		return p.notYet()
 	}
 	note := surgeNote{surge: s.Surge, size: s.Size}
@@ -222,7 +222,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	if s.Surge > 0 || p.surge() > 0 {
 		tags = map[string]string{model.TagSurge: note.String()}
 	}
-	err = p.send(ctx, model.Resize(model.Read(*is), s.Size, tags))
+	err = p.send(ctx, model.Resize(model.Read(*is), p.withGuests(s.Size), tags))
 	if heard(err) {
 		p.memory.growFailed = time.Time{}
 	}
@@ -259,7 +259,7 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	if note, is := p.surgeNow(), p.memory.set.is; note.surge > 0 && size(p.memory.set) > note.size {
 		// Somebody has made the scale set larger since: the surge is counted from the present size, so that this removal uses it up.
 		note.size = size(p.memory.set)
-		return p.send(ctx, model.Resize(model.Read(*is), note.size, map[string]string{model.TagSurge: note.String()}))
+		return p.send(ctx, model.Resize(model.Read(*is), p.withGuests(note.size), map[string]string{model.TagSurge: note.String()}))
 	}
 	p.removes(chosen)
 	p.memory.touched()
@@ -308,6 +308,9 @@ func (p *pass) protect(ctx context.Context, s pool.Step) error {
 func (p *pass) deleteGroup(ctx context.Context, _ pool.Step) error {
 	if p.memory.set.is == nil {
 		return nil
+	}
+	if err := p.noGuests(); err != nil {
+		return err
 	}
 	// Whether the reply comes or not, it may be gone from now on.
 	p.memory.made = time.Time{}
