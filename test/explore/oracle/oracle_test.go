@@ -41,6 +41,18 @@ func wants(n int) func(*Write) { return func(w *Write) { w.Wanted.Replicas = n }
 
 func size(n int) func(*Write) { return func(w *Write) { w.After.Groups[0].Size = n } }
 
+// shrinks says that the cloud replaces nobody by itself. What the group launches is the present content.
+func shrinks(w *Write) {
+	w.Shrinks = true
+	for _, c := range []*Cloud{&w.Before, &w.After} {
+		c.Groups[0].Content = "new"
+		for k := range c.Groups[0].Members {
+			c.Groups[0].Members[k].Content = "new"
+		}
+	}
+	w.Wanted.ByHand = true
+}
+
 func young(w *Write) {
 	for k := range w.After.Groups[0].Members {
 		w.After.Groups[0].Members[k].Launched = now.Add(-time.Second)
@@ -70,6 +82,15 @@ func TestChecks(t *testing.T) {
 		{"bounds that the user changed move the size", "unwanted removal", Write{Before: account(3), After: bounded(4, 4), Wanted: Wanted{Owner: "me", External: true}}, ""},
 		{"a whole group", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me"}}, "deleted the group of an object that is not being deleted"},
 		{"a whole group, on purpose", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me", Deleting: true}}, ""},
+
+		{"what is too much may go where all that goes lowers the size", "unwanted removal", removal(shrinks), ""},
+		{"of what is wanted none goes there without a cause", "unwanted removal", removal(shrinks, wants(3)), "removed 1 instances without a cause, 0 are too many: b"},
+		{"what is stale goes before others come", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Content = "old" }), ""},
+		{"so does what failed", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Failed = true }), ""},
+		{"and what somebody asked to go", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
+		{"somebody else's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although somebody else"},
+		{"a surge beside it", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},
+		{"who has let go of a machine before it joined", "undrained", removal(node(Node{Joined: true, Pods: 2, Released: true})), ""},
 
 		{"as many as exist", "capacity", removal(), ""},
 		{"fewer than exist", "capacity", removal(size(1)), "from 3 to 1 while 2 instances exist"},
