@@ -135,7 +135,7 @@ func Cases[S any]() []Case[S] {
 		{caseUnheard, unavailableSteps[S]},
 		{caseThrottled, throttledSteps[S]},
 		{caseDenied, deniedSteps[S]},
-		{"a look that failed says so, and is no empty cloud", unavailableLooks[S]},
+		{caseFailedLook, unavailableLooks[S]},
 		{caseThrottledLook, throttledLooks[S]},
 		{caseDeniedLook, deniedLooks[S]},
 		{caseCapacity, capacity[S]},
@@ -157,7 +157,16 @@ func Cases[S any]() []Case[S] {
 	}
 }
 
-// The cases that mistakes are told by.
+// faulty are the cases in which what goes wrong is the wire's or the cloud's doing: they send what the others send, many times over.
+var faulty = map[string]bool{
+	caseLost: true, caseStale: true, caseUnheard: true, caseThrottled: true, caseDenied: true, caseFailedLook: true,
+	caseThrottledLook: true, caseDeniedLook: true, caseCapacity: true,
+}
+
+// Faulty says that the case is about requests that fail, and sends none that other cases do not send.
+func (c Case[S]) Faulty() bool { return faulty[c.Name] }
+
+// The cases that are named elsewhere: mistakes are told by them, or they are faulty.
 const (
 	caseCreated       = "what was created is observed exactly"
 	caseSteady        = "a pool at rest costs few reads and no writes"
@@ -170,6 +179,7 @@ const (
 	caseNotOurs       = "steps of others are refused"
 	caseDeleted       = "a pool is deleted without a trace"
 	caseUnheard       = "a step that was not heard is said to be unknown, and done when it is asked for again"
+	caseFailedLook    = "a look that failed says so, and is no empty cloud"
 	caseThrottledLook = "a look that is throttled says so and for how long, and is no empty cloud"
 	caseTwice         = "each step twice does it once"
 	caseLost          = "what happened is found when its reply was lost, and does not happen twice"

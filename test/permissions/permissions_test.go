@@ -22,7 +22,7 @@ import (
 	"github.com/muster-project/muster/test/permissions/bound"
 )
 
-// TestScenarios plays the golden scenarios of both kinds, under the policies of what each needs. Each ends as it does with
+// TestScenarios plays the golden scenarios of both kinds of AWS, under the policies of what each needs. Each ends as it does with
 // credentials that may do everything, and every action of the policies is asked for by one of them, or by a contract suite.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
@@ -30,6 +30,9 @@ func TestScenarios(t *testing.T) {
 	used := map[string]int{}
 	t.Run("play", func(t *testing.T) {
 		for _, s := range append(world.Golden(), refreshes()...) {
+			if s.Mode != "" {
+				continue // Azure's driver plays all that it plays under the least role.
+			}
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
 				asked := play(t, s)
