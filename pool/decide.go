@@ -81,7 +81,7 @@ func planKeep(d Desired, v *view) Plan {
 	}
 	begins, rounds := v.drainSteps()
 	p.first(d, v.quiet(
-		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(),
+		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(), v.accountStep(),
 		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), begins, v.releaseStep(),
 		v.startRollStep(), v.applyStep(), v.defaultStep(), v.pruneStep(), v.protectStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {

@@ -110,6 +110,8 @@ func TestKeep(t *testing.T) {
 		{"lower maximum and more", "the other fields need not wait", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize", "tags")), "UpdateGroup fields tags (GroupChanged), waiting MaximumWaits"},
 		{"lower maximum, small enough", "then it is set", wants(3, lowMax), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
 		{"lower maximum, sized elsewhere", "only he who sizes the group can make it small enough, and he is told", wants(3, lowMax, external), fleet(serving(5), drift("spec.maxSize")), "waiting MaximumWaits, settled"},
+		{"a surge was used up", "what is left is written down before the size is raised again", wants(5), fleet(serving(3), func(o *Observed) { o.Group.SurgeSpent = true }), "UpdateGroup of lt:1 (SurgeSpent)"},
+		{"a surge was used up, and drift", "one call does both", wants(3), fleet(serving(3), all(drift("tags"), func(o *Observed) { o.Group.SurgeSpent = true })), "UpdateGroup fields tags (GroupChanged)"},
 		{"higher maximum and more machines", "the group is allowed to grow before it is asked to", wants(5), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
 		{"grow", "the size is set, the cloud launches", wants(5), fleet(serving(3)), "Resize to 5 (ScaleOut)"},
 		{"grow while machines come", "every size is asked for once", wants(5), fleet(serving(3), size(5)), "waiting InstancesLaunching"},

@@ -225,6 +225,9 @@ type Group struct {
 	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size
 	// (Traits.KeepsSurge). It is needed only where somebody else sizes the group. It never says more than was added.
 	Surge int
+	// SurgeSpent says that what is kept beside the size tells of more than Surge, for machines have gone since: UpdateGroup writes
+	// down what is left.
+	SurgeSpent bool
 	// RollSurge is how many machines the cloud's own roll adds while it goes on, as far as that is more than may be unavailable;
 	// zero is none. Only plans need it.
 	RollSurge int
@@ -286,6 +289,8 @@ type Instance struct {
 	// Template is what it was launched from; Content is empty when that is unknown.
 	Template Template
 	State    InstanceState
+	// Word is its state in the cloud's own word, for people; empty where the cloud has none. Nothing is decided by it.
+	Word string
 	// Created is when the cloud made it, by the clock that Decide is handed and not by the cloud's where the two differ; zero when
 	// the cloud does not say.
 	Created time.Time

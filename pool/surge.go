@@ -36,6 +36,20 @@ func (v *view) beside(size int) int {
 	return max(0, size-v.want)
 }
 
+// SurgeSpent is the reason of a step that keeps our own account, and changes nothing that anybody asked for.
+const SurgeSpent = "SurgeSpent"
+
+// accountStep writes down what is left of a surge, before somebody makes the group larger and what was used up seems to be there
+// again. It comes before a size that is raised for the next ones: an account that reads as it did before would tell nobody, after a
+// reply that was lost, which of the two was heard.
+func (v *view) accountStep() *Step {
+	if !v.o.Group.SurgeSpent {
+		return nil
+	}
+	return &Step{Kind: UpdateGroup, Template: v.o.Group.Template, Surge: v.o.Group.Surge,
+		Cause: Cause{SurgeSpent, fmt.Sprintf("of the size of the %s %d are left of a surge", v.t.Group, v.o.Group.Surge)}}
+}
+
 // growRest is how long after the cloud has given up bringing machines it is asked for them again. Nobody says how often it has
 // given up already, so that the pause is that of a permanent failure: a dozen tries an hour.
 const growRest = 5 * time.Minute

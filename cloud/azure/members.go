@@ -19,6 +19,7 @@ func (p *pass) instances(want wanted) []pool.Instance {
 			Zone:       m.zone,
 			Template:   pool.Template{Ref: model.Ref(is.Content, is.Data), Content: is.Content, Data: is.Data},
 			State:      m.state(),
+			Word:       m.provisioning,
 			Created:    m.created,
 			Differs:    is.Differs,
 			Behind:     is.Behind,

@@ -133,10 +133,13 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		settle()
 		o = w.observe(target)
 		w.surge(o, 4, 1)
-		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		if !o.Group.SurgeSpent || len(o.Group.Drift) > 0 {
+			t.Errorf("want the surge to be written down, and no drift that people would be told of, got %+v", o.Group)
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup})
 		settle()
-		if o = w.observe(target); len(o.Group.Drift) > 0 {
-			t.Errorf("want what is left of the surge written down, got drift %v", o.Group.Drift)
+		if o = w.observe(target); o.Group.SurgeSpent {
+			t.Errorf("want what is left of the surge written down, got %+v", o.Group)
 		}
 		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(6))}})
 		settle()
@@ -225,4 +228,20 @@ func fieldIn(err error) string {
 		return refused.Field
 	}
 	return ""
+}
+
+// Azure's own word on a machine is passed on: what it does to one that runs is told, and decides nothing.
+func TestWords(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		o := w.create(target, 1)
+		w.start(target, pool.Step{Kind: pool.Protect, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		if i := w.observe(target).Instances[0]; i.Word != "Updating" || i.State != pool.Running {
+			t.Errorf("want a machine that runs and is being changed, got %+v", i)
+		}
+		settle()
+		if i := w.observe(target).Instances[0]; i.Word != "Succeeded" || i.State != pool.Running {
+			t.Errorf("want a machine that runs, got %+v", i)
+		}
+	})
 }

@@ -119,9 +119,7 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	if !g.Deleting && want.against != nil {
 		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
 	}
-	if !g.Deleting && p.surgeUsed() {
-		g.Drift = append(slices.Clone(g.Drift), driftSurge)
-	}
+	g.SurgeSpent = !g.Deleting && p.surgeSpent()
 	return g
 }
 

@@ -152,7 +152,7 @@ func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	if len(want.against.State.Drift) == 0 && !p.surgeUsed() {
+	if len(want.against.State.Drift) == 0 && !p.surgeSpent() {
 		return nil
 	}
 	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)))
@@ -174,7 +174,7 @@ func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleS
 		sku.Capacity = new(int64(p.withGuests(keep)))
 		change.SKU = &sku
 	}
-	if change.Tags != nil && p.surgeUsed() {
+	if change.Tags != nil && p.surgeSpent() {
 		change.Tags[model.TagSurge] = new(surgeNote{surge: p.surge(), size: keep}.String())
 	}
 	return p.send(ctx, change)

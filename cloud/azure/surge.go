@@ -8,10 +8,6 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// driftSurge is in the drift of a scale set whose surge has been used up, in part or wholly: it is written down, before somebody makes
-// the scale set larger and what was used up seems to be there again.
-const driftSurge = "the tag " + model.TagSurge
-
 // surgeNote is what the tag says of a surge: how many machines were added, and how many the scale set was asked for then. Machines
 // that go lower the capacity and use the surge up by themselves. More than is left is said only where we end between a removal and its
 // account, and somebody makes the scale set larger meanwhile.
@@ -60,8 +56,8 @@ func (p *pass) surgeNow() surgeNote {
 // surge is how much of the scale set's size was added for a rollout.
 func (p *pass) surge() int { return p.surgeNow().left(size(p.memory.set)) }
 
-// surgeUsed says that the tag says more than is left of the surge.
-func (p *pass) surgeUsed() bool {
+// surgeSpent says that the tag says more than is left of the surge.
+func (p *pass) surgeSpent() bool {
 	_, note := p.surgeTag()
 	return p.surge() < note.surge
 }

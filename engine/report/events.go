@@ -47,7 +47,7 @@ func happened(f facts) []Event {
 		return []Event{{Warning: true, Reason: step + "Failed", Message: err.Error()}}
 	}
 	s := f.out.Plan.Step
-	if s == nil || !f.out.Started || s.Kind == pool.Renew {
+	if s == nil || !f.out.Started || s.Kind == pool.Renew || s.Cause.Reason == pool.SurgeSpent {
 		return nil
 	}
 	targets := s.Targets

@@ -83,3 +83,16 @@ func TestScaleSetEvents(t *testing.T) {
 		}
 	}
 }
+
+// What we write down for ourselves is no news, and nothing that anybody's group lacks.
+func TestOwnAccount(t *testing.T) {
+	spent := and(scaleSet, begunSteps, func(s *scene) { s.o.Group.SurgeSpent = true })
+	r := aScene(spent).report()
+	if len(r.Events) > 0 {
+		t.Errorf("want no event, got %v", r.Events)
+	}
+	hold(t, report.GroupReady, []row{{"surge used up", "people have asked for nothing else", spent, "True AsWanted: the scale set is what the specification asks for"}})
+	if r := aScene(scaleSet, begunSteps, drift("spec.additionalTags")).report(); len(r.Events) != 1 {
+		t.Errorf("want an event of what people asked for, got %v", r.Events)
+	}
+}

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -96,7 +97,7 @@ func fillStatus(o client.Object, seen machines.Seen) {
 		return
 	}
 	i, status := seen.Instance, &m.Status
-	state := stateWord(i.State)
+	state := cmp.Or(azurev1.ProvisioningState(i.Word), stateWord(i.State))
 	status.ProvisioningState = &state
 	status.InstanceName = vmName(i)
 	if i.Zone != "" {
@@ -181,7 +182,7 @@ func readyOf(runs, healthy metav1.Condition) metav1.Condition {
 	return c
 }
 
-// stateWord is a state in Azure's words.
+// stateWord is a state in a word of Azure's, where it does not say its own.
 func stateWord(s pool.InstanceState) azurev1.ProvisioningState {
 	switch s {
 	case pool.Pending:
