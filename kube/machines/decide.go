@@ -153,10 +153,20 @@ func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
 		return nil
 	case seen == nil:
 		return gone(i)
-	case taken(seen) && i.Machine != nil && !i.Machine.Deleting && !i.Deleting:
+	case taken(seen) && !i.Deleting:
+		return leaving(i, seen)
+	}
+	return &Action{Do: Update, Infra: i, Instance: seen}
+}
+
+// leaving is what is done about an infrastructure machine whose instance the cloud takes: its Machine goes, and no other is made of
+// it any more, to be deleted again.
+func leaving(i *Infra, seen *pool.Instance) *Action {
+	switch {
+	case i.Machine == nil:
+		return &Action{Do: DeleteInfra, Infra: i}
+	case !i.Machine.Deleting:
 		return &Action{Do: DeleteMachine, Machine: i.Machine, Infra: i, Cause: terminating(seen)}
-	case taken(seen) && i.Machine == nil && !i.Deleting:
-		return &Action{Do: DeleteInfra, Infra: i} // no Machine is made of it any more, to be deleted again
 	}
 	return &Action{Do: Update, Infra: i, Instance: seen}
 }

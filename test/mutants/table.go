@@ -23,6 +23,8 @@ const (
 	NodeGroup Binary = "cloud/aws/nodegroup"
 	Drain     Binary = "kube/drain"
 	Core      Binary = "kube/machinepool"
+	Azure     Binary = "cloud/azure"
+	Machines  Binary = "kube/machines"
 )
 
 // Mutation is one mistake.
@@ -75,5 +77,5 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 
 // Table is all mutations.
 func Table() []Mutation {
-	return slices.Concat(poolTable, rolloutTable, engineTable, awsTable, templateTable, nodegroupTable, kubeTable)
+	return slices.Concat(poolTable, rolloutTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, kubeTable)
 }

@@ -5,7 +5,8 @@ const (
 	awsStart, awsObserve, awsGroup        = "cloud/aws/start.go", "cloud/aws/observe.go", "cloud/aws/group.go"
 	awsMemory, awsHooks, awsUpdate        = "cloud/aws/memory.go", "cloud/aws/hooks.go", "cloud/aws/update.go"
 	launchHash, launchPut, launchVersions = "cloud/aws/launch/hash.go", "cloud/aws/launch/write.go", "cloud/aws/launch/versions.go"
-	launchAbout, sessionTags              = "cloud/aws/launch/about.go", "cloud/aws/session/tags.go"
+	launchAbout, cloudOwner               = "cloud/aws/launch/about.go", "cloud/owner.go"
+	recallAsked                           = "cloud/recall/asked.go"
 	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/take.go", "cloud/aws/hold.go"
 )
 
@@ -39,17 +40,13 @@ var awsTable = []Mutation{
 		Explore, []string{"twice"},
 		`out.template = cmp.Or(out.pool.AWSLaunchTemplate.Name, out.group)`,
 		`out.template = cmp.Or(out.pool.AWSLaunchTemplate.Name, out.group) + either(mutated("template named after its machines"), "-"+out.pool.AWSLaunchTemplate.InstanceType, "")`),
-	one("owner tag forgotten", sessionTags, "does not tag what it makes",
+	one("owner tag forgotten", cloudOwner, "does not tag what it makes",
 		Explore, []string{"left", "as desired", "twice", "foreign", "progress"},
-		`	tags[TagOwner] = o.ID
-`, `	if !mutated("owner tag forgotten") {
-		tags[TagOwner] = o.ID
-	}
-`),
+		`TagDomain + between + TagOwner:     o.ID,`,
+		`TagDomain + between + TagOwner: either(mutated("owner tag forgotten"), "", o.ID),`),
 	one("size kept on removal", awsTake, "removes a machine without lowering the size",
 		Explore, []string{"as desired", "progress", "quiet", "unfounded"},
-		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &lower,`,
-		`InstanceId: &target.ID, ShouldDecrementDesiredCapacity: new(lower && !mutated("size kept on removal")),`),
+		`Lower: lower, Asked`, `Lower: lower && !mutated("size kept on removal"), Asked`),
 	one("size lowered with what is set aside", awsTake, "sets machines aside without others in their place",
 		Explore, []string{"unwanted removal", "available", "as desired", "capacity"},
 		`InstanceIds: ids, ShouldDecrementDesiredCapacity: new(false),`,
@@ -69,10 +66,9 @@ var awsTable = []Mutation{
 		AWS, []string{"TestContract"},
 		`AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(false),`,
 		`AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(mutated("cooldown honoured")),`),
-	one("own writes not waited for", awsMemory, "takes machines away on a read that is behind its own write",
+	one("own writes not waited for", recallAsked, "takes machines away on a read that is behind its own write",
 		AWS, []string{"TestNothingIsTakenAwayOnAReadBehindOurOwnWrite", "TestContract"},
-		`return m.group.is != nil && !m.asked.at.IsZero() &&`,
-		`return !mutated("own writes not waited for") && m.group.is != nil && !m.asked.at.IsZero() &&`),
+		`return !a.at.IsZero() &&`, `return !mutated("own writes not waited for") && !a.at.IsZero() &&`),
 	one("group kept in memory over a write", awsMemory, "acts on the group as it was before its own write",
 		AWS, []string{"TestContract"},
 		`	m.group, m.hooks, m.template.Wrote = groupRead{}, hooksRead{}, false

@@ -14,19 +14,28 @@ func MarkedFirst(w Write) []string {
 		return nil
 	}
 	marked := w.markedIn(after)
-	if marked < before.Size-w.Wanted.Replicas || w.Shrinks && (marked == 0 || before.Size <= w.Wanted.Replicas) {
+	if marked < before.Size-w.Wanted.Replicas || w.rolls(before, marked) {
 		return nil
 	}
 	var wrong []string
 	for _, m := range gone(w) {
-		if w.Shrinks && !w.Nodes[m.ID].Ready {
-			continue // who serves nobody goes before all others
-		}
-		if slices.Contains(w.Named, m.ID) && w.Nodes[m.ID].Marked.IsZero() && !w.Wanted.Condemned[m.ID] {
+		if slices.Contains(w.Named, m.ID) && !w.before(m) {
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, and %d that are marked to go first stay", w.Call, m.ID, marked))
 		}
 	}
 	return wrong
+}
+
+// before says that a member may go before those that are marked: it is marked itself, or was asked to go by name, or serves nobody
+// where such ones stay until somebody takes them.
+func (w Write) before(m Member) bool {
+	n := w.Nodes[m.ID]
+	return !n.Marked.IsZero() || w.Wanted.Condemned[m.ID] || w.Shrinks && !n.Ready
+}
+
+// rolls says that what goes is replaced, so that nobody who is marked stays in its place.
+func (w Write) rolls(g Group, marked int) bool {
+	return w.Shrinks && (marked == 0 || g.Size <= w.Wanted.Replicas)
 }
 
 // markedIn is how many of those that a group counts were marked.

@@ -214,6 +214,11 @@ func (a *account) inWords(service string, req *http.Request) (text string, named
 		}
 		return askedOfEKS(req, body), named, nil
 	}
+	return askedInAForm(body)
+}
+
+// askedInAForm is inWords of the services that are asked in forms.
+func askedInAForm(body []byte) (text string, named []string, err error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return "", nil, fmt.Errorf("read the request: %w", err)
@@ -324,79 +329,6 @@ func (a *account) snapshot() oracle.Cloud {
 		})
 	}
 	return c
-}
-
-func (a *account) group(g simaws.Group, there there) oracle.Group {
-	out := oracle.Group{
-		Content: a.content(there, g.Template, g.Version), Version: number(g.Version),
-		Name: g.Name, Owner: g.Tags[tagOwner], Template: g.Template, Min: g.Min, Max: g.Max, Size: g.Desired, Deleting: g.Deleting,
-		Print: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Tags, g.Suspended, g.Deleting),
-	}
-	for _, m := range g.Members {
-		out.Members = append(out.Members, oracle.Member{
-			ID: m.Instance, Leaving: strings.HasPrefix(m.State, "Terminating"), Held: held(m), Launched: there.instances[m.Instance].Launched,
-			Aside: strings.HasSuffix(m.State, "Standby"), Doomed: m.AtRisk || there.instances[m.Instance].Noticed || m.Health != "Healthy",
-			Template: m.Template, Version: number(m.Version), Content: a.content(there, m.Template, m.Version),
-		})
-	}
-	a.world.secrets("a group's tags", out.Print)
-	return out
-}
-
-// versions are those of a template, the newest first.
-func (a *account) versions(t simaws.Template, is there) []oracle.Version {
-	list := make([]oracle.Version, 0, len(t.Versions))
-	for n, says := range t.Versions {
-		list = append(list, oracle.Version{Number: n, Says: says, Default: n == t.Default, Content: a.content(is, t.ID, strconv.FormatInt(n, 10))})
-	}
-	slices.SortFunc(list, func(a, b oracle.Version) int { return cmp.Compare(b.Number, a.Number) })
-	return list
-}
-
-// number is a version's, zero for one that the cloud chooses.
-func number(text string) int64 {
-	n, _ := strconv.ParseInt(text, 10, 64)
-	return n
-}
-
-// held is since when a hook keeps a member that is to go.
-func held(m simaws.Member) time.Time {
-	if m.State == "Terminating:Wait" {
-		return m.Since
-	}
-	return time.Time{}
-}
-
-// there is what exists, by what it is called.
-type there struct {
-	instances map[string]simaws.Instance
-	versions  map[string]bool
-}
-
-func newThere(state simaws.State) there {
-	t := there{map[string]simaws.Instance{}, map[string]bool{}}
-	for _, i := range state.Instances {
-		t.instances[i.ID] = i
-	}
-	for _, template := range state.Templates {
-		for n := range template.Versions {
-			t.versions[template.ID+":"+strconv.FormatInt(n, 10)] = true
-		}
-	}
-	return t
-}
-
-// content is what a version of a template makes, read once; nothing of one that does not exist any more: nobody can know.
-func (a *account) content(is there, template, number string) string {
-	key := template + ":" + number
-	if !is.versions[key] {
-		return ""
-	}
-	if text, ok := a.contents[key]; ok {
-		return text
-	}
-	a.contents[key] = a.aws.Content(template, number)
-	return a.contents[key]
 }
 
 // find is the group of that name as it is, nil when there is none.

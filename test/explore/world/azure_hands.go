@@ -20,6 +20,18 @@ func (w *World) toScaleSet(e Event) error {
 	switch e.What {
 	case HandTerminate, HandFail, HandInterrupt, HandUnhealthy, HandExpose, HandTagMachine:
 		return w.strikeVM(s, e)
+	case HandQuota:
+		return a.azure.SetQuota(simazure.Location, "cores", 2*(1+e.N))
+	case HandHeal:
+		return a.azure.ClearQuotas()
+	}
+	return w.toSet(s, e)
+}
+
+// toSet changes something of the scale set itself.
+func (w *World) toSet(s *simazure.Set, e Event) error {
+	a := w.account
+	switch e.What {
 	case HandResize:
 		a.moved = time.Now()
 		return a.hand(func(ctx context.Context) error { return a.scale(ctx, e.N) })
@@ -40,10 +52,6 @@ func (w *World) toScaleSet(e Event) error {
 	case HandDropGroup:
 		a.notes = map[string]string{}
 		return a.hand(func(ctx context.Context) error { return a.ask(ctx, http.MethodDelete, setPath(s.Name), nil) })
-	case HandQuota, HandBreak:
-		return a.azure.SetQuota(simazure.Location, "cores", 2*(1+e.N))
-	case HandHeal:
-		return a.azure.ClearQuotas()
 	}
 	return nil
 }

@@ -19,14 +19,7 @@ const (
 func Draw(seed uint64) Scenario {
 	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}, happenings: happenings, actions: actions}
 	s := &d.s
-	switch kindsDrawn[seed%uint64(len(kindsDrawn))] {
-	case 'M':
-		s.Managed, d.happenings, d.actions = true, managedHappenings, managedActions
-	case 'U':
-		s.Mode, d.happenings, d.actions = azurev1.UniformOrchestrationMode, azureHappenings, azureActions
-	case 'F':
-		s.Mode, d.happenings, d.actions = azurev1.FlexibleOrchestrationMode, azureHappenings, azureActions
-	}
+	d.kind(kindsDrawn[seed%uint64(len(kindsDrawn))])
 	d.within = time.Duration([]int{2, 3, 5, 10}[d.IntN(4)]) * time.Minute
 	s.Ends = d.within + after
 	s.Least, s.Speed = d.IntN(3), []float64{1, 3, 5, 10}[d.IntN(4)]
@@ -70,6 +63,18 @@ func Draw(seed uint64) Scenario {
 	}
 	s.sort()
 	return *s
+}
+
+// kind is that of the pool, and what can happen to such.
+func (d *drawing) kind(letter byte) {
+	switch letter {
+	case 'M':
+		d.s.Managed, d.happenings, d.actions = true, managedHappenings, managedActions
+	case 'U':
+		d.s.Mode, d.happenings, d.actions = azurev1.UniformOrchestrationMode, azureHappenings, azureActions
+	case 'F':
+		d.s.Mode, d.happenings, d.actions = azurev1.FlexibleOrchestrationMode, azureHappenings, azureActions
+	}
 }
 
 // versions is what happens to the versions of the launch template.

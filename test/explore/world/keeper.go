@@ -89,9 +89,9 @@ func (k *keeper) look() {
 }
 
 // greet puts the finalizer on a new Machine, which is the first thing that its controller does.
-func (k *keeper) greet(key client.ObjectKey) {
+func (k *keeper) greet(op memapi.Op) {
 	w, m := k.world, &clusterv1.Machine{}
-	if w.user.Get(w.t.Context(), key, m) == nil && controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
+	if op.Verb == "create" && op.Kind == "Machine" && w.user.Get(w.t.Context(), op.Key, m) == nil && controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
 		w.must(w.user.Update(w.t.Context(), m), "keep Machine %s", m.Name)
 	}
 }

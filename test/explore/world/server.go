@@ -79,19 +79,24 @@ func (p *process) gate(workload bool) memapi.Gate {
 		text := fmt.Sprintf("%s %s %s %s %s", name, op.Verb, op.Kind+slash(op.Subresource), op.Key, op.Body)
 		p.world.secrets("a write to the API", op.Body)
 		return p.effect(text, func() error {
-			if workload && op.Verb == "delete" && op.Kind == "Node" && !p.world.deleted() {
-				p.world.blameAll("living node", oracle.LivingNode(op.Key.Name, p.world.workload.machineOf(op.Key.Name), p.world.account.snapshot()))
-			}
+			p.world.lives(workload, op)
 			begins := p.drains(workload, op)
 			p.condemns(workload, op)
 			err := p.world.meet(workload, op, do)
 			begins()
-			if !workload && op.Verb == "create" && op.Kind == "Machine" {
-				p.world.keeper.greet(op.Key)
+			if !workload {
+				p.world.keeper.greet(op)
 			}
 			p.world.trace.add("api", "%s%s -> %s", p.name, text, answer(err))
 			return err
 		})
+	}
+}
+
+// lives looks at a Node that is to be deleted.
+func (w *World) lives(workload bool, op memapi.Op) {
+	if workload && op.Verb == "delete" && op.Kind == "Node" && !w.deleted() {
+		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.workload.machineOf(op.Key.Name), w.account.snapshot()))
 	}
 }
 

@@ -1,0 +1,94 @@
+package mutants
+
+// The files, from the root of the module.
+const (
+	poolInPlace                       = "pool/inplace.go"
+	azureStart, azureRead, azureSurge = "cloud/azure/start.go", "cloud/azure/read.go", "cloud/azure/surge.go"
+	azureMachine, azureObserve        = "cloud/azure/machine.go", "cloud/azure/observe.go"
+	modelHash, modelTags              = "cloud/azure/model/hash.go", "cloud/azure/model/tags.go"
+	poolMachines, machinesDecide      = "kube/infrapool/azure/machine.go", "kube/machines/decide.go"
+)
+
+// azureTable is what goes wrong with scale sets, and with what only they have.
+var azureTable = []Mutation{
+	one("nobody protected", poolInPlace, "leaves it to the cloud whom it takes when somebody makes the group smaller",
+		Explore, []string{"as desired"},
+		`	if v.d.External {
+		return nil
+	}
+	var list`, `	if v.d.External || mutated("nobody protected") {
+		return nil
+	}
+	var list`),
+	one("changed in place never", poolInPlace, "changes the group, and no machine that exists",
+		Explore, []string{"as desired"},
+		`if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() {`,
+		`if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() || mutated("changed in place never") {`),
+	one("asked again for what can't be brought", poolSurge, "asks the cloud for machines right after it has given up bringing them",
+		Pool, []string{"TestGrowFailed"},
+		`if failed.IsZero() ||`,
+		`if failed.IsZero() || mutated("asked again for what can't be brought") ||`),
+	one("taken without a place", poolRemove, "takes machines of a group that somebody else sizes before others stand in",
+		Pool, []string{"TestStepsAreSafe", "TestRolloutOnAnIdealCloud", "TestRolloutInAHostileWorld", "TestFixedPoint"},
+		`v.placesAreOthers() && len(list) > room {`,
+		`v.placesAreOthers() && len(list) > room && !mutated("taken without a place") {`),
+	one("owner of the scale set not checked", azureRead, "takes any scale set of the right name for ours",
+		Explore, []string{"foreign"},
+		`return model.Read(*is).Owner == p.t.Owner.ID`,
+		`return model.Read(*is).Owner == p.t.Owner.ID || mutated("owner of the scale set not checked")`),
+	one("everybody removed", azureStart, "names all machines of a scale set that is to lose some",
+		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
+		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
+	return session.Vanished(begun(p, "DELETE", poller, err))`, `		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("everybody removed"), []*string{new("*")}, idsOf(chosen))}, nil)
+	return session.Vanished(begun(p, "DELETE", poller, err))`),
+	one("capacity lowered below what exists", azureStart, "asks Azure for fewer machines than there are, which chooses who goes",
+		Azure, []string{"TestResizeTakesNobody"},
+		`if n := existing(p.memory.set); s.Size < n {`,
+		`if n := existing(p.memory.set); s.Size < n && !mutated("capacity lowered below what exists") {`),
+	one("version of the scale set not asked for", azureStart, "changes the scale set whatever somebody else has made of it meanwhile",
+		Azure, []string{"TestSomebodyWasQuicker"},
+		`	etag := p.memory.set.is.Etag
+`, `	etag := either(mutated("version of the scale set not asked for"), nil, p.memory.set.is.Etag)
+`),
+	one("stopped machines taken for running", azureMachine, "takes a machine that was powered off for one that is about to join",
+		Explore, []string{"as desired"},
+		`	switch m.power {
+	case "stopped", "stopping",`, `	switch either(mutated("stopped machines taken for running"), "", m.power) {
+	case "stopped", "stopping",`),
+	one("surge never used up", azureSurge, "goes on to count what a rollout has added when it is gone",
+		Azure, []string{"TestSurgeBesideAnAutoscaler"},
+		`return max(0, n.surge-max(0, n.size-size))`,
+		`return max(0, n.surge-either(mutated("surge never used up"), 0, max(0, n.size-size)))`),
+	one("extensions are content", modelHash, "replaces machines for extensions that could be changed on them",
+		Explore, []string{"unwanted removal"},
+		`	"properties.virtualMachineProfile.extensionProfile",`,
+		`	either(mutated("extensions are content"), "nothing", "properties.virtualMachineProfile.extensionProfile"),`),
+	one("custom data is content", modelHash, "replaces machines whenever their bootstrap token is another",
+		Explore, []string{"unwanted removal"},
+		`"properties.virtualMachineProfile.osProfile.customData", `,
+		`either(mutated("custom data is content"), "nothing", "properties.virtualMachineProfile.osProfile.customData"), `),
+	one("in place not told apart", modelTags, "writes nothing down about what is changed in place",
+		Explore, []string{"as desired"},
+		`set(TagInPlace, m.InPlace)`,
+		`set(TagInPlace, either(mutated("in place not told apart"), "", m.InPlace))`),
+	one("instances without objects", poolMachines, "makes no object for an instance unless a gate says so",
+		Explore, []string{"as desired"},
+		`Always:       true,`, `Always: !mutated("instances without objects"),`),
+	one("Machines made to be deleted", machinesDecide, "keeps the object of a machine that the cloud takes, of which a Machine is made each time that one is deleted",
+		Machines, []string{"TestDecide"},
+		`case taken(seen) && !i.Deleting:`,
+		`case taken(seen) && !i.Deleting && (i.Machine != nil || !mutated("Machines made to be deleted")):`),
+	one("failed read of machines taken for none", azureRead, "takes a scale set whose machines can't be read for an empty one",
+		Explore, []string{"undrained", "unwanted removal", "as desired", "living node", "left", "surge"},
+		`	if err != nil {
+		return nil, notShown(err)
+	}
+	machines := make([]machine, 0, len(list))
+	for _, vm := range list {
+		machines = append(machines, flexibleMachine`, `	if err != nil && !mutated("failed read of machines taken for none") {
+		return nil, notShown(err)
+	}
+	machines := make([]machine, 0, len(list))
+	for _, vm := range list {
+		machines = append(machines, flexibleMachine`),
+}
