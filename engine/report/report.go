@@ -118,3 +118,13 @@ type Report struct {
 	// Operations are the cloud's long-running operations, to be kept on the object as hints.
 	Operations []pool.Operation
 }
+
+// Condition is the one of a type; the zero Condition when the report does not have it.
+func (r Report) Condition(name string) Condition {
+	for _, c := range r.Conditions {
+		if c.Type == name {
+			return c
+		}
+	}
+	return Condition{}
+}

@@ -109,7 +109,7 @@ type AzureMachinePoolMachineStatus struct {
 
 	// LatestModelApplied says that the virtual machine was made from what the pool asks for now.
 	// +optional
-	LatestModelApplied bool `json:"latestModelApplied,omitempty"`
+	LatestModelApplied bool `json:"latestModelApplied"`
 
 	// FailureDomain is the zone or the fault domain that the virtual machine is in.
 	// +optional

@@ -2,6 +2,8 @@
 package azure
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -10,15 +12,9 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/azureidentity"
+	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/pool"
-)
-
-// The keys under which an object remembers where its scale set is, for when the infrastructure cluster is gone.
-const (
-	keepSubscription  = "subscription"
-	keepResourceGroup = "resource-group"
-	keepLocation      = "location"
-	keepEnvironment   = "environment"
 )
 
 // The names that the ecosystem knows conditions by which all kinds have.
@@ -40,7 +36,10 @@ const (
 // Adapter translates AzureMachinePools.
 type Adapter struct{}
 
-var _ infrapool.Adapter[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource] = Adapter{}
+var (
+	_ infrapool.Adapter[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource] = Adapter{}
+	_ infrapool.Identified[*azurev1.MachinePoolSource]                         = Adapter{}
+)
 
 // Kind is AzureMachinePool.
 func (Adapter) Kind() infrapool.Kind[*azurev1.AzureMachinePool] {
@@ -59,6 +58,11 @@ func (Adapter) Place(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObje
 	return cluster.Spec.InfrastructureRef
 }
 
+// Identify follows the identityRef of the cluster.
+func (Adapter) Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *azurev1.MachinePoolSource) (map[string]string, error) {
+	return azureidentity.Identify(ctx, in, from, &spec.Cluster)
+}
+
 // Translate hands the driver a copy of the specification without what the controller writes there itself.
 func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infrapool.Translation[*azurev1.MachinePoolSource], error) {
 	spec := o.Spec.DeepCopy()
@@ -67,46 +71,32 @@ func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infr
 	source := &azurev1.MachinePoolSource{Pool: spec, WindowsServerVersion: o.Annotations[azurev1.WindowsServerVersionAnnotation]}
 	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, Needless: spec.Identity != azurev1.VMIdentitySystemAssigned, Held: held(spec, in.MachinePool)}
 	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(&spec.Strategy, "spec.strategy")
-	if err := place(&source.Cluster, in); err != nil {
+	var err error
+	if source.Cluster, err = place(in); err != nil {
 		return t, err
 	}
-	where := &source.Cluster
-	t.Operations = operations(o.Status.LongRunningOperationStates, where.SubscriptionID)
-	t.Keep = map[string]string{
-		keepSubscription: where.SubscriptionID, keepResourceGroup: where.ResourceGroup, keepLocation: where.Location, keepEnvironment: where.Environment,
-	}
+	t.Operations = azurestatus.Operations(o.Status.LongRunningOperationStates, source.Cluster.SubscriptionID)
+	t.Keep = source.Cluster.Remember()
 	return t, nil
 }
 
 // place says where the scale set is: as the infrastructure cluster has it, or else as the object remembers it.
-func place(view *azurev1.ClusterView, in infrapool.Inputs) error {
-	if in.Place != nil {
-		read, err := azurev1.ClusterViewOf(in.Place)
-		if err != nil {
-			return err
-		}
-		*view = read
-	} else {
-		*view = azurev1.ClusterView{
-			SubscriptionID: in.Resolved[keepSubscription], ResourceGroup: in.Resolved[keepResourceGroup],
-			Location: in.Resolved[keepLocation], Environment: in.Resolved[keepEnvironment],
+func place(in infrapool.Inputs) (azurev1.ClusterView, error) {
+	read := func() (azurev1.ClusterView, error) { return azurev1.ClusterViewOf(in.Place) }
+	if in.Place == nil {
+		read = func() (azurev1.ClusterView, error) {
+			return azurev1.ClusterViewRemembered(in.Resolved, infrapool.ResolvedAnnotation)
 		}
 	}
-	if in.Cluster != "" {
-		view.ClusterName = in.Cluster
-	}
-	if view.ResourceGroup == "" {
-		return fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say where the scale set is: "+
-			`set it to {"%s": "<subscription ID>", "%s": "<resource group>", "%s": "<region>", "%s": "%s"}`,
-			infrapool.ResolvedAnnotation, keepSubscription, keepResourceGroup, keepLocation, keepEnvironment, azurev1.PublicCloud)
-	}
-	return nil
+	view, err := read()
+	view.ClusterName = cmp.Or(in.Cluster, view.ClusterName)
+	return view, err
 }
 
 // held says what is still missing for new machines.
 func held(spec *azurev1.AzureMachinePoolSpec, mp *clusterv1.MachinePool) *pool.Cause {
 	if spec.Flexible() && mp != nil {
-		if err := FlexibleVersion(mp.Spec.Template.Spec.Version); err != nil {
+		if err := azurev1.FlexibleVersion(mp.Spec.Template.Spec.Version); err != nil {
 			return &pool.Cause{Reason: reasonVersion, Message: fmt.Sprintf("spec.orchestrationMode is Flexible: %v", err)}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -133,7 +134,7 @@ func TestTranslateRollout(t *testing.T) {
 		o.Annotations = map[string]string{azurev1.WindowsServerVersionAnnotation: "windows-2019"}
 		o.Spec.Strategy = common.Strategy{RollingUpdate: &common.RollingUpdate{DeletePolicy: common.DeletePolicyNewest, MaxSurge: &quarter, MaxUnavailable: &one}}
 		o.Status.LongRunningOperationStates = []azurev1.Future{
-			{Type: "PUT", ResourceGroup: "rg", ServiceName: scaleSets, Name: "mp-0", Data: "dG9rZW4="}, {Type: "PUT", ServiceName: scaleSets, Name: "x", Data: "%%%"},
+			{Type: "PUT", ResourceGroup: "rg", ServiceName: azurev1.ScaleSetService, Name: "mp-0", Data: "dG9rZW4="}, {Type: "PUT", ServiceName: azurev1.ScaleSetService, Name: "x", Data: "%%%"},
 		}
 	})
 	got, err := Adapter{}.Translate(o, infrapool.Inputs{Place: capz(), Cluster: "c"})
@@ -158,7 +159,7 @@ func TestTranslateRollout(t *testing.T) {
 	if diff := cmp.Diff(operations, got.Operations); diff != "" {
 		t.Errorf("hints, of which one means nothing, want -, got +\n%s", diff)
 	}
-	if diff := cmp.Diff(o.Status.LongRunningOperationStates[:1], futures(got.Operations)); diff != "" {
+	if diff := cmp.Diff(o.Status.LongRunningOperationStates[:1], azurestatus.Futures(got.Operations)); diff != "" {
 		t.Errorf("hints as they are kept again, want -, got +\n%s", diff)
 	}
 }

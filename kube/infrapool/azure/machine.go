@@ -58,9 +58,8 @@ func nameOf(poolName string, i pool.Instance) string {
 
 // vmName is the virtual machine's name in the cloud. One that its scale set alone knows is named after that and its ID.
 func vmName(i pool.Instance) string {
-	parts := strings.Split(i.ProviderID, "/")
-	name := parts[len(parts)-1]
-	if set := after(parts, "virtualMachineScaleSets"); set != "" {
+	name := i.ProviderID[strings.LastIndex(i.ProviderID, "/")+1:]
+	if set := azurev1.SegmentOf(i.ProviderID, "virtualMachineScaleSets"); set != "" {
 		return set + "_" + name
 	}
 	return name

@@ -79,7 +79,7 @@ func TestMachineStatus(t *testing.T) {
 		"failed": {reason: "it stays until somebody takes it away", instance: pool.Instance{State: pool.Failed, Template: wanted}, state: "Failed", latest: true, running: "VMProvisionFailed", healthy: "NodeProvisioning", summary: "VMProvisionFailed"},
 		"failed and serves": {reason: "its Machine is told of its Node all the same", instance: pool.Instance{State: pool.Failed, Template: wanted, Node: ready}, state: "Failed", latest: true, made: true, node: "n",
 			running: "VMProvisionFailed", healthy: "NodeHealthy", summary: "VMProvisionFailed"},
-		"going":   {reason: "Azure takes it", instance: pool.Instance{State: pool.Terminating, Template: wanted, Node: ready}, state: "Deleting", latest: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},
+		"going": {reason: "Azure takes it", instance: pool.Instance{State: pool.Terminating, Template: wanted, Node: ready}, state: "Deleting", latest: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},
 		"updating": {reason: "Azure's own word is what people know from there", instance: pool.Instance{State: pool.Running, Word: "Updating", Template: wanted, Node: ready}, state: "Updating", latest: true, made: true, ready: true, node: "n",
 			running: "VMRunning", healthy: "NodeHealthy", summary: "NodeHealthy"},
 		"deleted": {reason: "somebody wants it to go", instance: pool.Instance{State: pool.Running, Template: wanted, Node: ready}, deleting: true, state: "Succeeded", latest: true, made: true, ready: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
 )
 
 // The paths that are served; they are the ecosystem's.
@@ -125,7 +124,7 @@ func (v *validator) version(ctx context.Context, p *azurev1.AzureMachinePool) (*
 		if ref.Kind != azurev1.AzureMachinePoolKind || ref.APIGroup != azurev1.GroupVersion.Group || ref.Name != p.Name {
 			continue
 		}
-		if err := azurepool.FlexibleVersion(machine.Version); err != nil {
+		if err := azurev1.FlexibleVersion(machine.Version); err != nil {
 			return field.Invalid(field.NewPath("spec", "orchestrationMode"), p.Spec.OrchestrationMode, err.Error()), nil
 		}
 	}

@@ -1,0 +1,54 @@
+package v1beta1
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// The keys under which an object remembers where its cloud objects are, for when the infrastructure cluster is gone.
+const (
+	keepSubscription  = "subscription"
+	keepResourceGroup = "resource-group"
+	keepLocation      = "location"
+	keepEnvironment   = "environment"
+)
+
+// RememberedImage begins the key under which an object remembers the image that was found for a Kubernetes version: an Image in JSON.
+const RememberedImage = "image-"
+
+// Remember is what an object keeps of the view, to find its cloud objects by when the infrastructure cluster is gone.
+func (v *ClusterView) Remember() map[string]string {
+	return map[string]string{
+		keepSubscription: v.SubscriptionID, keepResourceGroup: v.ResourceGroup, keepLocation: v.Location, keepEnvironment: v.Environment,
+	}
+}
+
+// ClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write
+// there.
+func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterView, error) {
+	v := ClusterView{
+		SubscriptionID: kept[keepSubscription], ResourceGroup: kept[keepResourceGroup], Location: kept[keepLocation], Environment: kept[keepEnvironment],
+	}
+	if v.ResourceGroup == "" {
+		return v, fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say where the scale set is: "+
+			`set it to {"%s": "<subscription ID>", "%s": "<resource group>", "%s": "<region>", "%s": "%s"}`,
+			annotation, keepSubscription, keepResourceGroup, keepLocation, keepEnvironment, PublicCloud)
+	}
+	return v, nil
+}
+
+// ImageRemembered is the one image that an object remembers; nil while there is none that is sure.
+func ImageRemembered(kept map[string]string) *Image {
+	var found []string
+	for key, text := range kept {
+		if strings.HasPrefix(key, RememberedImage) {
+			found = append(found, text)
+		}
+	}
+	is := &Image{}
+	if len(found) != 1 || json.Unmarshal([]byte(found[0]), is) != nil {
+		return nil
+	}
+	return is
+}
