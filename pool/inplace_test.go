@@ -90,11 +90,15 @@ func TestGrowFailed(t *testing.T) {
 			o.Issues = []Cause{{"AllocationFailed", "no room in zone 1"}}
 		}
 	}
+	unreached := func(o *Observed) { o.Group.Unreached = 1 }
 	checkOn(t, scaleSet, []row{
 		{name: "a moment ago", why: "the cloud is not asked at once for what it has just refused, and that is said with its words", d: wants(3), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, waiting GrowthFailed"},
 		{name: "rested", why: "never forgotten", d: wants(3), o: fleet(serving(2), ago(5)), want: "Resize to 3 (ScaleOut), waiting AllocationFailed"},
 		{name: "fewer wanted", why: "then nothing is missing", d: wants(2), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, settled"},
 		{name: "even fewer wanted", why: "a scale-in waits for nobody", d: wants(1), o: fleet(serving(2), ago(4)), want: "Drain i-1 (ScaleIn), waiting AllocationFailed"},
+		{name: "fewer wanted, and more were asked for", why: "the next change of anything would bring them", d: wants(2), o: fleet(serving(2), ago(4), unreached), want: "Resize to 2 (ScaleIn), waiting AllocationFailed"},
+		{name: "as many wanted as were asked for", why: "they are asked for again after a pause", d: wants(3), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, waiting GrowthFailed"},
+		{name: "somebody else has asked for them", why: "his size is read and never written", d: wants(0, external), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, settled"},
 		{name: "another template", why: "it may be what there is room for", d: wants(3, rolls(1, 0)), o: fleet(serving(2), ago(4), func(o *Observed) { o.Wanted.Content = "v1:b" }), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateBehind, waiting AllocationFailed, waiting GrowthFailed"},
 		{name: "a surge", why: "it rests as well", d: wants(2, rolls(1, 0)), o: fleet(serving(2), newTemplate, ago(4)), want: "waiting AllocationFailed, waiting GrowthFailed"},
 	})

@@ -261,6 +261,9 @@ type Group struct {
 	// GrowFailed is when the cloud last gave up bringing machines that the group was asked for, by the clock that Decide is
 	// handed; zero when it did not, or has brought them since. Size is then what the cloud is left with.
 	GrowFailed time.Time
+	// Unreached is by how many machines what the group is asked for is above Size, because the cloud has given up bringing them: it
+	// may bring them later, with whatever else is asked of it.
+	Unreached int
 }
 
 // InstanceState is an instance's place in its life.

@@ -12,10 +12,21 @@ func (v *view) shrinkStep() *Step {
 	}
 	size := max(v.most(), v.counted)
 	if size >= v.o.Group.Size {
-		return nil
+		return v.forgoStep()
 	}
 	return &Step{Kind: Resize, Size: size, Surge: v.beside(size), Cause: Cause{scaleIn,
 		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.t.Group, v.o.Group.Size-size)}}
+}
+
+// forgoStep takes back what the cloud was asked for, could not bring, and nobody wants any more: it would bring it all the same with
+// whatever changes the group next.
+func (v *view) forgoStep() *Step {
+	g := v.o.Group
+	if g.Unreached == 0 || v.larger() != nil {
+		return nil
+	}
+	return &Step{Kind: Resize, Size: g.Size, Surge: v.beside(g.Size), Cause: Cause{scaleIn,
+		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want them any more", machines(g.Unreached), v.t.Group)}}
 }
 
 // removeStep removes those whose turn it is and which hold nothing any more. What the group has too many is removed with its

@@ -119,6 +119,9 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	if !g.Deleting && want.against != nil {
 		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
 	}
+	if lacking(p.memory.set) && !p.unsettled(p.memory.growFailed) {
+		g.Unreached = capacity(p.memory.set) - g.Size
+	}
 	g.SurgeSpent = !g.Deleting && p.surgeSpent()
 	return g
 }

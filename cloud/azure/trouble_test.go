@@ -344,3 +344,33 @@ func TestImpairedMachineIsToldOnce(t *testing.T) {
 		}
 	})
 }
+
+// What Azure could not bring and nobody wants any more is not brought by the next change of anything either.
+func TestUnreachedIsForgone(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		target.FailureDomains = []string{"2"}
+		p := newPlay(w, target, desired(2, number(1), number(0)))
+		p.run()
+		w.fault(sim.Fault{Kind: sim.NoCapacity, Zone: "2"})
+		p.d.Replicas = 5
+		for range 20 {
+			p.pass()
+		}
+		if o := p.look(); o.Group.Unreached != 3 || o.Group.Size != 2 {
+			t.Fatalf("want three that Azure could not bring beside two, got %+v", o.Group)
+		}
+		p.d.Replicas = 2
+		p.run()
+		w.calm()
+		tags := map[string]*string{"theirs": new("x")}
+		for name, value := range w.cloud.State().Sets[0].Tags {
+			tags[name] = &value
+		}
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{Tags: tags})
+		settle()
+		if o := w.observe(p.target); o.Group.Size != 2 || len(o.Instances) != 2 || o.Group.Unreached != 0 {
+			t.Errorf("want two machines whatever somebody changes, got %+v with %v", o.Group, ids(o))
+		}
+	})
+}
