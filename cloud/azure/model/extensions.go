@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
@@ -97,4 +98,45 @@ func secretHash(owner string, secret any) (string, error) {
 func cutInPlace(text string) (extensions, tags string) {
 	extensions, tags, _ = strings.Cut(text, "-")
 	return extensions, tags
+}
+
+// extensionsShown says whether a machine shows the wanted extensions and no others. Protected settings are shown nowhere: where some are
+// wanted, nobody can tell.
+func (m *Model) extensionsShown(list []*armcompute.VirtualMachineExtension) bool {
+	wanted := m.Set.Properties.VirtualMachineProfile.ExtensionProfile.Extensions
+	if len(list) != len(wanted) {
+		return false
+	}
+	for _, e := range wanted {
+		if e.Properties.ProtectedSettings != nil || !slices.ContainsFunc(list, func(is *armcompute.VirtualMachineExtension) bool { return showsExtension(is, e) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func showsExtension(is *armcompute.VirtualMachineExtension, wanted *armcompute.VirtualMachineScaleSetExtension) bool {
+	if is == nil || is.Properties == nil {
+		return false
+	}
+	p, w := is.Properties, wanted.Properties
+	// Below a machine a name may be shown behind the machine's, as in an ID.
+	name := deref(is.Name)
+	return strings.EqualFold(name[strings.LastIndexByte(name, '/')+1:], *wanted.Name) && strings.EqualFold(deref(p.Publisher), *w.Publisher) &&
+		strings.EqualFold(deref(p.Type), *w.Type) && deref(p.TypeHandlerVersion) == *w.TypeHandlerVersion && sameSettings(p.Settings, w.Settings)
+}
+
+// sameSettings compares settings as they are on the wire. None and empty ones are the same.
+func sameSettings(is, wanted any) bool {
+	one, err := settingsText(is)
+	other, failed := settingsText(wanted)
+	return err == nil && failed == nil && one == other
+}
+
+func settingsText(settings any) (string, error) {
+	text, err := json.Marshal(settings)
+	if string(text) == "{}" {
+		return "null", err
+	}
+	return string(text), err
 }

@@ -162,6 +162,7 @@ func uniform(cur model.Current) armcompute.VirtualMachineScaleSetVM {
 	set, p := cur.Set, cur.Set.Properties.VirtualMachineProfile
 	vm := armcompute.VirtualMachineScaleSetVM{
 		InstanceID: new("0"), SKU: &armcompute.SKU{Name: set.SKU.Name, Tier: set.SKU.Tier}, Tags: maps.Clone(set.Tags), Plan: set.Plan,
+		Resources: extensions(p.ExtensionProfile),
 		Properties: &armcompute.VirtualMachineScaleSetVMProperties{
 			LatestModelApplied: new(true), AdditionalCapabilities: set.Properties.AdditionalCapabilities, DiagnosticsProfile: p.DiagnosticsProfile,
 			SecurityProfile: p.SecurityProfile, StorageProfile: storage(p.StorageProfile),
@@ -179,7 +180,7 @@ func uniform(cur model.Current) armcompute.VirtualMachineScaleSetVM {
 func flexible(cur model.Current) armcompute.VirtualMachine {
 	set, p := cur.Set, cur.Set.Properties.VirtualMachineProfile
 	vm := armcompute.VirtualMachine{
-		Name: new("vm"), Tags: maps.Clone(set.Tags), Plan: set.Plan,
+		Name: new("vm"), Tags: maps.Clone(set.Tags), Plan: set.Plan, Resources: extensions(p.ExtensionProfile),
 		Properties: &armcompute.VirtualMachineProperties{
 			HardwareProfile:        &armcompute.HardwareProfile{VMSize: new(armcompute.VirtualMachineSizeTypes(*set.SKU.Name))},
 			AdditionalCapabilities: set.Properties.AdditionalCapabilities, DiagnosticsProfile: p.DiagnosticsProfile, SecurityProfile: p.SecurityProfile,
@@ -191,6 +192,19 @@ func flexible(cur model.Current) armcompute.VirtualMachine {
 		vm.Identity = &armcompute.VirtualMachineIdentity{Type: set.Identity.Type, UserAssignedIdentities: set.Identity.UserAssignedIdentities}
 	}
 	return vm
+}
+
+// extensions of a machine, as resources of its own, in another order: protected settings are not shown.
+func extensions(p *armcompute.VirtualMachineScaleSetExtensionProfile) []*armcompute.VirtualMachineExtension {
+	var out []*armcompute.VirtualMachineExtension
+	for _, e := range deref(p).Extensions {
+		out = append(out, &armcompute.VirtualMachineExtension{Name: e.Name, Properties: &armcompute.VirtualMachineExtensionProperties{
+			Publisher: e.Properties.Publisher, Type: e.Properties.Type, TypeHandlerVersion: e.Properties.TypeHandlerVersion, Settings: e.Properties.Settings,
+			ProvisioningState: new("Succeeded"),
+		}})
+	}
+	backwards(out)
+	return out
 }
 
 // storage of a machine: its disks, and one that was attached to it afterwards.

@@ -82,10 +82,28 @@ func RoleOf(owner cloud.Owner, source *azurev1.MachinePoolSource) (Role, bool) {
 		asked = *spec.SystemAssignedIdentityRole
 	}
 	return Role{
-		Name:         cmp.Or(strings.ToLower(spec.RoleName()), guid("role assignment of "+owner.ID)),
+		Name:         cmp.Or(strings.ToLower(spec.RoleName()), OwnRole(owner)),
 		Scope:        "/" + strings.Trim(cmp.Or(asked.Scope, subscription), "/"),
 		DefinitionID: cmp.Or(asked.DefinitionID, subscription+"/providers/Microsoft.Authorization/roleDefinitions/"+contributor),
 	}, true
+}
+
+// OwnRole is the name of an owner's role assignment unless somebody has chosen another.
+func OwnRole(owner cloud.Owner) string { return guid("role assignment of " + owner.ID) }
+
+// roleAssignments is what stands between a scope and the name of a role assignment in its ID.
+const roleAssignments = "/providers/Microsoft.Authorization/roleAssignments/"
+
+// ID is the role assignment's.
+func (r Role) ID() string { return r.Scope + roleAssignments + r.Name }
+
+// RoleByID is the role assignment of an ID, as far as that tells: without what is allowed. It is false for what is no such ID.
+func RoleByID(id string) (Role, bool) {
+	at := strings.LastIndex(id, roleAssignments)
+	if at < 0 {
+		return Role{}, false
+	}
+	return Role{Scope: id[:at], Name: id[at+len(roleAssignments):]}, true
 }
 
 // guid is made of a text, and the same each time.

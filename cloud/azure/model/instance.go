@@ -17,18 +17,18 @@ type Instance struct {
 // Uniform compares one machine of a Uniform scale set.
 func (c Comparison) Uniform(vm armcompute.VirtualMachineScaleSetVM) Instance {
 	latest := deref(vm.Properties).LatestModelApplied
-	return c.instance(vm.Tags, func() seen { return seenOfUniform(vm) }, latest == nil || *latest)
+	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, latest == nil || *latest)
 }
 
 // Flexible compares one machine of a Flexible scale set.
 func (c Comparison) Flexible(vm armcompute.VirtualMachine) Instance {
-	return c.instance(vm.Tags, func() seen { return seenOfFlexible(vm) }, true)
+	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfFlexible(vm) }, true)
 }
 
 // instance goes by the tag that a machine took from its scale set when it was made. What is seen is compared where it has none, where
 // Azure says that it has not taken up the model though the tag says that it was made from it (somebody tagged all machines alike), and
 // where somebody has changed the scale set beside its tag: bootstrap data and what is changed in place leave nothing to see.
-func (c Comparison) instance(tags map[string]*string, look func() seen, latest bool) Instance {
+func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen, latest bool) Instance {
 	out := Instance{Content: Tag(tags, TagContent), Data: Tag(tags, TagData)}
 	trusted := latest && c.State.Content == c.cur.Content
 	switch {
@@ -44,7 +44,12 @@ func (c Comparison) instance(tags map[string]*string, look func() seen, latest b
 		out.Differs = fieldsOf(withoutFixed(append(is.against(c.wanted), is.more(c.wanted)...)))
 	}
 	if out.Content == c.State.Content {
-		out.Behind = behind(Tag(tags, TagInPlace), c.model.InPlace)
+		if c.tagsBehind(tags) {
+			out.Behind = append(out.Behind, FieldTags)
+		}
+		if c.extensionsBehind(tags, extensions, latest) {
+			out.Behind = append(out.Behind, FieldExtensions)
+		}
 	}
 	return out
 }
@@ -57,19 +62,25 @@ func (c Comparison) made(is seen, content string, like seen) string {
 	return content
 }
 
-// behind compares the hashes of what is changed in place. A machine that has none says nothing about it.
-func behind(is, of string) []string {
-	if is == "" || of == "" || is == of {
-		return nil
+// tagsBehind goes by the tags themselves as well as by their hash: a machine that was made while somebody had changed a tag on the
+// scale set has the hash of what was wanted beside his value.
+func (c Comparison) tagsBehind(is map[string]*string) bool {
+	_, of := cutInPlace(Tag(is, TagInPlace))
+	_, wanted := cutInPlace(c.model.InPlace)
+	return of != "" && of != wanted || c.model.tagsDiffer(is)
+}
+
+// extensionsBehind goes by the hash where it is the machine's own. Where a machine has none, and where Azure says that it has not taken
+// up the model though nothing that it carries tells it from its scale set (its tags may be those of its scale set, whatever it was given),
+// what it shows of its extensions is compared. Older bootstrap data is a reason not to have the model that says nothing about extensions.
+// Once it is given the model a machine has both the tag and the model, so that this ends.
+func (c Comparison) extensionsBehind(tags map[string]*string, shown []*armcompute.VirtualMachineExtension, latest bool) bool {
+	hash := Tag(tags, TagInPlace)
+	of, _ := cutInPlace(hash)
+	wanted, _ := cutInPlace(c.model.InPlace)
+	if of != "" && of != wanted {
+		return true
 	}
-	var fields []string
-	extensions, tags := cutInPlace(is)
-	wantedExtensions, wantedTags := cutInPlace(of)
-	if tags != wantedTags {
-		fields = append(fields, FieldTags)
-	}
-	if extensions != wantedExtensions {
-		fields = append(fields, FieldExtensions)
-	}
-	return fields
+	own := latest || hash != c.cur.InPlace || Tag(tags, TagData) != c.cur.Data
+	return (of == "" || !own) && !c.model.extensionsShown(shown)
 }

@@ -67,6 +67,27 @@ func (w wire) size(name string) *armcompute.ResourceSKU {
 	return nil
 }
 
+// input is what a model needs in the simulated network.
+func (w wire) input(spec *azurev1.AzureMachinePoolSpec) model.Input {
+	w.t.Helper()
+	in := input(w.t, spec)
+	c := &in.Source.Cluster
+	c.SubscriptionID, c.ResourceGroup, c.Vnet = simazure.SubscriptionID, simazure.ResourceGroup, azurev1.VnetView{Name: simazure.VirtualNetwork, ResourceGroup: simazure.ResourceGroup}
+	c.Subnets = []azurev1.SubnetView{{Name: simazure.NodeSubnet, Role: azurev1.SubnetRoleNode}}
+	c.NodeOutboundLB, c.NodeOutboundBackendPool = simazure.ClusterName, simazure.ClusterName+"-outboundBackendPool"
+	in.Size, in.FailureDomains = w.size(spec.Template.VMSize), []string{"2", "1"}
+	return in
+}
+
+// began lets an operation that was begun come to its end.
+func (w wire) began(_ any, err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.settled()
+}
+
 func (w wire) read(name string) model.Current {
 	w.t.Helper()
 	got, err := w.sets.Get(w.t.Context(), simazure.ResourceGroup, name, nil)
@@ -152,12 +173,7 @@ func live(t *testing.T, mode azurev1.OrchestrationModeType) {
 	defer func() { _ = made.Close() }()
 	w, past := newWire(t, made), map[string]bool{}
 	for k, spec := range lives(mode) {
-		in := input(t, spec)
-		c := &in.Source.Cluster
-		c.SubscriptionID, c.ResourceGroup, c.Vnet = simazure.SubscriptionID, simazure.ResourceGroup, azurev1.VnetView{Name: simazure.VirtualNetwork, ResourceGroup: simazure.ResourceGroup}
-		c.Subnets = []azurev1.SubnetView{{Name: simazure.NodeSubnet, Role: azurev1.SubnetRoleNode}}
-		c.NodeOutboundLB, c.NodeOutboundBackendPool = simazure.ClusterName, simazure.ClusterName+"-outboundBackendPool"
-		in.Size, in.FailureDomains = w.size(spec.Template.VMSize), []string{"2", "1"}
+		in := w.input(spec)
 		if err := model.Fits(in); err != nil {
 			t.Fatalf("life %d: want it to fit, got %v", k, err)
 		}

@@ -168,9 +168,13 @@ func (m *Model) tagsOver(is map[string]*string) map[string]*string {
 // tagsDrift says whether the tags of a scale set, those aside that tell what its machines are made of, are not as they should be.
 func (m *Model) tagsDrift(is map[string]*string) bool {
 	_, was := cutInPlace(Tag(is, TagInPlace))
-	if _, wanted := cutInPlace(m.InPlace); was != wanted {
-		return true
-	}
+	_, wanted := cutInPlace(m.InPlace)
+	return was != wanted || m.tagsDiffer(is)
+}
+
+// tagsDiffer compares the tags themselves, of a scale set or of a machine. Those of others count for nothing, and one that a user named
+// once must be gone.
+func (m *Model) tagsDiffer(is map[string]*string) bool {
 	for name, value := range m.Set.Tags {
 		if name == TagContent || name == TagData || name == TagInPlace {
 			continue
