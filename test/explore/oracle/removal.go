@@ -47,7 +47,7 @@ func shrunk(w Write, before, after Group) []string {
 			asked++
 		}
 	}
-	if had, has := before.Size-before.Surge, after.Size-after.Surge; w.Wanted.External && (has > had || has < had-asked) {
+	if had, has := before.Size-before.Surge, after.Size-after.Surge; w.Wanted.External && after.Size != before.Size && (has > had || has < had-asked) {
 		return []string{fmt.Sprintf("%s changed the size from %d to %d (%d and %d of them a surge) although somebody else sizes the group",
 			w.Call, before.Size, after.Size, before.Surge, after.Surge)}
 	}
