@@ -89,7 +89,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	}
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, strings.ToLower(target.cluster.ResourceGroup), strings.ToLower(target.name), target.Owner.ID}, "\n")
-	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
+	p := &pass{c: c, t: target.in(c.SubscriptionID), now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
 	p.memory.mu.Lock()
 	return p, nil
 }

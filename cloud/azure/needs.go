@@ -24,6 +24,8 @@ const (
 
 // roleRead is the role assignment of our name as it was read; its principal is empty when there was none.
 type roleRead struct {
+	// of is the ID of the role assignment that was read.
+	of              string
 	at              time.Time
 	principal, role string
 	// given is a principal that has the role already, as Azure said at a moment: by our assignment, or by one of somebody else's.
@@ -35,8 +37,9 @@ type roleRead struct {
 // is asked hourly: nobody but us changes it as a rule.
 func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
 	role, wanted := model.RoleOf(p.t.Owner, p.t.Spec)
-	if !wanted {
-		return nil
+	former, err := p.observeFormer(ctx, out)
+	if err != nil || !wanted {
+		return err
 	}
 	is, err := p.readRole(ctx, role)
 	switch {
@@ -44,23 +47,33 @@ func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
 		// To go on would let an object go whose role assignment is there.
 		return err
 	case err != nil:
-		out.Issues, out.Remember = append(out.Issues, causeOf(err)), remembering(out.Remember, rememberIdentity, p.t.Remembered[rememberIdentity])
+		out.Issues, out.Remember = append(out.Issues, causeOf(err)), p.asRemembered(out.Remember)
 		return nil
 	}
-	now := p.principal()
+	p.tellRole(out, role, is)
+	if !former && (p.mine(is) || is.has(p.principal(), role)) {
+		out.Remember = remembering(out.Remember, rememberRole, role.ID())
+	}
+	return nil
+}
+
+// tellRole says what the role assignment that was read means.
+func (p *pass) tellRole(out *pool.Observed, role model.Role, is roleRead) {
+	now, remembered := p.principal(), p.t.Remembered[rememberIdentity]
 	if now != "" && !is.has(now, role) {
 		out.Needs = append(out.Needs, needRole)
 	}
-	if is.principal != "" && p.oursToo(is) {
+	if p.mine(is) {
 		out.Leftovers = append(out.Leftovers, needRole)
 	}
-	remembered := p.t.Remembered[rememberIdentity]
 	if now != "" && (is.principal == "" || is.has(now, role)) {
 		remembered = now
 	}
 	out.Remember = remembering(out.Remember, rememberIdentity, remembered)
-	return nil
 }
+
+// mine says that there is a role assignment of our name, and that it is ours.
+func (p *pass) mine(is roleRead) bool { return is.principal != "" && p.oursToo(is) }
 
 // remembering is a map with one more value, unless that is empty.
 func remembering(m map[string]string, key, value string) map[string]string {
@@ -103,15 +116,15 @@ func (p *pass) principal() string {
 
 // readRole reads the role assignment of our name.
 func (p *pass) readRole(ctx context.Context, role model.Role) (roleRead, error) {
-	if known := p.memory.role; !known.at.IsZero() && p.now.Sub(known.at) < slowPeriod {
+	if known := p.memory.role; !known.at.IsZero() && known.of == role.ID() && p.now.Sub(known.at) < slowPeriod {
 		return known, nil
 	}
 	found, err := p.c.RoleAssignments.Get(ctx, role.Scope, role.Name, nil)
 	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
 		return roleRead{}, err
 	}
-	read := roleRead{at: p.now}
-	if known := p.memory.role; p.now.Sub(known.givenAt) < slowPeriod {
+	read := roleRead{of: role.ID(), at: p.now}
+	if known := p.memory.role; known.of == role.ID() && p.now.Sub(known.givenAt) < slowPeriod {
 		read.given, read.givenAt = known.given, known.givenAt
 	}
 	if err == nil && found.Properties != nil {
@@ -124,6 +137,11 @@ func (p *pass) readRole(ctx context.Context, role model.Role) (roleRead, error) 
 // provide gives the identity its role. An assignment can't be changed: one of an earlier identity, which Azure has deleted with an
 // earlier scale set, or of another role is deleted first, and the next pass makes it anew.
 func (p *pass) provide(ctx context.Context, _ pool.Step) error {
+	if former, there, err := p.former(ctx); err != nil {
+		return err
+	} else if there {
+		return p.dropRole(ctx, former)
+	}
 	role, wanted := model.RoleOf(p.t.Owner, p.t.Spec)
 	now := p.principal()
 	if !wanted || now == "" {
@@ -155,7 +173,7 @@ func (p *pass) giveRole(ctx context.Context, role model.Role, principal string) 
 	switch err = session.Refusal(err, p.now); cloud.CodeOf(err) {
 	case "RoleAssignmentExists":
 		// It is not shown yet, or somebody else has given it the same role: there can't be two.
-		p.memory.role = roleRead{given: principal, givenAt: p.now}
+		p.memory.role = roleRead{of: role.ID(), given: principal, givenAt: p.now}
 		return nil
 	case "PrincipalNotFound":
 		return &cloud.Error{Kind: cloud.Conflict, Op: opOf(err), Code: "PrincipalNotFound", Message: fmt.Sprintf(
@@ -166,6 +184,11 @@ func (p *pass) giveRole(ctx context.Context, role model.Role, principal string) 
 
 // cleanUp deletes the role assignment, if it is ours.
 func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error {
+	if former, there, err := p.former(ctx); err != nil {
+		return err
+	} else if there {
+		return p.dropRole(ctx, former)
+	}
 	role, wanted := model.RoleOf(p.t.Owner, p.t.Spec)
 	if !wanted {
 		return nil

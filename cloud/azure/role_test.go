@@ -7,6 +7,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/pool"
+	simazure "github.com/muster-project/muster/sim/azure"
 )
 
 // systemAssigned is a pool whose scale set has an identity of its own.
@@ -99,6 +100,77 @@ func TestRoleOfSomebodyElse(t *testing.T) {
 		w.start(remembering(target, o), pool.Step{Kind: pool.CleanUp})
 		if after := w.cloud.State().Assignments; !slices.Equal(before, after) {
 			t.Errorf("want it as it was, %+v, got %+v", before, after)
+		}
+	})
+}
+
+// A role assignment goes when the specification wants another scope, or no identity of the scale set's own any more: what it allows is
+// allowed to nobody longer than that.
+func TestRoleOfBefore(t *testing.T) {
+	const name = "11111111-2222-4333-8444-555555555555"
+	narrow := "/subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup
+	for _, c := range []struct {
+		reason, name string
+		change       func(*azurev1.AzureMachinePoolSpec)
+		scopes       []string
+	}{
+		{"another scope", "", func(s *azurev1.AzureMachinePoolSpec) {
+			s.SystemAssignedIdentityRole = &azurev1.SystemAssignedIdentityRole{Scope: narrow}
+		}, []string{narrow}},
+		{"another scope, name chosen", name, func(s *azurev1.AzureMachinePoolSpec) {
+			s.SystemAssignedIdentityRole = &azurev1.SystemAssignedIdentityRole{Name: name, Scope: narrow}
+		}, []string{narrow}},
+		{"no identity", "", func(s *azurev1.AzureMachinePoolSpec) { s.Identity = azurev1.VMIdentityNone }, nil},
+		{"no identity, name chosen", name, func(s *azurev1.AzureMachinePoolSpec) {
+			s.Identity, s.SystemAssignedIdentityRole = azurev1.VMIdentityNone, nil
+		}, nil},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			inWorld(t, azurev1.UniformOrchestrationMode, func(t *testing.T, w *world) {
+				target := with(w.systemAssigned(), func(s *azurev1.AzureMachinePoolSpec) {
+					s.SystemAssignedIdentityRole = &azurev1.SystemAssignedIdentityRole{Name: c.name}
+				})
+				p := newPlay(w, target, desired(1, number(1), number(0)))
+				p.keeps = true
+				p.run()
+				if n := len(w.cloud.State().Assignments); n != 1 {
+					t.Fatalf("want one role assignment, got %d", n)
+				}
+				p.target = with(p.target, c.change)
+				w.driver = w.newDriver()
+				p.run()
+				var scopes []string
+				for _, a := range w.cloud.State().Assignments {
+					scopes = append(scopes, a.Scope)
+				}
+				if !slices.Equal(scopes, c.scopes) {
+					t.Errorf("%s: want role assignments for %v, got %v", c.reason, c.scopes, scopes)
+				}
+				if calls := w.wire.during(func() { w.observe(p.target) }); len(calls) != 2 {
+					t.Errorf("%s: want no more than the scale set and its machines read at rest, got %v", c.reason, calls)
+				}
+			})
+		})
+	}
+}
+
+// A cluster that names no subscription is in the controller's: IDs and role assignments name it all the same, as each cluster spells it.
+func TestSubscriptionOfTheController(t *testing.T) {
+	t.Setenv("AZURE_SUBSCRIPTION_ID", simazure.SubscriptionID)
+	inWorld(t, azurev1.UniformOrchestrationMode, func(t *testing.T, w *world) {
+		target := w.systemAssigned()
+		spec := *target.Spec
+		spec.Cluster.SubscriptionID = ""
+		target.Spec = &spec
+		p := newPlay(w, target, desired(1, number(1), number(0)))
+		p.keeps = true
+		p.run()
+		set, all := w.cloud.State().Sets[0], w.cloud.State().Assignments
+		if o := p.look(); len(o.Instances) != 1 || o.Instances[0].ProviderID != set.Machines[0].ProviderID {
+			t.Errorf("want %s, got %+v", set.Machines[0].ProviderID, o.Instances)
+		}
+		if want := "/subscriptions/" + simazure.SubscriptionID; len(all) != 1 || all[0].Scope != want {
+			t.Errorf("want a role for %s, got %+v", want, all)
 		}
 	})
 }

@@ -41,16 +41,26 @@ func targetOf(t Target) (target, error) {
 	return out, nil
 }
 
+// in is the target in the subscription of its session, where its cluster names none.
+func (t target) in(subscription string) target {
+	if t.cluster.SubscriptionID == "" {
+		spec := *t.Spec
+		spec.Cluster.SubscriptionID, t.cluster.SubscriptionID = subscription, subscription
+		t.Spec = &spec
+	}
+	return t
+}
+
 // set is the scale set's ID, as the cluster spells its resource group. Azure gives it back in whatever letter case it likes.
 func (p *pass) set() string {
 	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s",
-		p.c.SubscriptionID, p.t.cluster.ResourceGroup, p.t.name)
+		p.t.cluster.SubscriptionID, p.t.cluster.ResourceGroup, p.t.name)
 }
 
 // groupID is what the object says of the scale set in spec.providerID: its ID as the ecosystem writes it.
 func (p *pass) groupID() string {
 	return fmt.Sprintf("azure:///subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s",
-		p.c.SubscriptionID, strings.ToLower(p.t.cluster.ResourceGroup), p.t.name)
+		p.t.cluster.SubscriptionID, strings.ToLower(p.t.cluster.ResourceGroup), p.t.name)
 }
 
 // providerID is what a machine's Node carries: its ID as the cloud provider writes it, with the resource group in lower case.
@@ -60,5 +70,5 @@ func (p *pass) providerID(id string, flexible bool) string {
 		kind = "virtualMachines/"
 	}
 	return fmt.Sprintf("azure:///subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/%s%s",
-		p.c.SubscriptionID, strings.ToLower(p.t.cluster.ResourceGroup), kind, id)
+		p.t.cluster.SubscriptionID, strings.ToLower(p.t.cluster.ResourceGroup), kind, id)
 }
