@@ -47,7 +47,7 @@ func happened(f facts) []Event {
 		return []Event{{Warning: true, Reason: step + "Failed", Message: err.Error()}}
 	}
 	s := f.out.Plan.Step
-	if s == nil || !f.out.Started || s.Kind == pool.Renew || s.Cause.Reason == pool.SurgeSpent {
+	if s == nil || !f.out.Started || !tells(*s) {
 		return nil
 	}
 	targets := s.Targets
@@ -65,6 +65,9 @@ func happened(f facts) []Event {
 	}
 	return events
 }
+
+// tells says that a step is news: what we keep up or write down for ourselves is none.
+func tells(s pool.Step) bool { return s.Kind != pool.Renew && s.Cause.Reason != pool.SurgeSpent }
 
 const (
 	// VersionCreated is the reason of a version that is made of a template which has others already.

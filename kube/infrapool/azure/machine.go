@@ -99,12 +99,9 @@ func fillStatus(o client.Object, seen machines.Seen) {
 	state := cmp.Or(azurev1.ProvisioningState(i.Word), stateWord(i.State))
 	status.ProvisioningState = &state
 	status.InstanceName = vmName(i)
-	if i.Zone != "" {
-		status.FailureDomain = i.Zone
-	}
-	if i.State == pool.Running || i.State == pool.Failed && i.Node != nil && i.Node.Ready {
-		provisioned := true
-		status.Initialization.Provisioned = &provisioned
+	status.FailureDomain = cmp.Or(i.Zone, status.FailureDomain)
+	if provisioned(i) {
+		status.Initialization.Provisioned = new(true)
 	}
 	if seen.Wanted.Content != "" {
 		status.LatestModelApplied = i.Template.Same(seen.Wanted)
@@ -125,6 +122,11 @@ func fillStatus(o client.Object, seen machines.Seen) {
 	if c := machines.UpToDate(seen); c != nil {
 		meta.SetStatusCondition(&status.Conditions, *c)
 	}
+}
+
+// provisioned says that the virtual machine runs, or serves though Azure says that it has failed.
+func provisioned(i pool.Instance) bool {
+	return i.State == pool.Running || i.State == pool.Failed && i.Node != nil && i.Node.Ready
 }
 
 // fillNode says which Node the virtual machine is.
