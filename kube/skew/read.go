@@ -1,0 +1,45 @@
+package skew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/machinepool/contract"
+)
+
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=*,verbs=get;list;watch
+
+// Read reads what a Cluster's control plane asks for, whatever its kind: spec.version is the contract's. A control plane that
+// does not exist yet names no version, and neither does one whose kind has no such field. definitions finds the
+// CustomResourceDefinition of the kind, and should read from a cache.
+func Read(ctx context.Context, r, definitions client.Reader, cluster *clusterv1.Cluster) (ControlPlane, error) {
+	ref := cluster.Spec.ControlPlaneRef
+	if !ref.IsDefined() {
+		return ControlPlane{}, nil
+	}
+	found := ControlPlane{Kind: ref.Kind, Name: ref.Name}
+	gvk, err := contract.GVK(ctx, definitions, ref.GroupKind())
+	switch {
+	case errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion):
+		return found, nil
+	case err != nil:
+		return found, err
+	}
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(gvk)
+	if err := r.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}, o); err != nil {
+		if apierrors.IsNotFound(err) {
+			return found, nil
+		}
+		return found, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
+	}
+	// A field of another type is no version.
+	found.Version, _, _ = unstructured.NestedString(o.Object, "spec", "version")
+	return found, nil
+}
