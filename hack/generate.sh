@@ -51,7 +51,7 @@ fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
   bin/controller-gen webhook paths=./kube/webhook/warnings output:webhook:dir=config/warnings
-  bin/controller-gen webhook paths=./kube/webhook/azure output:webhook:dir=config/admission
+  bin/controller-gen webhook paths=./kube/webhook/azure paths=./kube/webhook/templates output:webhook:dir=config/admission
 fi
 
 # The wire shapes of the simulated clouds, from what the pinned SDKs write and read.

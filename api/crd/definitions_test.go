@@ -62,14 +62,17 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: stored version: got %s, want %s", kind, got, want)
 		}
 	}
-	for _, kind := range []string{"AzureMachinePool", "AzureMachinePoolMachine"} {
+	for kind, want := range map[string]string{
+		"AzureMachinePool": "v1beta1", "AzureMachinePoolMachine": "v1beta1", "AzureMachinePoolTemplate": "v1beta1",
+		"AWSMachinePoolTemplate": "v1beta2", "AWSManagedMachinePoolTemplate": "v1beta2",
+	} {
 		definition, ok := all[kind]
 		if !ok {
 			t.Errorf("want a definition of %s, found none", kind)
 			continue
 		}
-		if got := served(definition); !slices.Equal(got, []string{"v1beta1"}) || stored(definition) != "v1beta1" {
-			t.Errorf("%s: want v1beta1 alone served and stored, got %v and %s", kind, got, stored(definition))
+		if got := served(definition); !slices.Equal(got, []string{want}) || stored(definition) != want {
+			t.Errorf("%s: want %s alone served and stored, got %v and %s", kind, want, got, stored(definition))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/kube/webhook/azure"
+	"github.com/muster-project/muster/kube/webhook/templates"
 	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
@@ -50,10 +51,34 @@ func machinePools(at func(path string) admissionregistrationv1.WebhookClientConf
 }
 
 func infrastructure(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
-	return admitted{
+	objects := admitted{
 		mutating: InfrastructureMutatingConfiguration, validating: InfrastructureValidatingConfiguration, kind: "azuremachinepool",
 		resource: "azuremachinepools", version: azurev1.GroupVersion, defaulted: azure.DefaultPath, validated: azure.ValidatePath,
 	}.configurations(at)
+	for _, o := range objects {
+		if c, ok := o.(*admissionregistrationv1.ValidatingWebhookConfiguration); ok {
+			c.Webhooks = append(c.Webhooks, kept(at)...)
+		}
+	}
+	return objects
+}
+
+// kept are the webhooks that keep the templates of ClusterClasses as they are.
+func kept(at func(path string) admissionregistrationv1.WebhookClientConfig) []admissionregistrationv1.ValidatingWebhook {
+	fail, equivalent, none := admissionregistrationv1.Fail, admissionregistrationv1.Equivalent, admissionregistrationv1.SideEffectClassNone
+	var hooks []admissionregistrationv1.ValidatingWebhook
+	for _, k := range templates.Kinds() {
+		hooks = append(hooks, admissionregistrationv1.ValidatingWebhook{
+			Name: "validation." + k.Name + "." + k.Version.Group, ClientConfig: at(k.Path),
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Update},
+				Rule: admissionregistrationv1.Rule{APIGroups: []string{k.Version.Group},
+					APIVersions: []string{k.Version.Version}, Resources: []string{k.Resource}},
+			}},
+			FailurePolicy: &fail, MatchPolicy: &equivalent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+		})
+	}
+	return hooks
 }
 
 func (a admitted) configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
 	"github.com/muster-project/muster/kube/webhook/azure"
+	"github.com/muster-project/muster/kube/webhook/templates"
 	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
@@ -44,6 +45,9 @@ func Register(mgr ctrl.Manager, o Options) error {
 	server.Register(warnings.AWSManagedMachinePoolPath, warnings.OfAWSManagedMachinePool(scheme))
 	server.Register(azure.DefaultPath, azure.Defaulter(scheme))
 	server.Register(azure.ValidatePath, azure.Validator(scheme, mgr.GetClient()))
+	server.Register(templates.AWSMachinePoolPath, templates.OfAWSMachinePool(scheme))
+	server.Register(templates.AWSManagedMachinePoolPath, templates.OfAWSManagedMachinePool(scheme))
+	server.Register(templates.AzureMachinePoolPath, templates.OfAzureMachinePool(scheme))
 	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme, poolValidator{}))
 	return nil
 }

@@ -20,7 +20,8 @@ var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &AWSMachinePool{}, &AWSMachinePoolList{}, &AWSMachine{}, &AWSMachineList{},
-		&AWSManagedMachinePool{}, &AWSManagedMachinePoolList{})
+		&AWSManagedMachinePool{}, &AWSManagedMachinePoolList{}, &AWSMachinePoolTemplate{}, &AWSMachinePoolTemplateList{},
+		&AWSManagedMachinePoolTemplate{}, &AWSManagedMachinePoolTemplateList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -20,7 +20,7 @@ var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &AzureMachinePool{}, &AzureMachinePoolList{},
-		&AzureMachinePoolMachine{}, &AzureMachinePoolMachineList{})
+		&AzureMachinePoolMachine{}, &AzureMachinePoolMachineList{}, &AzureMachinePoolTemplate{}, &AzureMachinePoolTemplateList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -62,6 +62,25 @@ func takeOlderConditions(list *apiextensionsv1.JSONSchemaProps) {
 	item.Properties["reason"] = reason
 }
 
+// forgetChanges takes the rules away that compare an object with itself as it was. They say what can't be changed of one pool; what
+// may be changed of a template is said by its webhook, which tells a change from a question of the topology controller's. Rules that
+// hold for new objects too stay.
+func forgetChanges(schema *apiextensionsv1.JSONSchemaProps) {
+	schema.XValidations = slices.DeleteFunc(schema.XValidations, func(rule apiextensionsv1.ValidationRule) bool {
+		return strings.Contains(rule.Rule, "oldSelf") && (rule.OptionalOldSelf == nil || !*rule.OptionalOldSelf)
+	})
+	for name, property := range schema.Properties {
+		forgetChanges(&property)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		forgetChanges(schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		forgetChanges(schema.AdditionalProperties.Schema)
+	}
+}
+
 func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "crds:", err)
@@ -124,6 +143,11 @@ func convert(from, to string, labels map[string]string) error {
 
 // adjust says in the schema what no marker can say.
 func adjust(definition *apiextensionsv1.CustomResourceDefinition) error {
+	if strings.HasSuffix(definition.Spec.Names.Kind, "MachinePoolTemplate") {
+		for i := range definition.Spec.Versions {
+			forgetChanges(definition.Spec.Versions[i].Schema.OpenAPIV3Schema)
+		}
+	}
 	for _, a := range adjustments {
 		if a.definition != definition.Name {
 			continue

@@ -1,0 +1,99 @@
+package crd_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// templateKind is a kind of templates, with its version, a pool's specification and one that no such pool could be changed to.
+var templateKinds = []struct{ kind, pool, version, spec, other string }{
+	{"AWSMachinePoolTemplate", "AWSMachinePool", "v1beta2", "awsLaunchTemplate: {instanceType: t3.large}", "awsLaunchTemplate: {instanceType: t3.xlarge}"},
+	{"AWSManagedMachinePoolTemplate", "AWSManagedMachinePool", "v1beta2", "instanceType: t3.large, diskSize: 20", "instanceType: t3.xlarge"},
+	{"AzureMachinePoolTemplate", "AzureMachinePool", "v1beta1", azureLocation + "westus2, orchestrationMode: Uniform, " + azureMachine, azureLocation + "eastus, orchestrationMode: Flexible, platformFaultDomainCount: 1, " + azureMachine},
+}
+
+const (
+	azureLocation = "location: "
+	azureMachine  = "template: {osDisk: {osType: Linux}, vmSize: Standard_B2s}"
+)
+
+func templateText(kind, version, spec string) string {
+	return "{apiVersion: infrastructure.cluster.x-k8s.io/" + version + ", kind: " + kind + ", metadata: {name: t, namespace: default}, spec: {template: {metadata: {labels: {a: b}}, spec: {" + spec + "}}}}"
+}
+
+// TestPoolTemplateRules holds that a template is a pool without what one pool alone has: the rules for new pools hold, at their place
+// in the template, and those that say what can't be changed of a pool do not. The topology controller asks by dry runs what a
+// change would do, and no rule of a schema could tell its question from a change.
+func TestPoolTemplateRules(t *testing.T) {
+	t.Parallel()
+	for _, k := range templateKinds {
+		t.Run(k.kind, func(t *testing.T) {
+			t.Parallel()
+			a := admissionOf(t, k.kind, k.version)
+			one := func(spec string) map[string]any { return object(t, templateText(k.kind, k.version, spec)) }
+			compare(t, "a pool of the kind", a.admit(one(k.spec), nil), nil)
+			compare(t, "the topology controller's question", a.admit(one(k.other), one(k.spec)), nil)
+			compare(t, "it belongs to one pool", a.admit(one(k.spec+", providerID: x"), nil), []string{"spec.template.spec.providerID", "belongs to one pool"})
+			compare(t, "it belongs to one pool", a.admit(one(k.spec+", providerIDList: ['aws:///a/i-1']"), nil), []string{"spec.template.spec.providerIDList", "belongs to one pool"})
+		})
+	}
+	for _, c := range []struct{ kind, version, reason, spec, at, says string }{
+		{"AWSMachinePoolTemplate", "v1beta2", "the rules of a new pool", "minSize: 3, maxSize: 2, awsLaunchTemplate: {}", "spec.template.spec.minSize", "must not be above maxSize"},
+		{"AWSManagedMachinePoolTemplate", "v1beta2", "the rules of a new pool", "amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {}", "spec.template.spec.amiType", "must be CUSTOM or absent"},
+		{"AzureMachinePoolTemplate", "v1beta1", "the rules of a new pool", "location: westus2, identity: UserAssigned, " + azureMachine, "spec.template.spec.userAssignedIdentities", "must be specified"},
+	} {
+		a := admissionOf(t, c.kind, c.version)
+		compare(t, c.reason, a.admit(object(t, templateText(c.kind, c.version, c.spec)), nil), []string{c.at, c.says})
+	}
+}
+
+// TestTemplatesAreOfTheirPools holds that a template knows every field of the pool that is made from it, and no other: what a template
+// drops would silently be missing from every pool of a ClusterClass.
+func TestTemplatesAreOfTheirPools(t *testing.T) {
+	t.Parallel()
+	all := definitions(t)
+	spec := func(kind, version string, path ...string) apiextensionsv1.JSONSchemaProps {
+		for _, v := range all[kind].Spec.Versions {
+			if v.Name != version {
+				continue
+			}
+			s := *v.Schema.OpenAPIV3Schema
+			for _, name := range path {
+				s = s.Properties[name]
+			}
+			return s
+		}
+		t.Fatalf("there is no %s of %s", version, kind)
+		return apiextensionsv1.JSONSchemaProps{}
+	}
+	for _, k := range templateKinds {
+		pool, template := spec(k.pool, k.version, "spec"), spec(k.kind, k.version, "spec", "template", "spec")
+		if diff := cmp.Diff(fields("", pool), fields("", template)); diff != "" {
+			t.Errorf("%s: fields (-pool +template):\n%s", k.kind, diff)
+		}
+	}
+}
+
+// fields are the paths of all fields below a schema, with their defaults.
+func fields(at string, s apiextensionsv1.JSONSchemaProps) map[string]string {
+	all := map[string]string{}
+	add := func(more map[string]string) {
+		for path, value := range more {
+			all[path] = value
+		}
+	}
+	if s.Default != nil {
+		all[at] = string(s.Default.Raw)
+	} else {
+		all[at] = ""
+	}
+	for name, property := range s.Properties {
+		add(fields(at+"."+name, property))
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		add(fields(at+"[]", *s.Items.Schema))
+	}
+	return all
+}

@@ -1,0 +1,106 @@
+package templates
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	"sigs.k8s.io/yaml"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+)
+
+// each kind with one specification of its pools, and another.
+var each = []struct {
+	kind, one, other string
+	version          string
+	hook             func(*runtime.Scheme) *admission.Webhook
+}{
+	{awsv1.AWSMachinePoolTemplateKind, "{awsLaunchTemplate: {instanceType: t3.large}}", "{awsLaunchTemplate: {instanceType: t3.xlarge}}", awsv1.GroupVersion.String(), OfAWSMachinePool},
+	{awsv1.AWSManagedMachinePoolTemplateKind, "{instanceType: t3.large}", "{instanceType: t3.xlarge}", awsv1.GroupVersion.String(), OfAWSManagedMachinePool},
+	{azurev1.AzureMachinePoolTemplateKind, "{location: westus2, template: {vmSize: Standard_B2s}}", "{location: eastus, template: {vmSize: Standard_B2s}}", azurev1.GroupVersion.String(), OfAzureMachinePool},
+}
+
+// raw is a template as an API server sends it.
+func raw(t *testing.T, version, kind, metadata, labels, spec string) runtime.RawExtension {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte("{apiVersion: " + version + ", kind: " + kind + ", metadata: {name: t, namespace: default" + metadata +
+		"}, spec: {template: {metadata: {labels: {l: " + labels + "}}, spec: " + spec + "}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runtime.RawExtension{Raw: data}
+}
+
+// TestTemplatesStay holds who may change what of a template.
+func TestTemplatesStay(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, azurev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const asks = `, annotations: {topology.cluster.x-k8s.io/dry-run: ""}`
+	cases := []struct {
+		name, reason string
+		// metadata of the new object, the label that its pools get, and whether their specification is another one.
+		metadata, label string
+		changed, dry    bool
+		refused         bool
+	}{
+		{name: "written again", reason: "GitOps applies what is there", label: "a"},
+		{name: "owned", reason: "the ClusterClass becomes an owner of its templates", metadata: ", ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: ClusterClass, name: c, uid: u}]", label: "a"},
+		{name: "labels", reason: "no machine depends on them", label: "b"},
+		{name: "another specification", reason: "the pools of every Cluster would follow at once", label: "a", changed: true, refused: true},
+		{name: "topology's question", reason: "the topology controller has to learn what a change would do", metadata: asks, label: "a", changed: true, dry: true},
+		{name: "somebody's question", reason: "a person's dry run says what the real one would", label: "a", changed: true, dry: true, refused: true},
+		{name: "a real write that says it is a question", reason: "the annotation alone opens nothing", metadata: asks, label: "a", changed: true, refused: true},
+		{name: "going", reason: "an object that goes is not held up", metadata: ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [f/f]", label: "a", changed: true},
+	}
+	for _, k := range each {
+		hook := k.hook(scheme)
+		for _, c := range cases {
+			t.Run(k.kind+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				spec := k.one
+				if c.changed {
+					spec = k.other
+				}
+				answer := hook.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+					UID: "1", Kind: metav1.GroupVersionKind{Kind: k.kind}, Operation: admissionv1.Update, DryRun: &c.dry,
+					OldObject: raw(t, k.version, k.kind, "", "a", k.one), Object: raw(t, k.version, k.kind, c.metadata, c.label, spec),
+				}})
+				if answer.Allowed == c.refused {
+					t.Fatalf("%s: want refused %t, got %+v", c.reason, c.refused, answer.Result)
+				}
+				if c.refused && !strings.Contains(answer.Result.Message, "spec.template.spec: Forbidden: can't be changed: make another "+k.kind) {
+					t.Errorf("want to be told where and what to do, got %s", answer.Result.Message)
+				}
+			})
+		}
+	}
+}
+
+// TestKindsAreAll: a kind that is left out is asked about nowhere.
+func TestKindsAreAll(t *testing.T) {
+	t.Parallel()
+	var want, got []string
+	for _, k := range each {
+		want = append(want, strings.ToLower(k.kind))
+	}
+	for _, k := range Kinds() {
+		got = append(got, k.Name)
+		if path := "/validate-" + strings.ReplaceAll(k.Version.Group, ".", "-") + "-" + k.Version.Version + "-" + k.Name; k.Path != path || k.Resource != k.Name+"s" {
+			t.Errorf("%s: want %s and plural, got %s and %s", k.Name, path, k.Path, k.Resource)
+		}
+	}
+	if !slices.Equal(want, got) {
+		t.Errorf("want %v, got %v", want, got)
+	}
+}
