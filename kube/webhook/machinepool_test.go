@@ -144,10 +144,6 @@ func TestValidateCreate(t *testing.T) {
 			change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "1.36.0" }},
 		"vendor version": {reason: "versions of vendors are semantic versions too", change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.29.1-eks-abc+1" }},
 		"old version":    {reason: "whether a version can be served is for the bootstrap provider to say", change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.16.8" }},
-		"taints": {reason: "what is taken and not done is worse than what is refused", refused: []string{"spec.template.spec.taints: Forbidden: taints of machine pools are not implemented"},
-			change: func(p *clusterv1.MachinePool) {
-				p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "a", Effect: "NoSchedule"}}
-			}},
 		"labels": {reason: "labels that no object could carry", refused: []string{"spec.template.metadata.labels: Invalid value"},
 			change: func(p *clusterv1.MachinePool) {
 				p.Spec.Template.Labels = map[string]string{"a b": "c"}
@@ -202,12 +198,12 @@ func TestValidateUpdate(t *testing.T) {
 			after: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" }},
 		"fault from before": {reason: "a pool with an old fault can still be scaled",
 			old: func(p *clusterv1.MachinePool) {
-				p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "a", Effect: "NoSchedule"}}
+				p.Spec.Template.Spec.Version = "vlatest"
 			},
 			after: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 5 }},
 		"new fault beside one from before": {reason: "an old fault is no licence", refused: []string{"spec.replicas"},
 			old: func(p *clusterv1.MachinePool) {
-				p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "a", Effect: "NoSchedule"}}
+				p.Spec.Template.Spec.Version = "vlatest"
 			},
 			after: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = -5 }},
 		"being deleted": {reason: "finalizers must come off whatever the pool looks like",
@@ -225,26 +221,6 @@ func TestValidateUpdate(t *testing.T) {
 			_, err := poolValidator{}.ValidateUpdate(t.Context(), old, pool)
 			wantRefusal(t, tc.reason, err, tc.refused)
 		})
-	}
-}
-
-func TestWarnings(t *testing.T) {
-	t.Parallel()
-	pool := validPool()
-	autoscaled(pool, "3", "5")
-	got, err := poolValidator{}.ValidateCreate(t.Context(), pool)
-	if err != nil || len(got) != 1 || got[0] != "spec.replicas: 2 is outside of the autoscaler's 3 to 5, so that it will not touch the pool" {
-		t.Errorf("want a warning, got %v, %v", got, err)
-	}
-	if got, _ := (poolValidator{}).ValidateUpdate(t.Context(), pool, pool); len(got) != 0 {
-		t.Errorf("update of something else: want no second warning, got %v", got)
-	}
-	*pool.Spec.Replicas = 4
-	if got, _ := (poolValidator{}).ValidateCreate(t.Context(), pool); len(got) != 0 {
-		t.Errorf("within the bounds: want no warning, got %v", got)
-	}
-	if got, err := (poolValidator{}).ValidateDelete(t.Context(), pool); len(got) != 0 || err != nil {
-		t.Errorf("deletion: want it to pass, got %v, %v", got, err)
 	}
 }
 

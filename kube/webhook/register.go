@@ -23,8 +23,12 @@ const (
 
 // Options of the webhooks.
 type Options struct {
-	// Reader finds the CustomResourceDefinitions that conversions look up; nil is the manager's client.
+	// Reader finds the CustomResourceDefinitions that conversions look up, and MachinePools by the instances that they list
+	// (nodes.AddIndexes); nil is the manager's client.
 	Reader client.Reader
+	// Live reads the clusters and control planes that a pool is compared with: a cache that is behind would refuse what
+	// is right by now. nil is the manager's reader without a cache.
+	Live client.Reader
 }
 
 // Register serves the webhooks on the manager's webhook server. The manager's scheme must know every version of every
@@ -33,6 +37,9 @@ type Options struct {
 func Register(mgr ctrl.Manager, o Options) error {
 	if o.Reader == nil {
 		o.Reader = mgr.GetClient()
+	}
+	if o.Live == nil {
+		o.Live = mgr.GetAPIReader()
 	}
 	scheme, server := mgr.GetScheme(), mgr.GetWebhookServer()
 	registry := conversion.NewRegistry()
@@ -48,6 +55,6 @@ func Register(mgr ctrl.Manager, o Options) error {
 	server.Register(templates.AWSMachinePoolPath, templates.OfAWSMachinePool(scheme))
 	server.Register(templates.AWSManagedMachinePoolPath, templates.OfAWSManagedMachinePool(scheme))
 	server.Register(templates.AzureMachinePoolPath, templates.OfAzureMachinePool(scheme))
-	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme, poolValidator{}))
+	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme, poolValidator{reader: o.Reader, live: o.Live}))
 	return nil
 }

@@ -1,0 +1,114 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/skew"
+)
+
+// lookTimeout bounds the reads of one admission, below the ten seconds that an API server waits for it. What can't be read
+// in time refuses nothing.
+const lookTimeout = 3 * time.Second
+
+// around is what the other objects of a pool's cluster have to say about a write.
+type around struct {
+	warnings []string
+	refused  field.ErrorList
+}
+
+func (a *around) warn(path *field.Path, format string, args ...any) {
+	a.warnings = append(a.warnings, fmt.Sprintf("%s: %s", path, fmt.Sprintf(format, args...)))
+}
+
+// lookAround compares with other objects what a write changes, and reads nothing for a write that changes none of it. Objects
+// that are missing refuse nothing, for manifests are applied in any order; neither do reads that fail, for who scales a
+// pool is not to be kept from it by a control plane that can't be read.
+func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.MachinePool) *around {
+	a := &around{}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	if v.reader != nil && (old == nil || !slices.Equal(old.Spec.ProviderIDList, pool.Spec.ProviderIDList)) {
+		refused, err := v.overlaps(ctx, old, pool)
+		if err != nil {
+			a.warn(providerIDs(), "not compared with those of other pools: %v", err)
+		}
+		a.refused = append(a.refused, refused...)
+	}
+	machine := &pool.Spec.Template.Spec
+	version := machine.Version != "" && (old == nil || old.Spec.Template.Spec.Version != machine.Version)
+	domains := len(pool.Spec.FailureDomains) > 0 && (old == nil || !slices.Equal(old.Spec.FailureDomains, pool.Spec.FailureDomains))
+	if v.live == nil || (!version && !domains) {
+		return a
+	}
+	cluster := &clusterv1.Cluster{}
+	err := v.live.Get(ctx, client.ObjectKey{Namespace: pool.Namespace, Name: pool.Spec.ClusterName}, cluster)
+	switch {
+	case apierrors.IsNotFound(err):
+		return a
+	case err != nil:
+		a.warn(field.NewPath("spec", "clusterName"), "not compared with Cluster %s: %v", pool.Spec.ClusterName, err)
+		return a
+	}
+	if domains {
+		a.domains(cluster, pool.Spec.FailureDomains)
+	}
+	if version {
+		v.version(ctx, a, cluster, old, pool)
+	}
+	return a
+}
+
+// version refuses a version that the control plane can't serve, unless an annotation says otherwise. One that comes nearer to
+// what can be served is taken, so that a pool which fell behind can be brought up one minor version at a time. What counts
+// is the version that the control plane asks for, not the one that it has reached: whoever raises both raises them at once.
+func (v poolValidator) version(ctx context.Context, a *around, cluster *clusterv1.Cluster, old, pool *clusterv1.MachinePool) {
+	path := field.NewPath("spec", "template", "spec", "version")
+	plane, err := skew.Read(ctx, v.live, v.reader, cluster)
+	if err != nil {
+		a.warn(path, "not compared with the control plane's: %v", err)
+		return
+	}
+	found := skew.Of(pool.Spec.Template.Spec.Version, plane)
+	if found == nil {
+		return
+	}
+	var was *skew.Skew
+	if old != nil {
+		was = skew.Of(old.Spec.Template.Spec.Version, plane)
+	}
+	switch {
+	case pool.Annotations[skew.Annotation] == skew.Skip:
+		a.warn(path, "%s; taken for the annotation %s: %s", found, skew.Annotation, skew.Skip)
+	case !found.Beyond(was):
+		a.warn(path, "%s; taken because %s was no nearer", found, was.Version)
+	default:
+		a.refused = append(a.refused, field.Invalid(path, pool.Spec.Template.Spec.Version,
+			fmt.Sprintf("%s; change the control plane first, or set the annotation %s: %s", found, skew.Annotation, skew.Skip)))
+	}
+}
+
+// domains warns of failure domains that the cluster does not have. A cluster that names none has not looked yet, or is in a
+// cloud that has none.
+func (a *around) domains(cluster *clusterv1.Cluster, wanted []string) {
+	if len(cluster.Status.FailureDomains) == 0 {
+		return
+	}
+	var names []string
+	for _, d := range cluster.Status.FailureDomains {
+		names = append(names, d.Name)
+	}
+	for i, name := range wanted {
+		if !slices.Contains(names, name) {
+			a.warn(field.NewPath("spec", "failureDomains").Index(i), "%s is none of the failure domains of Cluster %s: %s", name, cluster.Name, strings.Join(names, ", "))
+		}
+	}
+}

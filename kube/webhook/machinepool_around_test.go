@@ -1,0 +1,216 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/kube/skew"
+)
+
+// surroundings is a management cluster with Cluster c1, whose control plane asks for a version, and with pools.
+func surroundings(t *testing.T, plane string, pools ...*clusterv1.MachinePool) client.WithWatch {
+	t.Helper()
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}}
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "SomeControlPlane", Name: "c1"}
+	cluster.Status.FailureDomains = []clusterv1.FailureDomain{{Name: "a"}, {Name: "b"}}
+	objects := []client.Object{cluster,
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "somecontrolplanes.controlplane.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}},
+		&unstructured.Unstructured{Object: map[string]any{"apiVersion": "controlplane.cluster.x-k8s.io/v1", "kind": "SomeControlPlane",
+			"metadata": map[string]any{"namespace": "default", "name": "c1"}, "spec": map[string]any{"version": plane}}}}
+	for _, p := range pools {
+		objects = append(objects, p)
+	}
+	return fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(objects...).WithIndex(&clusterv1.MachinePool{}, nodes.PoolField, nodes.PoolKeys).Build()
+}
+
+// admit asks about a change, or about a new pool where there was none.
+func admit(ctx context.Context, v poolValidator, old, pool *clusterv1.MachinePool) ([]string, error) {
+	if old == nil {
+		return v.ValidateCreate(ctx, pool)
+	}
+	return v.ValidateUpdate(ctx, old, pool)
+}
+
+func versioned(version string) *clusterv1.MachinePool {
+	p := validPool()
+	p.Spec.Template.Spec.Version = version
+	return p
+}
+
+// TestVersionSkew holds a pool's version to that of its control plane, which asks for v1.36.3.
+func TestVersionSkew(t *testing.T) {
+	t.Parallel()
+	const path = "spec.template.spec.version: "
+	for name, tc := range map[string]struct {
+		reason, was, is string
+		skip            bool
+		change          change
+		refused, warned []string
+	}{
+		"the same":            {reason: "as nearly always", is: "v1.36.3"},
+		"three older":         {reason: "as much as Kubernetes supports", is: "v1.33.0"},
+		"a newer patch":       {reason: "patches are no skew", is: "v1.36.9"},
+		"four older":          {reason: "its API server will not serve it", is: "v1.32.0", refused: []string{path + `Invalid value: "v1.32.0": v1.32.0 is more than 3 minor versions older than v1.36.3, which SomeControlPlane c1 asks for`}},
+		"newer":               {reason: "the order of an upgrade is control plane first", is: "v1.37.0", refused: []string{path + `Invalid value: "v1.37.0": v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for`, "change the control plane first, or set the annotation muster.dev/skip-version-skew: true"}},
+		"raised past it":      {reason: "the same of an update", was: "v1.36.3", is: "v1.37.0", refused: []string{path}},
+		"without a version":   {reason: "a pool may name none", is: ""},
+		"annotated":           {reason: "who insists is told and let be", is: "v1.37.0", skip: true, warned: []string{path + "v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for: nodes must not be newer than their API server; taken for the annotation muster.dev/skip-version-skew: true"}},
+		"another edit":        {reason: "a pool that is ahead can still be scaled", was: "v1.37.0", is: "v1.37.0", change: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 7 }},
+		"one step back":       {reason: "nearer is better, though not well", was: "v1.38.0", is: "v1.37.0", warned: []string{path + "v1.37.0 is older than v1.38.0", path + "v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for: nodes must not be newer than their API server; taken because v1.38.0 was no nearer"}},
+		"one step on":         {reason: "who fell behind comes up one minor version at a time", was: "v1.30.0", is: "v1.31.0", warned: []string{path + "v1.31.0 is more than 3"}},
+		"further behind":      {reason: "and not down", was: "v1.32.0", is: "v1.31.0", refused: []string{path}},
+		"another cluster's":   {reason: "a cluster that is not there yet says nothing", is: "v1.99.0", change: func(p *clusterv1.MachinePool) { p.Spec.ClusterName, p.Spec.Template.Spec.ClusterName = "c2", "c2" }},
+		"none that is parsed": {reason: "one refusal is enough", is: "v1.x", refused: []string{"must be a semantic version"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := surroundings(t, "v1.36.3")
+			pool := versioned(tc.is)
+			if tc.skip {
+				pool.Annotations = map[string]string{skew.Annotation: skew.Skip}
+			}
+			if tc.change != nil {
+				tc.change(pool)
+			}
+			var old *clusterv1.MachinePool
+			if tc.was != "" {
+				old = versioned(tc.was)
+			}
+			warned, err := admit(t.Context(), poolValidator{reader: c, live: c}, old, pool)
+			wantRefusal(t, tc.reason, err, tc.refused)
+			if tc.refused == nil {
+				wantWarnings(t, tc.reason, warned, tc.warned)
+			}
+		})
+	}
+}
+
+// TestFailureDomains holds that domains which the cluster does not have are told of when they are named.
+func TestFailureDomains(t *testing.T) {
+	t.Parallel()
+	c := surroundings(t, "v1.36.3")
+	v := poolValidator{reader: c, live: c}
+	pool := validPool()
+	pool.Spec.FailureDomains = []string{"a", "c"}
+	got, err := v.ValidateCreate(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWarnings(t, "one of two", got, []string{"spec.failureDomains[1]: c is none of the failure domains of Cluster c1: a, b"})
+	scaled := pool.DeepCopy()
+	*scaled.Spec.Replicas = 9
+	got, err = v.ValidateUpdate(t.Context(), pool, scaled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWarnings(t, "whoever scales can't help it", got, nil)
+}
+
+// TestUnreadable holds that what can't be read refuses nothing and is told of, and that a write which has nothing to do with it
+// does not even ask.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	broken := interceptor.NewClient(surroundings(t, "v1.36.3"), interceptor.Funcs{
+		Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			asked++
+			if _, ok := o.(*unstructured.Unstructured); ok {
+				return errors.New("no answer")
+			}
+			return inner.Get(ctx, key, o, opts...)
+		},
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			asked++
+			return errors.New("no index")
+		},
+	})
+	v := poolValidator{reader: broken, live: broken}
+	pool := versioned("v1.99.0")
+	pool.Spec.ProviderIDList = []string{"aws:///a/i-1"}
+	got, err := v.ValidateCreate(t.Context(), pool)
+	if err != nil {
+		t.Fatalf("want it taken, got %v", err)
+	}
+	wantWarnings(t, "both are told", got, []string{"spec.providerIDList: not compared with those of other pools: look up the pools of aws:///a/i-1: no index",
+		"spec.template.spec.version: not compared with the control plane's: read SomeControlPlane c1: no answer"})
+	asked = 0
+	scaled := pool.DeepCopy()
+	*scaled.Spec.Replicas = 9
+	if got, err := v.ValidateUpdate(t.Context(), pool, scaled); err != nil || len(got) > 0 || asked > 0 {
+		t.Errorf("a pool is scaled: want no question, got %d, %q, %v", asked, got, err)
+	}
+	scaled.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time}
+	scaled.Spec.ProviderIDList = []string{"aws:///a/i-1", "aws:///a/i-1"}
+	if got, err := v.ValidateUpdate(t.Context(), pool, scaled); err != nil || len(got) > 0 || asked > 0 {
+		t.Errorf("a pool goes: want no question and no refusal, got %d, %q, %v", asked, got, err)
+	}
+}
+
+func listing(name, cluster string, ids ...string) *clusterv1.MachinePool {
+	p := validPool()
+	p.Name, p.Spec.ClusterName, p.Spec.Template.Spec.ClusterName, p.Spec.ProviderIDList = name, cluster, cluster, ids
+	return p
+}
+
+// TestProviderIDs holds that an instance is listed once, by one pool of its cluster, however it is spelled, and that lists
+// which broke that before do not stop the writes of anybody.
+func TestProviderIDs(t *testing.T) {
+	t.Parallel()
+	going := listing("going", "c1", "aws:///a/i-8")
+	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: metav1.Now().Time}, []string{"x/y"}
+	c := surroundings(t, "v1.36.3", listing("other", "c1", "aws:///eu-west-1a/i-1", "azure:///subscriptions/S/resourceGroups/RG/providers/x/virtualMachines/A"),
+		listing("far", "c9", "aws:///a/i-9"), going)
+	for name, tc := range map[string]struct {
+		reason  string
+		was, is []string
+		refused []string
+	}{
+		"its own":            {reason: "nobody else's", is: []string{"aws:///a/i-2", "aws:///a/i-3"}},
+		"twice":              {reason: "it would count twice", is: []string{"aws:///a/i-2", "aws:///a/i-3", "aws:///a/i-2"}, refused: []string{`spec.providerIDList[2]: Invalid value: "aws:///a/i-2": names the same instance as spec.providerIDList[0]`}},
+		"twice, spelled":     {reason: "the zone is no part of an instance's name", is: []string{"aws:///a/i-2", "aws:////i-2"}, refused: []string{"spec.providerIDList[1]"}},
+		"twice, without key": {reason: "an ID of no known form is one as it is", is: []string{"x", "y", "x"}, refused: []string{"spec.providerIDList[2]"}},
+		"twice, from before": {reason: "an older controller's list must not stop others' writes", was: []string{"aws:///a/i-2", "aws:///a/i-2"}, is: []string{"aws:///a/i-4", "aws:///a/i-2", "aws:///a/i-2"}},
+		"a third time":       {reason: "an old fault is no licence", was: []string{"aws:///a/i-2", "aws:///a/i-2"}, is: []string{"aws:///a/i-2", "aws:///a/i-2", "aws:///a/i-2"}, refused: []string{"spec.providerIDList[2]"}},
+		"another's":          {reason: "its node would be in two pools", is: []string{"aws:///a/i-2", "aws:///b/i-1"}, refused: []string{`spec.providerIDList[1]: Invalid value: "aws:///b/i-1": is an instance of MachinePool other: an instance belongs to one pool of its cluster`}},
+		"another's, by case": {reason: "letter case means nothing in Azure", is: []string{"azure:///subscriptions/s/resourcegroups/rg/providers/x/virtualmachines/a"}, refused: []string{"spec.providerIDList[0]", "MachinePool other"}},
+		"another's before":   {reason: "who lists it is not stuck with it", was: []string{"aws:///b/i-1"}, is: []string{"aws:///b/i-1", "aws:///b/i-2"}},
+		"another cluster's":  {reason: "clusters in different accounts may well have equal IDs", is: []string{"aws:///a/i-9"}},
+		"one that is left":   {reason: "a pool that is being deleted keeps nothing from its successor", is: []string{"aws:///a/i-8"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var old *clusterv1.MachinePool
+			if tc.was != nil {
+				old = listing("pool", "c1", tc.was...)
+			}
+			_, err := admit(t.Context(), poolValidator{reader: c}, old, listing("pool", "c1", tc.is...))
+			wantRefusal(t, tc.reason, err, tc.refused)
+		})
+	}
+}
+
+// TestManyProviderIDs holds that a refusal of thousands of entries is short.
+func TestManyProviderIDs(t *testing.T) {
+	t.Parallel()
+	ids := make([]string, 0, 5000)
+	for i := range 5000 {
+		ids = append(ids, fmt.Sprintf("aws:///a/i-%d", i))
+	}
+	c := surroundings(t, "v1.36.3", listing("other", "c1", ids...))
+	_, err := poolValidator{reader: c}.ValidateCreate(t.Context(), listing("pool", "c1", append(ids, ids...)...))
+	if err == nil || strings.Count(err.Error(), "Invalid value") != 2*instancesTold {
+		t.Errorf("want %d entries named for each reason, got %v", instancesTold, err)
+	}
+}

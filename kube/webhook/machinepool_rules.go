@@ -1,0 +1,82 @@
+package webhook
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/muster-project/muster/kube/skew"
+)
+
+// rules are what a pool must be, whatever it was and whatever there is around it.
+func rules(pool *clusterv1.MachinePool) field.ErrorList {
+	var errs field.ErrorList
+	spec := field.NewPath("spec")
+	template := spec.Child("template")
+	machine := &pool.Spec.Template.Spec
+	if pool.Spec.Replicas != nil && *pool.Spec.Replicas < 0 {
+		errs = append(errs, field.Invalid(spec.Child("replicas"), *pool.Spec.Replicas, "must be zero or more"))
+	}
+	if machine.ClusterName != pool.Spec.ClusterName {
+		errs = append(errs, field.Invalid(template.Child("spec", "clusterName"), machine.ClusterName,
+			fmt.Sprintf("must be that of spec.clusterName, %q", pool.Spec.ClusterName)))
+	}
+	errs = append(errs, versionRule(template.Child("spec", "version"), machine.Version)...)
+	errs = append(errs, referenceRules(template.Child("spec"), machine)...)
+	errs = append(errs, taintRules(template.Child("spec", "taints"), machine.Taints)...)
+	errs = append(errs, pool.Spec.Template.Validate(template.Child("metadata"))...)
+	return append(errs, annotationRules(field.NewPath("metadata", "annotations"), pool)...)
+}
+
+func versionRule(path *field.Path, version string) field.ErrorList {
+	if version == "" {
+		return nil
+	}
+	if _, err := semver.Parse(strings.TrimPrefix(version, "v")); err != nil || !strings.HasPrefix(version, "v") {
+		return field.ErrorList{field.Invalid(path, version, "must be a semantic version with a leading v, such as v1.36.0")}
+	}
+	return nil
+}
+
+// templateSuffix is what the kinds end in that MachineDeployments and ClusterClasses make their objects from.
+const templateSuffix = "Template"
+
+// referenceRules hold what a pool refers to. Nobody ever reports anything on a template.
+func referenceRules(path *field.Path, machine *clusterv1.MachineSpec) field.ErrorList {
+	var errs field.ErrorList
+	config, infrastructure := machine.Bootstrap.ConfigRef, machine.InfrastructureRef
+	if !config.IsDefined() && machine.Bootstrap.DataSecretName == nil {
+		errs = append(errs, field.Required(path.Child("bootstrap"),
+			"set configRef, or dataSecretName (to \"\" where machines need no bootstrap data)"))
+	}
+	for _, ref := range []struct {
+		path *field.Path
+		kind string
+	}{{path.Child("bootstrap", "configRef", "kind"), config.Kind}, {path.Child("infrastructureRef", "kind"), infrastructure.Kind}} {
+		if kind, ok := strings.CutSuffix(ref.kind, templateSuffix); ok {
+			errs = append(errs, field.Invalid(ref.path, ref.kind, fmt.Sprintf("a MachinePool has one object for all its machines and makes none from templates; refer to a %s", kind)))
+		}
+	}
+	return errs
+}
+
+// annotationRules hold the annotations that mean something for the specification.
+func annotationRules(path *field.Path, pool *clusterv1.MachinePool) field.ErrorList {
+	var errs field.ErrorList
+	if value, ok := pool.Annotations[skew.Annotation]; ok && value != skew.Skip {
+		errs = append(errs, field.NotSupported(path.Key(skew.Annotation), value, []string{skew.Skip}))
+	}
+	b, err := autoscalerBounds(pool)
+	switch {
+	case err != nil:
+		errs = append(errs, field.Invalid(path, pool.Annotations[clusterv1.AutoscalerMinSizeAnnotation]+".."+
+			pool.Annotations[clusterv1.AutoscalerMaxSizeAnnotation], err.Error()))
+	case b != nil && b.most < b.least:
+		errs = append(errs, field.Invalid(path.Key(clusterv1.AutoscalerMinSizeAnnotation), b.least,
+			fmt.Sprintf("must be zero or more, and not above that of %s, %d", clusterv1.AutoscalerMaxSizeAnnotation, b.most)))
+	}
+	return errs
+}

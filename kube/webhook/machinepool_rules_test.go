@@ -1,0 +1,148 @@
+package webhook
+
+import (
+	"strings"
+	"testing"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/muster-project/muster/kube/skew"
+)
+
+// change is what a case makes of a valid pool.
+type change func(p *clusterv1.MachinePool)
+
+func tainted(keys ...string) change {
+	return func(p *clusterv1.MachinePool) {
+		for _, key := range keys {
+			p.Spec.Template.Spec.Taints = append(p.Spec.Template.Spec.Taints, clusterv1.MachineTaint{Key: key, Effect: "NoSchedule", Propagation: clusterv1.MachineTaintPropagationAlways})
+		}
+	}
+}
+
+// TestTaintRules holds which taints a pool may put on its nodes.
+func TestTaintRules(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		keys    []string
+		refused []string
+	}{
+		"people's own":    {reason: "what taints are for", keys: []string{"dedicated", "example.com/gpu", "node-role.kubernetes.io/infra"}},
+		"out of service":  {reason: "Kubernetes has people set this one", keys: []string{"node.kubernetes.io/out-of-service"}},
+		"uninitialized":   {reason: "it would keep every pod off for ever", keys: []string{"a", "node.cluster.x-k8s.io/uninitialized"}, refused: []string{`spec.template.spec.taints[1].key: Invalid value: "node.cluster.x-k8s.io/uninitialized": is reserved: such taints are Cluster API's own`}},
+		"outdated":        {reason: "it comes and goes with rollouts", keys: []string{"node.cluster.x-k8s.io/outdated-revision"}, refused: []string{"taints[0].key", "Cluster API's own"}},
+		"not ready":       {reason: "the node controller takes it away again", keys: []string{"node.kubernetes.io/not-ready"}, refused: []string{"taints[0].key", "the kubelet and the node controller"}},
+		"cloud":           {reason: "the cloud's controller takes it away again", keys: []string{"node.cloudprovider.kubernetes.io/uninitialized"}, refused: []string{"the cloud's node controller"}},
+		"control plane":   {reason: "pools are workers", keys: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}, refused: []string{"taints[0].key", "taints[1].key", "no machine pools"}},
+		"no key":          {reason: "schemas let through what no node takes", keys: []string{strings.Repeat("a", 64)}, refused: []string{"taints[0].key", "63"}},
+		"a long domain":   {reason: "the same of the part before the slash", keys: []string{strings.Repeat("a", 254) + "/b"}, refused: []string{"taints[0].key", "253"}},
+		"many, one wrong": {reason: "every fault has its place", keys: []string{"a", "b", "node.kubernetes.io/memory-pressure", "c"}, refused: []string{"taints[2].key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := validPool()
+			tainted(tc.keys...)(pool)
+			_, err := poolValidator{}.ValidateCreate(t.Context(), pool)
+			wantRefusal(t, tc.reason, err, tc.refused)
+		})
+	}
+}
+
+func TestReferenceRules(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		change  change
+		refused []string
+	}{
+		"bootstrap template": {reason: "what a MachineDeployment refers to never gets ready for a pool", refused: []string{`spec.template.spec.bootstrap.configRef.kind: Invalid value: "KubeadmConfigTemplate"`, "refer to a KubeadmConfig"},
+			change: func(p *clusterv1.MachinePool) {
+				p.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "KubeadmConfigTemplate"
+			}},
+		"infrastructure template": {reason: "the same of the machines", refused: []string{"spec.template.spec.infrastructureRef.kind", "refer to a AWSMachinePool"},
+			change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.InfrastructureRef.Kind = "AWSMachinePoolTemplate" }},
+		"skew annotation": {reason: "a word that does not count must not seem to", refused: []string{`metadata.annotations[muster.dev/skip-version-skew]: Unsupported value: "yes": supported values: "true"`},
+			change: func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{skew.Annotation: "yes"} }},
+		"skew annotation as it should be": {reason: "the one word", change: func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{skew.Annotation: skew.Skip} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := validPool()
+			tc.change(pool)
+			_, err := poolValidator{}.ValidateCreate(t.Context(), pool)
+			wantRefusal(t, tc.reason, err, tc.refused)
+		})
+	}
+}
+
+// TestWarnings holds what is taken and told of, and whom it is told: a write that does not touch it is no occasion.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	version := func(v string) change { return func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = v } }
+	bounds := func(least, most string) change { return func(p *clusterv1.MachinePool) { autoscaled(p, least, most) } }
+	size := func(n int32) change { return func(p *clusterv1.MachinePool) { p.Spec.Replicas = &n } }
+	domains := func(names ...string) change { return func(p *clusterv1.MachinePool) { p.Spec.FailureDomains = names } }
+	for name, tc := range map[string]struct {
+		reason string
+		// was is nil for a new pool.
+		was, is []change
+		want    []string
+	}{
+		"nothing":              {reason: "what is well said is taken in silence", is: []change{bounds("1", "5")}},
+		"below":                {reason: "an autoscaler leaves such a pool alone", is: []change{bounds("3", "5")}, want: []string{"spec.replicas: 2 is outside of the autoscaler's 3 to 5, so that it will not touch the pool"}},
+		"above":                {reason: "the same", is: []change{bounds("0", "1")}, want: []string{"spec.replicas: 2 is outside of the autoscaler's 0 to 1"}},
+		"still below":          {reason: "another edit is no second occasion", was: []change{bounds("3", "5")}, is: []change{bounds("3", "5"), version("v1.36.1")}},
+		"set below":            {reason: "a new size is", was: []change{bounds("1", "5")}, is: []change{bounds("1", "5"), size(0)}, want: []string{"spec.replicas: 0 is outside"}},
+		"bounds past the size": {reason: "and so are new bounds", was: []change{bounds("1", "5")}, is: []change{bounds("4", "5")}, want: []string{"spec.replicas: 2 is outside of the autoscaler's 4 to 5"}},
+		"one bound": {reason: "half a pair means nothing to anybody", is: []change{func(p *clusterv1.MachinePool) {
+			bounds("1", "5")(p)
+			delete(p.Annotations, clusterv1.AutoscalerMaxSizeAnnotation)
+		}}, want: []string{"metadata.annotations: cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size and "}},
+		"at most none":           {reason: "autoscalers want an upper bound of one at least", is: []change{bounds("0", "0")}, want: []string{"metadata.annotations[cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size]: with 0"}},
+		"older":                  {reason: "a typing error more often than a wish", was: []change{}, is: []change{version("v1.35.9")}, want: []string{"spec.template.spec.version: v1.35.9 is older than v1.36.0, which it was"}},
+		"newer":                  {reason: "upgrades are what versions are changed for", was: []change{}, is: []change{version("v1.36.1")}},
+		"another provider":       {reason: "EKSConfig to NodeadmConfig is a way that people go, and never an accident without a word", was: []change{}, is: []change{func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "NodeadmConfig" }}, want: []string{"spec.template.spec.bootstrap.configRef: was a KubeadmConfig.bootstrap.cluster.x-k8s.io"}},
+		"another configuration":  {reason: "another name is how machines are rolled", was: []change{}, is: []change{func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" }}},
+		"a machine's ID":         {reason: "the template of a pool is no machine", is: []change{func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.ProviderID = "aws:///a/i-1" }}, want: []string{"spec.template.spec.providerID: has no effect"}},
+		"a domain twice":         {reason: "it does not weigh more", is: []change{domains("a", "b", "a")}, want: []string{"spec.failureDomains[2]: a is listed twice"}},
+		"a domain twice, before": {reason: "whoever scales can't help it", was: []change{domains("a", "a")}, is: []change{domains("a", "a"), size(3)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			make := func(changes []change) *clusterv1.MachinePool {
+				p := validPool()
+				for _, c := range changes {
+					c(p)
+				}
+				return p
+			}
+			var got []string
+			var err error
+			if tc.was == nil {
+				got, err = poolValidator{}.ValidateCreate(t.Context(), make(tc.is))
+			} else {
+				got, err = poolValidator{}.ValidateUpdate(t.Context(), make(tc.was), make(tc.is))
+			}
+			if err != nil {
+				t.Fatalf("%s: want it taken, got %v", tc.reason, err)
+			}
+			wantWarnings(t, tc.reason, got, tc.want)
+		})
+	}
+	if got, err := (poolValidator{}).ValidateDelete(t.Context(), validPool()); len(got) != 0 || err != nil {
+		t.Errorf("deletion: want it to pass, got %v, %v", got, err)
+	}
+}
+
+// wantWarnings holds the beginnings of warnings, in order.
+func wantWarnings(t *testing.T, reason string, got, want []string) {
+	t.Helper()
+	ok := len(got) == len(want)
+	for k := range got {
+		ok = ok && strings.HasPrefix(got[k], want[k])
+	}
+	if !ok {
+		t.Errorf("%s:\n got %q\nwant %q", reason, got, want)
+	}
+}
