@@ -17,6 +17,7 @@ func (v *view) choose() {
 	v.queue = v.ordered()
 	v.spare(surplus)
 	v.chooseIdle()
+	v.chooseSick()
 	v.chooseFree()
 	v.chooseByTurn()
 }
@@ -25,7 +26,7 @@ func (v *view) choose() {
 func (v *view) chooseFree() {
 	for _, m := range v.queue {
 		if !m.costs() && v.may(m) {
-			m.going = m.going || m.why != idle && m.why != broken || m.drains()
+			m.going = m.going || m.why != idle && m.why != broken && m.why != sick || m.drains()
 		}
 	}
 }
@@ -83,6 +84,8 @@ func (v *view) may(m *member) bool {
 		return false
 	case idle:
 		return v.rolling() || v.state == RolloutHalted
+	case sick:
+		return v.state != RolloutHalted || !v.late(m)
 	case stale:
 		return v.replaces(m)
 	case aside:

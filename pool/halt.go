@@ -41,7 +41,7 @@ func (v *view) halted() *Cause {
 
 // late says that a new machine was never Ready since its launch beyond the progress deadline.
 func (v *view) late(m *member) bool {
-	if m.why != stays || !m.fresh || m.Node != nil && !m.Node.Joining() {
+	if m.why != stays && m.why != sick || !m.fresh || m.Node != nil && !m.Node.Joining() {
 		return false
 	}
 	made := born(m.Instance)

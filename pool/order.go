@@ -87,6 +87,7 @@ var ranks = []func(v *view, m *member) bool{
 	func(_ *view, m *member) bool { return m.why == aside },
 	func(v *view, m *member) bool { return v.failed(m.Instance) },
 	func(_ *view, m *member) bool { return m.why == idle },
+	func(_ *view, m *member) bool { return m.why == sick },
 	func(v *view, m *member) bool { return v.replaces(m) && !m.isReady() },
 	func(v *view, m *member) bool { return v.replaces(m) },
 	func(_ *view, m *member) bool { return m.Node == nil },

@@ -60,6 +60,8 @@ type Desired struct {
 	// ProgressDeadline is how long after its launch an instance of the wanted template that was never Ready halts the
 	// rollout; zero is DefaultProgressDeadline.
 	ProgressDeadline time.Duration
+	// Heal, when set, asks for the replacement of instances whose nodes are unwell.
+	Heal *Heal
 	// DataLost are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
 	DataLost []string
 	// KeepTemplates is how many template versions of distinct content are kept in all, the newest included, beside what is in
@@ -331,6 +333,8 @@ type Node struct {
 	// Ready is the node's Ready condition; ReadySince is when it last changed.
 	Ready      bool
 	ReadySince time.Time
+	// Spared says that somebody asked not to have it replaced for its health (annotation cluster.x-k8s.io/skip-remediation).
+	Spared bool
 	// Cordoned says that nothing new is scheduled onto it, by whomever.
 	Cordoned bool
 	// DrainStarted is when our drain of it began; zero when we do not drain it.

@@ -26,6 +26,10 @@ func aNode(id string) *rapid.Generator[*Node] {
 	return rapid.Custom(func(t *rapid.T) *Node {
 		n := &Node{Name: "node-" + id, Ready: rapid.Bool().Draw(t, "ready"), Cordoned: rapid.Bool().Draw(t, "cordoned"),
 			Joined: now.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "age")) * time.Hour)}
+		if !n.Ready && rapid.Bool().Draw(t, "was ready") {
+			n.ReadySince = n.Joined.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute)
+		}
+		n.Spared = rapid.IntRange(0, 9).Draw(t, "spared") == 0
 		if rapid.Bool().Draw(t, "draining") {
 			n.Cordoned, n.DrainStarted = true, now.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "drains"))*time.Second)
 			n.Remaining = rapid.IntRange(0, 2).Draw(t, "remaining")
@@ -220,6 +224,9 @@ func aDesired() *rapid.Generator[Desired] {
 		}
 		if rapid.IntRange(0, 5).Draw(t, "restart") == 0 {
 			d.Restart = &Restart{Before: now.Add(-time.Hour), Cause: Cause{"Restart", "x"}}
+		}
+		if rapid.IntRange(0, 2).Draw(t, "heal") == 0 {
+			d.Heal = &Heal{After: 5 * time.Minute, MaxUnhealthy: rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 3}, percent(40)}).Draw(t, "max unhealthy")}
 		}
 		d.KeepTemplates = rapid.IntRange(0, 4).Draw(t, "keep")
 		d.MinReady = rapid.SampledFrom([]time.Duration{0, 0, 30 * time.Second}).Draw(t, "min ready")
@@ -430,6 +437,7 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 		switch {
 		case i.Condemned != nil || i.Aside || i.Doomed != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailed && (i.Node == nil || !i.Node.Ready):
 		case d.RolloutHeld == nil && byHand && outdated(d, o, i):
+		case heals(d, o, tr, now, i):
 		case tooMany > 0 && s.Kind != SetAside:
 			tooMany--
 		default:
@@ -437,6 +445,42 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 		}
 	}
 	return ""
+}
+
+// heals says independently whether an instance may be replaced for its health: one may at a time, unless more are unwell than the
+// pool bears. That one is drained already is left to the drain.
+func heals(d Desired, o Observed, tr Traits, now time.Time, i Instance) bool {
+	unwell := func(i Instance) bool {
+		switch {
+		case !(i.State == Running || i.State == Failed && tr.KeepsFailed && i.Node != nil && i.Node.Ready):
+			return i.State == Failed
+		case i.Node == nil || !i.Node.Ready && i.Node.Joined.Add(10*time.Second).After(i.Node.ReadySince):
+			return !born(&i).IsZero() && now.Sub(born(&i)) > 15*time.Minute
+		default:
+			return !i.Node.Ready
+		}
+	}
+	if d.Heal == nil || o.NodesUnknown || !unwell(i) || i.Node != nil && (i.Node.Spared || !i.Node.ReadySince.IsZero() && now.Sub(i.Node.ReadySince) <= d.Heal.After) {
+		return false
+	}
+	if i.Node != nil && !i.Node.DrainStarted.IsZero() {
+		return true
+	}
+	n, _, _ := wanted(d, o, tr)
+	most := d.Heal.MaxUnhealthy.Value
+	if d.Heal.MaxUnhealthy.Percent {
+		most = max(1, most*n/100)
+	}
+	list, counted := alive(o), 0
+	for _, other := range list {
+		if unwell(other) {
+			most--
+		}
+		if !other.Aside {
+			counted++
+		}
+	}
+	return most >= 0 && counted >= n && len(list) == len(o.Instances)
 }
 
 // unsafeRoll holds what the cloud's own roll is not asked.

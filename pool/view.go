@@ -13,6 +13,8 @@ const (
 	aside
 	// broken: it failed, and the cloud leaves it to us.
 	broken
+	// sick: its node is unwell.
+	sick
 	// idle: it is stale and serves nobody.
 	idle
 	// stale: it is to be replaced.
@@ -119,6 +121,7 @@ func look(d Desired, o Observed, t Traits, now time.Time) *view {
 		v.count(m)
 	}
 	v.hold()
+	v.placeSick()
 	return v
 }
 
@@ -197,7 +200,7 @@ func (v *view) floor() int { return v.want - v.unavailable }
 
 // judge finds out why a member goes, if it does.
 func (v *view) judge(m *member, causes map[string]Cause) {
-	old := v.outdated(m.Instance, causes)
+	old, ill := v.outdated(m.Instance, causes), v.sickness(m.Instance)
 	m.fresh = old == nil && m.Template.Same(v.o.Wanted)
 	switch {
 	case m.Condemned != nil:
@@ -209,6 +212,8 @@ func (v *view) judge(m *member, causes map[string]Cause) {
 		}
 	case v.failed(m.Instance) && v.t.KeepsFailed:
 		m.why, m.cause, m.old = broken, Cause{"Failed", "the instance failed"}, old
+	case ill != nil && v.sickNotStale(m.Instance, old):
+		m.why, m.cause, m.old = sick, *ill, old
 	case old != nil:
 		m.why, m.cause = stale, *old
 		m.ours = v.ours(m.Instance)

@@ -39,6 +39,7 @@ func (v *view) waiting() []Cause {
 		out = append(out, Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
 	}
 	out = append(out, v.heldUp()...)
+	out = append(out, v.healWaits()...)
 	out = append(out, o.Issues...)
 	if rests := v.growRests(); rests != nil {
 		out = append(out, *rests)

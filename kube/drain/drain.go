@@ -14,6 +14,7 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/noderefutil"
+	"sigs.k8s.io/cluster-api/util/annotations"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/nodes"
@@ -103,6 +104,7 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 		Name:           node.Name,
 		Joined:         node.CreationTimestamp.Time,
 		Cordoned:       node.Spec.Unschedulable,
+		Spared:         annotations.HasSkipRemediation(node),
 		KubeletVersion: node.Status.NodeInfo.KubeletVersion,
 	}
 	if ready := noderefutil.GetReadyCondition(&node.Status); ready != nil {
