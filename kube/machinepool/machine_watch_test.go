@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-func TestWhichPoolAMachineWakes(t *testing.T) {
+func TestRow31_AMachineWakesThePoolThatItsLabelsName(t *testing.T) {
 	t.Parallel()
 	pool, long, elsewhere := aPool(1), aPool(1), aPool(1)
 	long.Name = strings.Repeat("long-", 20) + "pool"

@@ -24,7 +24,7 @@ import (
 	"github.com/muster-project/muster/kube/machines"
 )
 
-func TestMachinesAreMadeOfTheInfrastructuresMachines(t *testing.T) {
+func TestRow27_MachinesAreMadeOfTheInfrastructuresMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1), anInfraMachine("m2", id2)})
 	w.node("n1", id1, true)
@@ -136,7 +136,7 @@ func TestDefectD_TimeoutsReachMachinesThatAreBeingDeleted(t *testing.T) {
 	want(t, "limit of a drain that hangs in the deletion of the pool", deref(w.machine("m2").Spec.Deletion.NodeDrainTimeoutSeconds), "30")
 }
 
-func TestDefectE_MachinesAreCountedByTheirConditions(t *testing.T) {
+func TestRow45_MachinesAreCountedByTheirConditions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -188,8 +188,8 @@ func TestDefectE_AnInstanceWithoutAMachineIsNotReady(t *testing.T) {
 	want(t, "MachinesUpToDate", w.message(clusterv1.MachinesUpToDateCondition), "0 of 1 machines are up to date, not known of "+id1)
 }
 
-// TestDefectE_UpToDateIsTheTemplatesNotTheDeletions holds what says whether a Machine is up to date.
-func TestDefectE_UpToDateIsTheTemplatesNotTheDeletions(t *testing.T) {
+// TestRow32_UpToDateIsTheTemplatesNotTheDeletions holds what says whether a Machine is up to date.
+func TestRow32_UpToDateIsTheTemplatesNotTheDeletions(t *testing.T) {
 	t.Parallel()
 	of := func(n int64) func(w *world) {
 		return func(w *world) {
@@ -321,7 +321,7 @@ func TestAnUnreachableClusterLeavesMachinesAsTheyAre(t *testing.T) {
 	want(t, "phase", w.pool().Status.Phase, "Unknown")
 }
 
-func TestMachinesOfOthersAreLeftAlone(t *testing.T) {
+func TestRow29_MachinesOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	labelled := aMachine("stranger", controllerRef("MachineSet", "ms", "ms-uid"))
 	labelled.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"}
@@ -345,7 +345,7 @@ func TestMachinesOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestMachinesAreAdopted(t *testing.T) {
+func TestRow29_MachinesThatLostTheirOwnerAreAdopted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason  string
@@ -559,7 +559,7 @@ func TestAMachineThatRecoversIsNoLongerAskedFor(t *testing.T) {
 	want(t, "kept", w.machine("m1").DeletionTimestamp.IsZero(), true)
 }
 
-func TestMachinesGoBeforeTheirPool(t *testing.T) {
+func TestRow52_MachinesGoBeforeTheirPool(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	w.delete()
@@ -622,7 +622,7 @@ func TestNodesOfMachinesAreTheirs(t *testing.T) {
 		if err := w.wl.Get(t.Context(), client.ObjectKey{Name: name}, n); err != nil {
 			t.Fatal(err)
 		}
-		want(t, "annotations that the pool wrote", len(n.Annotations), 0)
+		want(t, "what the pool wrote: that there are no taints", shown(n), "[] [taints-from-machine=] []")
 		// What the controller of Machines writes.
 		w.changeNode(name, func(n *corev1.Node) {
 			n.Annotations = map[string]string{clusterv1.OwnerKindAnnotation: "MachinePool", clusterv1.OwnerNameAnnotation: "pool", clusterv1.ClusterNameAnnotation: "c1",
@@ -674,7 +674,7 @@ func TestAKindOfMachinesThatIsNotInstalledIsSaid(t *testing.T) {
 		"infrastructure.cluster.x-k8s.io: no CustomResourceDefinition nosuchmachines.infrastructure.cluster.x-k8s.io")
 }
 
-func TestManyMachinesAreMadeAFewAtATime(t *testing.T) {
+func TestRow30_ManyMachinesAreMadeAFewAtATimeAndNoneIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	const count = machineWrites + 5
 	objects := []client.Object{aCluster(), aPool(count), aConfig()}

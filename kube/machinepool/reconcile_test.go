@@ -126,7 +126,7 @@ func TestTheSteadyStateWritesNothing(t *testing.T) {
 	wantAll(t, "events", w.events(), []string{})
 }
 
-func TestASecondSpellingOrAnotherOrderIsNoChange(t *testing.T) {
+func TestRow20_ASecondSpellingOrAnotherOrderIsNoChange(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.changeInfra(func(o map[string]any) {
@@ -241,7 +241,7 @@ func TestAPassingLossOfConnectionChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAControlPlaneThatIsNotUpIsWaitedForWithoutError(t *testing.T) {
+func TestRow24_AControlPlaneThatIsNotUpIsWaitedForWithoutError(t *testing.T) {
 	t.Parallel()
 	cluster := aCluster()
 	cluster.Status = clusterv1.ClusterStatus{}
@@ -280,50 +280,12 @@ func TestAVersionThatBootstrapRefusesIsShown(t *testing.T) {
 	}
 }
 
-func TestBootstrap(t *testing.T) {
+func TestBootstrapDataWithoutNameAreNone(t *testing.T) {
 	t.Parallel()
-	name, none := "my-data", ""
-	t.Run("data that the user brings", func(t *testing.T) {
-		t.Parallel()
-		for _, secret := range []*string{&name, &none} {
-			pool := aPool(0)
-			pool.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: secret}
-			w := newWorld(t, []client.Object{aCluster(), pool, anInfra()})
-			w.settled()
-			want(t, "bootstrap", w.condition(clusterv1.BootstrapConfigReadyCondition), "True DataSecretProvided")
-			want(t, "phase", w.pool().Status.Phase, "Running")
-		}
-	})
-	t.Run("neither", func(t *testing.T) {
-		t.Parallel()
-		pool := aPool(0)
-		pool.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{}
-		w := newWorld(t, []client.Object{aCluster(), pool, anInfra()})
-		w.settled()
-		want(t, "bootstrap", w.condition(clusterv1.BootstrapConfigReadyCondition), "False BootstrapMissing")
-	})
-	t.Run("a new configuration is awaited with the old data", func(t *testing.T) {
-		t.Parallel()
-		w := running(t)
-		next := object(configGVK, "next", nil, map[string]any{})
-		w.create(next)
-		w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" })
-		w.settled()
-		want(t, "phase", w.pool().Status.Phase, "Running")
-		want(t, "data secret", *w.pool().Spec.Template.Spec.Bootstrap.DataSecretName, "boot-data")
-		change(w, w.mgmt, client.ObjectKeyFromObject(next), next, func(o *unstructured.Unstructured) {
-			o.Object["status"] = map[string]any{"ready": true, "dataSecretName": "next-data"}
-		})
-		w.settled()
-		want(t, "data secret", *w.pool().Spec.Template.Spec.Bootstrap.DataSecretName, "next-data")
-	})
-	t.Run("data that has no name", func(t *testing.T) {
-		t.Parallel()
-		config := object(configGVK, "boot", nil, map[string]any{"ready": true})
-		w := newWorld(t, []client.Object{aCluster(), aPool(1), config, anInfra()})
-		w.settled()
-		want(t, "bootstrap", w.message(clusterv1.BootstrapConfigReadyCondition), "TestConfig boot reports its data secret as created, but status.dataSecretName is empty")
-	})
+	config := object(configGVK, "boot", nil, map[string]any{"ready": true})
+	w := newWorld(t, []client.Object{aCluster(), aPool(1), config, anInfra()})
+	w.settled()
+	want(t, "bootstrap", w.message(clusterv1.BootstrapConfigReadyCondition), "TestConfig boot reports its data secret as created, but status.dataSecretName is empty")
 }
 
 func TestReferencesThatCannotBeFollowed(t *testing.T) {
@@ -365,53 +327,17 @@ func TestReferencesThatCannotBeFollowed(t *testing.T) {
 	})
 }
 
-func TestErrors(t *testing.T) {
+func TestAConflictIsNoError(t *testing.T) {
 	t.Parallel()
-	infraDown := errors.New("the API is down for the test")
-	t.Run("one step that fails keeps no other from running", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
-		w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			if o.GetObjectKind().GroupVersionKind().Kind == configGVK.Kind {
-				return infraDown
-			}
-			return c.Get(ctx, key, o, opts...)
-		}})
-		_, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey})
-		if !errors.Is(err, infraDown) {
-			t.Errorf("want the error to be returned, got %v", err)
-		}
-		wantAll(t, "provider IDs", w.pool().Spec.ProviderIDList, []string{id1})
-		want(t, "bootstrap", w.condition(clusterv1.BootstrapConfigReadyCondition), "Unknown InternalError")
-	})
-	t.Run("a conflict is no error", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
-		w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
-			return apierrors.NewConflict(schema.GroupResource{Resource: "machinepools"}, "pool", errors.New("changed"))
-		}})
-		res, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey})
-		if err != nil || res.RequeueAfter != afterConflict {
-			t.Errorf("want another look after %v, got %v, %v", afterConflict, res, err)
-		}
-		wantAll(t, "events of what was not written", w.events(), []string{})
-	})
-	t.Run("nothing is taken over before the finalizer is written", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
-		w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			if _, ok := o.(*clusterv1.MachinePool); ok {
-				return infraDown
-			}
-			return c.Patch(ctx, o, p, opts...)
-		}})
-		if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, infraDown) {
-			t.Errorf("want the error to be returned, got %v", err)
-		}
-		if o := w.get(infraGVK, "infra"); len(o.GetOwnerReferences()) != 0 {
-			t.Errorf("infrastructure: want it untouched, got owners %v", o.GetOwnerReferences())
-		}
-	})
+	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
+	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "machinepools"}, "pool", errors.New("changed"))
+	}})
+	res, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey})
+	if err != nil || res.RequeueAfter != afterConflict {
+		t.Errorf("want another look after %v, got %v, %v", afterConflict, res, err)
+	}
+	wantAll(t, "events of what was not written", w.events(), []string{})
 }
 
 func TestWatchFilter(t *testing.T) {

@@ -140,7 +140,7 @@ func TestDeletionLeavesWhatIsNotThePools(t *testing.T) {
 	wantAll(t, "nodes: that of another pool stays", w.nodeNames(), []string{"n2"})
 }
 
-func TestNodesThatCannotBeRemovedAreToldAndBounded(t *testing.T) {
+func TestRow50_NodesThatCannotBeRemovedAreToldAndBounded(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.failNodes = errors.New("admission webhook says no")

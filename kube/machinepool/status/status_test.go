@@ -266,7 +266,7 @@ func TestRemediatingDeletingPaused(t *testing.T) {
 	})
 }
 
-func TestPhase(t *testing.T) {
+func TestRow46_Phase(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string

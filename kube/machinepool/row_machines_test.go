@@ -1,0 +1,121 @@
+package machinepool
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/labels/format"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestRow25_MachinesAreMadeWhereTheInfrastructureNamesTheirKind holds that a pool has Machines when its infrastructure says so, and
+// goes on without any when it no longer does.
+func TestRow25_MachinesAreMadeWhereTheInfrastructureNamesTheirKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1), anInfraMachine("m1", id1)})
+	w.node("n1", id1, true)
+	w.settled()
+	wantAll(t, "Machines of a plain pool", w.machineNames(), []string{})
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedField(o, "TestMachine", "status", "infrastructureMachineKind")
+	})
+	w.settled()
+	wantAll(t, "Machines of a pool with Machines", w.machineNames(), []string{"m1"})
+	w.upstream()
+	w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "status", "infrastructureMachineKind") })
+	w.settled()
+	want(t, "ready in a pool that is plain again", w.counts()[0], 1)
+	if m := w.machine("m1"); m == nil || !m.DeletionTimestamp.IsZero() {
+		t.Error("Machine of a pool that is plain again: want it left to its provider, or it would take its instance with it")
+	}
+}
+
+// TestRow26_TheMachinesOfAPoolAreFoundByItsLabels holds that the pool's label is its name, or a hash where the name is no label, and that
+// machines of another cluster's pool of that name are not its own.
+func TestRow26_TheMachinesOfAPoolAreFoundByItsLabels(t *testing.T) {
+	t.Parallel()
+	pool := aPool(1)
+	pool.Name = strings.Repeat("long-", 20) + "pool"
+	mine, twin := anInfraMachine("m1", id1), anInfraMachine("m2", id2)
+	for _, o := range []*unstructured.Unstructured{mine, twin} {
+		labels := o.GetLabels()
+		labels[clusterv1.MachinePoolNameLabel] = format.MustFormatValue(pool.Name)
+		o.SetLabels(labels)
+	}
+	labels := twin.GetLabels()
+	labels[clusterv1.ClusterNameLabel] = "c2"
+	twin.SetLabels(labels)
+	w := newWorld(t, []client.Object{aCluster(), pool, aConfig(), withMachines(id1), mine, twin})
+	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(pool)}); err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, "Machines", w.machineNames(), []string{"m1"})
+	want(t, "pool label", w.machine("m1").Labels[clusterv1.MachinePoolNameLabel], format.MustFormatValue(pool.Name))
+}
+
+// TestRow33_ASmallerPoolDeletesNoMachineItself holds that which machine goes is the infrastructure's choice: the pool deletes none for its
+// size, and follows what its provider deletes.
+func TestRow33_ASmallerPoolDeletesNoMachineItself(t *testing.T) {
+	t.Parallel()
+	w, one := populated(t), int32(1)
+	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Replicas = &one })
+	w.settled()
+	for _, name := range []string{"m1", "m2"} {
+		want(t, name+" stays", w.machine(name).DeletionTimestamp.IsZero(), true)
+	}
+	want(t, "phase", w.pool().Status.Phase, "ScalingDown")
+	// The provider takes the one that was marked.
+	if err := w.mgmt.Delete(t.Context(), w.machine("m2")); err != nil {
+		t.Fatal(err)
+	}
+	w.letGo("m2")
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedStringSlice(o, []string{id1}, "spec", "providerIDList")
+		_ = unstructured.SetNestedField(o, int64(1), "status", "replicas")
+		_ = unstructured.SetNestedField(o, int64(1), "status", "upToDateReplicas")
+	})
+	w.settled()
+	wantAll(t, "Machines: none is made again", w.machineNames(), []string{"m1"})
+	want(t, "phase", w.pool().Status.Phase, "Running")
+	wantAll(t, "references", w.refs(), []string{"n1"})
+}
+
+// TestRow51_ThePoolGoesLastAndItsNodesBeforeIt holds that the time for the removal of nodes begins when the machines are gone, so that a
+// cloud that is slow costs no node its removal.
+func TestRow51_ThePoolGoesLastAndItsNodesBeforeIt(t *testing.T) {
+	t.Parallel()
+	second := int32(1)
+	w := running(t)
+	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds = &second })
+	w.delete()
+	w.settled()
+	w.clock = w.clock.Add(time.Hour)
+	w.settled()
+	want(t, "pool while its machines go", w.pool().Finalizers[0], clusterv1.MachinePoolFinalizer)
+	w.finish(infraGVK, "infra")
+	w.finish(configGVK, "boot")
+	w.pass()
+	wantAll(t, "nodes", w.nodeNames(), []string{})
+	want(t, "pool is gone", w.pool() == nil, true)
+}
+
+// TestRow67_EveryMachineTellsItsOwnZone holds that the zones that a pool may use stay as they are written, and that each Machine has the
+// zone where it is.
+func TestRow67_EveryMachineTellsItsOwnZone(t *testing.T) {
+	t.Parallel()
+	pool := aPool(3)
+	pool.Spec.FailureDomains = []string{"zone-a", "zone-b"}
+	inB, unknown := anInfraMachine("m2", id2), anInfraMachine("m3", id3)
+	_ = unstructured.SetNestedField(inB.Object, "zone-b", "status", "failureDomain")
+	unstructured.RemoveNestedField(unknown.Object, "status", "failureDomain")
+	w := newWorld(t, []client.Object{aCluster(), pool, aConfig(), withMachines(id1, id2, id3), anInfraMachine("m1", id1), inB, unknown})
+	w.settled()
+	for name, zone := range map[string]string{"m1": "zone-a", "m2": "zone-b", "m3": ""} {
+		want(t, "zone of "+name, w.machine(name).Spec.FailureDomain, zone)
+	}
+	wantAll(t, "zones of the pool", w.pool().Spec.FailureDomains, []string{"zone-a", "zone-b"})
+}

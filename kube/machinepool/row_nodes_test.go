@@ -1,0 +1,263 @@
+package machinepool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/muster-project/muster/kube/nodes"
+)
+
+// TestRow07_ANodeWakesTheOnePoolThatListsIt holds that a node finds its pool by its provider ID and by the cluster that it is in:
+// another cluster may have a node of the same name and provider ID, and neither event is lost.
+func TestRow07_ANodeWakesTheOnePoolThatListsIt(t *testing.T) {
+	t.Parallel()
+	mine, twin, other := aPool(1), aPool(1), aPool(1)
+	mine.Spec.ProviderIDList, twin.Spec.ProviderIDList, other.Spec.ProviderIDList = []string{id1}, []string{id1}, []string{id2}
+	twin.Name, twin.Spec.ClusterName = "twin", "c2"
+	other.Name = "other"
+	w := newWorld(t, []client.Object{mine, twin, other})
+	node := w.node("n1", "aws:////i-1", true)
+	for cluster, pools := range map[string]string{"c1": "[default/pool]", "c2": "[default/twin]", "c3": "[]"} {
+		woken := nodes.Mapper(w.mgmt, client.ObjectKey{Namespace: "default", Name: cluster}, nil)(t.Context(), node)
+		want(t, "woken by the node of "+cluster, fmt.Sprint(woken), pools)
+	}
+}
+
+// TestRow35_ProviderIDsAreComparedByMeaning holds that a node is found though its cloud provider spells its ID in another way than
+// the infrastructure provider does, and that what names another instance is not.
+func TestRow35_ProviderIDsAreComparedByMeaning(t *testing.T) {
+	t.Parallel()
+	const vmss = "azure:///subscriptions/S/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s/virtualMachines/%d"
+	for name, tc := range map[string]struct {
+		listed, node string
+		same         bool
+	}{
+		"aws, the zone is left out":             {"aws:///eu-west-1a/i-0a1", "aws:////i-0a1", true},
+		"aws, another instance":                 {"aws:///eu-west-1a/i-0a1", "aws:///eu-west-1a/i-0a2", false},
+		"azure, letter case":                    {fmt.Sprintf(vmss, "Group", "Set", 3), strings.ToLower(fmt.Sprintf(vmss, "Group", "Set", 3)), true},
+		"azure, the same number in another set": {fmt.Sprintf(vmss, "g", "a", 0), fmt.Sprintf(vmss, "g", "b", 0), false},
+		"gce":                                   {"gce://project/zone-a/vm-1", "gce://project/zone-a/vm-1", true},
+		"gce, one name in two zones":            {"gce://project/zone-a/vm-1", "gce://project/zone-b/vm-1", false},
+		"scaleway":                              {"scaleway://instance/fr-par-1/11111111-2222", "scaleway://instance/fr-par-1/11111111-2222", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(tc.listed)})
+			w.node("n1", tc.node, true)
+			w.settled()
+			want(t, "ready", w.counts()[0], map[bool]int32{true: 1, false: 0}[tc.same])
+			want(t, "phase", w.pool().Status.Phase, map[bool]string{true: "Running", false: "Provisioned"}[tc.same])
+		})
+	}
+}
+
+// TestRow36_ReferencesAreInTheListsOrderAndNameTheNodesThatAreThere holds what a reference is made of, and that it names the node that is
+// there now: one that registered again under its name is another.
+func TestRow36_ReferencesAreInTheListsOrderAndNameTheNodesThatAreThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id2, id1)})
+	first := w.node("n1", id1, true)
+	w.node("n2", id2, true)
+	w.settled()
+	ref := func(name, uid string) string {
+		return fmt.Sprint(corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: name, UID: "x"}) + uid
+	}
+	refs := func() []string {
+		var all []string
+		for _, r := range w.pool().Status.NodeRefs {
+			uid := string(r.UID)
+			r.UID = "x"
+			all = append(all, fmt.Sprint(r)+uid)
+		}
+		return all
+	}
+	wantAll(t, "references", refs(), []string{ref("n2", "n2-uid"), ref("n1", "n1-uid")})
+	if err := w.wl.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	again := first.DeepCopy()
+	again.ResourceVersion, again.UID = "", "n1-again"
+	if err := w.wl.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	w.settled()
+	wantAll(t, "references after a machine registered again", refs(), []string{ref("n2", "n2-uid"), ref("n1", "n1-again")})
+	want(t, "ready", w.counts()[0], 2)
+}
+
+// TestRow38_NodesOfInstancesThatLeftAreRemoved holds which of the pool's nodes go when an instance has left the list: those that have
+// fallen silent, those that were cordoned before, and not what belongs to somebody else.
+func TestRow38_NodesOfInstancesThatLeftAreRemoved(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		make   func(w *world)
+		stays  bool
+	}{
+		"silent":   {"its machine is gone", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) }) }, false},
+		"cordoned": {"it was drained, for its machine goes", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true }) }, false},
+		"without provider ID": {"the pool has claimed it, whatever it says of itself now", func(w *world) {
+			w.changeNode("n2", func(n *corev1.Node) { n.Spec.ProviderID = ""; setReady(n, false, w.clock) })
+		}, false},
+		"of another pool": {"another pool has claimed it", func(w *world) {
+			w.changeNode("n2", func(n *corev1.Node) {
+				n.Annotations[clusterv1.OwnerNameAnnotation] = "other"
+				setReady(n, false, w.clock)
+			})
+		}, true},
+		"of nobody": {"what no pool has claimed may be anybody's", func(w *world) {
+			w.changeNode("n2", func(n *corev1.Node) { n.Annotations = nil; setReady(n, false, w.clock) })
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			w.changeInfra(func(o map[string]any) {
+				_ = unstructured.SetNestedStringSlice(o, []string{id1}, "spec", "providerIDList")
+				_ = unstructured.SetNestedField(o, int64(1), "status", "replicas")
+			})
+			tc.make(w)
+			w.settled()
+			left := []string{"n1"}
+			if tc.stays {
+				left = append(left, "n2")
+			}
+			wantAll(t, tc.reason, w.nodeNames(), left)
+			wantAll(t, "references", w.refs(), []string{"n1"})
+		})
+	}
+}
+
+// TestRow41_NodesAreWaitedForInWordsAndNotByTheClock holds that a pool whose machines have not joined says how many, and looks again
+// when a node tells of itself.
+func TestRow41_NodesAreWaitedForInWordsAndNotByTheClock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
+	w.node("n1", id1, true)
+	res := w.settled()
+	want(t, "next look", res.RequeueAfter, 0)
+	var got string
+	for _, c := range w.pool().GetV1Beta1Conditions() {
+		if c.Type == clusterv1.ReplicasReadyV1Beta1Condition {
+			got = fmt.Sprintf("%s %s %s: %s", c.Status, c.Reason, c.Severity, c.Message)
+		}
+	}
+	want(t, "ReplicasReady", got, "False WaitingForReplicasReady Info: 1 of 2 replicas are ready: no node yet for "+id2)
+	w.node("n2", id2, true)
+	w.settled()
+	want(t, "ReplicasReady", w.older(clusterv1.ReplicasReadyV1Beta1Condition), "True")
+}
+
+// eventSize is how long the API lets the note of an event be.
+const eventSize = 1024
+
+// TestRow42_WhatIsToldOfManyNodesIsShort holds that events and conditions of a large pool name a few nodes and count the rest.
+func TestRow42_WhatIsToldOfManyNodesIsShort(t *testing.T) {
+	t.Parallel()
+	const count = 60
+	var ids []string
+	for i := range count {
+		ids = append(ids, fmt.Sprintf("aws:///zone-a/i-%03d", i))
+	}
+	w := newWorld(t, []client.Object{aCluster(), aPool(count), aConfig(), anInfra(ids...)})
+	for i, id := range ids {
+		w.node(fmt.Sprintf("n%03d", i), id, i%2 == 0)
+	}
+	for w.pass().RequeueAfter > 0 {
+	}
+	told := w.events()
+	want(t, "what is told", told[len(told)-1], "Normal SuccessfulSetNodeRefs n000, n001, n002, n003, n004 and 55 more joined; nodes now: 60")
+	for _, c := range w.pool().Status.Conditions {
+		if len(c.Message) > eventSize {
+			t.Errorf("%s: want a short message, got %d bytes", c.Type, len(c.Message))
+		}
+	}
+	for _, e := range told {
+		if len(e) > eventSize {
+			t.Errorf("want a short event, got %d bytes: %.80s", len(e), e)
+		}
+	}
+}
+
+// reads counts what passes ask of the workload cluster: how often, and how many nodes they are given.
+func (w *world) reads() (lists, given *int) {
+	lists, given = new(int), new(int)
+	w.wl = interceptor.NewClient(w.wl, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		if (&client.ListOptions{}).ApplyOptions(opts).FieldSelector == nil {
+			w.t.Errorf("want every list to go by an index, got one of all nodes")
+		}
+		err := c.List(ctx, list, opts...)
+		*lists++
+		if nodes, ok := list.(*corev1.NodeList); ok {
+			*given += len(nodes.Items)
+		}
+		return err
+	}})
+	w.connect()
+	return lists, given
+}
+
+// TestRow43_NodesAreFoundByAnIndex holds that a pass asks for its own nodes alone, each once.
+func TestRow43_NodesAreFoundByAnIndex(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	for i := range 20 {
+		w.node(fmt.Sprintf("other-%d", i), fmt.Sprintf("aws:///zone-a/i-other-%d", i), true)
+	}
+	lists, given := w.reads()
+	w.pass()
+	want(t, "lists: one for an instance, one for what the pool has claimed", *lists, 3)
+	want(t, "nodes given", *given, 4)
+}
+
+// TestDefectPerf_APassCostsWhatItsPoolHasAndNotWhatTheClusterHas holds that a pass over a pool reads as much in a small cluster as in a
+// large one.
+func TestDefectPerf_APassCostsWhatItsPoolHasAndNotWhatTheClusterHas(t *testing.T) {
+	t.Parallel()
+	cost := map[int]string{}
+	for _, others := range []int{1, 100} {
+		w := running(t)
+		for i := range others {
+			w.node(fmt.Sprintf("other-%d", i), fmt.Sprintf("aws:///zone-a/i-other-%d", i), true)
+		}
+		lists, given := w.reads()
+		w.pass()
+		cost[others] = fmt.Sprintf("%d lists of %d nodes", *lists, *given)
+	}
+	want(t, "cost among 100 nodes", cost[100], cost[1])
+}
+
+// TestRow44_CountsOfAPlainPoolAreObserved holds that ready and available are what nodes say, up to date what the infrastructure says, and
+// versions what kubelets run.
+func TestRow44_CountsOfAPlainPoolAreObserved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(5), aConfig(), anInfra(id1, id2, id3)})
+	w.changeInfra(func(o map[string]any) { _ = unstructured.SetNestedField(o, int64(1), "status", "upToDateReplicas") })
+	w.node("n1", id1, true)
+	w.node("n2", id2, false)
+	w.settled()
+	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 1, 1})
+	want(t, "replicas", *w.pool().Status.Replicas, 3)
+	d := w.pool().Status.Deprecated.V1Beta1
+	want(t, "the same for clients of the older API", [3]int32{d.ReadyReplicas, d.AvailableReplicas, d.UnavailableReplicas}, [3]int32{1, 1, 4})
+}
+
+// TestRow48_VersionsAreCountedByWhatKubeletsRun holds that versions are those of nodes, each once, in order.
+func TestRow48_VersionsAreCountedByWhatKubeletsRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(4), aConfig(), anInfra(id1, id2, id3, "aws:///zone-a/i-4")})
+	for n, version := range map[string]string{"1": "v1.36.0", "2": "v1.35.4", "3": "v1.36.0", "4": ""} {
+		w.node("n"+n, "aws:///zone-a/i-"+n, true)
+		w.changeNode("n"+n, func(o *corev1.Node) { o.Status.NodeInfo.KubeletVersion = version })
+	}
+	w.settled()
+	want(t, "versions", fmt.Sprint(w.pool().Status.Versions), fmt.Sprint([]clusterv1.StatusVersion{{Version: "v1.35.4", Replicas: 1}, {Version: "v1.36.0", Replicas: 2}}))
+}
