@@ -151,7 +151,9 @@ func crd(plural string, gvk schema.GroupVersionKind) *apiextensionsv1.CustomReso
 		Labels: map[string]string{"cluster.x-k8s.io/v1beta1": gvk.Version, "cluster.x-k8s.io/v1beta2": gvk.Version}}}
 }
 
-func providerID(pool string, i int) string { return fmt.Sprintf("aws:///eu-west-1a/i-%s-%08d", pool, i) }
+func providerID(pool string, i int) string {
+	return fmt.Sprintf("aws:///eu-west-1a/i-%s-%08d", pool, i)
+}
 
 // manyNodes are the nodes of the measured pools and of others, of a hundred machines each, so many in all.
 func manyNodes(number int) *corev1.NodeList {
