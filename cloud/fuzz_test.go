@@ -15,6 +15,7 @@ var providerIDs = []string{
 	"azure:///subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/RG/providers/Microsoft.Compute/virtualMachineScaleSets/capz-mp-0/virtualMachines/0",
 	"gce://my-project/europe-west1-b/capg-mp-0-x1y2",
 	"oci://ocid1.instance.oc1.eu-frankfurt-1.antheljr",
+	"ocid1.instance.oc1.eu-frankfurt-1.antheljr",
 	"scaleway://instance/fr-par-1/11111111-2222-3333-4444-555555555555",
 	"kind://docker/c/c-worker",
 }
@@ -37,7 +38,13 @@ func FuzzProviderKey(f *testing.F) {
 		if scheme == "" || rest == "" || strings.HasPrefix(rest, "/") || strings.HasSuffix(rest, "/") || strings.Contains(rest, "//") {
 			t.Errorf("want a scheme and an instance, got %q for %q", key, id)
 		}
-		prefix, tail, _ := strings.Cut(id, "://")
+		prefix, tail, found := strings.Cut(id, "://")
+		if !found {
+			if same := cloud.ProviderKey("oci://" + strings.TrimSpace(id)); same != key {
+				t.Errorf("want an ID without a scheme to be one of OCI's with it, got %q and %q", key, same)
+			}
+			return
+		}
 		if upper := strings.ToUpper(prefix); cloud.ProviderKey(upper+"://x") == cloud.ProviderKey(prefix+"://x") {
 			if same := cloud.ProviderKey("\n" + upper + ":///" + tail + "\t"); same != key {
 				t.Errorf("want one meaning whatever the slashes, the blanks and the scheme's case, got %q and %q", key, same)

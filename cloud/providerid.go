@@ -8,9 +8,14 @@ import (
 // ProviderKey is what a provider ID means, so that two spellings of one instance compare equal: letter case is folded
 // where the cloud ignores it, repeated slashes do not count, and where the instance's own ID is unique within its cloud
 // the zone in front of it is left out (aws:///eu-west-1a/i-0abc, aws:////i-0abc and aws:///i-0abc are one instance).
+// OCI's identifiers stand with and without its scheme: what lists instances and what makes Nodes don't agree on it.
 // An ID that names no instance gives the empty key, which matches nothing.
 func ProviderKey(id string) string {
-	scheme, rest, ok := strings.Cut(strings.TrimSpace(id), "://")
+	id = strings.TrimSpace(id)
+	scheme, rest, ok := strings.Cut(id, "://")
+	if !ok && bareOCID(id) {
+		return "oci://" + id
+	}
 	if !ok {
 		return ""
 	}
@@ -32,6 +37,11 @@ func ProviderKey(id string) string {
 	default:
 		return scheme + "://" + strings.Join(parts, "/")
 	}
+}
+
+// bareOCID says whether an ID is an identifier of OCI without a scheme.
+func bareOCID(id string) bool {
+	return strings.HasPrefix(id, "ocid1.") && len(id) > len("ocid1.") && !strings.ContainsFunc(id, outer)
 }
 
 // outer says whether a letter behind an ID means nothing.
