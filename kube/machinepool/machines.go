@@ -28,7 +28,7 @@ func (r *Reconciler) followMachines(ctx context.Context, p *pass, found map[stri
 		return goOn()
 	}
 	members, complete, outcome := r.gather(ctx, p)
-	w := &machineWork{r: r, p: p, found: found, latest: map[string]*clusterv1.Machine{}, listed: p.listed()}
+	w := &machineWork{r: r, p: p, found: found, latest: map[string]*clusterv1.Machine{}, listed: instancesOf(p.pool)}
 	for _, m := range members {
 		if m.machine != nil {
 			w.remember(m.machine, m)
@@ -170,10 +170,10 @@ func (w *machineWork) abandon(ctx context.Context, m member) (done bool, err err
 	return true, nil
 }
 
-// listed are the instances that the pool lists, by the meaning of their provider IDs.
-func (p *pass) listed() map[string]bool {
-	all := make(map[string]bool, len(p.pool.Spec.ProviderIDList))
-	for _, id := range p.pool.Spec.ProviderIDList {
+// instancesOf are the instances that a pool lists, by the meaning of their provider IDs.
+func instancesOf(pool *clusterv1.MachinePool) map[string]bool {
+	all := make(map[string]bool, len(pool.Spec.ProviderIDList))
+	for _, id := range pool.Spec.ProviderIDList {
 		all[meaning(id)] = true
 	}
 	return all

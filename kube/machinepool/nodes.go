@@ -32,10 +32,7 @@ func (r *Reconciler) followNodes(ctx context.Context, p *pass) result {
 	if found == nil {
 		return outcome
 	}
-	outcome = outcome.join(p.count(found))
-	if p.machineKind == "" {
-		outcome = outcome.join(r.tend(ctx, p, workload, found))
-	}
+	outcome = outcome.join(p.count(found)).join(r.tend(ctx, p, workload, found))
 	return outcome.join(r.retire(ctx, p, workload, found))
 }
 

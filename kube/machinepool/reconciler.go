@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"k8s.io/client-go/tools/events"
@@ -35,6 +36,9 @@ type Reconciler struct {
 	// WatchFilterValue is the value of the label cluster.x-k8s.io/watch-filter that a pool must have to be reconciled;
 	// empty reconciles all.
 	WatchFilterValue string
+	// SyncLabels and SyncAnnotations choose further labels and annotations of a pool's template that its Nodes get, beside those
+	// that all Nodes get (of node-role.kubernetes.io, node-restriction.kubernetes.io and node.cluster.x-k8s.io).
+	SyncLabels, SyncAnnotations []*regexp.Regexp
 	// Passes puts spans around passes; nil puts none.
 	Passes *trace.Passes
 	// Recorder of events; SetupWithManager sets it when it is nil.

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,82 +24,76 @@ const (
 	soon = time.Second
 )
 
-// tend annotates the Nodes of the pool with whom they belong to, and removes the taint that keeps pods off a Node until
-// it is known to belong to somebody. It is repaired whenever somebody else has changed it.
+// tend brings the Nodes of the pool into order: whom they belong to, what they have of the pool's template, and away with the taint
+// that keeps pods off a Node until it is known to belong to somebody. It is repaired whenever somebody else has changed it. In a
+// pool with Machines their controller does all of this but for the taints, which it leaves out unless a gate is on; with the gate it
+// writes the same.
 func (r *Reconciler) tend(ctx context.Context, p *pass, workload client.Client, found map[string]*corev1.Node) result {
-	marks := map[string]string{
-		clusterv1.ClusterNameAnnotation:      p.pool.Spec.ClusterName,
-		clusterv1.ClusterNamespaceAnnotation: p.pool.Namespace,
-		clusterv1.OwnerKindAnnotation:        nodes.OwnerKindMachinePool,
-		clusterv1.OwnerNameAnnotation:        p.pool.Name,
-	}
 	outcome, writes := goOn(), 0
-	machineless := len(p.machines) == 0
-	for _, key := range nodes.Keys(p.pool.Spec.ProviderIDList) {
-		node := found[key]
-		if node == nil || !node.DeletionTimestamp.IsZero() || tended(node, marks, machineless) || r.anothers(ctx, p, node) {
+	claims := map[client.ObjectKey]map[string]bool{}
+	for _, d := range r.undressed(p, found) {
+		if r.anothers(ctx, p, d.node, claims) {
 			continue
 		}
 		if writes++; writes > nodeWrites {
 			return outcome.join(again(soon))
 		}
-		if err := mark(ctx, workload, node, marks, machineless); err != nil {
+		if err := write(ctx, workload, d.node, d.after); err != nil {
 			outcome = outcome.join(failed(err))
 		}
 	}
 	return outcome
 }
 
+// undressedNode is a Node that lacks something, and the Node as it should be.
+type undressedNode struct {
+	node, after *corev1.Node
+}
+
+// undressed are the Nodes of the pool that lack something, in the order of the pool's list.
+func (r *Reconciler) undressed(p *pass, found map[string]*corev1.Node) []undressedNode {
+	var all []undressedNode
+	dress := p.dressOf(r.SyncLabels, r.SyncAnnotations)
+	for _, key := range nodes.Keys(p.pool.Spec.ProviderIDList) {
+		node := found[key]
+		if node == nil || !node.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if p.machineKind != "" {
+			machine := p.members[key]
+			if machine == nil {
+				continue
+			}
+			dress = nodeDress{taints: machine.Spec.Taints}
+		}
+		if after := dress.put(node); after != nil {
+			all = append(all, undressedNode{node, after})
+		}
+	}
+	return all
+}
+
 // anothers says that a Node belongs to another pool that lists its instance too. Whoever was first keeps it: two pools
-// that both claimed it would write against each other for ever.
-func (r *Reconciler) anothers(ctx context.Context, p *pass, node *corev1.Node) bool {
+// that both claimed it would write against each other for ever. claims are the instances of the pools that were asked for already.
+func (r *Reconciler) anothers(ctx context.Context, p *pass, node *corev1.Node, claims map[client.ObjectKey]map[string]bool) bool {
 	owner, claimed := nodes.OwnerOf(node)
 	if !claimed || owner == client.ObjectKeyFromObject(p.pool) {
 		return false
 	}
-	other := &clusterv1.MachinePool{}
-	if err := r.Client.Get(ctx, owner, other); err != nil {
-		return !apierrors.IsNotFound(err)
-	}
-	return other.Spec.ClusterName == p.pool.Spec.ClusterName &&
-		slices.Contains(nodes.Keys(other.Spec.ProviderIDList), cloud.ProviderKey(node.Spec.ProviderID))
-}
-
-// tended says that a Node needs nothing. machineless says that the pool has no Machines, whose name a Node may still carry
-// from a time when it had.
-func tended(node *corev1.Node, marks map[string]string, machineless bool) bool {
-	if _, ok := node.Annotations[clusterv1.MachineAnnotation]; ok && machineless {
-		return false
-	}
-	for k, v := range marks {
-		if node.Annotations[k] != v {
-			return false
+	listed, known := claims[owner]
+	if !known {
+		other := &clusterv1.MachinePool{}
+		switch err := r.Client.Get(ctx, owner, other); {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			// Nobody knows whether it is, and it is left alone until somebody does.
+			return true
+		case other.Spec.ClusterName == p.pool.Spec.ClusterName:
+			listed = instancesOf(other)
 		}
+		claims[owner] = listed
 	}
-	return !slices.ContainsFunc(node.Spec.Taints, uninitialized)
-}
-
-func uninitialized(t corev1.Taint) bool { return t.MatchTaint(&clusterv1.NodeUninitializedTaint) }
-
-// mark writes a copy of a Node, for the Node itself is the cache's. Taints are a list that is replaced as a whole, so the
-// write fails when somebody else has changed the Node in between, and is tried again with what they wrote.
-func mark(ctx context.Context, workload client.Client, node *corev1.Node, marks map[string]string, machineless bool) error {
-	after := node.DeepCopy()
-	if after.Annotations == nil {
-		after.Annotations = map[string]string{}
-	}
-	for k, v := range marks {
-		after.Annotations[k] = v
-	}
-	if machineless {
-		delete(after.Annotations, clusterv1.MachineAnnotation)
-	}
-	after.Spec.Taints = slices.DeleteFunc(after.Spec.Taints, uninitialized)
-	patch := client.MergeFromWithOptions(node.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	if err := workload.Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("annotate Node %s: %w", node.Name, err)
-	}
-	return nil
+	return listed[cloud.ProviderKey(node.Spec.ProviderID)]
 }
 
 // retire removes Nodes from the API whose instance has left the pool. A Node that is Ready and takes pods is kept: either
@@ -134,21 +129,27 @@ func (r *Reconciler) retire(ctx context.Context, p *pass, workload client.Client
 	return r.deleteNodes(ctx, p, workload, retired)
 }
 
-// deleteNodes deletes exactly the given Nodes, not others that took their names since.
+// deleteNodes deletes exactly the given Nodes, not others that took their names since. Each is cordoned first, so that nothing is
+// scheduled to it while the deletion is told around, or while somebody's finalizer holds it; and it is deleted as it was looked at:
+// one that has changed since, and may be Ready again, is looked at again.
 func (r *Reconciler) deleteNodes(ctx context.Context, p *pass, workload client.Client, all []*corev1.Node) result {
 	var deleted []string
 	var errs []error
-	outcome := goOn()
-	for i, node := range all {
-		if i == nodeWrites {
+	outcome, writes := goOn(), 0
+	for _, node := range all {
+		if !node.DeletionTimestamp.IsZero() && node.Spec.Unschedulable {
+			continue
+		}
+		if writes++; writes > nodeWrites {
 			outcome = again(soon)
 			break
 		}
-		err := workload.Delete(ctx, &corev1.Node{ObjectMeta: node.ObjectMeta}, client.Preconditions{UID: &node.UID})
-		switch {
+		switch err := deleteNode(ctx, workload, node); {
 		case err == nil:
 			deleted = append(deleted, node.Name)
-		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+		case apierrors.IsConflict(err):
+			outcome = again(soon)
+		case !apierrors.IsNotFound(err):
 			errs = append(errs, fmt.Errorf("delete Node %s: %w", node.Name, err))
 		}
 	}
@@ -159,4 +160,20 @@ func (r *Reconciler) deleteNodes(ctx context.Context, p *pass, workload client.C
 		return failed(err)
 	}
 	return outcome
+}
+
+// deleteNode cordons a Node and deletes it.
+func deleteNode(ctx context.Context, workload client.Client, node *corev1.Node) error {
+	cordoned := node.DeepCopy()
+	if !node.Spec.Unschedulable {
+		cordoned.Spec.Unschedulable = true
+		if err := workload.Patch(ctx, cordoned, client.MergeFromWithOptions(node.DeepCopy(), client.MergeFromWithOptimisticLock{})); err != nil {
+			return err
+		}
+	}
+	if !node.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	uid, version := cordoned.UID, cordoned.ResourceVersion
+	return workload.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}, client.Preconditions{UID: &uid, ResourceVersion: &version})
 }
