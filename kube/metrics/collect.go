@@ -1,0 +1,78 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// ofPool are the labels of everything that is told of one pool.
+var ofPool = []string{"kind", "namespace", "cluster", "name"}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "pool", name), help, append(append([]string(nil), ofPool...), labels...), nil)
+}
+
+var (
+	observed  = describe("observed", "Whether the last pass saw the pool in its cloud (1), or the cloud gave no answer or could not be asked (0).")
+	instances = describe("instances",
+		"Machines of the pool in its cloud by state, each in one: pending, joining (no Ready node yet), ready, not_ready, draining, terminating, failed, "+
+			"or unknown (the workload cluster is out of reach).", "state")
+	desired     = describe("desired_instances", "Machines that the pool is to have, without those that a rollout adds for a while.")
+	available   = describe("available_instances", "Machines that serve: joined, Ready for as long as asked, not drained, not on their way out.")
+	left        = describe("rollout_left_instances", "Machines that a rollout has still to replace.")
+	rollout     = describe("rollout_state", "How the rollout of the pool stands: 1 for its state, 0 for the others.", "state")
+	drainStart  = describe("oldest_drain_start_timestamp_seconds", "When the oldest of the drains began that go on; there is none without one.")
+	tokenExpiry = describe("bootstrap_token_expiration_timestamp_seconds",
+		"When the first of the bootstrap tokens runs out that machines may be launched with; there is none where no token runs out.")
+)
+
+// Describe names the metrics.
+func (p *Pools) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{observed, instances, desired, available, left, rollout, drainStart, tokenExpiry} {
+		ch <- d
+	}
+}
+
+// Collect tells what the last passes saw.
+func (p *Pools) Collect(ch chan<- prometheus.Metric) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for of, s := range p.seen {
+		s.tell(ch, of)
+	}
+}
+
+func (s sight) tell(ch chan<- prometheus.Metric, of Pool) {
+	say := func(d *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, append([]string{of.Kind, of.Namespace, s.cluster, of.Name}, labels...)...)
+	}
+	say(observed, truth(s.observed))
+	sayTime(say, tokenExpiry, s.tokensEnd)
+	if !s.observed {
+		return
+	}
+	for _, state := range states {
+		say(instances, float64(s.states[state]), state)
+	}
+	say(desired, float64(s.desired))
+	say(available, float64(s.available))
+	say(left, float64(s.rollout.Left))
+	for _, state := range rollouts {
+		say(rollout, truth(s.rollout.State == state), string(state))
+	}
+	sayTime(say, drainStart, s.draining)
+}
+
+func sayTime(say func(*prometheus.Desc, float64, ...string), d *prometheus.Desc, at time.Time) {
+	if !at.IsZero() {
+		say(d, float64(at.Unix()))
+	}
+}
+
+func truth(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// collectTimeout bounds a look into the cache; one that is not filled yet gives no answer until then.
+const collectTimeout = 2 * time.Second
+
+// phases are all that a MachinePool may be in.
+var phases = []clusterv1.MachinePoolPhase{
+	clusterv1.MachinePoolPhasePending, clusterv1.MachinePoolPhaseProvisioning, clusterv1.MachinePoolPhaseProvisioned, clusterv1.MachinePoolPhaseRunning,
+	clusterv1.MachinePoolPhaseScalingUp, clusterv1.MachinePoolPhaseScalingDown, clusterv1.MachinePoolPhaseScaling, clusterv1.MachinePoolPhaseDeleting,
+	clusterv1.MachinePoolPhaseFailed, clusterv1.MachinePoolPhaseUnknown,
+}
+
+// MachinePools tells what MachinePools say of themselves, read from the cache of the manager that runs their controller.
+type MachinePools struct {
+	mu      sync.Mutex
+	readers map[int]client.Reader
+	next    int
+}
+
+// NewMachinePools makes MachinePools and registers them. They tell nothing until something serves.
+func NewMachinePools(r prometheus.Registerer) (*MachinePools, error) {
+	m := &MachinePools{readers: map[int]client.Reader{}}
+	if err := r.Register(m); err != nil {
+		return nil, fmt.Errorf("register the metrics of MachinePools: %w", err)
+	}
+	return m, nil
+}
+
+// Serving is a runnable of a manager: as long as it runs, what the reader reads is told. A manager runs it while it is the
+// leader, so that of several managers one tells.
+func (m *MachinePools) Serving(r client.Reader) func(context.Context) error {
+	return func(ctx context.Context) error {
+		defer m.serve(r)()
+		<-ctx.Done()
+		return nil
+	}
+}
+
+// serve has the reader read until the returned function is called.
+func (m *MachinePools) serve(r client.Reader) (stop func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next++
+	id := m.next
+	m.readers[id] = r
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.readers, id)
+	}
+}
+
+func replicasOf(what, help string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "machinepool", what+"_replicas"), help, []string{"namespace", "cluster", "name"}, nil)
+}
+
+var (
+	inPhase         = prometheus.NewDesc(namespace+"_machinepools", "MachinePools by phase.", []string{"phase"}, nil)
+	wantedReplicas  = replicasOf("desired", "Machines that the MachinePool asks for.")
+	currentReplicas = replicasOf("current", "Machines that the MachinePool's infrastructure has.")
+	readyReplicas   = replicasOf("ready", "Machines whose node is Ready.")
+	availReplicas   = replicasOf("available", "Machines whose node has been Ready for as long as the MachinePool asks.")
+	freshReplicas   = replicasOf("up_to_date", "Machines that are as the MachinePool's template asks for: when they are as many as are desired, a rollout is complete.")
+)
+
+// Describe names the metrics.
+func (m *MachinePools) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{inPhase, wantedReplicas, currentReplicas, readyReplicas, availReplicas, freshReplicas} {
+		ch <- d
+	}
+}
+
+// Collect tells what the MachinePools say now. A cache that can't be read tells nothing, which keeps no other metric from being
+// told.
+func (m *MachinePools) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+	defer cancel()
+	for _, r := range m.serving() {
+		list := &clusterv1.MachinePoolList{}
+		if err := r.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			continue
+		}
+		tellPools(ch, list.Items)
+	}
+}
+
+func (m *MachinePools) serving() []client.Reader {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make([]client.Reader, 0, len(m.readers))
+	for _, r := range m.readers {
+		all = append(all, r)
+	}
+	return all
+}
+
+func tellPools(ch chan<- prometheus.Metric, all []clusterv1.MachinePool) {
+	counted := map[clusterv1.MachinePoolPhase]int{}
+	for i := range all {
+		p := &all[i]
+		counted[phaseOf(p)]++
+		for _, is := range []struct {
+			desc  *prometheus.Desc
+			value *int32
+		}{
+			{wantedReplicas, p.Spec.Replicas}, {currentReplicas, p.Status.Replicas}, {readyReplicas, p.Status.ReadyReplicas},
+			{availReplicas, p.Status.AvailableReplicas}, {freshReplicas, p.Status.UpToDateReplicas},
+		} {
+			// What is unknown is not told: zero would be something else.
+			if is.value != nil {
+				ch <- prometheus.MustNewConstMetric(is.desc, prometheus.GaugeValue, float64(*is.value), p.Namespace, p.Spec.ClusterName, p.Name)
+			}
+		}
+	}
+	for _, phase := range phases {
+		ch <- prometheus.MustNewConstMetric(inPhase, prometheus.GaugeValue, float64(counted[phase]), string(phase))
+	}
+}
+
+// phaseOf is a MachinePool's phase; one that no controller has seen yet is pending.
+func phaseOf(p *clusterv1.MachinePool) clusterv1.MachinePoolPhase {
+	if p.Status.Phase == "" {
+		return clusterv1.MachinePoolPhasePending
+	}
+	return p.Status.GetTypedPhase()
+}

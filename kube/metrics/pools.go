@@ -1,0 +1,150 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+// Pool is a pool of an infrastructure kind.
+type Pool struct{ Kind, Namespace, Name string }
+
+// Pass is what a pass over a pool came to.
+type Pass struct {
+	Pool
+	// Cluster that the pool belongs to.
+	Cluster string
+	Outcome engine.Outcome
+	// TokensEnd is when the first of the bootstrap tokens runs out that machines may be launched with; zero when none does, or
+	// when nothing is known of them.
+	TokensEnd time.Time
+	// Now is the time of the pass.
+	Now time.Time
+}
+
+// Pools tells what the last pass over each pool saw. Nil Pools take every call and tell nothing. They are safe for concurrent use.
+type Pools struct {
+	mu   sync.Mutex
+	seen map[Pool]sight
+	// drains are those that have ended.
+	drains *prometheus.HistogramVec
+}
+
+// sight is what is told of one pool.
+type sight struct {
+	cluster            string
+	observed           bool
+	states             map[string]int
+	desired, available int
+	rollout            pool.Rollout
+	draining           time.Time
+	tokensEnd          time.Time
+}
+
+// drainBuckets cover a drain of a node with nothing on it up to one that budgets hold up for hours.
+var drainBuckets = []float64{5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}
+
+// How drains end.
+const (
+	drained   = "drained"
+	cutShort  = "cut_short"
+	takenBack = "taken_back"
+)
+
+// NewPools makes Pools and registers them.
+func NewPools(r prometheus.Registerer) (*Pools, error) {
+	p := &Pools{seen: map[Pool]sight{}, drains: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace, Name: "drain_duration_seconds", Buckets: drainBuckets,
+		Help: "Duration of drains of nodes by kind of pool and by how they ended: drained, cut_short (the node's machine went with pods or volumes " +
+			"left, as its timeout has it) or taken_back (the machine stays).",
+	}, []string{"kind", "outcome"})}
+	for _, c := range []prometheus.Collector{p, p.drains} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("register the metrics of pools: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// Saw takes over what a pass came to. While a budget of ours holds questions to the cloud back, what was seen before holds.
+func (p *Pools) Saw(pass Pass) {
+	if p == nil {
+		return
+	}
+	p.count(pass)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if before, ok := p.seen[pass.Pool]; ok && pass.Outcome.HeldBack {
+		before.tokensEnd = pass.TokensEnd
+		p.seen[pass.Pool] = before
+		return
+	}
+	p.seen[pass.Pool] = sightOf(pass)
+}
+
+// Forget drops a pool whose object is gone, or that nobody looks at any more.
+func (p *Pools) Forget(gone Pool) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.seen, gone)
+}
+
+// count counts the drains that the pass has ended.
+func (p *Pools) count(pass Pass) {
+	step := pass.Outcome.Plan.Step
+	if step == nil || !pass.Outcome.Started || !endsDrains(step.Kind) {
+		return
+	}
+	for _, t := range step.Targets {
+		i := slices.IndexFunc(pass.Outcome.Observed.Instances, func(i pool.Instance) bool { return i.ID == t.ID })
+		if i < 0 {
+			continue
+		}
+		node := pass.Outcome.Observed.Instances[i].Node
+		if node == nil || node.DrainStarted.IsZero() {
+			continue
+		}
+		p.drains.WithLabelValues(pass.Kind, ending(step.Kind, node)).Observe(pass.Now.Sub(node.DrainStarted).Seconds())
+	}
+}
+
+func endsDrains(k pool.StepKind) bool {
+	return k == pool.Remove || k == pool.Replace || k == pool.Release || k == pool.Undrain
+}
+
+func ending(k pool.StepKind, node *pool.Node) string {
+	switch {
+	case k == pool.Undrain:
+		return takenBack
+	case node.Drained():
+		return drained
+	default:
+		return cutShort
+	}
+}
+
+func sightOf(pass Pass) sight {
+	s := sight{cluster: pass.Cluster, observed: pass.Outcome.Seen, tokensEnd: pass.TokensEnd}
+	if !s.observed {
+		return s
+	}
+	o, plan := pass.Outcome.Observed, pass.Outcome.Plan
+	s.states = make(map[string]int, len(states))
+	for k := range o.Instances {
+		s.states[stateOf(&o.Instances[k], o.NodesUnknown)]++
+		if n := o.Instances[k].Node; n != nil && !n.DrainStarted.IsZero() && (s.draining.IsZero() || n.DrainStarted.Before(s.draining)) {
+			s.draining = n.DrainStarted
+		}
+	}
+	s.desired, s.available, s.rollout = plan.Budget.Desired, plan.Budget.Available, plan.Rollout
+	return s
+}

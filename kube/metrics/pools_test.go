@@ -1,0 +1,248 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+var (
+	now  = time.Unix(10_000, 0)
+	ours = Pool{Kind: "FakeMachinePool", Namespace: "default", Name: "p"}
+)
+
+func newPools(t *testing.T) (*prometheus.Registry, *Pools) {
+	t.Helper()
+	r := prometheus.NewPedanticRegistry()
+	p, err := NewPools(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, p
+}
+
+// told are the samples of a gather but for zeros, by name and the labels that are not the same for all.
+func told(t *testing.T, r prometheus.Gatherer) []string {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			value := m.GetGauge().GetValue()
+			if m.GetHistogram() != nil {
+				value = m.GetHistogram().GetSampleSum()
+			}
+			if value != 0 {
+				all = append(all, fmt.Sprintf("%s%s %v", strings.TrimPrefix(f.GetName(), "muster_"), labels(m), value))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func labels(m *dto.Metric) string {
+	var particular []string
+	for _, l := range m.GetLabel() {
+		if !slices.Contains([]string{"FakeMachinePool", "default", "c", "p"}, l.GetValue()) {
+			particular = append(particular, l.GetValue())
+		}
+	}
+	if particular == nil {
+		return ""
+	}
+	return "{" + strings.Join(particular, ",") + "}"
+}
+
+func running(id string, n *pool.Node) pool.Instance {
+	return pool.Instance{ID: id, State: pool.Running, Node: n}
+}
+
+func ready() *pool.Node {
+	return &pool.Node{Ready: true, Joined: now.Add(-time.Hour), ReadySince: now.Add(-time.Hour)}
+}
+
+func draining(since time.Duration, left int) *pool.Node {
+	n := ready()
+	n.DrainStarted, n.Remaining = now.Add(-since), left
+	return n
+}
+
+func TestSaw(t *testing.T) {
+	t.Parallel()
+	all := pool.Observed{Instances: []pool.Instance{
+		{ID: "1", State: pool.Pending}, {ID: "2", State: pool.Failed}, {ID: "3", State: pool.Terminating, Node: ready()},
+		running("4", nil), running("5", &pool.Node{Joined: now, ReadySince: now}), running("6", ready()),
+		running("7", &pool.Node{Joined: now.Add(-time.Hour), ReadySince: now}),
+		running("8", draining(time.Minute, 1)), running("9", draining(time.Hour, 1)),
+	}}
+	for _, c := range []struct {
+		reason string
+		passes []Pass
+		want   []string
+	}{
+		{"each machine is counted in one state, and the oldest drain is told",
+			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all, Plan: pool.Plan{
+				Budget: pool.Budget{Desired: 8, Available: 1}, Rollout: pool.Rollout{State: pool.RolloutInProgress, Left: 4}}}}},
+			[]string{"pool_available_instances 1", "pool_desired_instances 8", "pool_instances{draining} 2", "pool_instances{failed} 1", "pool_instances{joining} 2",
+				"pool_instances{not_ready} 1", "pool_instances{pending} 1", "pool_instances{ready} 1", "pool_instances{terminating} 1", "pool_observed 1",
+				"pool_oldest_drain_start_timestamp_seconds 6400", "pool_rollout_left_instances 4", "pool_rollout_state{InProgress} 1"}},
+		{"a machine without a node is unknown while the workload cluster can't be asked",
+			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{NodesUnknown: true, Instances: []pool.Instance{running("1", nil), {ID: "2", State: pool.Pending}}}}}},
+			[]string{"pool_instances{pending} 1", "pool_instances{unknown} 1", "pool_observed 1"}},
+		{"what a pool looks like in a cloud that gives no answer is not told, for it would be what was",
+			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all}}, {Outcome: engine.Outcome{Err: errors.New("broken")}, TokensEnd: time.Unix(7, 0)}},
+			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7"}},
+		{"while a budget of ours holds questions back, what was seen holds",
+			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{Instances: []pool.Instance{running("6", ready())}}}},
+				{Outcome: engine.Outcome{HeldBack: true}, TokensEnd: time.Unix(7, 0)}},
+			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7", "pool_instances{ready} 1", "pool_observed 1"}},
+	} {
+		r, p := newPools(t)
+		for _, pass := range c.passes {
+			pass.Pool, pass.Cluster, pass.Now = ours, "c", now
+			p.Saw(pass)
+		}
+		if diff := cmp.Diff(c.want, told(t, r)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+		p.Forget(ours)
+		if got := told(t, r); got != nil {
+			t.Errorf("%s: want nothing of a pool that is gone, got %v", c.reason, got)
+		}
+	}
+}
+
+func TestDrains(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		kind   pool.StepKind
+		node   *pool.Node
+		failed bool
+		want   string
+	}{
+		{"a drain that ended is counted when the machine goes", pool.Remove, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
+		{"a drain whose time was up left pods behind", pool.Replace, draining(time.Minute, 2), false, "drain_duration_seconds{cut_short} 60"},
+		{"a machine that the cloud takes is let go after its drain", pool.Release, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
+		{"a drain is taken back when the machine stays", pool.Undrain, draining(time.Minute, 0), false, "drain_duration_seconds{taken_back} 60"},
+		{"a drain that goes on has no duration yet", pool.Drain, draining(time.Minute, 2), false, ""},
+		{"a step that could not be begun ends nothing", pool.Remove, draining(time.Minute, 0), true, ""},
+		{"a machine that never was drained has no duration", pool.Remove, ready(), false, ""},
+		{"a machine without a node has no duration", pool.Remove, nil, false, ""},
+	} {
+		r, p := newPools(t)
+		p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{
+			Seen: true, Started: !c.failed, Observed: pool.Observed{Instances: []pool.Instance{running("1", c.node)}},
+			Plan: pool.Plan{Step: &pool.Step{Kind: c.kind, Targets: []pool.Target{{ID: "1"}, {ID: "gone meanwhile"}}}},
+		}})
+		p.Forget(ours)
+		if got := strings.Join(told(t, r), " "); got != c.want {
+			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
+		}
+	}
+}
+
+// Whoever has no metrics calls the same methods.
+func TestNoPools(t *testing.T) {
+	t.Parallel()
+	var none *Pools
+	none.Saw(Pass{Pool: ours})
+	none.Forget(ours)
+}
+
+func aMachinePool(name string, phase clusterv1.MachinePoolPhase, s clusterv1.MachinePoolStatus) *clusterv1.MachinePool {
+	p := &clusterv1.MachinePool{Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: ptr.To(int32(3))}, Status: s}
+	p.Namespace, p.Name, p.Status.Phase = "default", name, string(phase)
+	return p
+}
+
+func TestMachinePools(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	if err := clusterv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	broken := false
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		aMachinePool("p", clusterv1.MachinePoolPhaseRunning, clusterv1.MachinePoolStatus{Replicas: ptr.To(int32(4)), ReadyReplicas: ptr.To(int32(2)),
+			AvailableReplicas: ptr.To(int32(1)), UpToDateReplicas: ptr.To(int32(0))}),
+		aMachinePool("unknown", "", clusterv1.MachinePoolStatus{}),
+	).WithInterceptorFuncs(interceptor.Funcs{List: func(ctx context.Context, w client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		if broken {
+			return errors.New("not started")
+		}
+		return w.List(ctx, list, opts...)
+	}}).Build()
+	r := prometheus.NewPedanticRegistry()
+	m, err := NewMachinePools(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := told(t, r); got != nil {
+		t.Errorf("want nothing before a manager leads, got %v", got)
+	}
+	stop := m.serve(c)
+	want := []string{"machinepool_available_replicas 1", "machinepool_current_replicas 4", "machinepool_desired_replicas 3", "machinepool_desired_replicas{unknown} 3",
+		"machinepool_ready_replicas 2", "machinepools{Pending} 1", "machinepools{Running} 1"}
+	if diff := cmp.Diff(want, told(t, r)); diff != "" {
+		t.Errorf("what is told (-want +got):\n%s", diff)
+	}
+	if n, err := testutil.GatherAndCount(r, "muster_machinepool_up_to_date_replicas", "muster_machinepools"); err != nil || n != 1+len(phases) {
+		t.Errorf("want a zero that is known, and every phase, told: got %d samples, error %v", n, err)
+	}
+	broken = true
+	if got := told(t, r); got != nil {
+		t.Errorf("want nothing of a cache that can't be read, got %v", got)
+	}
+	broken = false
+	stop()
+	if got := told(t, r); got != nil {
+		t.Errorf("want nothing of a manager that no longer leads, got %v", got)
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	if err := m.Serving(c)(over); err != nil || told(t, r) != nil {
+		t.Errorf("want nothing of a manager that has ended, error %v", err)
+	}
+}
+
+// The linter of Prometheus' own tools has nothing to say.
+func TestConventions(t *testing.T) {
+	t.Parallel()
+	r, p := newPools(t)
+	p.Saw(Pass{Pool: ours, Cluster: "c", Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
+		Observed: pool.Observed{Instances: []pool.Instance{running("1", draining(time.Minute, 0))}},
+		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: "1"}}}}}})
+	problems, err := testutil.GatherAndLint(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	}
+	if n, err := testutil.GatherAndCount(r); err != nil || n < len(states)+len(rollouts)+7 {
+		t.Errorf("want every metric linted, got %d samples, error %v", n, err)
+	}
+}
