@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	bootstrapconversion "sigs.k8s.io/cluster-api/bootstrap/kubeadm/webhooks/conversion"
 	coreconversion "sigs.k8s.io/cluster-api/core/webhooks/conversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
@@ -19,21 +18,22 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
-// converters are cluster-api's own, by kind. Kinds of ours convert themselves: the handler finds their hub in the scheme.
-func converters() map[schema.GroupKind]func(*runtime.Scheme) (conversion.Converter, error) {
+// converters are cluster-api's own, by kind, some of which keep more (keeping). Kinds of ours convert themselves: the
+// handler finds their hub in the scheme.
+func converters() map[schema.GroupKind]converter {
 	core := func(kind string) schema.GroupKind { return clusterv1.GroupVersion.WithKind(kind).GroupKind() }
 	bootstrap := func(kind string) schema.GroupKind { return bootstrapv1.GroupVersion.WithKind(kind).GroupKind() }
-	return map[schema.GroupKind]func(*runtime.Scheme) (conversion.Converter, error){
+	return map[schema.GroupKind]converter{
 		core("Cluster"):                    coreconversion.Cluster,
 		core("ClusterClass"):               coreconversion.ClusterClass,
 		core("Machine"):                    coreconversion.Machine,
 		core("MachineSet"):                 coreconversion.MachineSet,
-		core("MachineDeployment"):          coreconversion.MachineDeployment,
-		core("MachinePool"):                coreconversion.MachinePool,
+		core("MachineDeployment"):          machineDeployment(),
+		core("MachinePool"):                machinePool(),
 		core("MachineHealthCheck"):         coreconversion.MachineHealthCheck,
 		core("MachineDrainRule"):           coreconversion.MachineDrainRule,
-		bootstrap("KubeadmConfig"):         bootstrapconversion.KubeadmConfig,
-		bootstrap("KubeadmConfigTemplate"): bootstrapconversion.KubeadmConfigTemplate,
+		bootstrap("KubeadmConfig"):         kubeadmConfig(),
+		bootstrap("KubeadmConfigTemplate"): kubeadmConfigTemplate(),
 	}
 }
 
