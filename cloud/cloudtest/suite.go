@@ -121,6 +121,7 @@ func Cases[S any]() []Case[S] {
 		{"an observation may be as old as the pass is content with", aged[S]},
 		{"a look-up that is remembered is not made again", remembered[S]},
 		{caseRotation, rotation[S]},
+		{caseConfiguration, configuration[S]},
 		{"another template makes instances stale, and the group launches from it", changed[S]},
 		{"drift is named, and repaired without touching the size", drift[S]},
 		{caseChosen, removed[S]},

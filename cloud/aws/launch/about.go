@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 const (
@@ -30,6 +32,8 @@ func (p Pass) about(want Want) string {
 			return "made again"
 		case newest.Same(want.Template):
 			return "other bootstrap data"
+		case cloud.OtherBootstrap(newest.Content, want.Template.Content):
+			return "another bootstrap configuration"
 		default:
 			is, words = newest.parts, ""
 		}

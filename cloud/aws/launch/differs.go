@@ -89,6 +89,9 @@ func (p Pass) Differences(want Want) func(ref string) []string {
 		for _, v := range p.Memory.versions {
 			if v.parts != nil && !v.Same(want.Template) {
 				known[v.Ref] = changedFields(v.parts, wanted, p.Source.Spec, want.RootDevice)
+				if cloud.OtherBootstrap(v.Content, want.Template.Content) {
+					known[v.Ref] = append(known[v.Ref], fieldBootstrap)
+				}
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (p Pass) wanted(data *ec2types.RequestLaunchTemplateData, image image, arch
 		return Want{}, err
 	}
 	want := Want{
-		Template:   pool.Template{Content: content, Data: s.dataHash()},
+		Template:   pool.Template{Content: s.Bootstrap.Content(content), Data: s.dataHash()},
 		RootDevice: s.rootDevice(image), Architecture: architecture, data: data, stored: how.stored,
 	}
 	if err := p.Memory.mark(s, want); err != nil {

@@ -41,6 +41,8 @@ type Model struct {
 
 	// auto are the network interfaces whose accelerated networking follows from the VM size.
 	auto []int
+	// bootstrap tells contents apart.
+	bootstrap cloud.Bootstrap
 }
 
 // Build translates a specification. Errors name the field that can't be translated.
@@ -57,7 +59,7 @@ func Build(in Input) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Name: name, Data: in.Bootstrap.Hash(), Image: in.Image, auto: auto}
+	m := &Model{Name: name, Data: in.Bootstrap.Hash(), Image: in.Image, auto: auto, bootstrap: in.Bootstrap}
 	m.Set = armcompute.VirtualMachineScaleSet{
 		Location: &spec.Location,
 		SKU:      &armcompute.SKU{Name: &spec.Template.VMSize, Tier: new("Standard")},
@@ -107,7 +109,8 @@ func (m *Model) content() (string, error) {
 		}
 		profile.NetworkProfile, properties.VirtualMachineProfile, set.Properties = &network, &profile, &properties
 	}
-	return contentHash(set)
+	hash, err := contentHash(set)
+	return m.bootstrap.Content(hash), err
 }
 
 // Template is the model as the pool knows templates.

@@ -2,6 +2,8 @@ package model
 
 import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 // Instance is one machine as it is compared with its scale set and with what is wanted.
@@ -42,6 +44,9 @@ func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.V
 	if out.Content != c.model.Content {
 		is := look()
 		out.Differs = fieldsOf(withoutFixed(append(is.against(c.wanted), is.more(c.wanted)...)))
+		if cloud.OtherBootstrap(out.Content, c.model.Content) {
+			out.Differs = append(out.Differs, fieldBootstrap)
+		}
 	}
 	if out.Content == c.State.Content {
 		if c.tagsBehind(tags) {

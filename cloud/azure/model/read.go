@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 // Current is a scale set as Azure shows it.
@@ -66,6 +68,9 @@ func (m *Model) Against(cur Current) Comparison {
 	}
 	names = append(names, withoutFixed(c.is.more(c.wanted))...)
 	c.State.Differs, c.State.Changes = fieldsOf(names), changes(c.is, c.wanted, names)
+	if cloud.OtherBootstrap(cur.Content, m.Content) {
+		c.State.Differs, c.State.Changes = append(c.State.Differs, fieldBootstrap), append(c.State.Changes, "another bootstrap configuration")
+	}
 	return c
 }
 
