@@ -23,6 +23,7 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -61,6 +62,8 @@ type Options struct {
 	IdentityNamespace string
 	// Passes puts spans around passes; nil puts none.
 	Passes *trace.Passes
+	// Metrics are told what each pass saw; nil are told nothing.
+	Metrics *metrics.Pools
 	// Now is the clock; nil takes the machine's.
 	Now func() time.Time
 }
@@ -109,6 +112,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		r.stale.forget(req.NamespacedName)
 		r.sources.Use(req.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
+			r.unmeasured(req.NamespacedName)
 			err = r.releaseMachines(ctx, req.NamespacedName)
 		}
 		return ctrl.Result{}, err
@@ -117,6 +121,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
 	}
 	if !r.mine(o) {
+		r.unmeasured(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	s, err := r.gather(ctx, o)
@@ -125,6 +130,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 	}
 	before := o.DeepCopyObject().(O)
 	if why := pauses(r.kind.Name, s.cluster, o); why != "" {
+		r.unmeasured(req.NamespacedName)
 		setPaused(o, why, r.Now())
 		return ctrl.Result{}, r.writeStatus(ctx, before, o)
 	}
@@ -174,6 +180,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 		}
 	}
 	tended := r.tendMachines(ctx, s, &out)
+	r.measured(s, f, out)
 	rep := report.Of(f.Desired, out, r.engine.Traits())
 	progress(ctx, out)
 	r.tell(s.object, begun(rep.Events))
@@ -270,6 +277,7 @@ func (r *Reconciler[O, S]) release(ctx context.Context, o O, owner cloud.Owner) 
 		return client.IgnoreNotFound(err)
 	}
 	r.engine.Forget(owner.ID)
+	r.unmeasured(client.ObjectKeyFromObject(o))
 	return nil
 }
 

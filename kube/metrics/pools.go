@@ -101,24 +101,27 @@ func (p *Pools) Forget(gone Pool) {
 // count counts the drains that the pass has ended.
 func (p *Pools) count(pass Pass) {
 	step := pass.Outcome.Plan.Step
-	if step == nil || !pass.Outcome.Started || !endsDrains(step.Kind) {
+	if step == nil || !pass.Outcome.Started {
 		return
 	}
-	for _, t := range step.Targets {
-		i := slices.IndexFunc(pass.Outcome.Observed.Instances, func(i pool.Instance) bool { return i.ID == t.ID })
-		if i < 0 {
-			continue
+	for k := range pass.Outcome.Observed.Instances {
+		i := &pass.Outcome.Observed.Instances[k]
+		if i.Node != nil && !i.Node.DrainStarted.IsZero() && endsDrain(step, i) {
+			p.drains.WithLabelValues(pass.Kind, ending(step.Kind, i.Node)).Observe(pass.Now.Sub(i.Node.DrainStarted).Seconds())
 		}
-		node := pass.Outcome.Observed.Instances[i].Node
-		if node == nil || node.DrainStarted.IsZero() {
-			continue
-		}
-		p.drains.WithLabelValues(pass.Kind, ending(step.Kind, node)).Observe(pass.Now.Sub(node.DrainStarted).Seconds())
 	}
 }
 
-func endsDrains(k pool.StepKind) bool {
-	return k == pool.Remove || k == pool.Replace || k == pool.Release || k == pool.Undrain
+// endsDrain says that a step ends the drain of an instance's node. With its group an instance goes that does not go already.
+func endsDrain(s *pool.Step, i *pool.Instance) bool {
+	switch s.Kind {
+	case pool.Remove, pool.Replace, pool.Release, pool.Undrain:
+		return slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.ID == i.ID })
+	case pool.DeleteGroup:
+		return i.State != pool.Terminating
+	default:
+		return false
+	}
 }
 
 func ending(k pool.StepKind, node *pool.Node) string {

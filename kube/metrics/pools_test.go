@@ -146,6 +146,7 @@ func TestDrains(t *testing.T) {
 		{"a drain that ended is counted when the machine goes", pool.Remove, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
 		{"a drain whose time was up left pods behind", pool.Replace, draining(time.Minute, 2), false, "drain_duration_seconds{cut_short} 60"},
 		{"a machine that the cloud takes is let go after its drain", pool.Release, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
+		{"a machine goes with its group", pool.DeleteGroup, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
 		{"a drain is taken back when the machine stays", pool.Undrain, draining(time.Minute, 0), false, "drain_duration_seconds{taken_back} 60"},
 		{"a drain that goes on has no duration yet", pool.Drain, draining(time.Minute, 2), false, ""},
 		{"a step that could not be begun ends nothing", pool.Remove, draining(time.Minute, 0), true, ""},
@@ -153,8 +154,9 @@ func TestDrains(t *testing.T) {
 		{"a machine without a node has no duration", pool.Remove, nil, false, ""},
 	} {
 		r, p := newPools(t)
+		other := pool.Instance{ID: "2", State: pool.Terminating, Node: draining(time.Hour, 0)}
 		p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{
-			Seen: true, Started: !c.failed, Observed: pool.Observed{Instances: []pool.Instance{running("1", c.node)}},
+			Seen: true, Started: !c.failed, Observed: pool.Observed{Instances: []pool.Instance{running("1", c.node), other}},
 			Plan: pool.Plan{Step: &pool.Step{Kind: c.kind, Targets: []pool.Target{{ID: "1"}, {ID: "gone meanwhile"}}}},
 		}})
 		p.Forget(ours)
