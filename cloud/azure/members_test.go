@@ -133,6 +133,10 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		settle()
 		o = w.observe(target)
 		w.surge(o, 4, 1)
+		// A process that begins anew knows of the removal by the size alone.
+		w.driver = w.newDriver()
+		o = w.observe(target)
+		w.surge(o, 4, 1)
 		if !o.Group.SurgeSpent || len(o.Group.Drift) > 0 {
 			t.Errorf("want the surge to be written down, and no drift that people would be told of, got %+v", o.Group)
 		}
