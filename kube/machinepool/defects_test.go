@@ -184,10 +184,12 @@ func TestDefectH_APoolOfALostClusterIsLetGo(t *testing.T) {
 		timeout *int32
 		early   time.Duration
 		late    time.Duration
+		limit   string
 	}{
-		"no limit":    {"a pool without limit waits for a cluster that may come back, but not for ever", &none, 5 * time.Minute, 11 * time.Minute},
-		"limit":       {"the limit counts from when the infrastructure was gone", &ten, 5 * time.Second, 11 * time.Second},
-		"unset limit": {"the default is the webhook's", nil, 5 * time.Second, 11 * time.Second},
+		"no limit": {"a pool without limit waits for a cluster that may come back, but not for ever", &none, 5 * time.Minute, 11 * time.Minute,
+			"; nodeDeletionTimeoutSeconds is 0: tried for as long as it takes, unless the cluster is out of reach for 10m0s"},
+		"limit":       {"the limit counts from when the infrastructure was gone", &ten, 5 * time.Second, 11 * time.Second, ""},
+		"unset limit": {"the default is the webhook's", nil, 5 * time.Second, 11 * time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +213,7 @@ func TestDefectH_APoolOfALostClusterIsLetGo(t *testing.T) {
 				t.Errorf("%s: want a time to look again, got none", tc.reason)
 			}
 			want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True DeletingNode")
-			want(t, "message", w.message(clusterv1.DeletingCondition), "Nodes are left to be removed: The connection to Cluster c1 is down")
+			want(t, "message", w.message(clusterv1.DeletingCondition), "Nodes are left to be removed: The connection to Cluster c1 is down"+tc.limit)
 			w.events()
 			w.clock = w.clock.Add(tc.late)
 			w.pass()

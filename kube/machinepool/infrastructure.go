@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/nodes"
 )
 
 // followInfrastructure takes over the infrastructure object and copies what it reports.
@@ -33,7 +35,7 @@ func (r *Reconciler) readInfrastructure(ctx context.Context, p *pass) result {
 		p.facts.Replicas, p.facts.UpToDate = number(o, "status", "replicas"), number(o, "status", "upToDateReplicas")
 		p.machineKind = text(o, "status", "infrastructureMachineKind")
 		if source.Once {
-			p.copyInstances(o)
+			outcome = outcome.join(failed(r.copyInstances(ctx, p, o)))
 		}
 	case p.deleting() && outcome.err == nil:
 		none := int32(0)
@@ -48,19 +50,44 @@ func (r *Reconciler) readInfrastructure(ctx context.Context, p *pass) result {
 
 // copyInstances copies the provider's list of instances, each once. A list in another order, or that spells an instance
 // in another way, is no change. An empty list beside a count is one that the provider has not filled in yet.
-func (p *pass) copyInstances(o *unstructured.Unstructured) {
+func (r *Reconciler) copyInstances(ctx context.Context, p *pass, o *unstructured.Unstructured) error {
 	ids, _, err := unstructured.NestedStringSlice(o.Object, "spec", "providerIDList")
 	if err != nil {
 		p.facts.Infrastructure.Problem = p.facts.Infrastructure.String() + ": spec.providerIDList is no list of strings"
-		return
+		return nil
 	}
 	if len(ids) == 0 && p.facts.Replicas != nil && *p.facts.Replicas != 0 {
-		return
+		return nil
 	}
-	ids = distinct(ids)
+	if ids, err = r.leaveOut(ctx, p, distinct(ids)); err != nil {
+		return err
+	}
 	if !sameInstances(ids, p.pool.Spec.ProviderIDList) {
 		p.pool.Spec.ProviderIDList = ids
 	}
+	return nil
+}
+
+// leaveOut takes instances out of a list that is about to be copied which another pool of the cluster lists already: admission
+// refuses them, and two pools would look after one Node. Instances that the pool lists itself stay, whoever lists them too.
+func (r *Reconciler) leaveOut(ctx context.Context, p *pass, ids []string) ([]string, error) {
+	mine := instancesOf(p.pool)
+	kept := ids[:0:0]
+	for _, id := range ids {
+		if !mine[meaning(id)] {
+			others, err := nodes.Listing(ctx, r.Client, p.clusterKey(), meaning(id))
+			if err != nil {
+				return nil, err
+			}
+			others = slices.DeleteFunc(others, func(o *clusterv1.MachinePool) bool { return o.Name == p.pool.Name || !o.DeletionTimestamp.IsZero() })
+			if len(others) > 0 {
+				p.facts.Elsewhere = append(p.facts.Elsewhere, id+" (MachinePool "+others[0].Name+")")
+				continue
+			}
+		}
+		kept = append(kept, id)
+	}
+	return kept, nil
 }
 
 // meaning of a provider ID: its key, or itself when it has none.

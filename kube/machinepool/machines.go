@@ -244,9 +244,9 @@ const (
 	afterMachines = 30 * time.Second
 )
 
-// removeMachines deletes the Machines of a pool that is being deleted, and says how many are left. asked says that all of
+// removeMachines deletes the Machines of a pool that is being deleted, and says which are left. asked says that all of
 // them are being deleted by now.
-func (r *Reconciler) removeMachines(ctx context.Context, p *pass) (left []string, asked bool, outcome result) {
+func (r *Reconciler) removeMachines(ctx context.Context, p *pass) (left []*clusterv1.Machine, asked bool, outcome result) {
 	var errs []error
 	writes := 0
 	asked = true
@@ -254,7 +254,7 @@ func (r *Reconciler) removeMachines(ctx context.Context, p *pass) (left []string
 		if !p.owns(m) {
 			continue
 		}
-		left = append(left, m.Name+stage(m))
+		left = append(left, m)
 		if !m.DeletionTimestamp.IsZero() {
 			continue
 		}
@@ -270,14 +270,4 @@ func (r *Reconciler) removeMachines(ctx context.Context, p *pass) (left []string
 		}
 	}
 	return left, asked, outcome.join(failed(errors.Join(errs...)))
-}
-
-// stage is how far the deletion of a Machine has come, in its own word.
-func stage(m *clusterv1.Machine) string {
-	for _, c := range m.Status.Conditions {
-		if c.Type == clusterv1.MachineDeletingCondition && c.Status == metav1.ConditionTrue && c.Reason != "" {
-			return " (" + c.Reason + ")"
-		}
-	}
-	return ""
 }

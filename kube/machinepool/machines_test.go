@@ -570,7 +570,7 @@ func TestRow52_MachinesGoBeforeTheirPool(t *testing.T) {
 	w.say("m1", clusterv1.MachineDeletingCondition, metav1.ConditionTrue, clusterv1.MachineDeletingDrainingNodeReason, "pods")
 	res := w.settled()
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True "+waitingForMachines)
-	want(t, "message", w.message(clusterv1.DeletingCondition), "Machines are left to be deleted: 2, m1 (DrainingNode), m2")
+	want(t, "message", w.message(clusterv1.DeletingCondition), "Machines are left to be deleted: 2, m1 (DrainingNode: pods), m2")
 	want(t, "next look", res.RequeueAfter, afterMachines)
 	if o := w.get(infraGVK, "infra"); o == nil || o.GetDeletionTimestamp().IsZero() {
 		t.Error("infrastructure: want it asked to go, or it would replace the machines that do")

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/labels/format"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
@@ -52,18 +51,11 @@ func (m member) node(found map[string]*corev1.Node) *corev1.Node {
 	return nil
 }
 
-func memberLabels(pool *clusterv1.MachinePool) client.MatchingLabels {
-	return client.MatchingLabels{
-		clusterv1.ClusterNameLabel:     pool.Spec.ClusterName,
-		clusterv1.MachinePoolNameLabel: format.MustFormatValue(pool.Name),
-	}
-}
-
 // readMachines finds the Machines of the pool. Those that somebody else controls are not the pool's, whatever their labels.
 // The Machines are the cache's and must not be changed.
 func (r *Reconciler) readMachines(ctx context.Context, p *pass) result {
 	list := &clusterv1.MachineList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(p.pool.Namespace), memberLabels(p.pool), client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.List(ctx, list, r.membersOf(p.pool)...); err != nil {
 		// Without them nothing can be said about what is left of the pool.
 		return result{err: fmt.Errorf("read the Machines of MachinePool %s: %w", p.pool.Name, err), stop: true}
 	}
@@ -126,6 +118,9 @@ func (r *Reconciler) infraMachines(ctx context.Context, p *pass) ([]*unstructure
 			return nil, false, failed(err)
 		}
 	}
+	if err := r.memberIndex.add(ctx, gvk, r.blank(gvk)); err != nil {
+		return nil, false, failed(err)
+	}
 	all, err := r.list(ctx, gvk, p.pool)
 	if err != nil {
 		err = fmt.Errorf("read the objects of kind %s of MachinePool %s: %w", gvk.Kind, p.pool.Name, err)
@@ -151,7 +146,7 @@ func (r *Reconciler) machineGVK(ctx context.Context, p *pass) (schema.GroupVersi
 func (r *Reconciler) list(ctx context.Context, gvk schema.GroupVersionKind, pool *clusterv1.MachinePool) ([]*unstructured.Unstructured, error) {
 	gvk.Kind += "List"
 	list := r.blankList(gvk)
-	if err := r.Client.List(ctx, list, client.InNamespace(pool.Namespace), memberLabels(pool), client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.List(ctx, list, r.membersOf(pool)...); err != nil {
 		return nil, err
 	}
 	gvk.Kind = gvk.Kind[:len(gvk.Kind)-len("List")]

@@ -50,6 +50,8 @@ type Reconciler struct {
 	nodeEvents clustercache.SourceWatcher[ctrl.Request]
 	// track makes sure that changes of objects of one kind wake their pools; nil tracks nothing.
 	track func(ctx context.Context, o client.Object) error
+	// memberIndex finds the objects for the single machines of a pool; nil looks at all of the namespace.
+	memberIndex *memberIndex
 	// trackMachines does so for the infrastructure's objects for single machines, which their labels tie to a pool.
 	trackMachines func(ctx context.Context, o client.Object) error
 }

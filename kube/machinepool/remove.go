@@ -33,9 +33,9 @@ const afterDeletion = 30 * time.Second
 // only when all of them go: by the contract it waits for its machines, and until it is asked to go itself it would replace
 // those that do.
 func (r *Reconciler) remove(ctx context.Context, p *pass) result {
-	left, asked, waits := r.removeMachines(ctx, p)
-	if len(left) > 0 {
-		p.facts.Deletion = &status.Cause{Reason: waitingForMachines, Message: fmt.Sprintf("Machines are left to be deleted: %d, %s", len(left), listed(left))}
+	rest, asked, waits := r.removeMachines(ctx, p)
+	if len(rest) > 0 {
+		p.facts.Deletion = &status.Cause{Reason: waitingForMachines, Message: left(rest)}
 		if !asked {
 			return waits
 		}
@@ -117,9 +117,9 @@ func (r *Reconciler) removeNodes(ctx context.Context, p *pass) result {
 	case err == nil:
 		return goOn()
 	}
-	if left := r.patience(ctx, p, since); left > 0 {
-		p.facts.Deletion = &status.Cause{Reason: deletingNodesReason, Message: "Nodes are left to be removed: " + err.Error()}
-		return stop(min(left, afterNodes))
+	if more := r.patience(ctx, p, since); more > 0 {
+		p.facts.Deletion = &status.Cause{Reason: deletingNodesReason, Message: "Nodes are left to be removed: " + err.Error() + p.limit()}
+		return stop(min(more, afterNodes))
 	}
 	p.tell(corev1.EventTypeWarning, eventNodesLeft, "Nodes are left in Cluster %s: %v", p.pool.Spec.ClusterName, err)
 	return goOn()
@@ -161,6 +161,14 @@ func (r *Reconciler) patience(ctx context.Context, p *pass, since time.Time) tim
 		}
 	}
 	return since.Add(limit).Sub(p.now)
+}
+
+// limit says when Nodes are given up that can't be removed.
+func (p *pass) limit() string {
+	if s := p.pool.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds; s != nil && *s == 0 {
+		return fmt.Sprintf("; nodeDeletionTimeoutSeconds is 0: tried for as long as it takes, unless the cluster is out of reach for %s", unreachableForGood)
+	}
+	return ""
 }
 
 // deleteAllNodes deletes every Node that is the pool's, and says whether it had to leave more for the next pass.

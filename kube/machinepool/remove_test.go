@@ -87,6 +87,16 @@ func TestDeletionGetsNowhereStuck(t *testing.T) {
 			},
 			nodes: []string{},
 		},
+		"kind of the infrastructure is gone": {
+			reason: "its provider was uninstalled before its pools were deleted",
+			make:   func(w *world) { _ = w.mgmt.Delete(w.t.Context(), crd(infraGVK)) },
+			nodes:  []string{},
+		},
+		"kind of the bootstrap object is gone": {
+			reason: "its provider was uninstalled before its pools were deleted",
+			make:   func(w *world) { _ = w.mgmt.Delete(w.t.Context(), crd(configGVK)) },
+			nodes:  []string{},
+		},
 		"objects were never there": {
 			reason: "what a pool refers to may never have been made",
 			make:   func(*world) {},

@@ -35,6 +35,11 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &clusterv1.MachinePool{}, referenceField, references); err != nil {
 		return fmt.Errorf("index MachinePools by reference: %w", err)
 	}
+	members := newMemberIndex(mgr.GetFieldIndexer())
+	if err := members.add(ctx, clusterv1.GroupVersion.WithKind("Machine"), &clusterv1.Machine{}); err != nil {
+		return err
+	}
+	r.memberIndex = members
 	log := mgr.GetLogger().WithValues("controller", controllerName)
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).

@@ -1,6 +1,7 @@
 package machinepool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
@@ -101,4 +103,48 @@ func TestKnownKindsAreReadTyped(t *testing.T) {
 	}
 	want(t, "data secret", text(o, "status", "dataSecretName"), "boot-data")
 	want(t, "kind", o.GroupVersionKind(), kubeadmGVK)
+}
+
+// The Machines of one pool are found by an index: a cache without it looks at all of the namespace.
+func TestMembersAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	indexed := fake.NewClientBuilder().WithScheme(w.scheme).WithIndex(&clusterv1.Machine{}, memberField, memberOf)
+	other := aMachine("other", controllerRef("MachinePool", "other", "other-uid"))
+	other.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "other"}
+	mine := aMachine("mine", nil)
+	mine.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"}
+	r := &Reconciler{Client: indexed.WithObjects(other, mine, aMachine("nobodys", nil)).Build(), memberIndex: newMemberIndex(nil)}
+	p := &pass{pool: aPool(1)}
+	if res := r.readMachines(t.Context(), p); res.err != nil {
+		t.Fatal(res.err)
+	}
+	if len(p.machines) != 1 || p.machines[0].Name != "mine" {
+		t.Errorf("want the pool's own Machine, got %v", p.machines)
+	}
+	// Without the index the fake client refuses such a list: that is how the test knows that it was used.
+	r.Client = w.mgmt
+	if res := r.readMachines(t.Context(), p); res.err == nil {
+		t.Error("want Machines asked for by index, got them without")
+	}
+}
+
+// counted is an indexer that counts.
+type counted struct{ added []string }
+
+func (c *counted) IndexField(_ context.Context, _ client.Object, field string, _ client.IndexerFunc) error {
+	c.added = append(c.added, field)
+	return nil
+}
+
+func TestAKindIsIndexedOnce(t *testing.T) {
+	t.Parallel()
+	c := &counted{}
+	m := newMemberIndex(c)
+	for range 3 {
+		if err := m.add(t.Context(), machineGVK, &clusterv1.Machine{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantAll(t, "indexes", c.added, []string{memberField})
 }

@@ -19,8 +19,9 @@ import (
 // fail when somebody else has changed the pool since it was read, so that no pass undoes what it has not seen. The status
 // is made last, for it names the generation that the first patch may have changed.
 func (r *Reconciler) write(ctx context.Context, p *pass) result {
-	if err := r.writeObject(ctx, p); err != nil {
-		return failed(err)
+	outcome := failed(r.writeObject(ctx, p))
+	if outcome.err != nil && !p.refused(outcome.err) {
+		return outcome
 	}
 	status.Apply(p.pool, &p.facts)
 	p.compare()
@@ -29,11 +30,22 @@ func (r *Reconciler) write(ctx context.Context, p *pass) result {
 		before.Status = p.before.Status
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 		if err := r.Client.Status().Patch(ctx, p.pool.DeepCopy(), patch); err != nil {
-			return failed(fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err))
+			return outcome.join(failed(fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err)))
 		}
 	}
 	r.announce(p)
-	return goOn()
+	return outcome
+}
+
+// refused says that admission does not take what the pass wants to write, and undoes that: nothing becomes of it by itself, so the
+// status has to say so.
+func (p *pass) refused(err error) bool {
+	if !controllerutil.ContainsFinalizer(p.before, clusterv1.MachinePoolFinalizer) || !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
+		return false
+	}
+	p.facts.Infrastructure.Problem = err.Error()
+	p.pool.ObjectMeta, p.pool.Spec = p.before.ObjectMeta, p.before.Spec
+	return true
 }
 
 // writeObject writes metadata and spec when they differ from what was last read or written.

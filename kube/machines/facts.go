@@ -182,17 +182,23 @@ var times = regexp.MustCompile(` ?\((started at|since) [^)]*\)`)
 // waitsLimit bounds what is told of one Machine.
 const waitsLimit = 3
 
-// waits says what the Machine's deletion waits for, in the words of its own controller without the times in them.
+// waits says what the Machine's deletion waits for.
 func (m *Machine) waits() []string {
 	if m.Paused {
 		return []string{m.pausedText()}
 	}
-	c := meta.FindStatusCondition(m.Object.Status.Conditions, clusterv1.MachineDeletingCondition)
-	if c == nil || !m.Deleting || c.Reason == clusterv1.MachineDeletingReason || c.Message == "" {
+	return Waits(m.Object)
+}
+
+// Waits says what the deletion of a Machine waits for, in the words of its own controller without the times in them; nothing when it
+// does not say.
+func Waits(m *clusterv1.Machine) []string {
+	c := meta.FindStatusCondition(m.Status.Conditions, clusterv1.MachineDeletingCondition)
+	if c == nil || m.DeletionTimestamp.IsZero() || c.Reason == clusterv1.MachineDeletingReason || c.Message == "" {
 		return nil
 	}
 	if c.Reason != clusterv1.MachineDeletingDrainingNodeReason {
-		return []string{fmt.Sprintf("Machine %s: %s", m.Object.Name, times.ReplaceAllString(c.Message, ""))}
+		return []string{fmt.Sprintf("Machine %s: %s", m.Name, times.ReplaceAllString(c.Message, ""))}
 	}
 	var out []string
 	lines := strings.Split(times.ReplaceAllString(c.Message, ""), "\n")
@@ -205,7 +211,7 @@ func (m *Machine) waits() []string {
 		}
 	}
 	if len(out) > waitsLimit {
-		out = append(out[:waitsLimit], fmt.Sprintf("%d more lines of condition Deleting of Machine %s", len(out)-waitsLimit, m.Object.Name))
+		out = append(out[:waitsLimit], fmt.Sprintf("%d more lines of condition Deleting of Machine %s", len(out)-waitsLimit, m.Name))
 	}
 	return out
 }

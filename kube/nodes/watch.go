@@ -78,13 +78,8 @@ func Mapper(r client.Reader, cluster client.ObjectKey, requests func(*clusterv1.
 func PoolsOf(ctx context.Context, r client.Reader, cluster client.ObjectKey, node *corev1.Node) []*clusterv1.MachinePool {
 	var pools []*clusterv1.MachinePool
 	if key := cloud.ProviderKey(node.Spec.ProviderID); key != "" {
-		list := &clusterv1.MachinePoolList{}
-		err := r.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingFields{PoolField: poolKey(cluster, key)},
-			client.UnsafeDisableDeepCopy)
-		for i := range list.Items {
-			if err == nil {
-				pools = append(pools, &list.Items[i])
-			}
+		if found, err := Listing(ctx, r, cluster, key); err == nil {
+			pools = found
 		}
 	}
 	owner, ok := OwnerOf(node)
@@ -101,6 +96,20 @@ func PoolsOf(ctx context.Context, r client.Reader, cluster client.ObjectKey, nod
 		pools = append(pools, pool)
 	}
 	return pools
+}
+
+// Listing are the MachinePools of a cluster that list an instance, which is given by its provider key. They are shared with the
+// cache and must not be changed.
+func Listing(ctx context.Context, r client.Reader, cluster client.ObjectKey, key string) ([]*clusterv1.MachinePool, error) {
+	list := &clusterv1.MachinePoolList{}
+	if err := r.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingFields{PoolField: poolKey(cluster, key)}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("look up MachinePools that list %s: %w", key, err)
+	}
+	pools := make([]*clusterv1.MachinePool, 0, len(list.Items))
+	for i := range list.Items {
+		pools = append(pools, &list.Items[i])
+	}
+	return pools, nil
 }
 
 // Changed passes the events of a Node that a pool cares for: kubelets write heartbeats and image lists far more often.

@@ -8,7 +8,7 @@ import (
 
 // rules are the conditions that every pass sets, one rule each.
 var rules = []func(*Facts) metav1.Condition{
-	available, bootstrapConfigReady, infrastructureReady, machinesReady, machinesUpToDate,
+	ready, available, bootstrapConfigReady, infrastructureReady, machinesReady, machinesUpToDate,
 	scalingUp, scalingDown, remediating, deleting, paused,
 }
 

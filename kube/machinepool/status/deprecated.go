@@ -82,19 +82,14 @@ func severityOf(reason string) clusterv1.ConditionSeverity {
 
 func replicasReady(f *Facts) *clusterv1.Condition {
 	const t = clusterv1.ReplicasReadyV1Beta1Condition
-	want := max(f.target(), f.replicas())
-	switch {
-	case f.Nodes == nil:
+	if f.Nodes == nil {
 		return v1beta1conditions.UnknownCondition(t, clusterv1.ConnectionDownReason, "%s", f.NodesUnknown)
-	case f.Nodes.Ready < want:
-		text := fmt.Sprintf("%d of %d replicas are ready", f.Nodes.Ready, want)
-		if issues := f.issues(); issues != "" {
-			text += ": " + issues
-		}
-		return v1beta1conditions.FalseCondition(t, clusterv1.WaitingForReplicasReadyV1Beta1Reason, clusterv1.ConditionSeverityInfo, "%s", text)
-	default:
-		return v1beta1conditions.TrueCondition(t)
 	}
+	text, enough := f.readyOf()
+	if !enough {
+		return v1beta1conditions.FalseCondition(t, clusterv1.WaitingForReplicasReadyV1Beta1Reason, clusterv1.ConditionSeverityInfo, "%s", text)
+	}
+	return v1beta1conditions.TrueCondition(t)
 }
 
 // olderCounters have no way to say unknown, so they keep what was known last.

@@ -21,6 +21,8 @@ type Facts struct {
 	External bool
 	// Bootstrap and Infrastructure are the two objects that the pool refers to.
 	Bootstrap, Infrastructure Source
+	// Skew says why the control plane can't serve nodes of the pool's version; empty where it can.
+	Skew string
 	// Refusal says why the bootstrap provider can't serve the pool as it is specified.
 	Refusal *Cause
 	// Failure is the infrastructure's or bootstrap provider's terminal failure, of the older contract.
@@ -34,6 +36,8 @@ type Facts struct {
 	Judged *Judged
 	// Instances are how many different instances the provider ID list names.
 	Instances int32
+	// Elsewhere names instances that the infrastructure lists and that are another pool's, with that pool: they are not listed.
+	Elsewhere []string
 	// Machines are the Machine objects of the pool; nil when it has none.
 	Machines *Machines
 	// Nodes are what the workload cluster says; nil when it can't be asked, and NodesUnknown says why.

@@ -29,6 +29,9 @@ func machinesReady(f *Facts) metav1.Condition {
 	if f.Machines != nil {
 		c.Message = and(c.Message, f.Machines.issues())
 	}
+	if len(f.Elsewhere) > 0 {
+		c.Message = and(c.Message, "left out, for another pool lists them: "+names(f.Elsewhere))
+	}
 	if f.Nodes != nil && len(f.Nodes.Kept) > 0 {
 		c.Message = and(c.Message, "left the pool, but still Ready: "+names(f.Nodes.Kept))
 	}

@@ -28,7 +28,7 @@ func away(f *Facts) { f.Nodes, f.NodesUnknown = nil, "The connection to Cluster 
 
 func noCluster(f *Facts) { f.NoCluster = true }
 
-func ready(status metav1.ConditionStatus, reason, message string) *metav1.Condition {
+func readyCondition(status metav1.ConditionStatus, reason, message string) *metav1.Condition {
 	return &metav1.Condition{Type: "Ready", Status: status, Reason: reason, Message: message}
 }
 
@@ -74,7 +74,7 @@ func TestAvailable(t *testing.T) {
 		"no group":   {"nothing can be available before", func(f *Facts) { f.Infrastructure.Once = false }, "False NotAvailable: AWSMachinePool infra is not provisioned"},
 		"away":       {"what can't be asked is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
 		"hiccup": {"the provider's own trouble is told elsewhere; the machines serve", func(f *Facts) {
-			f.Infrastructure.Done, f.Infrastructure.Ready = false, ready(metav1.ConditionFalse, "Throttled", "")
+			f.Infrastructure.Done, f.Infrastructure.Ready = false, readyCondition(metav1.ConditionFalse, "Throttled", "")
 		}, "True Available"},
 		"fewer": {"every kind of shortfall has its words", func(f *Facts) {
 			f.Replicas, f.Desired = num(4), num(5)
@@ -88,9 +88,9 @@ func TestBootstrapConfigReady(t *testing.T) {
 	t.Parallel()
 	check(t, bootstrapConfigReady, "BootstrapConfigReady", map[string]row{
 		"silent":     {"an object without conditions that has done its part", nil, "True Ready"},
-		"mirror":     {"the object's own words", func(f *Facts) { f.Bootstrap.Ready = ready("False", "Failed", "no token") }, "False Failed: no token"},
-		"older true": {"older conditions have no reason when they are true", func(f *Facts) { f.Bootstrap.Ready = ready("True", "", "") }, "True Ready"},
-		"older false": {"an empty reason is not taken by the API", func(f *Facts) { f.Bootstrap.Ready = ready("False", "NoReasonReported", "x") },
+		"mirror":     {"the object's own words", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: no token"},
+		"older true": {"older conditions have no reason when they are true", func(f *Facts) { f.Bootstrap.Ready = readyCondition("True", "", "") }, "True Ready"},
+		"older false": {"an empty reason is not taken by the API", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "NoReasonReported", "x") },
 			"False NotReady: x"},
 		"waiting": {"an object without conditions that has not", func(f *Facts) { f.Bootstrap.Done, f.Bootstrap.Once = false, false },
 			"False NotReady: KubeadmConfig boot has not created its data secret"},
@@ -100,7 +100,7 @@ func TestBootstrapConfigReady(t *testing.T) {
 			"False ObjectDeleted: KubeadmConfig boot has been deleted"},
 		"provided": {"the user's own data", func(f *Facts) { f.Bootstrap = Source{Done: true, Once: true} }, "True DataSecretProvided"},
 		"refused": {"a refusal is said before anything that the object says of itself", func(f *Facts) {
-			f.Bootstrap.Ready, f.Refusal = ready("True", "Ready", ""), &Cause{"VersionNotSupported", "too old"}
+			f.Bootstrap.Ready, f.Refusal = readyCondition("True", "Ready", ""), &Cause{"VersionNotSupported", "too old"}
 		}, "False VersionNotSupported: too old"},
 		"problem":    {"reading failed", func(f *Facts) { f.Bootstrap.Problem = "no answer" }, "Unknown InternalError: no answer"},
 		"mistake":    {"a problem for a person", func(f *Facts) { f.Bootstrap.Problem, f.Bootstrap.ProblemReason = "x's", OwnedByAnotherReason }, "False OwnedByAnother: x's"},
@@ -112,7 +112,7 @@ func TestInfrastructureReady(t *testing.T) {
 	t.Parallel()
 	check(t, infrastructureReady, "InfrastructureReady", map[string]row{
 		"silent": {"an object without conditions that has done its part", nil, "True Ready"},
-		"mirror": {"the object's own words", func(f *Facts) { f.Infrastructure.Ready = ready("Unknown", "Throttled", "asked too often") }, "Unknown Throttled: asked too often"},
+		"mirror": {"the object's own words", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "asked too often") }, "Unknown Throttled: asked too often"},
 		"hiccup": {"a provider may not take back what it has provisioned", func(f *Facts) { f.Infrastructure.Done = false },
 			"True Ready: AWSMachinePool infra was ready, and now reports that it is not provisioned"},
 		"vanished":   {"it was there once", func(f *Facts) { f.Infrastructure.Found = false }, "False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
@@ -313,7 +313,7 @@ func TestOlderConditions(t *testing.T) {
 		"refused": {func(f *Facts) { f.Refusal = &Cause{VersionNotSupportedReason, "too old"} },
 			"False Error VersionNotSupported: too old", "True", "True", "False Error VersionNotSupported: too old"},
 		"severity of the provider": {func(f *Facts) {
-			f.Infrastructure.Ready, f.Infrastructure.Severity = ready("False", "Broken", "no"), clusterv1.ConditionSeverityWarning
+			f.Infrastructure.Ready, f.Infrastructure.Severity = readyCondition("False", "Broken", "no"), clusterv1.ConditionSeverityWarning
 		}, "True", "False Warning Broken: no", "True", "False Warning Broken: no"},
 		"few": {func(f *Facts) { f.Desired = num(5) }, "True", "True", "False Info WaitingForReplicasReady: 3 of 5 replicas are ready",
 			"False Info WaitingForReplicasReady: 3 of 5 replicas are ready"},
@@ -393,4 +393,23 @@ func TestCountersStayWhereNothingWasRead(t *testing.T) {
 	if d := pool.Status.Deprecated.V1Beta1; d.FailureReason != nil {
 		t.Errorf("failure: an infrastructure that did not answer is not known to be deleted, got %v", *d.FailureReason)
 	}
+}
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	check(t, ready, "Ready", map[string]row{
+		"well":     {"how many, also when all is well", nil, "True Ready: 3 of 3 replicas are ready"},
+		"none":     {"a pool of none has all it wants", func(f *Facts) { f.Desired, f.Replicas, f.Nodes = num(0), num(0), &Nodes{} }, "True Ready: 0 of 0 replicas are ready"},
+		"settling": {"Ready is not Available", func(f *Facts) { f.Nodes.Available, f.Nodes.Settling = 0, []string{"a", "b", "c"} }, "True Ready: 3 of 3 replicas are ready"},
+		"fewer": {"what is missing", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c (KubeletNotReady)"}} },
+			"False NotReady: 2 of 3 replicas are ready: not Ready: c (KubeletNotReady)"},
+		"bootstrap": {"whose word it is", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: KubeadmConfig boot: no token"},
+		"infrastructure": {"a name is not said twice", func(f *Facts) { f.Infrastructure.Found = false },
+			"False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
+		"silent": {"a reason without words", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "") }, "Unknown Throttled: AWSMachinePool infra is not ready"},
+		"away":   {"what can't be asked is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"number": {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
+		"gone":   {"a name that is wrong is said first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"going":  {"nobody shall wait for it", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "x"} }, "False Deleting: x"},
+	})
 }

@@ -1,0 +1,75 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// ready sums up, as the older summary does, for those who look at this condition alone (kubectl wait, GitOps, health checks of
+// objects): both objects that the pool refers to are ready, and as many machines are Ready as there are and as are wanted.
+func ready(f *Facts) metav1.Condition {
+	c := metav1.Condition{Type: clusterv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
+	if f.NoCluster || f.Deletion != nil {
+		return unready(c, f)
+	}
+	for _, part := range []struct {
+		of   Source
+		says metav1.Condition
+	}{{f.Bootstrap, bootstrapConfigReady(f)}, {f.Infrastructure, infrastructureReady(f)}} {
+		if part.says.Status != metav1.ConditionTrue {
+			c.Status, c.Reason, c.Message = part.says.Status, part.says.Reason, named(part.of, part.says.Message)
+			return c
+		}
+	}
+	switch {
+	case f.Desired == nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, clusterv1.WaitingForReplicasSetReason, "spec.replicas is not set"
+	case f.Nodes == nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, clusterv1.ConnectionDownReason, f.NodesUnknown
+	default:
+		var enough bool
+		if c.Message, enough = f.readyOf(); !enough {
+			c.Status, c.Reason = metav1.ConditionFalse, clusterv1.NotReadyReason
+		}
+	}
+	return c
+}
+
+// unready is what a pool says that has no Cluster or is being deleted.
+func unready(c metav1.Condition, f *Facts) metav1.Condition {
+	c.Status = metav1.ConditionFalse
+	if f.Deletion != nil {
+		c.Reason, c.Message = clusterv1.DeletingReason, f.Deletion.Message
+		return c
+	}
+	c.Reason, c.Message = ClusterDoesNotExistReason, f.noCluster()
+	return c
+}
+
+// readyOf says how many machines are ready of how many, and why not all are. In a rollout there are more than are wanted.
+func (f *Facts) readyOf() (text string, enough bool) {
+	want := max(f.target(), f.replicas())
+	text = fmt.Sprintf("%d of %d replicas are ready", f.Nodes.Ready, want)
+	if f.Nodes.Ready >= want {
+		return text, true
+	}
+	if issues := f.issues(); issues != "" {
+		text += ": " + issues
+	}
+	return text, false
+}
+
+// named is what an object says, with its name where it does not name itself.
+func named(s Source, message string) string {
+	switch {
+	case s.Kind == "" || strings.Contains(message, s.Name):
+		return message
+	case message == "":
+		return s.String() + " is not ready"
+	default:
+		return s.String() + ": " + message
+	}
+}
