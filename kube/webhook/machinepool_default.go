@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -40,9 +41,9 @@ func setDefaults(old, pool *clusterv1.MachinePool) error {
 		pool.Labels = map[string]string{}
 	}
 	pool.Labels[clusterv1.ClusterNameLabel] = pool.Spec.ClusterName
-	replicas, err := defaultReplicas(old, pool)
-	if err != nil {
-		return err
+	replicas, problem := defaultReplicas(old, pool)
+	if problem != nil {
+		return refuse(pool, field.ErrorList{problem})
 	}
 	pool.Spec.Replicas = &replicas
 	machine := &pool.Spec.Template.Spec
@@ -58,14 +59,14 @@ func setDefaults(old, pool *clusterv1.MachinePool) error {
 
 // defaultReplicas keeps a number that is set. Where it is not, the pool's size is handed to an autoscaler that names its
 // bounds: a new pool begins at the lower one, and an existing pool is brought into them.
-func defaultReplicas(old, pool *clusterv1.MachinePool) (int32, error) {
+func defaultReplicas(old, pool *clusterv1.MachinePool) (int32, *field.Error) {
 	if pool.Spec.Replicas != nil {
 		return *pool.Spec.Replicas, nil
 	}
-	bounds, err := autoscalerBounds(pool)
+	bounds, problem := autoscalerBounds(pool)
 	switch {
-	case err != nil:
-		return 0, err
+	case problem != nil:
+		return 0, problem
 	case bounds == nil:
 		return 1, nil
 	case old == nil || old.Spec.Replicas == nil:
@@ -81,7 +82,7 @@ type bounds struct {
 }
 
 // autoscalerBounds are the bounds that a pool's annotations name; nil unless both do.
-func autoscalerBounds(pool *clusterv1.MachinePool) (*bounds, error) {
+func autoscalerBounds(pool *clusterv1.MachinePool) (*bounds, *field.Error) {
 	least, hasLeast := pool.Annotations[clusterv1.AutoscalerMinSizeAnnotation]
 	most, hasMost := pool.Annotations[clusterv1.AutoscalerMaxSizeAnnotation]
 	if !hasLeast || !hasMost {
@@ -97,7 +98,7 @@ func autoscalerBounds(pool *clusterv1.MachinePool) (*bounds, error) {
 	} {
 		n, err := strconv.ParseInt(one.value, 10, 32)
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("metadata.annotations[%s]: want a whole number from 0 up, found %q", one.name, one.value)
+			return nil, field.Invalid(field.NewPath("metadata", "annotations").Key(one.name), one.value, "must be a whole number from 0 up")
 		}
 		*one.to = int32(n)
 	}

@@ -69,14 +69,13 @@ func annotationRules(path *field.Path, pool *clusterv1.MachinePool) field.ErrorL
 	if value, ok := pool.Annotations[skew.Annotation]; ok && value != skew.Skip {
 		errs = append(errs, field.NotSupported(path.Key(skew.Annotation), value, []string{skew.Skip}))
 	}
-	b, err := autoscalerBounds(pool)
+	b, problem := autoscalerBounds(pool)
 	switch {
-	case err != nil:
-		errs = append(errs, field.Invalid(path, pool.Annotations[clusterv1.AutoscalerMinSizeAnnotation]+".."+
-			pool.Annotations[clusterv1.AutoscalerMaxSizeAnnotation], err.Error()))
+	case problem != nil:
+		errs = append(errs, problem)
 	case b != nil && b.most < b.least:
 		errs = append(errs, field.Invalid(path.Key(clusterv1.AutoscalerMinSizeAnnotation), b.least,
-			fmt.Sprintf("must be zero or more, and not above that of %s, %d", clusterv1.AutoscalerMaxSizeAnnotation, b.most)))
+			fmt.Sprintf("must not be above that of %s, %d", clusterv1.AutoscalerMaxSizeAnnotation, b.most)))
 	}
 	return errs
 }

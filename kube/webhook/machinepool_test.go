@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func autoscaled(pool *clusterv1.MachinePool, least, most string) {
 func TestDefaultReplicas(t *testing.T) {
 	t.Parallel()
 	n := func(i int32) *int32 { return &i }
-	const isNew = int32(-1)
+	const isNew, isUnset = int32(-1), int32(-2)
 	for name, tc := range map[string]struct {
 		reason      string
 		replicas    *int32
@@ -52,10 +53,15 @@ func TestDefaultReplicas(t *testing.T) {
 		"old below":      {reason: "an existing pool is brought up to the lower bound", annotations: []string{"2", "5"}, old: 1, want: 2},
 		"old above":      {reason: "an existing pool is brought down to the upper bound", annotations: []string{"2", "5"}, old: 9, want: 5},
 		"old within":     {reason: "an existing pool within the bounds keeps its size", annotations: []string{"2", "5"}, old: 4, want: 4},
+		"old unset":      {reason: "a pool from before there was a default", annotations: []string{"2", "5"}, old: isUnset, want: 2},
+		"old, no bounds": {reason: "whoever takes the number away gets the default, not what there was", old: 7, want: 1},
+		"set outside":    {reason: "bounds move no number that is set; a warning tells of it", replicas: n(9), annotations: []string{"2", "5"}, old: 4, want: 9},
+		"set, no number": {reason: "bounds are not looked at where nothing is to be filled in; validation does", replicas: n(9), annotations: []string{"two", "5"}, old: isNew, want: 9},
+		"empty bounds":   {reason: "no upper bound above zero, and still a number", annotations: []string{"0", "0"}, old: 3, want: 0},
 		"one annotation": {reason: "annotations count as a pair alone", annotations: []string{"2"}, old: isNew, want: 1},
-		"no number":      {reason: "a bound that is no number can't be defaulted to", annotations: []string{"two", "5"}, old: isNew, refused: `node-group-min-size]: want a whole number from 0 up, found "two"`},
-		"negative":       {reason: "no pool can have less than nothing", annotations: []string{"-2", "5"}, old: isNew, refused: `node-group-min-size]: want a whole number from 0 up, found "-2"`},
-		"too large":      {reason: "a bound beyond the field's type would wrap around", annotations: []string{"2", "9999999999"}, old: isNew, refused: `node-group-max-size]: want a whole number from 0 up, found "9999999999"`},
+		"no number":      {reason: "a bound that is no number can't be defaulted to", annotations: []string{"two", "5"}, old: isNew, refused: `node-group-min-size]: Invalid value: "two": must be a whole number from 0 up`},
+		"negative":       {reason: "no pool can have less than nothing", annotations: []string{"-2", "5"}, old: isNew, refused: `node-group-min-size]: Invalid value: "-2": must be a whole number from 0 up`},
+		"too large":      {reason: "a bound beyond the field's type would wrap around", annotations: []string{"2", "9999999999"}, old: isNew, refused: `node-group-max-size]: Invalid value: "9999999999": must be a whole number from 0 up`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,6 +76,9 @@ func TestDefaultReplicas(t *testing.T) {
 				old = validPool()
 				old.Spec.Replicas = &tc.old
 			}
+			if tc.old == isUnset {
+				old.Spec.Replicas = nil
+			}
 			err := setDefaults(old, pool)
 			switch {
 			case tc.refused != "":
@@ -80,6 +89,44 @@ func TestDefaultReplicas(t *testing.T) {
 				t.Errorf("%s: want %d, got %v", tc.reason, tc.want, err)
 			case *pool.Spec.Replicas != tc.want:
 				t.Errorf("%s: want %d, got %d", tc.reason, tc.want, *pool.Spec.Replicas)
+			}
+		})
+	}
+}
+
+// TestDefaults holds what is filled in beside the number of machines, and what is left as it was written.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	seconds := func(n int32) change {
+		return func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds = &n }
+	}
+	of := func(p *clusterv1.MachinePool) string {
+		return fmt.Sprintf("%s %d %s", p.Labels[clusterv1.ClusterNameLabel], *p.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds, p.Spec.Template.Spec.Version)
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		change change
+		want   string
+	}{
+		"nothing said":     {reason: "a workload cluster out of reach keeps no pool for ever", change: func(*clusterv1.MachinePool) {}, want: "c1 10 v1.36.0"},
+		"never give up":    {reason: "0 is said, and means something", change: seconds(0), want: "c1 0 v1.36.0"},
+		"a minute":         {reason: "what is said stays", change: seconds(60), want: "c1 60 v1.36.0"},
+		"no v":             {reason: "people write both", change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "1.36.0" }, want: "c1 10 v1.36.0"},
+		"no version":       {reason: "there is none to put a v before", change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "" }, want: "c1 10 "},
+		"another's label":  {reason: "the cluster's name is in the specification", change: func(p *clusterv1.MachinePool) { p.Labels = map[string]string{clusterv1.ClusterNameLabel: "c9"} }, want: "c1 10 v1.36.0"},
+		"two at a time":    {reason: "they have nothing to do with each other", change: func(p *clusterv1.MachinePool) { seconds(3)(p); p.Spec.Template.Spec.Version = "1.2.3" }, want: "c1 3 v1.2.3"},
+		"a word as it was": {reason: "validation says what is wrong with it", change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "latest" }, want: "c1 10 vlatest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := validPool()
+			tc.change(pool)
+			if err := setDefaults(nil, pool); err != nil || of(pool) != tc.want {
+				t.Errorf("%s: want %s, got %s, %v", tc.reason, tc.want, of(pool), err)
+			}
+			again := pool.DeepCopy()
+			if err := setDefaults(pool, again); err != nil || of(again) != tc.want {
+				t.Errorf("%s: want nothing left to fill in, got %s, %v", tc.reason, of(again), err)
 			}
 		})
 	}
@@ -148,9 +195,9 @@ func TestValidateCreate(t *testing.T) {
 			change: func(p *clusterv1.MachinePool) {
 				p.Spec.Template.Labels = map[string]string{"a b": "c"}
 			}},
-		"bounds the wrong way": {reason: "an autoscaler would ignore the pool without a word", refused: []string{"node-group-min-size]: Invalid value: 5: must be zero or more, and not above"},
+		"bounds the wrong way": {reason: "an autoscaler would ignore the pool without a word", refused: []string{"node-group-min-size]: Invalid value: 5: must not be above"},
 			change: func(p *clusterv1.MachinePool) { autoscaled(p, "5", "2") }},
-		"bounds that are no numbers": {reason: "the same", refused: []string{`node-group-max-size]: want a whole number from 0 up, found "many"`},
+		"bounds that are no numbers": {reason: "the same", refused: []string{`node-group-max-size]: Invalid value: "many": must be a whole number from 0 up`},
 			change: func(p *clusterv1.MachinePool) { autoscaled(p, "5", "many") }},
 		"all at once": {reason: "every fault is told, not one at a time", refused: []string{"spec.replicas", "spec.template.spec.version", "spec.template.spec.bootstrap"},
 			change: func(p *clusterv1.MachinePool) {

@@ -46,12 +46,12 @@ func sizeWarnings(old, pool *clusterv1.MachinePool) admission.Warnings {
 	}
 	_, hasLeast := pool.Annotations[least]
 	_, hasMost := pool.Annotations[most]
-	b, err := autoscalerBounds(pool)
+	b, problem := autoscalerBounds(pool)
 	replicas := pool.Spec.Replicas
 	switch {
 	case hasLeast != hasMost && (!same(least) || !same(most)):
 		return admission.Warnings{fmt.Sprintf("metadata.annotations: %s and %s count as a pair alone, so that no autoscaler touches the pool", least, most)}
-	case err != nil || b == nil || b.most < b.least:
+	case problem != nil || b == nil || b.most < b.least:
 		return nil
 	case b.most == 0:
 		return admission.Warnings{fmt.Sprintf("metadata.annotations[%s]: with 0 no autoscaler touches the pool", most)}
