@@ -105,7 +105,7 @@ func (r *Reconciler) steps(p *pass) []step {
 	case p.cluster == nil:
 		return []step{r.claim}
 	default:
-		return []step{r.claim, r.followBootstrap, r.followInfrastructure, r.readMachines, r.followNodes}
+		return []step{r.claim, r.compareVersion, r.followBootstrap, r.followInfrastructure, r.readMachines, r.followNodes}
 	}
 }
 

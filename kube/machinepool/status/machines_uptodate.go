@@ -7,9 +7,19 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// machinesUpToDate tells how many machines are as the pool wants them. What a machine was launched from the infrastructure
-// alone knows; where it does not say, only what can be compared is told, and the rest stays unknown.
+// machinesUpToDate tells how many machines are as the pool wants them, and of a version that the pool should not want. Where
+// nodes can't be asked that is all there is to say.
 func machinesUpToDate(f *Facts) metav1.Condition {
+	c := wantedMachines(f)
+	if c.Message != f.NodesUnknown || f.NodesUnknown == "" {
+		c.Message = and(c.Message, f.Skew)
+	}
+	return c
+}
+
+// wantedMachines tells how many machines are as the pool wants them. What a machine was launched from the infrastructure
+// alone knows; where it does not say, only what can be compared is told, and the rest stays unknown.
+func wantedMachines(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.UpToDateReason}
 	switch {
 	case f.NoCluster:
