@@ -28,7 +28,7 @@ type MachinePools struct {
 	next    int
 }
 
-// NewMachinePools makes MachinePools and registers them. They tell nothing until something serves.
+// NewMachinePools makes MachinePools and registers them. They tell nothing until there is something to read.
 func NewMachinePools(r prometheus.Registerer) (*MachinePools, error) {
 	m := &MachinePools{readers: map[int]client.Reader{}}
 	if err := r.Register(m); err != nil {
@@ -37,18 +37,8 @@ func NewMachinePools(r prometheus.Registerer) (*MachinePools, error) {
 	return m, nil
 }
 
-// Serving is a runnable of a manager: as long as it runs, what the reader reads is told. A manager runs it while it is the
-// leader, so that of several managers one tells.
-func (m *MachinePools) Serving(r client.Reader) func(context.Context) error {
-	return func(ctx context.Context) error {
-		defer m.serve(r)()
-		<-ctx.Done()
-		return nil
-	}
-}
-
-// serve has the reader read until the returned function is called.
-func (m *MachinePools) serve(r client.Reader) (stop func()) {
+// Serve tells what the reader reads until the returned function is called.
+func (m *MachinePools) Serve(r client.Reader) (stop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next++

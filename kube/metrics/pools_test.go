@@ -205,7 +205,7 @@ func TestMachinePools(t *testing.T) {
 	if got := told(t, r); got != nil {
 		t.Errorf("want nothing before a manager leads, got %v", got)
 	}
-	stop := m.serve(c)
+	stop := m.Serve(c)
 	want := []string{"machinepool_available_replicas 1", "machinepool_current_replicas 4", "machinepool_desired_replicas 3", "machinepool_desired_replicas{unknown} 3",
 		"machinepool_ready_replicas 2", "machinepools{Pending} 1", "machinepools{Running} 1"}
 	if diff := cmp.Diff(want, told(t, r)); diff != "" {
@@ -222,11 +222,6 @@ func TestMachinePools(t *testing.T) {
 	stop()
 	if got := told(t, r); got != nil {
 		t.Errorf("want nothing of a manager that no longer leads, got %v", got)
-	}
-	over, end := context.WithCancel(t.Context())
-	end()
-	if err := m.Serving(c)(over); err != nil || told(t, r) != nil {
-		t.Errorf("want nothing of a manager that has ended, error %v", err)
 	}
 }
 
