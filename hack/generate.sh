@@ -23,6 +23,7 @@ bin/controller-gen crd:crdVersions=v1 "${paths[@]}" output:crd:dir="$out/ours"
 bin/controller-gen crd:crdVersions=v1,maxDescLen=0 \
   paths=sigs.k8s.io/cluster-api/api/core/v1beta1 paths=sigs.k8s.io/cluster-api/api/core/v1beta2 \
   paths=sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1 paths=sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2 \
+  paths=sigs.k8s.io/cluster-api/api/runtime/v1beta2 \
   output:crd:dir="$out/upstream"
 
 rm -f api/crd/*.yaml
@@ -33,6 +34,8 @@ bin/crds -from "$out/upstream" -to api/crd \
   -label cluster.x-k8s.io/v1beta1=v1beta1 -label cluster.x-k8s.io/v1beta2=v1beta2 \
   cluster.x-k8s.io_{clusterclasses,clusters,machinedeployments,machinedrainrules,machinehealthchecks,machinepools,machines,machinesets}.yaml \
   bootstrap.cluster.x-k8s.io_{kubeadmconfigs,kubeadmconfigtemplates}.yaml
+# The reconciler of ClusterClasses watches extensions of cluster-api's runtime; there is none, and nobody reads the older version.
+bin/crds -from "$out/upstream" -to api/crd -label cluster.x-k8s.io/v1beta1=v1beta2 -label cluster.x-k8s.io/v1beta2=v1beta2 runtime.cluster.x-k8s.io_extensionconfigs.yaml
 
 # What an installation of ours takes, as a folder for kustomize: our infrastructure kinds, without those that cluster-api
 # itself brings and without the local world's.

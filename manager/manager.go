@@ -105,6 +105,9 @@ func ctrlOptions(scheme *runtime.Scheme, o Options) ctrl.Options {
 	watchIdentitySecrets(caching, o)
 	if o.Lean {
 		caching.ByObject[&clusterv1.Machine{}] = machinesOfPools()
+	if o.ManagedFields {
+		caching.DefaultTransform = nil
+	}
 	}
 	options := ctrl.Options{
 		Scheme:                  scheme,

@@ -74,6 +74,9 @@ type Options struct {
 	// indexes over Machines, and all Machines in the cache but those of pools.
 	Lean bool
 	// Schemes are further kinds that controllers which are added to the manager need.
+	// ManagedFields keeps in the cache who set which field, which nothing here reads: cluster-api's topology controller, where it
+	// is added to the manager, writes them anew with every pass where it finds none.
+	ManagedFields bool
 	Schemes []func(*runtime.Scheme) error
 	// AWS are the options of the AWS drivers, Azure those of the Azure driver.
 	AWS   aws.Options

@@ -26,6 +26,11 @@ var (
 	AWSManagedCluster      = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSManagedCluster"}
 	AWSManagedControlPlane = schema.GroupVersionKind{Group: controlPlane, Version: stored, Kind: "AWSManagedControlPlane"}
 
+	AzureClusterTemplate           = schema.GroupVersionKind{Group: infrastructure, Version: first, Kind: "AzureClusterTemplate"}
+	AWSClusterTemplate             = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSClusterTemplate"}
+	AWSManagedClusterTemplate      = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSManagedClusterTemplate"}
+	AWSManagedControlPlaneTemplate = schema.GroupVersionKind{Group: controlPlane, Version: stored, Kind: "AWSManagedControlPlaneTemplate"}
+
 	AWSClusterControllerIdentity = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSClusterControllerIdentity"}
 	AWSClusterRoleIdentity       = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSClusterRoleIdentity"}
 	AWSClusterStaticIdentity     = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSClusterStaticIdentity"}
@@ -49,6 +54,10 @@ var definitions = []definition{
 	{AWSClusterStaticIdentity, "awsclusterstaticidentities", "awssi", apiextensionsv1.ClusterScoped, []apiextensionsv1.CustomResourceColumnDefinition{age}},
 	{AzureCluster, "azureclusters", "", apiextensionsv1.NamespaceScoped, azureColumns},
 	{AzureClusterIdentity, "azureclusteridentities", "", apiextensionsv1.NamespaceScoped, []apiextensionsv1.CustomResourceColumnDefinition{identityType, age}},
+	{AzureClusterTemplate, "azureclustertemplates", "", apiextensionsv1.NamespaceScoped, nil},
+	{AWSClusterTemplate, "awsclustertemplates", "awsct", apiextensionsv1.NamespaceScoped, nil},
+	{AWSManagedClusterTemplate, "awsmanagedclustertemplates", "awsmct", apiextensionsv1.NamespaceScoped, nil},
+	{AWSManagedControlPlaneTemplate, "awsmanagedcontrolplanetemplates", "awsmcpt", apiextensionsv1.NamespaceScoped, nil},
 }
 
 // Columns of the providers' own definitions.

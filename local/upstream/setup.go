@@ -63,6 +63,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, cc clustercache.ClusterCache, 
 			return fmt.Errorf("set up cluster-api's reconciler of %s: %w", r.kind, err)
 		}
 	}
-	registerWebhooks(mgr.GetWebhookServer(), mgr.GetScheme(), c)
-	return nil
+	if err := setupTopology(ctx, mgr, cc, o); err != nil {
+		return err
+	}
+	return serveWebhooks(mgr, cc)
 }

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"fmt"
 	"net/http"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -9,7 +10,10 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	bootstrapadmission "sigs.k8s.io/cluster-api/bootstrap/kubeadm/webhooks/admission"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	coreadmission "sigs.k8s.io/cluster-api/core/webhooks/admission"
+	"sigs.k8s.io/cluster-api/feature"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -18,6 +22,7 @@ import (
 const (
 	mutateCluster       = "/mutate-cluster-x-k8s-io-v1beta2-cluster"
 	validateCluster     = "/validate-cluster-x-k8s-io-v1beta2-cluster"
+	validateClass       = "/validate-cluster-x-k8s-io-v1beta2-clusterclass"
 	mutateMachine       = "/mutate-cluster-x-k8s-io-v1beta2-machine"
 	validateMachine     = "/validate-cluster-x-k8s-io-v1beta2-machine"
 	mutateHealthCheck   = "/mutate-cluster-x-k8s-io-v1beta2-machinehealthcheck"
@@ -30,12 +35,31 @@ type registrar interface {
 	Register(path string, handler http.Handler)
 }
 
-// registerWebhooks serves the webhooks. Conversion is not among them: one handler converts all kinds.
-func registerWebhooks(server registrar, scheme *runtime.Scheme, c client.Reader) {
-	clusters := &coreadmission.Cluster{Client: c}
-	machines, checks, configs := &coreadmission.Machine{}, &coreadmission.MachineHealthCheck{}, &bootstrapadmission.KubeadmConfig{}
+// serveWebhooks serves the webhooks. Conversion is not among them: one handler converts all kinds.
+func serveWebhooks(mgr ctrl.Manager, cc clustercache.ClusterCache) error {
+	server, scheme, c := mgr.GetWebhookServer(), mgr.GetScheme(), mgr.GetClient()
+	registerWebhooks(server, scheme, c)
+	clusters := &coreadmission.Cluster{Client: c, ClusterCacheReader: cc}
+	if !feature.Gates.Enabled(feature.ClusterTopology) {
+		registerClusters(server, scheme, clusters)
+		return nil
+	}
+	// It takes the decoder that it needs for Clusters of a ClusterClass in no other way than this.
+	if err := clusters.SetupWebhookWithManager(mgr); err != nil {
+		return fmt.Errorf("serve cluster-api's webhooks of Cluster: %w", err)
+	}
+	return nil
+}
+
+func registerClusters(server registrar, scheme *runtime.Scheme, clusters *coreadmission.Cluster) {
 	server.Register(mutateCluster, admission.WithDefaulter[*clusterv1.Cluster](scheme, clusters))
 	server.Register(validateCluster, admission.WithValidator[*clusterv1.Cluster](scheme, clusters))
+}
+
+// registerWebhooks serves all but those of Clusters. That of ClusterClasses says that the gate is off, if it is.
+func registerWebhooks(server registrar, scheme *runtime.Scheme, c client.Reader) {
+	machines, checks, configs := &coreadmission.Machine{}, &coreadmission.MachineHealthCheck{}, &bootstrapadmission.KubeadmConfig{}
+	server.Register(validateClass, admission.WithValidator[*clusterv1.ClusterClass](scheme, &coreadmission.ClusterClass{Client: c}))
 	server.Register(mutateMachine, admission.WithDefaulter[*clusterv1.Machine](scheme, machines))
 	server.Register(validateMachine, admission.WithValidator[*clusterv1.Machine](scheme, machines))
 	server.Register(mutateHealthCheck, admission.WithDefaulter[*clusterv1.MachineHealthCheck](scheme, checks))
@@ -64,6 +88,7 @@ func Configurations(at func(path string) admissionregistrationv1.WebhookClientCo
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "capi-validating-webhook-configuration"}}
 	for _, h := range []hook{
 		{"validation.cluster.cluster.x-k8s.io", validateCluster, core, "clusters", append(change[:2:2], admissionregistrationv1.Delete)},
+		{"validation.clusterclass.cluster.x-k8s.io", validateClass, core, "clusterclasses", append(change[:2:2], admissionregistrationv1.Delete)},
 		{"validation.machine.cluster.x-k8s.io", validateMachine, core, "machines", change},
 		{"validation.machinehealthcheck.cluster.x-k8s.io", validateHealthCheck, core, "machinehealthchecks", change},
 		{"validation.kubeadmconfig.bootstrap.cluster.x-k8s.io", validateKubeadm, bootstrap, "kubeadmconfigs", change},

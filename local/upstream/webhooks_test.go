@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	coreadmission "sigs.k8s.io/cluster-api/core/webhooks/admission"
 )
 
 type served map[string]http.Handler
@@ -24,6 +25,7 @@ func TestWebhooksAreServedWhereTheyAreAsked(t *testing.T) {
 	}
 	handlers := served{}
 	registerWebhooks(handlers, scheme, nil)
+	registerClusters(handlers, scheme, &coreadmission.Cluster{})
 	asked := map[string]string{}
 	at := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{URL: new("https://127.0.0.1" + path)}
@@ -31,7 +33,11 @@ func TestWebhooksAreServedWhereTheyAreAsked(t *testing.T) {
 	add := func(kind string, c admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
 		path := strings.TrimPrefix(*c.URL, "https://127.0.0.1")
 		// Upstream names a path after what it is asked about.
-		want := "/" + kind + "-" + strings.ReplaceAll(rules[0].APIGroups[0], ".", "-") + "-" + rules[0].APIVersions[0] + "-" + strings.TrimSuffix(rules[0].Resources[0], "s")
+		singular := strings.TrimSuffix(rules[0].Resources[0], "s")
+		if class, ok := strings.CutSuffix(rules[0].Resources[0], "classes"); ok {
+			singular = class + "class"
+		}
+		want := "/" + kind + "-" + strings.ReplaceAll(rules[0].APIGroups[0], ".", "-") + "-" + rules[0].APIVersions[0] + "-" + singular
 		asked[path] = want
 	}
 	for _, o := range Configurations(at) {

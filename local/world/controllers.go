@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/cluster-api/feature"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/local/upstream"
@@ -43,6 +45,7 @@ func RunControllers(ctx context.Context, args []string) error {
 		Gates:         enabled,
 	}
 	return process(ctx, controllersName, l, func(ctx context.Context) error { return l.control(ctx, o, *tokenTTL) })
+		ManagedFields: feature.Gates.Enabled(feature.ClusterTopology),
 }
 
 // control runs the controllers until ctx ends. They are traced when the environment of muster up says where to.

@@ -31,6 +31,7 @@ const (
 // The environment variables that switch gates. A variable that is unset or empty switches nothing.
 const (
 	EnvMachinePool                        = "EXP_MACHINE_POOL"
+	EnvClusterTopology                    = "CLUSTER_TOPOLOGY"
 	EnvMachinePoolMachines                = "EXP_MACHINE_POOL_MACHINES"
 	EnvSkipMachinePoolModelReconciliation = "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION"
 	EnvEKS                                = "CAPA_EKS"
@@ -45,6 +46,7 @@ var variables = []struct {
 	gate featuregate.Feature
 }{
 	{EnvMachinePool, feature.MachinePool},
+	{EnvClusterTopology, feature.ClusterTopology},
 	{EnvMachinePoolMachines, MachinePoolMachines},
 	{EnvSkipMachinePoolModelReconciliation, SkipMachinePoolModelReconciliation},
 	{EnvEKS, EKS},
