@@ -2,7 +2,6 @@ package machinepool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -156,7 +156,7 @@ func (r *Reconciler) deleteNodes(ctx context.Context, p *pass, workload client.C
 	if len(deleted) > 0 {
 		p.tell(corev1.EventTypeNormal, eventNodeDeleted, "Deleted nodes of instances that are gone: %s", listed(deleted))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := status.Few(errs); err != nil {
 		return failed(err)
 	}
 	return outcome

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -135,10 +136,17 @@ func (r *Reconciler) announce(p *pass) {
 		return
 	}
 	for _, e := range p.events {
-		r.Recorder.Eventf(p.pool, nil, e.kind, e.reason, action, "%s", e.message)
+		note := e.message
+		if len(note) > noteLimit {
+			note = strings.ToValidUTF8(note[:noteLimit-len("...")], "") + "..."
+		}
+		r.Recorder.Eventf(p.pool, nil, e.kind, e.reason, action, "%s", note)
 	}
 	p.events = nil
 }
+
+// noteLimit is what the API takes of an event's text; it refuses events with more.
+const noteLimit = 1024
 
 // action is what the controller was about when something happened, as the events API wants to know.
 const action = "Reconcile"

@@ -25,7 +25,7 @@ func Apply(pool *clusterv1.MachinePool, f *Facts) {
 	}
 	known := len(pool.Status.NodeRefs) > 0
 	for _, rule := range rules {
-		c := rule(f)
+		c := taken(rule(f))
 		if last := conditions.Get(pool, c.Type); last != nil && f.stands(c) {
 			c = *last
 		}

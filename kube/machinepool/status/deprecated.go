@@ -25,6 +25,7 @@ func deprecated(pool *clusterv1.MachinePool, f *Facts) {
 		parts[2] = last
 	}
 	for _, c := range parts {
+		c.Reason, c.Message = cut(c.Reason, wordLimit), Cut(c.Message)
 		v1beta1conditions.Set(pool, c)
 	}
 	summary(pool, parts)
@@ -107,8 +108,8 @@ func failure(pool *clusterv1.MachinePool, f *Facts) {
 	d := pool.Status.Deprecated.V1Beta1
 	switch {
 	case f.Failure != nil:
-		reason := capierrors.MachinePoolStatusFailure(f.Failure.Reason)
-		d.FailureReason, d.FailureMessage = &reason, &f.Failure.Message
+		reason, message := capierrors.MachinePoolStatusFailure(cut(f.Failure.Reason, wordLimit)), Cut(f.Failure.Message)
+		d.FailureReason, d.FailureMessage = &reason, &message
 	case f.Infrastructure.Problem == "" && f.Infrastructure.Once && !f.Infrastructure.Found && f.Deletion == nil:
 		reason := capierrors.InvalidConfigurationMachinePoolError
 		message := fmt.Sprintf("%s has been deleted while the MachinePool still exists", f.Infrastructure)

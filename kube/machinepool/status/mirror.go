@@ -34,7 +34,7 @@ func mirror(t string, s Source, deleting bool, waiting string) metav1.Condition 
 	return c
 }
 
-// reported is a condition's reason in a form that the API takes: conditions of the older kind may be true without one.
+// reported is a condition's reason: conditions of the older kind may be true without one.
 func reported(c *metav1.Condition) string {
 	switch {
 	case c.Reason != "" && c.Reason != conditions.NoReasonReported:
