@@ -31,6 +31,7 @@ func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error
 	}
 	name := ptr.Deref(s.pool.Spec.Template.Spec.Bootstrap.DataSecretName, "")
 	if name == "" && boots == Offered && !s.pool.Spec.Template.Spec.Bootstrap.ConfigRef.IsDefined() {
+		s.booted = true
 		return nil
 	}
 	if name == "" {
@@ -53,7 +54,7 @@ func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error
 		s.hold(cause)
 		return nil
 	}
-	s.bootstrap = bootstrap
+	s.bootstrap, s.secret, s.booted = bootstrap, name, true
 	return nil
 }
 

@@ -61,7 +61,7 @@ func wanted(t target) pool.Template {
 	if t.Bootstrap.Empty() {
 		return pool.Template{}
 	}
-	return pool.Template{Content: "v1:" + t.Spec.Pool.AWSLaunchTemplate.InstanceType + t.KubernetesVersion, Data: t.Bootstrap.Hash()}
+	return pool.Template{Content: "v1:" + t.Spec.Pool.AWSLaunchTemplate.InstanceType + t.KubernetesVersion + t.Bootstrap.Mark(), Data: t.Bootstrap.Hash()}
 }
 
 func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {

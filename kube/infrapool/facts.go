@@ -27,6 +27,8 @@ type facts[S any] struct {
 	drop []string
 	// unasked says why the cloud is not asked: the specification can't be followed at all, or nobody may ask.
 	unasked *pool.Cause
+	// tokensEnd is when the first of the bootstrap tokens runs out that machines join with; zero when none does, or nobody knows.
+	tokensEnd time.Time
 	// failed is what went wrong without keeping the pass from anything else.
 	failed error
 }
@@ -75,10 +77,12 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		MinReady:      minReady(s.pool),
 	}
 	r.steer(s, f, remembered, t.RollDisabled)
-	f.keep = merged(r.tokensOf(s, f.Desired, remembered), f.keep)
+	f.keep = merged(r.tokensOf(s, remembered), f.keep)
+	mark, history := r.configuration(s, remembered)
+	f.keep = merged(history, f.keep)
 	f.Target = cloud.Target[S]{
 		Owner:      r.ownerOf(s.object, s.clusterName()),
-		Bootstrap:  s.bootstrap,
+		Bootstrap:  s.bootstrap.Marked(mark),
 		Remembered: f.remembered(remembered),
 		Operations: t.Operations,
 		Spec:       t.Spec,
@@ -125,7 +129,9 @@ func (r *Reconciler[O, S]) steer(s *scope[O], f *facts[S], remembered map[string
 	var keep map[string]string
 	d.Restart, keep, f.drop = restarting(s.settings.restarts, remembered, f.Now)
 	f.keep = merged(keep, f.keep)
-	d.RolloutHeld = s.settings.held
+	if d.RolloutHeld = s.settings.held; d.RolloutHeld == nil {
+		d.Heal = s.settings.healing
+	}
 	switch {
 	case disabled == nil:
 	case d.Restart == nil && d.RolloutHeld == nil:
@@ -141,13 +147,14 @@ func (r *Reconciler[O, S]) settings(s *scope[O]) settings {
 	if s.pool != nil {
 		machinePool = &annotated{"MachinePool", keyRestartPool, s.pool}
 	}
-	machines := standsNever
-	if kind, ok := r.hasMachines(); ok && kind.Always {
-		machines = standsAlways
-	} else if ok {
-		machines = standsMaybe
+	machines, on := standsNever, false
+	if kind, ok := r.hasMachines(); ok {
+		machines, on = standsMaybe, r.wantsMachines(kind, s.object)
+		if kind.Always {
+			machines = standsAlways
+		}
 	}
-	return settingsOf(annotated{r.kind.Name, keyRestart, s.object}, machinePool, machines)
+	return settingsOf(annotated{r.kind.Name, keyRestart, s.object}, machinePool, machines, on)
 }
 
 // minReady is how long a node must have been Ready to count as available.
@@ -172,7 +179,7 @@ func generation[S any](f engine.Facts[S]) (string, error) {
 	desired := f.Desired
 	desired.NoDrain = nil
 	text, err := json.Marshal([]any{desired, f.Target.Owner, f.Target.KubernetesVersion, f.Target.FailureDomains,
-		f.Target.Bootstrap.Hash(), f.Target.Spec})
+		f.Target.Bootstrap.Hash(), f.Target.Bootstrap.Mark(), f.Target.Spec})
 	if err != nil {
 		return "", fmt.Errorf("encode what is asked of pool %s/%s: %w", f.Target.Owner.Namespace, f.Target.Owner.Name, err)
 	}

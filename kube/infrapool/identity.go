@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,7 +116,10 @@ func resolve(o client.Object, found map[string]string, drop ...string) error {
 	maps.Copy(next, remembered)
 	maps.Copy(next, found)
 	if len(next) > resolvedLimit {
-		next = maps.Clone(found)
+		maps.DeleteFunc(next, func(key, _ string) bool {
+			_, is := found[key]
+			return !is && !strings.HasPrefix(key, keyToken) && key != keyConfigurations
+		})
 	}
 	for _, key := range drop {
 		delete(next, key)

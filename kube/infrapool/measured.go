@@ -9,7 +9,7 @@ import (
 
 // measured tells the metrics what a pass saw and did.
 func (r *Reconciler[O, S]) measured(s *scope[O], f *facts[S], out engine.Outcome) {
-	r.Metrics.Saw(metrics.Pass{Pool: r.inMetrics(client.ObjectKeyFromObject(s.object)), Cluster: s.clusterName(), Outcome: out, Now: f.Now})
+	r.Metrics.Saw(metrics.Pass{Pool: r.inMetrics(client.ObjectKeyFromObject(s.object)), Cluster: s.clusterName(), Outcome: out, TokensEnd: f.tokensEnd, Now: f.Now})
 }
 
 // unmeasured takes a pool out of the metrics that is gone, or that is not looked at.

@@ -24,6 +24,7 @@ import (
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/conflicts"
 	"github.com/muster-project/muster/kube/metrics"
+	"github.com/muster-project/muster/kube/tokens"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -128,11 +129,9 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	before := o.DeepCopyObject().(O)
 	if why := pauses(r.kind.Name, s.cluster, o); why != "" {
 		r.unmeasured(req.NamespacedName)
-		setPaused(o, why, r.Now())
-		return ctrl.Result{}, r.writeStatus(ctx, before, o)
+		return r.rest(ctx, s, why)
 	}
 	result, err := r.pass(ctx, s)
 	if conflicts.Only(err) {
@@ -170,14 +169,12 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	out := engine.Outcome{Again: engine.DefaultSteady}
-	switch v {
-	case letGo:
+	if v == letGo {
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
-	case ask:
-		if out, err = r.askWithTokens(ctx, s, f); err != nil {
-			return ctrl.Result{}, err
-		}
+	}
+	out, err := r.askWithTokens(ctx, s, f, v)
+	if err != nil {
+		return ctrl.Result{}, err
 	}
 	tended := r.tendMachines(ctx, s, &out)
 	r.measured(s, f, out)
@@ -226,18 +223,33 @@ func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) 
 }
 
 // askWithTokens is run, with the tokens kept alive that machines may still be launched with. That this fails keeps nothing
-// else from being done.
-func (r *Reconciler[O, S]) askWithTokens(ctx context.Context, s *scope[O], f *facts[S]) (engine.Outcome, error) {
-	next, failed := r.keepTokens(ctx, s, f)
-	out, err := r.run(ctx, s, f)
+// else from being done, and so does what keeps the cloud from being asked: it may launch machines all the same.
+func (r *Reconciler[O, S]) askWithTokens(ctx context.Context, s *scope[O], f *facts[S], v verdict) (engine.Outcome, error) {
+	var kept tokens.Kept
+	kept, f.Desired.DataLost, f.failed = r.keepTokens(ctx, s, f.Target.Remembered)
+	f.tokensEnd = kept.Until
+	out := engine.Outcome{Again: engine.DefaultSteady}
+	var err error
+	if v == ask {
+		out, err = r.run(ctx, s, f)
+	}
 	if err == nil && out.Seen && !out.Plan.Gone {
 		err = r.forgetTokens(ctx, s, f, out.Observed)
 	}
-	if next > 0 {
-		out.Again = min(out.Again, next)
+	if kept.Next > 0 {
+		out.Again = min(out.Again, kept.Next)
 	}
-	f.failed = failed
 	return out, err
+}
+
+// rest is a pass over an object that is not to be touched: its machines may be launched all the same.
+func (r *Reconciler[O, S]) rest(ctx context.Context, s *scope[O], why string) (ctrl.Result, error) {
+	o := s.object
+	before := o.DeepCopyObject().(O)
+	setPaused(o, why, r.Now())
+	remembered, _ := resolved(o)
+	kept, _, failed := r.keepTokens(ctx, s, remembered)
+	return ctrl.Result{RequeueAfter: kept.Next}, errors.Join(r.writeStatus(ctx, before, o), failed)
 }
 
 // run is the engine's pass, with look-ups written down before anything rests on them.

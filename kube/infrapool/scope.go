@@ -42,8 +42,11 @@ type scope[O Object] struct {
 	pool    *clusterv1.MachinePool
 	cluster *clusterv1.Cluster
 	place   *unstructured.Unstructured
-	// bootstrap is empty while held.
+	// bootstrap is empty while held; booted says that it is known what machines boot with, and secret where that is from: nowhere, if
+	// nothing is asked for.
 	bootstrap cloud.Bootstrap
+	secret    string
+	booted    bool
 	// held says what is missing for new machines; blind says that without it nothing can be asked of the cloud either.
 	held  *pool.Cause
 	blind bool

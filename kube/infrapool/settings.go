@@ -51,6 +51,10 @@ type settings struct {
 	restarts []restart
 	// join and progress are zero where nothing is said.
 	join, progress time.Duration
+	// healing is nil where nobody asks for it.
+	healing *pool.Heal
+	// bootstrapRolls says that the content of bootstrap data replaces machines.
+	bootstrapRolls bool
 	// invalid says of each value that means nothing where it is, what was found and what is allowed.
 	invalid []string
 }
@@ -87,9 +91,9 @@ var (
 	standsAlways = stoodFor{[]string{machinesOn}, ", because every instance of this kind is stood for"}
 )
 
-// settingsOf reads the annotations; machines says which kind it is in this. A value that means nothing
+// settingsOf reads the annotations; machines says which kind it is in this, and on whether the pool's instances have Machines. A value that means nothing
 // changes nothing, but for one that looks as if a rollout was to be held: then it is.
-func settingsOf(infra annotated, machinePool *annotated, machines stoodFor) settings {
+func settingsOf(infra annotated, machinePool *annotated, machines stoodFor, on bool) settings {
 	var s settings
 	s.read(infra)
 	s.join = s.duration(infra, JoinDeadlineAnnotation)
@@ -97,9 +101,13 @@ func settingsOf(infra annotated, machinePool *annotated, machines stoodFor) sett
 	if value, ok := infra.object.GetAnnotations()[MachinesAnnotation]; ok && !slices.Contains(machines.values, value) {
 		s.refuse(infra, MachinesAnnotation, value, strings.Join(machines.values, " or ")+machines.why)
 	}
+	objects := []annotated{infra}
 	if machinePool != nil {
 		s.read(*machinePool)
+		objects = append(objects, *machinePool)
 	}
+	s.heal(on, objects...)
+	s.bootstrap(objects...)
 	return s
 }
 

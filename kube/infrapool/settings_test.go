@@ -19,7 +19,7 @@ import (
 func asked(infra, machinePool map[string]string) settings {
 	o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: infra}}
 	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: machinePool}}
-	return settingsOf(annotated{"AWSMachinePool", keyRestart, o}, &annotated{"MachinePool", keyRestartPool, mp}, standsMaybe)
+	return settingsOf(annotated{"AWSMachinePool", keyRestart, o}, &annotated{"MachinePool", keyRestartPool, mp}, standsMaybe, false)
 }
 
 func TestSettings(t *testing.T) {

@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,14 +15,15 @@ import (
 )
 
 // keyToken and the hash of bootstrap data are the key under which a pool remembers the IDs of the bootstrap tokens in that data,
-// where machines may be launched with it whatever became of the data meanwhile: from the template version that a roll of the
-// cloud's was begun with, for as long as the roll takes; from the template of a group that is not written to for data alone.
+// for as long as machines may be launched with it or are about to join with it, whatever became of the data meanwhile: a group goes
+// on launching from its template until it has been pointed at the next one, which may take long or be refused; a cloud's own roll
+// makes machines of the version that it was begun with; and a template may be left as it is for data alone.
 const keyToken = "token-"
 
-// tokensOf are the tokens that such a pool has to remember now.
-func (r *Reconciler[O, S]) tokensOf(s *scope[O], d pool.Desired, remembered map[string]string) map[string]string {
+// tokensOf are the tokens of the present data, to be remembered before anything is launched with it.
+func (r *Reconciler[O, S]) tokensOf(s *scope[O], remembered map[string]string) map[string]string {
 	hash := s.bootstrap.Hash()
-	if hash == "" || d.Deleting || !outlives(d, r.engine.Traits()) {
+	if hash == "" || s.deleting() {
 		return nil
 	}
 	if ids, ok := remembered[keyToken+hash]; ok {
@@ -34,44 +36,41 @@ func (r *Reconciler[O, S]) tokensOf(s *scope[O], d pool.Desired, remembered map[
 	return map[string]string{keyToken + hash: strings.Join(ids, ",")}
 }
 
-// outlives says that machines may be launched with bootstrap data that the pool has no more: the group's template is left alone as
-// long as machines can join with what is in it, or the cloud replaces machines by itself.
-func outlives(d pool.Desired, t pool.Traits) bool {
-	return t.SparesVersions() || t.Rolls && d.Strategy == nil
-}
-
-// keepTokens keeps the remembered tokens alive that the bootstrap data no longer holds; those in the data are looked after by
-// who made it. It says when to look again, zero for never, and puts down the data whose token is lost. While the workload
-// cluster is out of reach no machine joins it either.
-func (r *Reconciler[O, S]) keepTokens(ctx context.Context, s *scope[O], f *facts[S]) (time.Duration, error) {
-	var next time.Duration
-	for _, key := range oldTokens(f.Target.Remembered, s.bootstrap.Hash()) {
+// keepTokens keeps the remembered tokens alive: those that the bootstrap data no longer holds, for nobody else does, and those in
+// the data when their maker did not, as while he is paused. It says what became of them, and names the data whose token is lost.
+// While the workload cluster is out of reach no machine joins it either, and the tokens of a pool that goes run out.
+func (r *Reconciler[O, S]) keepTokens(ctx context.Context, s *scope[O], remembered map[string]string) (all tokens.Kept, lost []string, err error) {
+	present := keyToken + s.bootstrap.Hash()
+	for _, key := range tokenKeys(remembered) {
 		if _, away := r.remote(ctx, s); away != nil || s.deleting() {
-			return 0, nil
+			return tokens.Kept{}, nil, nil
 		}
 		live, err := r.ClusterCache.GetUncachedClient(ctx, client.ObjectKeyFromObject(s.cluster))
 		if err != nil {
-			return 0, fmt.Errorf("workload cluster %s: %w", s.clusterKey(), err)
+			return all, lost, fmt.Errorf("workload cluster %s: %w", s.clusterKey(), err)
 		}
-		kept, err := tokens.Keep(ctx, live, strings.Split(f.Target.Remembered[key], ","), f.Now)
+		left := tokens.Early
+		if key == present {
+			left = tokens.Late
+		}
+		kept, err := tokens.Keep(ctx, live, strings.Split(remembered[key], ","), left, r.Now())
 		if err != nil {
-			return 0, err
+			return all, lost, err
 		}
-		if kept.Lost {
-			f.Desired.DataLost = append(f.Desired.DataLost, strings.TrimPrefix(key, keyToken))
+		// Who made the token in the data makes it again.
+		if kept.Lost && key != present {
+			lost = append(lost, strings.TrimPrefix(key, keyToken))
 		}
-		if next == 0 || kept.Next > 0 && kept.Next < next {
-			next = kept.Next
-		}
+		all = all.And(kept)
 	}
-	return next, nil
+	return all, lost, nil
 }
 
-// oldTokens are the keys of remembered tokens but for those of the given data, in order.
-func oldTokens(remembered map[string]string, hash string) []string {
+// tokenKeys are the keys of remembered tokens, in order.
+func tokenKeys(remembered map[string]string) []string {
 	var keys []string
 	for key := range remembered {
-		if strings.HasPrefix(key, keyToken) && key != keyToken+hash {
+		if strings.HasPrefix(key, keyToken) {
 			keys = append(keys, key)
 		}
 	}
@@ -79,17 +78,35 @@ func oldTokens(remembered map[string]string, hash string) []string {
 	return keys
 }
 
-// forgetTokens drops the tokens that no machine can be launched with any more.
+// forgetTokens drops the tokens that no machine can be launched with or joins with any more.
 func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, s *scope[O], f *facts[S], o pool.Observed) error {
-	launching := map[string]bool{}
-	for _, template := range o.LaunchesFrom() {
-		launching[keyToken+template.Data] = true
-	}
+	needed := joinsWith(o, cmp.Or(f.Desired.JoinDeadline, pool.DefaultJoinDeadline), f.Now)
+	needed[s.bootstrap.Hash()] = true
 	var drop []string
-	for _, key := range oldTokens(f.Target.Remembered, s.bootstrap.Hash()) {
-		if !launching[key] {
+	for _, key := range tokenKeys(f.Target.Remembered) {
+		if !needed[strings.TrimPrefix(key, keyToken)] && !needed[anyData] {
 			drop = append(drop, key)
 		}
 	}
 	return r.patchMetadata(ctx, s.object, func() error { return resolve(s.object, nil, drop...) })
+}
+
+// anyData stands for data that is not known.
+const anyData = ""
+
+// joinsWith are the hashes of the bootstrap data that machines join with, now or later: of what they are or may be launched from,
+// and of those that were launched a moment ago.
+func joinsWith(o pool.Observed, deadline time.Duration, now time.Time) map[string]bool {
+	needed := map[string]bool{}
+	for _, template := range append(o.LaunchesFrom(), o.Latest()) {
+		if template.Data != "" {
+			needed[template.Data] = true
+		}
+	}
+	for _, i := range o.Instances {
+		if i.Node == nil && (i.State == pool.Pending || i.State == pool.Running) && (i.Created.IsZero() || now.Sub(i.Created) < deadline) {
+			needed[i.Template.Data] = true
+		}
+	}
+	return needed
 }

@@ -19,10 +19,14 @@ const sizeLimit = 1 << 20
 // taken.
 var token = regexp.MustCompile(`(?i:token)["']?:[ \t]*["']?([a-z0-9]{6})\.[a-z0-9]{16}\b`)
 
+// named is the same with all of the token, after what names it.
+var named = regexp.MustCompile(`((?i:token)["']?:[ \t]*["']?)[a-z0-9]{6}\.[a-z0-9]{16}\b`)
+
 // IDs are the IDs of the bootstrap tokens in bootstrap data (cloud-init or Ignition), each once, in order. An ID is public: it
 // names the token's Secret in the workload cluster.
 func IDs(data []byte) []string {
 	var ids []string
+	data = plain(data)
 	for _, text := range append([][]byte{data}, files(data)...) {
 		for _, match := range token.FindAllSubmatch(text, -1) {
 			ids = append(ids, string(match[1]))
@@ -76,10 +80,23 @@ func unpacked(source, compression string) ([]byte, bool) {
 	if compression != "gzip" {
 		return raw, true
 	}
+	return unzipped(raw)
+}
+
+// unzipped is what gzip packed.
+func unzipped(raw []byte) ([]byte, bool) {
 	packed, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
 		return nil, false
 	}
 	raw, err = io.ReadAll(io.LimitReader(packed, sizeLimit))
 	return raw, err == nil
+}
+
+// plain is bootstrap data as it is read by who acts upon it: cloud-init takes it packed, too.
+func plain(data []byte) []byte {
+	if text, ok := unzipped(data); ok {
+		return text
+	}
+	return data
 }

@@ -15,8 +15,11 @@ import (
 const (
 	// lasts is how long a token that is kept alive is valid from now: as long as those that Cluster API makes.
 	lasts = 15 * time.Minute
-	// renewal is how much of its time is left when a token gets more.
-	renewal = lasts / 2
+	// Early is how much of its time is left when a token gets more that nobody else looks after.
+	Early = lasts / 2
+	// Late is how much is left when a token gets more that its maker should have looked after. Who makes tokens looks at them every
+	// third of their time and replaces them when half of it is over, which is to go on: no token should live for ever.
+	Late = time.Minute
 )
 
 // Kept is what became of tokens.
@@ -25,42 +28,57 @@ type Kept struct {
 	Next time.Duration
 	// Lost says that one of them is gone, so that no machine can join with it any more.
 	Lost bool
+	// Until is when the first of them runs out; zero when none of them ever does.
+	Until time.Time
 }
 
-// Keep has the tokens of the given IDs stay valid, by a new expiration of those that run out soon. The client must read the
-// workload cluster without a cache. A token that has run out and is still there is given new life.
-func Keep(ctx context.Context, c client.Client, ids []string, now time.Time) (Kept, error) {
+// And is what became of both.
+func (k Kept) And(o Kept) Kept {
+	k.Lost = k.Lost || o.Lost
+	if k.Next == 0 || o.Next > 0 && o.Next < k.Next {
+		k.Next = o.Next
+	}
+	if k.Until.IsZero() || !o.Until.IsZero() && o.Until.Before(k.Until) {
+		k.Until = o.Until
+	}
+	return k
+}
+
+// Keep has the tokens of the given IDs stay valid, by a new expiration of those that have no more time left than is said. The
+// client must read the workload cluster without a cache. A token that has run out and is still there is given new life.
+func Keep(ctx context.Context, c client.Client, ids []string, left time.Duration, now time.Time) (Kept, error) {
 	var kept Kept
 	for _, id := range ids {
-		left, err := keep(ctx, c, id, now)
+		until, err := keep(ctx, c, id, left, now)
 		switch {
 		case apierrors.IsNotFound(err):
 			kept.Lost = true
 		case err != nil:
 			return kept, fmt.Errorf("keep bootstrap token %s of the workload cluster alive: %w", id, err)
-		case left > 0 && (kept.Next == 0 || left-renewal < kept.Next):
-			kept.Next = left - renewal
+		case !until.IsZero():
+			kept = kept.And(Kept{Next: until.Sub(now) - left, Until: until})
 		}
 	}
 	return kept, nil
 }
 
-// keep says how long one token is valid from now on; zero is for ever.
-func keep(ctx context.Context, c client.Client, id string, now time.Time) (time.Duration, error) {
+// keep says until when one token is valid from now on; zero is for ever.
+func keep(ctx context.Context, c client.Client, id string, left time.Duration, now time.Time) (time.Time, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: bootstrapapi.BootstrapTokenSecretPrefix + id}
 	if err := c.Get(ctx, key, secret); err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	until, ok := secret.Data[bootstrapapi.BootstrapTokenExpirationKey]
 	if !ok {
-		return 0, nil
+		return time.Time{}, nil
 	}
 	// What is no time is none that a token could be valid until.
-	if at, err := time.Parse(time.RFC3339, string(until)); err == nil && at.Sub(now) > renewal {
-		return at.Sub(now), nil
+	if at, err := time.Parse(time.RFC3339, string(until)); err == nil && at.Sub(now) > left {
+		return at, nil
 	}
 	before := secret.DeepCopy()
-	secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(now.Add(lasts).UTC().Format(time.RFC3339))
-	return lasts, c.Patch(ctx, secret, client.MergeFrom(before))
+	at := now.Add(lasts).UTC()
+	secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
+	return at, c.Patch(ctx, secret, client.MergeFrom(before))
 }
