@@ -47,7 +47,8 @@ func (m *Manager) addControllers(ctx context.Context, o Options) error {
 }
 
 func (m *Manager) addMachinePool(ctx context.Context, o Options) error {
-	r := &machinepool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), ClusterCache: m.ClusterCache, WatchFilterValue: o.WatchFilter, Passes: trace.NewPasses(o.Tracer)}
+	r := &machinepool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), ClusterCache: m.ClusterCache, WatchFilterValue: o.WatchFilter, Passes: trace.NewPasses(o.Tracer),
+		SyncLabels: o.SyncLabels, SyncAnnotations: o.SyncAnnotations}
 	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.MachinePool})
 }
 

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,11 +74,14 @@ type Options struct {
 	// Lean leaves out what only cluster-api's own reconcilers need, which may be added to the manager otherwise: the
 	// indexes over Machines, and all Machines in the cache but those of pools.
 	Lean bool
-	// Schemes are further kinds that controllers which are added to the manager need.
 	// ManagedFields keeps in the cache who set which field, which nothing here reads: cluster-api's topology controller, where it
 	// is added to the manager, writes them anew with every pass where it finds none.
 	ManagedFields bool
+	// Schemes are further kinds that controllers which are added to the manager need.
 	Schemes []func(*runtime.Scheme) error
+	// SyncLabels and SyncAnnotations choose labels and annotations of a MachinePool's template that its Nodes get, beside those
+	// of the domains that Nodes always get.
+	SyncLabels, SyncAnnotations []*regexp.Regexp
 	// AWS are the options of the AWS drivers, Azure those of the Azure driver.
 	AWS   aws.Options
 	Azure azure.Options

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -40,10 +41,13 @@ const (
 
 // flags is the command line. Names, meanings and defaults are those of Cluster API's managers.
 type flags struct {
-	o               manager.Options
-	logs            *logs.Options
-	diagnostics     capiflags.ManagerOptions
-	metricsAddress  string
+	o              manager.Options
+	logs           *logs.Options
+	diagnostics    capiflags.ManagerOptions
+	metricsAddress string
+	// syncLabels and syncAnnotations are regular expressions, of which options makes regexps.
+	syncLabels, syncAnnotations []string
+
 	kubeQPS         float32
 	kubeBurst       int
 	certificates    string
@@ -77,6 +81,11 @@ func (f *flags) addWork(set *pflag.FlagSet) {
 		"Value of the label %s that objects must have. Without it all objects are taken.", clusterv1.WatchLabel))
 	set.StringVar(&f.o.IdentityNamespace, "identity-namespace", "", fmt.Sprintf(
 		"Namespace of the secrets that AWSClusterStaticIdentities name. Without it the pod's own (%s), else %s.", podNamespace, infrapool.DefaultIdentityNamespace))
+	set.StringSliceVar(&f.syncLabels, "additional-sync-machine-labels", nil,
+		"Regular expressions of labels in a MachinePool's template that its Nodes get too, beside those of "+clusterv1.NodeRoleLabelPrefix+", "+
+			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+". For pools with Machines set it on the core controller as well.")
+	set.StringSliceVar(&f.syncAnnotations, "additional-sync-machine-annotations", nil,
+		"The same of annotations, beside those of "+clusterv1.ManagedNodeAnnotationDomain+".")
 	set.DurationVar(&f.o.SyncPeriod, "sync-period", manager.DefaultSyncPeriod, "How often all watched objects are looked at again.")
 	set.BoolVar(&f.o.LeaderElection.Enabled, "leader-elect", false, "Let one of several managers work at a time.")
 	set.StringVar(&f.o.LeaderElection.Namespace, "leader-election-namespace", "", "Namespace of the lease. Without it the pod's own.")
@@ -136,8 +145,27 @@ func (f *flags) options(env func(string) string) (manager.Options, error) {
 	if o.IdentityNamespace == "" {
 		o.IdentityNamespace = env(podNamespace)
 	}
+	if o.SyncLabels, err = expressions("additional-sync-machine-labels", f.syncLabels); err != nil {
+		return o, err
+	}
+	if o.SyncAnnotations, err = expressions("additional-sync-machine-annotations", f.syncAnnotations); err != nil {
+		return o, err
+	}
 	o.Certificates, err = f.certificatesOf(o, env)
 	return o, err
+}
+
+// expressions are the regular expressions of a flag.
+func expressions(flag string, list []string) ([]*regexp.Regexp, error) {
+	var all []*regexp.Regexp
+	for _, text := range list {
+		e, err := regexp.Compile(text)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: want regular expressions, found %q: %w", flag, text, err)
+		}
+		all = append(all, e)
+	}
+	return all, nil
 }
 
 // switched takes the controllers of pools out where the feature gate is off.

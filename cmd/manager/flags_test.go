@@ -65,6 +65,17 @@ func TestFlags(t *testing.T) {
 					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
 			},
 		},
+		"labels and annotations": {
+			reason: "what nodes get beside the domains that they always get, as on the core controller", env: environment(podNamespace, "x"),
+			args: []string{"--additional-sync-machine-labels=^team$,^cost/", "--additional-sync-machine-annotations=.*"},
+			check: func(o manager.Options) bool {
+				return len(o.SyncLabels) == 2 && o.SyncLabels[1].MatchString("cost/a") && len(o.SyncAnnotations) == 1
+			},
+		},
+		"no expression": {
+			reason: "the flag and what was found are named", env: environment(podNamespace, "x"), args: []string{"--additional-sync-machine-annotations=("},
+			err: `--additional-sync-machine-annotations: want regular expressions, found "("`,
+		},
 		"mounted": {
 			reason: "certificates that are there are used and left alone", args: []string{"--webhook-cert-dir=" + certs},
 			check: func(o manager.Options) bool { return o.Certificates == nil && o.Webhook.CertDir == certs },
