@@ -3,10 +3,8 @@ package manager
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud/aws"
@@ -20,9 +18,6 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/kube/machinepool"
 )
-
-// driverMetrics are registered once for the process, however many managers it makes.
-var driverMetrics = sync.OnceValues(func() (*metrics.Metrics, error) { return metrics.New(ctrlmetrics.Registry) })
 
 // addControllers adds the controllers that are switched on.
 func (m *Manager) addControllers(ctx context.Context, o Options) error {
@@ -117,6 +112,7 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 
 		IdentityNamespace: o.IdentityNamespace,
 		Passes:            trace.NewPasses(o.Tracer),
+		Metrics:           m.pools,
 
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation,
 		Machines:                o.Gates.MachinePoolMachines,

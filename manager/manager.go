@@ -29,6 +29,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -46,6 +47,8 @@ type Manager struct {
 	served atomic.Bool
 	// sessions are shared by the drivers of all kinds of pools on AWS; nil until the first of them is made.
 	sessions *session.Sessions
+	// pools are told what the passes over pools see.
+	pools *metrics.Pools
 }
 
 // NewScheme knows every kind that the controllers and webhooks read and write.
@@ -88,7 +91,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
 	m := &Manager{Manager: inner}
-	for _, step := range []func(context.Context, Options) error{m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
+	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
 		}
@@ -102,12 +105,12 @@ func ctrlOptions(scheme *runtime.Scheme, o Options) ctrl.Options {
 	// is read typed and untyped, and say so as an error.
 	caching := bootstrapsetup.ManagerCacheOptions(scheme, name, o.Namespace, o.SyncPeriod)
 	caching.NewInformer = nil
-	watchIdentitySecrets(caching, o)
-	if o.Lean {
-		caching.ByObject[&clusterv1.Machine{}] = machinesOfPools()
 	if o.ManagedFields {
 		caching.DefaultTransform = nil
 	}
+	watchIdentitySecrets(caching, o)
+	if o.Lean {
+		caching.ByObject[&clusterv1.Machine{}] = machinesOfPools()
 	}
 	options := ctrl.Options{
 		Scheme:                  scheme,
