@@ -152,9 +152,36 @@ func count(n *int) *int32 {
 	return ptr.To(int32(*n))
 }
 
+// instancesTold bounds how many instances a status tells of one by one: an object has to fit into what etcd takes of one, with
+// the list of all provider IDs, and thousands of rows are read by nobody.
+const instancesTold = 250
+
+// told are the instances that a status tells of, in their order: all, or in a large pool first those that do not serve.
+func told(list []report.Instance) []report.Instance {
+	if len(list) <= instancesTold {
+		return list
+	}
+	serves := func(i report.Instance) bool { return i.Ready && i.State == pool.Running }
+	serving := instancesTold
+	for _, i := range list {
+		if !serves(i) {
+			serving--
+		}
+	}
+	others := instancesTold - max(serving, 0)
+	return slices.DeleteFunc(slices.Clone(list), func(i report.Instance) bool {
+		left := &others
+		if serves(i) {
+			left = &serving
+		}
+		*left--
+		return *left < 0
+	})
+}
+
 func instances(list []report.Instance) []common.InstanceStatus {
 	var out []common.InstanceStatus
-	for _, i := range list {
+	for _, i := range told(list) {
 		status := common.InstanceStatus{
 			InstanceID: i.ID, ProviderID: i.ProviderID, Zone: i.Zone, State: string(i.State), Node: i.Node, Ready: i.Ready, Template: i.Template,
 		}
