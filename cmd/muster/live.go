@@ -185,6 +185,7 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	for _, o := range seed.Clusters(objects) {
 		fmt.Fprintf(&text, "  %s kubectl --kubeconfig %s get nodes\n", me, w.ClusterKubeconfig(o[0], o[1]))
 	}
+	fmt.Fprintf(&text, "  curl %s\n", w.Metrics())
 	for _, line := range w.CloudEnvironment() {
 		fmt.Fprintf(&text, "  export %s\n", line)
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/cluster-api/feature"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/local/upstream"
@@ -25,6 +26,7 @@ func RunControllers(ctx context.Context, args []string) error {
 	dir := f.String("dir", "", "directory of the world")
 	webhookPort := f.Int("webhook-port", 0, "port of the webhooks")
 	healthPort := f.Int("health-port", 0, "port of the health endpoints")
+	metricsPort := f.Int("metrics-port", 0, "port of the metrics")
 	tokenTTL := f.Duration("token-ttl", 0, "how long bootstrap tokens are valid")
 	if err := gates.AddFlag(f, os.Getenv); err != nil {
 		return err
@@ -40,11 +42,12 @@ func RunControllers(ctx context.Context, args []string) error {
 	o := manager.Options{
 		Schemes:       []func(*runtime.Scheme) error{upstream.AddToScheme},
 		HealthAddress: loopback(*healthPort),
+		Metrics:       metricsserver.Options{BindAddress: loopback(*metricsPort)},
 		Webhook:       ctrlwebhook.Options{Host: "127.0.0.1", Port: *webhookPort, CertDir: l.webhook(), CertName: "tls.crt", KeyName: "tls.key"},
 		Gates:         enabled,
+		ManagedFields: feature.Gates.Enabled(feature.ClusterTopology),
 	}
 	return process(ctx, controllersName, l, func(ctx context.Context) error { return l.control(ctx, o, *tokenTTL) })
-		ManagedFields: feature.Gates.Enabled(feature.ClusterTopology),
 }
 
 // control runs the controllers until ctx ends. They are traced when the environment of muster up says where to.

@@ -75,6 +75,7 @@ type places struct {
 	APIServer int `json:"apiServer"`
 	Webhook   int `json:"webhook"`
 	Health    int `json:"health"`
+	Metrics   int `json:"metrics"`
 	AWS       int `json:"aws"`
 	Azure     int `json:"azure"`
 }
@@ -94,8 +95,8 @@ func (l layout) places(apiServer int) (places, error) {
 			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", p.APIServer, err)
 		}
 	}
-	taken := map[int]bool{p.APIServer: true, p.Webhook: true, p.Health: true, p.AWS: true, p.Azure: true}
-	for name, port := range map[string]*int{"apiserver": &p.APIServer, "webhook": &p.Webhook, "health": &p.Health, aws: &p.AWS, azure: &p.Azure} {
+	taken := map[int]bool{p.APIServer: true, p.Webhook: true, p.Health: true, p.Metrics: true, p.AWS: true, p.Azure: true}
+	for name, port := range map[string]*int{"apiserver": &p.APIServer, "webhook": &p.Webhook, "health": &p.Health, "metrics": &p.Metrics, aws: &p.AWS, azure: &p.Azure} {
 		if *port == 0 || (port != &p.APIServer && ports.Free(*port) != nil) {
 			if *port, err = ports.Pick(l.path(name), taken); err != nil {
 				return p, err

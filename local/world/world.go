@@ -153,7 +153,7 @@ func (w *World) start(ctx context.Context, o Options) error {
 		return err
 	}
 	w.add(o, controllersName, w.places.controllersEnvironment(), append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places.Webhook),
-		"--health-port", strconv.Itoa(w.places.Health), "--token-ttl", o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
+		"--health-port", strconv.Itoa(w.places.Health), "--metrics-port", strconv.Itoa(w.places.Metrics), "--token-ttl", o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
 	if err := w.until(ctx, "the simulated clouds", w.cloudsReady); err != nil {
 		return err
 	}
@@ -187,6 +187,9 @@ func (w *World) fail(err error) {
 		close(w.done)
 	})
 }
+
+// Metrics is where the controllers serve their metrics.
+func (w *World) Metrics() string { return "http://" + loopback(w.places.Metrics) + "/metrics" }
 
 // Done is closed when the world has failed; it still has to be stopped.
 func (w *World) Done() <-chan struct{} { return w.done }
