@@ -30,9 +30,12 @@ import (
 // server is the one API server of all tests; each test works in a namespace of its own.
 var server *rest.Config
 
+// kubeconfig makes its bearer the server's administrator.
+var kubeconfig []byte
+
 func TestMain(m *testing.M) {
 	os.Exit(alone.Run(m, "compat", func(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
-		server = s.Config
+		server, kubeconfig = s.Config, s.Kubeconfig
 		return serveWebhooks(ctx, s.Config, filepath.Join(dir, "webhook"))
 	}))
 }
