@@ -40,6 +40,13 @@ func (b Built) Run(ctx context.Context, root string, m Mutation) (Verdict, error
 	return b.play(ctx, root, m, m.In.most())
 }
 
+// Replay plays the one scenario that is the given one of those that Run plays, counted from 1.
+func (b Built) Replay(ctx context.Context, root string, m Mutation, scenario int) (Verdict, error) {
+	v, err := b.play(ctx, root, m.from(max(1, m.Seed)+scenario-1), 1)
+	v.Scenarios = scenario
+	return v, err
+}
+
 // most is how many scenarios a mutant may survive in the binary.
 func (in Binary) most() int {
 	if in == Pool {

@@ -10,7 +10,7 @@ var engineTable = []Mutation{
 		`if f.Target.MaxAge > 0 && (final(out.Plan) || f.doubts(out)) {`,
 		`if f.Target.MaxAge > 0 && (final(out.Plan) || f.doubts(out)) && !mutated("old observation acted upon") {`),
 	one("failed read taken for an empty cloud", engineRun, "lets a deleted pool go when the cloud does not answer",
-		Explore, []string{"left"},
+		Explore, []string{"left", "undrained"},
 		`if err != nil && (!f.Desired.Deleting || !complete(err)) {`,
 		`if err != nil && (!f.Desired.Deleting || !complete(err) && !mutated("failed read taken for an empty cloud")) {`),
 	one("nodes joined by another spelling", engineRun, "looks nodes up by the provider ID as it is spelt",

@@ -9,7 +9,7 @@ const (
 // rolloutTable is what goes wrong in a rollout.
 var rolloutTable = []Mutation{
 	one("bootstrap data makes stale", poolStale, "compares templates with their tokens",
-		Explore, []string{"unfounded"},
+		Explore, []string{"unfounded", "unwanted removal"},
 		`return i.Template.Content != wanted.Content`,
 		`return i.Template.Content != wanted.Content || i.Template.Data != wanted.Data && mutated("bootstrap data makes stale")`),
 	one("floor one too low", poolView, "lets one machine more be missing than may be",
@@ -63,7 +63,7 @@ var rolloutTable = []Mutation{
 		`		if !m.Aside && (m.why != condemned || !mutated("condemned beside the surplus")) {
 			out = append(out, m)`),
 	one("changed models replaced all the same", poolStale, "forgets the gate by which changed templates replace nothing",
-		Explore, []string{"unfounded"},
+		Explore, []string{"unfounded", "unwanted removal"},
 		`changes := !v.d.SkipModel && v.outOfDate(i)`,
 		`changes := (!v.d.SkipModel || mutated("changed models replaced all the same")) && v.outOfDate(i)`),
 	one("restart forgotten", poolStale, "replaces only what was launched from another template",
