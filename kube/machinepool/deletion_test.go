@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -156,4 +157,28 @@ func TestInstancesThatAreListedAlreadyStay(t *testing.T) {
 	w.settled()
 	wantAll(t, "instances", w.pool().Spec.ProviderIDList, []string{id1, id2})
 	wantAll(t, "references", w.refs(), []string{"n1", "n2"})
+}
+
+// A cluster that has lost its infrastructure is one that nobody connects to: its pools are not kept for an attempt that never comes.
+func TestNodesOfAClusterThatNobodyConnectsToAreGivenUp(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.delete()
+	w.settled()
+	w.finish(infraGVK, "infra")
+	w.finish(configGVK, "boot")
+	no := false
+	change(w, w.mgmt, clusterKey, &clusterv1.Cluster{}, func(c *clusterv1.Cluster) {
+		c.Status.Initialization.InfrastructureProvisioned, c.Status.Conditions = &no, nil
+	})
+	w.lose(clustercache.HealthCheckingState{})
+	w.settled()
+	want(t, "message", w.message(clusterv1.DeletingCondition), "Nodes are left to be removed: Waiting for the control plane of Cluster c1 to be initialized")
+	w.events()
+	w.clock = w.clock.Add(11 * time.Second)
+	w.pass()
+	if w.pool() != nil {
+		t.Errorf("pool: want it gone after the default limit, got %s", w.message(clusterv1.DeletingCondition))
+	}
+	wantAll(t, "events", w.events(), []string{"Warning NodesLeft Nodes are left in Cluster c1: Waiting for the control plane of Cluster c1 to be initialized"})
 }

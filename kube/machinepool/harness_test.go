@@ -138,9 +138,10 @@ func crd(gvk schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition 
 }
 
 func aCluster() *clusterv1.Cluster {
+	provisioned := true
 	return &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: clusterKey.Namespace, Name: clusterKey.Name, UID: "cluster-uid"},
-		Status: clusterv1.ClusterStatus{Conditions: []metav1.Condition{{Type: clusterv1.ClusterControlPlaneInitializedCondition,
+		Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: &provisioned}, Conditions: []metav1.Condition{{Type: clusterv1.ClusterControlPlaneInitializedCondition,
 			Status: metav1.ConditionTrue, Reason: "Initialized", LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}},
 	}
 }

@@ -144,10 +144,10 @@ func (p *pass) goneSince() time.Time {
 }
 
 // patience is how much longer to try to remove Nodes; zero or less gives up. Controllers that have just started have not
-// tried yet.
+// tried yet; but to a Cluster whose infrastructure is not provisioned they never try to connect.
 func (r *Reconciler) patience(ctx context.Context, p *pass, since time.Time) time.Duration {
 	state := r.ClusterCache.GetHealthCheckingState(ctx, p.clusterKey())
-	if untried(state) {
+	if untried(state) && isTrue(p.cluster.Status.Initialization.InfrastructureProvisioned) {
 		return afterNodes
 	}
 	limit := defaultNodeDeletion
