@@ -32,6 +32,8 @@ type account struct {
 	// before is called before anything else happens.
 	before func(what string, t target)
 	next   int
+	// versions counts those that were ever made.
+	versions int
 	// rolls says that the cloud replaces instances by itself; rolled is its roll.
 	rolls  bool
 	rolled *pool.Roll
@@ -109,7 +111,8 @@ func (a *account) Start(_ context.Context, t target, s pool.Step) error {
 	switch s.Kind {
 	case pool.PutTemplate:
 		version := wanted(t)
-		version.Ref = fmt.Sprintf("lt-1:%d", len(a.templates[name])+1)
+		a.versions++
+		version.Ref = fmt.Sprintf("lt-1:%d", a.versions)
 		a.templates[name] = append(a.templates[name], version)
 	case pool.CreateGroup:
 		a.groups[name] = &group{owner: t.Owner.ID, region: t.Spec.Cluster.Region, template: s.Template, min: int(t.Spec.Pool.MinSize), max: int(t.Spec.Pool.MaxSize)}

@@ -19,7 +19,7 @@ const (
 	Early = lasts / 2
 	// Late is how much is left when a token gets more that its maker should have looked after. Who makes tokens looks at them every
 	// third of their time and replaces them when half of it is over, which is to go on: no token should live for ever.
-	Late = time.Minute
+	Late = 2 * time.Minute
 )
 
 // Kept is what became of tokens.
