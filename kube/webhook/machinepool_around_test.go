@@ -158,6 +158,26 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestMovedPools holds that a pool which is moved here, or restored, comes as it was: its machines run.
+func TestMovedPools(t *testing.T) {
+	t.Parallel()
+	c := surroundings(t, "v1.36.3", listing("other", "c1", "aws:///a/i-1"))
+	v := poolValidator{reader: c, live: c}
+	pool := listing("pool", "c1", "aws:///a/i-1", "aws:////i-1")
+	pool.Spec.Template.Spec.Version = "v1.37.0"
+	_, err := v.ValidateCreate(t.Context(), pool)
+	wantRefusal(t, "a new pool has no business with any of that", err, []string{"spec.providerIDList[0]", "spec.providerIDList[1]", "spec.template.spec.version"})
+	pool.Finalizers = []string{clusterv1.MachinePoolFinalizer}
+	got, err := v.ValidateCreate(t.Context(), pool)
+	if err != nil {
+		t.Errorf("moved: want it taken, got %v", err)
+	}
+	wantWarnings(t, "moved", got, nil)
+	*pool.Spec.Replicas = -1
+	_, err = v.ValidateCreate(t.Context(), pool)
+	wantRefusal(t, "nothing that could be anywhere else", err, []string{"spec.replicas"})
+}
+
 func listing(name, cluster string, ids ...string) *clusterv1.MachinePool {
 	p := validPool()
 	p.Name, p.Spec.ClusterName, p.Spec.Template.Spec.ClusterName, p.Spec.ProviderIDList = name, cluster, cluster, ids

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
@@ -21,8 +22,19 @@ type poolValidator struct {
 
 // ValidateCreate refuses a new pool that breaks a rule.
 func (v poolValidator) ValidateCreate(ctx context.Context, pool *clusterv1.MachinePool) (admission.Warnings, error) {
-	around := v.lookAround(ctx, nil, pool)
-	return append(warningsOf(nil, pool), around.warnings...), refuse(pool, append(append(rules(pool), duplicates(nil, pool)...), around.refused...))
+	was := elsewhere(pool)
+	around := v.lookAround(ctx, was, pool)
+	return append(warningsOf(was, pool), around.warnings...), refuse(pool, append(append(rules(pool), duplicates(was, pool)...), around.refused...))
+}
+
+// elsewhere is what a new pool was before it came here, nil for one that is really new. A pool that brings its controller's
+// finalizer has been one: it is moved from another management cluster, or restored from a backup, with its machines running.
+// To refuse it then would leave them without anybody.
+func elsewhere(pool *clusterv1.MachinePool) *clusterv1.MachinePool {
+	if controllerutil.ContainsFinalizer(pool, clusterv1.MachinePoolFinalizer) {
+		return pool
+	}
+	return nil
 }
 
 // ValidateUpdate refuses a change that breaks a rule. What was broken before and is left as it is does not count, so that

@@ -1,0 +1,124 @@
+package compat
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/api/crd"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/pool"
+)
+
+// provisioned are objects of every infrastructure kind, as our controllers leave them once what they stand for is there.
+func provisioned(t *testing.T) map[string]client.Object {
+	t.Helper()
+	all := map[string]client.Object{}
+	for kind, o := range map[string]infrapool.Object{
+		awsv1.AWSMachinePoolKind: &awsv1.AWSMachinePool{}, awsv1.AWSManagedMachinePoolKind: &awsv1.AWSManagedMachinePool{}, azurev1.AzureMachinePoolKind: &azurev1.AzureMachinePool{},
+	} {
+		o.GetCommonStatus().SetProvisioned()
+		all[kind] = o
+	}
+	seen := machines.Seen{Instance: pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running, Node: &pool.Node{Name: "n", Ready: true}}, Now: time.Unix(1, 0)}
+	for _, k := range []machines.Kind{aws.Adapter{}.Machines(), azure.Adapter{}.Machines()} {
+		o := k.New()
+		k.FillSpec(o, seen)
+		k.FillStatus(o, seen)
+		all[k.Name] = o
+	}
+	return all
+}
+
+// infrastructureKinds are ours that have a status, with the versions that are served.
+func infrastructureKinds(t *testing.T) map[string][]string {
+	t.Helper()
+	files, err := crd.Files.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string][]string{}
+	for _, f := range files {
+		b, err := crd.Files.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := unstructured.Unstructured{}
+		if err := yaml.Unmarshal(b, &u.Object); err != nil {
+			t.Fatal(err)
+		}
+		group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
+		versions, _, _ := unstructured.NestedSlice(u.Object, "spec", "versions")
+		for _, v := range versions {
+			v := v.(map[string]any)
+			if _, status, _ := unstructured.NestedMap(v, "subresources", "status"); status && group == awsv1.GroupVersion.Group && v["served"] == true {
+				kinds[kind] = append(kinds[kind], v["name"].(string))
+			}
+		}
+	}
+	return kinds
+}
+
+// TestEveryKindSpeaksBothContracts holds that each of our infrastructure kinds says that it is provisioned in the words of both
+// contracts, in every version that it is read in: cores of before v1beta2 look at status.ready, later ones at
+// status.initialization.provisioned.
+func TestEveryKindSpeaksBothContracts(t *testing.T) {
+	c := admin(t)
+	ns := namespace(t, c)
+	objects := provisioned(t)
+	for kind, versions := range infrastructureKinds(t) {
+		o, ok := objects[kind]
+		if !ok {
+			t.Errorf("%s: no object to hold it with", kind)
+			continue
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &unstructured.Unstructured{Object: map[string]any{"spec": content["spec"]}}
+		switch kind {
+		case azurev1.AzureMachinePoolKind:
+			u = scaleSet(t, ns, "p", "{}")
+		case awsv1.AWSMachinePoolKind:
+			u = object(t, ns, "{spec: {awsLaunchTemplate: {instanceType: t3.large}}}")
+		case awsv1.AWSManagedMachinePoolKind:
+			u = object(t, ns, "{spec: {}}")
+		}
+		u.SetGroupVersionKind(schema.GroupVersionKind{Group: awsv1.GroupVersion.Group, Version: versions[len(versions)-1], Kind: kind})
+		u.SetNamespace(ns)
+		u.SetName("p")
+		if err := c.Create(t.Context(), u); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		u.Object["status"] = content["status"]
+		if err := c.Status().Update(t.Context(), u); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		for _, version := range versions {
+			is := named(t, c, ns, "p", awsv1.GroupVersion.Group+"/"+version, kind)
+			ready, _, _ := unstructured.NestedBool(is.Object, "status", "ready")
+			done, _, _ := unstructured.NestedBool(is.Object, "status", "initialization", "provisioned")
+			if !ready || !done {
+				t.Errorf("%s %s: want status.ready and status.initialization.provisioned, got %t and %t", kind, version, ready, done)
+			}
+			if kind != "AWSMachine" && kind != "AzureMachinePoolMachine" {
+				continue
+			}
+			if id, _, _ := unstructured.NestedString(is.Object, "spec", "providerID"); id == "" {
+				t.Errorf("%s %s: want spec.providerID", kind, version)
+			}
+		}
+	}
+}
