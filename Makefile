@@ -3,7 +3,7 @@ GO      ?= go
 N       ?= 10000
 T       ?= 30
 # Everything but the packages that hold or run an API server; exploration has a shorter run of its own.
-LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|kube/machinepool/together|test/e2e|test/compat|test/mutants)(/|$$)|/test/explore$$')
+LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|kube/machinepool/together|kube/machinepool/rows|test/e2e|test/compat|test/mutants)(/|$$)|/test/explore$$')
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
@@ -49,3 +49,6 @@ bench: ## run the benchmarks
 
 bin/golangci-lint: hack/tools/go.mod
 	$(TOOLS) -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+bin/clusterctl: hack/clusterctl/go.mod
+	$(GO) build -modfile=hack/clusterctl/go.mod -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl
