@@ -46,6 +46,7 @@ func TestRow35_ProviderIDsAreComparedByMeaning(t *testing.T) {
 		"azure, the same number in another set": {fmt.Sprintf(vmss, "g", "a", 0), fmt.Sprintf(vmss, "g", "b", 0), false},
 		"gce":                                   {"gce://project/zone-a/vm-1", "gce://project/zone-a/vm-1", true},
 		"gce, one name in two zones":            {"gce://project/zone-a/vm-1", "gce://project/zone-b/vm-1", false},
+		"oci, with its scheme and without":      {"oci://ocid1.instance.oc1.x.abc", "ocid1.instance.oc1.x.abc", true},
 		"scaleway":                              {"scaleway://instance/fr-par-1/11111111-2222", "scaleway://instance/fr-par-1/11111111-2222", true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,65 @@
+package rows
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// rowsKnown is how many rows the list of what the field does has, and letters are the defects that were found in it.
+const rowsKnown = 69
+
+var letters = []string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "P", "Q", "R", "Perf"}
+
+// carries is the name of a test that holds a row or a defect.
+var carries = regexp.MustCompile(`^Test(Row\d\d|Defect[A-Z][a-z]*)_`)
+
+// TestEveryRowHasATest holds that no row and no defect is left without a test that has its name, in this folder and the one above it.
+func TestEveryRowHasATest(t *testing.T) {
+	t.Parallel()
+	held := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if m := carries.FindStringSubmatch(f.Name.Name); m != nil {
+				held[m[1]] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted []string
+	for n := range rowsKnown {
+		wanted = append(wanted, fmt.Sprintf("Row%02d", n+1))
+	}
+	for _, letter := range letters {
+		wanted = append(wanted, "Defect"+letter)
+	}
+	for _, name := range wanted {
+		if !held[name] {
+			t.Errorf("want a test named Test%s_..., found none", name)
+		}
+		delete(held, name)
+	}
+	for name := range held {
+		t.Errorf("Test%s_...: there is no such row", name)
+	}
+}

@@ -1,0 +1,124 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func countsAndPhase(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) }
+
+// TestRow37_ReadyAndAvailableFollowTheNodesAndTheClock holds that a node that falls silent is seen, and that one that is Ready becomes
+// available by time alone, without anybody's doing.
+func TestRow37_ReadyAndAvailableFollowTheNodesAndTheClock(t *testing.T) {
+	w := newWorld(t)
+	w.running(2, func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.MinReadySeconds = new(int32(3)) })
+	w.ready(1, corev1.ConditionFalse, time.Now())
+	w.ready(2, corev1.ConditionUnknown, time.Now())
+	says(w, "nodes that fall silent", "[2 0 0 2] Provisioned", countsAndPhase)
+	for n := range 2 {
+		w.ready(n+1, corev1.ConditionTrue, time.Now().Add(time.Hour))
+	}
+	says(w, "nodes that are Ready, but not for long enough", "[2 2 0 2] Running", countsAndPhase)
+	says(w, "Available", fmt.Sprintf("False NotAvailable: 0 of 2 replicas are available: Ready for less than minReadySeconds: %s, %s", w.nodeName(1), w.nodeName(2)),
+		condition(clusterv1.AvailableCondition))
+	for n := range 2 {
+		w.ready(n+1, corev1.ConditionTrue, time.Now())
+	}
+	w.runs(2)
+}
+
+// TestRow39_NodesThatVanishAndComeBackAreSeen holds that references name what is there: objects that somebody deletes are not counted,
+// and a whole list that is exchanged leaves none of the old ones behind.
+func TestRow39_NodesThatVanishAndComeBackAreSeen(t *testing.T) {
+	w := newWorld(t)
+	w.running(2, nil)
+	refs := func(p *clusterv1.MachinePool) string {
+		var names []string
+		for _, r := range p.Status.NodeRefs {
+			names = append(names, r.Name)
+		}
+		return fmt.Sprint(names)
+	}
+	for n := range 2 {
+		if err := admin.Delete(t.Context(), w.getNode(n+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says(w, "nodes that somebody deleted", "[2 0 0 2] Provisioned[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
+	w.node(1)
+	w.node(2)
+	w.runs(2)
+	w.change(poolGVK, "infra", func(o map[string]any) { o["spec"] = map[string]any{"providerIDList": []any{w.id(3), w.id(4)}} })
+	says(w, "a list that is exchanged", "[2 0 0 2] Provisioned[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
+	w.node(3)
+	w.node(4)
+	w.runs(2)
+	says(w, "references", fmt.Sprint([]string{w.nodeName(3), w.nodeName(4)}), refs)
+}
+
+// TestDefectL_WhatIsWrittenOnANodeIsPutBack holds that a real node that somebody strips of what says whose it is gets it back in a pool that
+// runs, and that the taint of nodes that are not known yet goes.
+func TestDefectL_WhatIsWrittenOnANodeIsPutBack(t *testing.T) {
+	w := newWorld(t)
+	w.running(1, nil)
+	whose := func(what string) {
+		t.Helper()
+		w.eventually(what, func(context.Context) error {
+			n := w.getNode(1)
+			got := fmt.Sprint(n.Annotations[clusterv1.OwnerKindAnnotation], n.Annotations[clusterv1.OwnerNameAnnotation], n.Annotations[clusterv1.ClusterNameAnnotation],
+				n.Annotations[clusterv1.ClusterNamespaceAnnotation])
+			if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&clusterv1.NodeUninitializedTaint) }) {
+				got += " and is not known yet"
+			}
+			if wanted := "MachinePoolpoolc1" + w.ns; got != wanted {
+				return fmt.Errorf("want %s, got %s", wanted, got)
+			}
+			return nil
+		})
+	}
+	whose("a node that joins")
+	w.changeNode(1, func(n *corev1.Node) {
+		n.Annotations, n.Spec.Taints = nil, []corev1.Taint{clusterv1.NodeUninitializedTaint}
+	})
+	whose("a node that somebody stripped")
+}
+
+// TestRow47_APoolScalesToZeroAndBack holds that the scale subresource sizes a pool, and that one without machines runs.
+func TestRow47_APoolScalesToZeroAndBack(t *testing.T) {
+	w := newWorld(t)
+	w.running(1, nil)
+	scale := func(to int32) {
+		t.Helper()
+		s := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: to}}
+		if err := admin.SubResource("scale").Update(t.Context(), w.pool(), client.WithSubResourceBody(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scale(0)
+	says(w, "one too many", "[1 1 1 1] ScalingDown", countsAndPhase)
+	if err := admin.Delete(t.Context(), w.getNode(1)); err != nil {
+		t.Fatal(err)
+	}
+	w.instances(0)
+	w.runs(0)
+	says(w, "Available with none", "True Available", condition(clusterv1.AvailableCondition))
+	scale(2)
+	says(w, "two too few", "[0 0 0 0] ScalingUp", countsAndPhase)
+	w.node(1)
+	w.node(2)
+	w.instances(2)
+	w.runs(2)
+	s := &autoscalingv1.Scale{}
+	if err := admin.SubResource("scale").Get(t.Context(), w.pool(), s); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "what the subresource tells", s.Status.Replicas, int32(2))
+}

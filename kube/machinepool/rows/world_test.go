@@ -1,0 +1,189 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/cluster-api/feature"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	musterwebhook "github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/apiserver/alone"
+	"github.com/muster-project/muster/local/install"
+	"github.com/muster-project/muster/local/ports"
+	"github.com/muster-project/muster/local/upstream"
+	"github.com/muster-project/muster/manager"
+)
+
+const (
+	infrastructure = "infrastructure.cluster.x-k8s.io"
+	bootstrap      = "bootstrap.cluster.x-k8s.io"
+	controlPlane   = "controlplane.cluster.x-k8s.io"
+)
+
+// The kinds of providers that the tests play. OldConfig and OldMachinePool are of providers that know the older contract alone.
+var (
+	poolGVK       = schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "TestMachinePool"}
+	oldPoolGVK    = schema.GroupVersionKind{Group: infrastructure, Version: "v1alpha9", Kind: "OldMachinePool"}
+	machineGVK    = schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "TestMachine"}
+	clusterGVK    = schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "TestCluster"}
+	configGVK     = schema.GroupVersionKind{Group: bootstrap, Version: "v1beta2", Kind: "TestConfig"}
+	oldConfigGVK  = schema.GroupVersionKind{Group: bootstrap, Version: "v1alpha9", Kind: "OldConfig"}
+	planeGVK      = schema.GroupVersionKind{Group: controlPlane, Version: "v1beta2", Kind: "TestControlPlane"}
+	fleetingGVK   = schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "FleetingMachinePool"}
+	providerKinds = []schema.GroupVersionKind{poolGVK, oldPoolGVK, machineGVK, clusterGVK, configGVK, oldConfigGVK, planeGVK, fleetingGVK,
+		templateOf(poolGVK), templateOf(clusterGVK), templateOf(configGVK), templateOf(planeGVK)}
+)
+
+// templateOf is the kind that ClusterClasses make objects of a kind from.
+func templateOf(gvk schema.GroupVersionKind) schema.GroupVersionKind {
+	gvk.Kind += "Template"
+	return gvk
+}
+
+// plural of a kind, as the contract has it.
+func plural(kind string) string {
+	b := []byte(kind)
+	for i := range b {
+		if b[i] < 'a' {
+			b[i] += 'a' - 'A'
+		}
+	}
+	return string(b) + "s"
+}
+
+// server is the one API server of all tests, which is the workload cluster of every Cluster too; each test has a namespace of its own.
+var server *apiserver.Server
+
+// admin writes as people and providers do; scheme is what it knows.
+var (
+	admin  client.Client
+	scheme *runtime.Scheme
+)
+
+// atOnce is how many tests run at a time: nearly all that they do is to wait for controllers.
+const atOnce = "12"
+
+func TestMain(m *testing.M) {
+	os.Exit(alone.Run(m, "rows", func(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
+		server = s
+		if err := flag.Set("test.parallel", atOnce); err != nil {
+			return nil, err
+		}
+		return control(ctx, filepath.Join(dir, "webhook"))
+	}))
+}
+
+// control runs our controller and webhooks of MachinePools with cluster-api's own controllers and webhooks, as an installation has them
+// side by side.
+func control(ctx context.Context, dir string) (stop func() error, err error) {
+	at, options, err := webhooks(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := install.Definitions(ctx, server.Config, at); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(upstream.Hurry(), feature.MutableGates.Set(string(feature.ClusterTopology)+"=true")); err != nil {
+		return nil, err
+	}
+	mgr, err := manager.New(ctx, server.Config, manager.Options{Controllers: []string{manager.MachinePool, manager.Webhook}, Webhook: options,
+		Schemes: []func(*runtime.Scheme) error{upstream.AddToScheme}, ManagedFields: true})
+	if err != nil {
+		return nil, err
+	}
+	scheme = mgr.GetScheme()
+	if admin, err = client.New(server.Config, client.Options{Scheme: scheme}); err != nil {
+		return nil, err
+	}
+	for _, gvk := range providerKinds {
+		if err := define(ctx, gvk); err != nil {
+			return nil, err
+		}
+	}
+	if err := upstream.Setup(ctx, mgr, mgr.ClusterCache, mgr.SecretClient, upstream.Options{}); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	stop = func() error {
+		cancel()
+		return <-ended
+	}
+	err = wait.PollUntilContextTimeout(ctx, pause, limit, true, func(context.Context) (bool, error) {
+		return mgr.GetWebhookServer().StartedChecker()(nil) == nil, nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	return stop, install.Objects(ctx, server.Config, scheme, configurations(at))
+}
+
+// webhooks makes a certificate for the webhooks and picks a port for them.
+func webhooks(dir string) (*install.Webhook, webhook.Options, error) {
+	ca, err := apiserver.OpenAuthority(dir, "ca", "webhooks")
+	if err != nil {
+		return nil, webhook.Options{}, err
+	}
+	if _, _, err := ca.IssueFiles("tls", apiserver.Subject{CommonName: "webhooks", Server: true}); err != nil {
+		return nil, webhook.Options{}, err
+	}
+	port, err := ports.Pick(dir, nil)
+	if err != nil {
+		return nil, webhook.Options{}, err
+	}
+	return &install.Webhook{URL: fmt.Sprintf("https://127.0.0.1:%d", port), CA: ca.CertPEM},
+		webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir, CertName: "tls.crt", KeyName: "tls.key"}, nil
+}
+
+// configurations are those of our webhooks and of cluster-api's.
+func configurations(at *install.Webhook) []client.Object {
+	served := func(path string) admissionregistrationv1.WebhookClientConfig {
+		return admissionregistrationv1.WebhookClientConfig{URL: new(at.URL + path), CABundle: at.CA}
+	}
+	return append(musterwebhook.Configurations(served), upstream.Configurations(served)...)
+}
+
+// define installs a kind of a provider, with the label of the contract that its provider knows.
+func define(ctx context.Context, gvk schema.GroupVersionKind) error {
+	contract := "v1beta2"
+	if gvk == oldPoolGVK || gvk == oldConfigGVK {
+		contract = "v1beta1"
+	}
+	yes := true
+	crd := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: plural(gvk.Kind) + "." + gvk.Group, Labels: map[string]string{
+			"cluster.x-k8s.io/" + contract: gvk.Version, "cluster.x-k8s.io/provider": "test", "clusterctl.cluster.x-k8s.io": ""}},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: gvk.Group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: gvk.Kind, ListKind: gvk.Kind + "List", Plural: plural(gvk.Kind)},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: gvk.Version, Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &yes}}}}},
+	}
+	if err := admin.Create(ctx, crd); err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, pause, limit, true, func(ctx context.Context) (bool, error) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk)
+		return admin.List(ctx, list) == nil, nil
+	})
+}
+
+// pause and limit space and bound the looks at what controllers bring about.
+const pause, limit = 30 * time.Millisecond, time.Minute
