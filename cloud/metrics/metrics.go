@@ -32,7 +32,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: "driver", Name: "operation_duration_seconds", Buckets: buckets,
-			Help: "Duration of observations and steps of machine pools, by kind of pool, operation and result (ok, or the kind of error).",
+			Help: "Duration of observations and steps of machine pools, by kind of pool, operation and result (ok, HeldBack for a budget of our own, or the kind of error).",
 		}, []string{"kind", "operation", "result"}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: "cloud", Name: "request_duration_seconds", Buckets: buckets,
@@ -90,9 +90,17 @@ func (m *measured[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step)
 }
 
 func (m *measured[S]) done(operation string, start time.Time, err error) {
-	result := "ok"
-	if err != nil {
-		result = string(cloud.KindOf(err))
+	m.metrics.operations.WithLabelValues(m.kind, operation, resultOf(err)).Observe(time.Since(start).Seconds())
+}
+
+// resultOf tells the throttling of a cloud from a budget of our own, which keeps from it.
+func resultOf(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case cloud.CodeOf(err) == cloud.CodeHeldBack:
+		return cloud.CodeHeldBack
+	default:
+		return string(cloud.KindOf(err))
 	}
-	m.metrics.operations.WithLabelValues(m.kind, operation, result).Observe(time.Since(start).Seconds())
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	dto "github.com/prometheus/client_model/go"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -49,12 +48,18 @@ func told(t *testing.T, r prometheus.Gatherer) []string {
 	var all []string
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				if !slices.Contains([]string{"FakeMachinePool", "default", "c", "p"}, l.GetValue()) {
+					labels = append(labels, l.GetValue())
+				}
+			}
 			value := m.GetGauge().GetValue()
 			if m.GetHistogram() != nil {
 				value = m.GetHistogram().GetSampleSum()
 			}
 			if value != 0 {
-				all = append(all, fmt.Sprintf("%s%s %v", strings.TrimPrefix(f.GetName(), "muster_"), labels(m), value))
+				all = append(all, fmt.Sprintf("%s%s %v", strings.TrimPrefix(f.GetName(), "muster_"), braced(labels), value))
 			}
 		}
 	}
@@ -62,17 +67,11 @@ func told(t *testing.T, r prometheus.Gatherer) []string {
 	return all
 }
 
-func labels(m *dto.Metric) string {
-	var particular []string
-	for _, l := range m.GetLabel() {
-		if !slices.Contains([]string{"FakeMachinePool", "default", "c", "p"}, l.GetValue()) {
-			particular = append(particular, l.GetValue())
-		}
-	}
-	if particular == nil {
+func braced(labels []string) string {
+	if labels == nil {
 		return ""
 	}
-	return "{" + strings.Join(particular, ",") + "}"
+	return "{" + strings.Join(labels, ",") + "}"
 }
 
 func running(id string, n *pool.Node) pool.Instance {
