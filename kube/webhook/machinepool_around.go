@@ -33,19 +33,17 @@ func (a *around) warn(path *field.Path, format string, args ...any) {
 // that are missing refuse nothing, for manifests are applied in any order; neither do reads that fail, for who scales a
 // pool is not to be kept from it by a control plane that can't be read.
 func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.MachinePool) *around {
+	if old == nil {
+		old = &clusterv1.MachinePool{}
+	}
 	a := &around{}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if v.reader != nil && (old == nil || !slices.Equal(old.Spec.ProviderIDList, pool.Spec.ProviderIDList)) {
-		refused, err := v.overlaps(ctx, old, pool)
-		if err != nil {
-			a.warn(providerIDs(), "not compared with those of other pools: %v", err)
-		}
-		a.refused = append(a.refused, refused...)
+	if v.reader != nil && !slices.Equal(old.Spec.ProviderIDList, pool.Spec.ProviderIDList) {
+		v.lookAtPools(ctx, a, old, pool)
 	}
-	machine := &pool.Spec.Template.Spec
-	version := machine.Version != "" && (old == nil || old.Spec.Template.Spec.Version != machine.Version)
-	domains := len(pool.Spec.FailureDomains) > 0 && (old == nil || !slices.Equal(old.Spec.FailureDomains, pool.Spec.FailureDomains))
+	version := old.Spec.Template.Spec.Version != pool.Spec.Template.Spec.Version
+	domains := !slices.Equal(old.Spec.FailureDomains, pool.Spec.FailureDomains)
 	if v.live == nil || (!version && !domains) {
 		return a
 	}
@@ -67,6 +65,14 @@ func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.Mach
 	return a
 }
 
+func (v poolValidator) lookAtPools(ctx context.Context, a *around, old, pool *clusterv1.MachinePool) {
+	refused, err := v.overlaps(ctx, old, pool)
+	if err != nil {
+		a.warn(providerIDs(), "not compared with those of other pools: %v", err)
+	}
+	a.refused = append(a.refused, refused...)
+}
+
 // version refuses a version that the control plane can't serve, unless an annotation says otherwise. One that comes nearer to
 // what can be served is taken, so that a pool which fell behind can be brought up one minor version at a time. What counts
 // is the version that the control plane asks for, not the one that it has reached: whoever raises both raises them at once.
@@ -81,10 +87,7 @@ func (v poolValidator) version(ctx context.Context, a *around, cluster *clusterv
 	if found == nil {
 		return
 	}
-	var was *skew.Skew
-	if old != nil {
-		was = skew.Of(old.Spec.Template.Spec.Version, plane)
-	}
+	was := skew.Of(old.Spec.Template.Spec.Version, plane)
 	switch {
 	case pool.Annotations[skew.Annotation] == skew.Skip:
 		a.warn(path, "%s; taken for the annotation %s: %s", found, skew.Annotation, skew.Skip)

@@ -58,10 +58,8 @@ func duplicates(old, pool *clusterv1.MachinePool) field.ErrorList {
 // through, so that neither pool is stuck when it happened all the same: two writes at one moment do not see each other.
 func (v poolValidator) overlaps(ctx context.Context, old, pool *clusterv1.MachinePool) (field.ErrorList, error) {
 	listed := map[string]bool{}
-	if old != nil {
-		for _, id := range old.Spec.ProviderIDList {
-			listed[meaning(id)] = true
-		}
+	for _, id := range old.Spec.ProviderIDList {
+		listed[meaning(id)] = true
 	}
 	var errs field.ErrorList
 	for i, id := range pool.Spec.ProviderIDList {

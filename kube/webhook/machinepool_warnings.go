@@ -39,22 +39,27 @@ func sizeWarnings(old, pool *clusterv1.MachinePool) admission.Warnings {
 	if old != nil {
 		was = old
 	}
-	same := func(annotation string) bool { return was.Annotations[annotation] == pool.Annotations[annotation] }
 	const least, most = clusterv1.AutoscalerMinSizeAnnotation, clusterv1.AutoscalerMaxSizeAnnotation
-	if old != nil && same(least) && same(most) && equality.Semantic.DeepEqual(was.Spec.Replicas, pool.Spec.Replicas) {
-		return nil
-	}
+	bounds := was.Annotations[least] != pool.Annotations[least] || was.Annotations[most] != pool.Annotations[most]
 	_, hasLeast := pool.Annotations[least]
 	_, hasMost := pool.Annotations[most]
+	switch {
+	case bounds && hasLeast != hasMost:
+		return admission.Warnings{fmt.Sprintf("metadata.annotations: %s and %s count as a pair alone, so that no autoscaler touches the pool", least, most)}
+	case bounds || !equality.Semantic.DeepEqual(was.Spec.Replicas, pool.Spec.Replicas):
+		return boundsWarnings(pool)
+	}
+	return nil
+}
+
+func boundsWarnings(pool *clusterv1.MachinePool) admission.Warnings {
 	b, problem := autoscalerBounds(pool)
 	replicas := pool.Spec.Replicas
 	switch {
-	case hasLeast != hasMost && (!same(least) || !same(most)):
-		return admission.Warnings{fmt.Sprintf("metadata.annotations: %s and %s count as a pair alone, so that no autoscaler touches the pool", least, most)}
 	case problem != nil || b == nil || b.most < b.least:
 		return nil
 	case b.most == 0:
-		return admission.Warnings{fmt.Sprintf("metadata.annotations[%s]: with 0 no autoscaler touches the pool", most)}
+		return admission.Warnings{fmt.Sprintf("metadata.annotations[%s]: with 0 no autoscaler touches the pool", clusterv1.AutoscalerMaxSizeAnnotation)}
 	case replicas != nil && (*replicas < b.least || *replicas > b.most):
 		return admission.Warnings{fmt.Sprintf("spec.replicas: %d is outside of the autoscaler's %d to %d, so that it will not touch the pool", *replicas, b.least, b.most)}
 	}
