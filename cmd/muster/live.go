@@ -54,10 +54,12 @@ func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) er
 		return nil
 	}
 	known := 0
-	err = sow(ctx, c, record, u.clouds, objects, func(_ seed.Object, applied bool) {
+	err = sow(ctx, c, record, u.clouds, objects, func(o seed.Object, applied bool) {
 		if !applied {
 			known++
+			return
 		}
+		u.promised += seed.TopologyPools(o)
 	})
 	if err != nil || known == 0 {
 		return err
@@ -88,7 +90,7 @@ func (u *up) follow(ctx context.Context, w *world.World) error {
 		if err := u.screen.show(pools, time.Now()); err != nil {
 			return err
 		}
-		if u.untilReady && settled(pools) {
+		if u.untilReady && settled(pools, u.promised) {
 			return u.summary(pools)
 		}
 		select {
@@ -115,8 +117,12 @@ func (u *up) noteRestarts(children []world.Child, starts map[string]int) error {
 	return nil
 }
 
-// settled says whether every pool has what it asks for.
-func settled(pools []view.Pool) bool {
+// settled says whether every pool has what it asks for, and there are as many as were promised by Clusters of a class, whose pools
+// others make.
+func settled(pools []view.Pool, promised int) bool {
+	if len(pools) < promised {
+		return false
+	}
 	for _, p := range pools {
 		if !p.Settled {
 			return false
@@ -135,7 +141,7 @@ func (u *up) end(ctx context.Context, err error, pools []view.Pool) error {
 		if err := u.summary(pools); err != nil {
 			return err
 		}
-		return fmt.Errorf("not every pool is ready after %v:\n%s", u.timeout, reasons(pools))
+		return fmt.Errorf("not every pool is ready after %v:\n%s", u.timeout, reasons(pools, u.promised))
 	case errors.Is(cause, context.Canceled) && u.untilReady:
 		return errors.New("interrupted before every pool was ready")
 	case errors.Is(cause, context.Canceled):
@@ -157,12 +163,15 @@ func (u *up) summary(pools []view.Pool) error {
 	return view.Table(u.out, pools, time.Now(), 0)
 }
 
-// reasons lists what keeps each pool from being ready.
-func reasons(pools []view.Pool) string {
-	if len(pools) == 0 {
+// reasons lists what keeps each pool from being ready, or from being there.
+func reasons(pools []view.Pool, promised int) string {
+	var text strings.Builder
+	switch {
+	case len(pools) < promised:
+		fmt.Fprintf(&text, "  %d of %d machine pools that Clusters of a class ask for are there: see the condition TopologyReconciled of the Cluster\n", len(pools), promised)
+	case len(pools) == 0:
 		return "  the machine pools could not be read"
 	}
-	var text strings.Builder
 	for _, p := range pools {
 		if p.Settled {
 			continue

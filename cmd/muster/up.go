@@ -38,6 +38,8 @@ type up struct {
 	untilReady bool
 	timeout    time.Duration
 	gates      string
+	// promised is how many pools the topology controller is to make from what this run has seeded.
+	promised int
 
 	in     io.Reader
 	out    io.Writer

@@ -210,6 +210,15 @@ func Clusters(objects []Object) [][2]string {
 	return all
 }
 
+// TopologyPools is how many machine pools a Cluster of a ClusterClass asks for; 0 for anything else.
+func TopologyPools(o Object) int {
+	if gk := o.GroupVersionKind().GroupKind(); gk.Group != coreGroup || gk.Kind != "Cluster" {
+		return 0
+	}
+	pools, _, _ := unstructured.NestedSlice(o.Object, "spec", "topology", "workers", "machinePools")
+	return len(pools)
+}
+
 // clusterName is the cluster that an object belongs to; empty for one that belongs to none.
 func clusterName(o Object) string {
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")

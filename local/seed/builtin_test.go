@@ -212,6 +212,23 @@ func TestClustersAreListedOnce(t *testing.T) {
 	}
 }
 
+func TestTopologyPools(t *testing.T) {
+	for text, want := range map[string]int{
+		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec: {topology: {workers: {machinePools: [{name: a}, {name: b}], machineDeployments: [{name: c}]}}}": 2,
+		"apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\nspec: {topology: {class: c}}":                                                                         0,
+		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: c}\nspec: {topology: {workers: {machinePools: [{name: a}]}}}":                                        0,
+		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: MachinePool\nmetadata: {name: c}":                                                                                                   0,
+	} {
+		objects, err := Parse([]Source{{Name: "m.yaml", Text: text}}, FromMap(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := TopologyPools(objects[0]); got != want {
+			t.Errorf("want %d pools, got %d in\n%s", want, got, text)
+		}
+	}
+}
+
 func TestAddClustersTellsWhatItCouldNotFindOut(t *testing.T) {
 	objects, err := Parse([]Source{{Name: "m.yaml", Text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: p}\nspec: {clusterName: c}\n"}}, FromMap(nil))
 	if err != nil {

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/muster-project/muster/view"
+)
+
+// A Cluster of a class has no pool when it is seeded: the topology controller makes them, and --until-ready waits for them.
+func TestPromisedPoolsAreWaitedFor(t *testing.T) {
+	ready := testPool("a", 2)
+	ready.Settled = true
+	for _, tc := range []struct {
+		reason   string
+		pools    []view.Pool
+		promised int
+		want     bool
+		// says is part of the reasons.
+		says string
+	}{
+		{"a world may have no pools", nil, 0, true, "could not be read"},
+		{"none has been made yet", nil, 1, false, "0 of 1 machine pools that Clusters of a class ask for are there"},
+		{"one has, and is ready", []view.Pool{ready}, 2, false, "1 of 2 machine pools"},
+		{"both are there, and one comes up", []view.Pool{ready, testPool("b", 0)}, 2, false, "default/b: 0/2 ready"},
+		{"both are ready, and one that nobody promised", []view.Pool{ready, ready}, 1, true, ""},
+	} {
+		if got := settled(tc.pools, tc.promised); got != tc.want {
+			t.Errorf("%s: want settled %t, got %t", tc.reason, tc.want, got)
+		}
+		if got := reasons(tc.pools, tc.promised); !strings.Contains(got, tc.says) {
+			t.Errorf("%s: want the reason %q, got %q", tc.reason, tc.says, got)
+		}
+	}
+}
