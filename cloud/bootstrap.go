@@ -13,7 +13,8 @@ type Bootstrap struct {
 // for numbers) it prints what it finds, and through the first pointer of a bad verb too.
 type sealed *[]byte
 
-// NewBootstrap wraps bootstrap data of the given format ("cloud-config" or "ignition").
+// NewBootstrap wraps bootstrap data of the given format: "cloud-config", "ignition", or another, of which nothing is known but that
+// machines must get it as it is.
 func NewBootstrap(data []byte, format string) Bootstrap {
 	hidden := sealed(&data)
 	return Bootstrap{data: &hidden, format: format}
@@ -27,7 +28,7 @@ func (b Bootstrap) Data() []byte {
 	return **b.data
 }
 
-// Format is "cloud-config" or "ignition".
+// Format is what NewBootstrap was told.
 func (b Bootstrap) Format() string { return b.format }
 
 // Empty says that there is no bootstrap data (yet).

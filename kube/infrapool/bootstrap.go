@@ -21,6 +21,9 @@ const (
 	dataKey, formatKey = "value", "format"
 	formatCloudConfig  = "cloud-config"
 	formatIgnition     = "ignition"
+	// formatRaw is what nobody has named and no cloud-init would act upon: the configuration of an operating system that has
+	// something of its own (Talos, Bottlerocket). Machines get it as it is.
+	formatRaw = "raw"
 )
 
 // findBootstrap reads what new machines boot with. Without it pools that exist go on being sized and drained.
@@ -89,27 +92,26 @@ func bootstrapOf(secret *corev1.Secret) (cloud.Bootstrap, *pool.Cause) {
 		return bad("has nothing under key %q", dataKey)
 	}
 	format := string(secret.Data[formatKey])
-	switch format {
-	case "", formatCloudConfig:
-		if !isCloudInit(data) {
-			return bad("holds no cloud-init data: its first line should be #cloud-config, #!, ## template: jinja, MIME-Version, or another "+
-				"that cloud-init knows; set key %q to %s if it is that", formatKey, formatIgnition)
-		}
-		return cloud.NewBootstrap(data, formatCloudConfig), nil
-	case formatIgnition:
-		if !isIgnition(data) {
-			return bad("holds no Ignition configuration: key %q says %s, but it is no JSON object with ignition.version", formatKey, formatIgnition)
-		}
-		return cloud.NewBootstrap(data, formatIgnition), nil
-	default:
-		return bad("has format %q: known are %s and %s", format, formatCloudConfig, formatIgnition)
+	switch {
+	case format == formatIgnition && !isIgnition(data):
+		return bad("holds no Ignition configuration: key %q says %s, but it is no JSON object with ignition.version", formatKey, formatIgnition)
+	case format == formatCloudConfig && !isCloudInit(data):
+		return bad("holds no cloud-init data, although key %q says %s: its first line should be #cloud-config, #!, ## template: jinja, MIME-Version, or another "+
+			"that cloud-init knows", formatKey, formatCloudConfig)
+	case format == "" && isIgnition(data):
+		return bad("holds an Ignition configuration: set key %q to %s", formatKey, formatIgnition)
+	case format == "" && isCloudInit(data):
+		format = formatCloudConfig
+	case format == "":
+		format = formatRaw
 	}
+	return cloud.NewBootstrap(data, format), nil
 }
 
 // cloudInitHeaders begin everything that cloud-init, or the service of its kind on Windows images, acts upon.
 var cloudInitHeaders = []string{
 	"#cloud-config", "#!", "## template:", "#include", "#cloud-boothook", "#part-handler", "#cloud-config-archive",
-	"Content-Type:", "MIME-Version:", "<powershell>", "<script>", "\x1f\x8b",
+	"Content-Type:", "MIME-Version:", "<powershell>", "<script>", "#ps1", "rem cmd", "\x1f\x8b",
 }
 
 func isCloudInit(data []byte) bool {

@@ -35,13 +35,18 @@ func TestBootstrapOf(t *testing.T) {
 		},
 		"no key":         {reason: "a secret without the key is named with it", data: map[string]string{"token": "s3cret"}, why: `bootstrap data secret default/data has no key "value"`},
 		"empty":          {reason: "empty data boots a machine that never joins", data: map[string]string{"value": ""}, why: `has nothing under key "value"`},
-		"not cloud-init": {reason: "other data would be ignored by the machine", data: map[string]string{"value": "s3cret"}, why: "holds no cloud-init data"},
+		"talos":          {reason: "an operating system may have something of its own: its machines get it as it is", data: map[string]string{"value": "version: v1alpha1\nmachine: {}"}, format: "raw"},
+		"bottlerocket":   {reason: "the provider says what it is", data: map[string]string{"value": "[settings.kubernetes]", "format": "bottlerocket"}, format: "bottlerocket"},
+		"windows script": {reason: "Windows images have a service of their own", data: map[string]string{"value": "#ps1_sysnative\n"}, format: "cloud-config"},
+		"not cloud-init": {
+			reason: "what says that it is cloud-init and is not would be ignored by the machine",
+			data:   map[string]string{"value": "s3cret", "format": "cloud-config"}, why: "holds no cloud-init data",
+		},
 		"ignition without format": {
 			reason: "the hint says how to have it taken as Ignition",
 			data:   map[string]string{"value": `{"ignition":{"version":"3.4.0"}, "s3cret":1}`}, why: `set key "format" to ignition`,
 		},
-		"not ignition":   {reason: "the machine would fail in its first seconds", data: map[string]string{"value": "#cloud-config s3cret", "format": "ignition"}, why: "holds no Ignition configuration"},
-		"unknown format": {reason: "what nobody knows is not guessed", data: map[string]string{"value": "s3cret", "format": "toml"}, why: `has format "toml": known are cloud-config and ignition`},
+		"not ignition": {reason: "the machine would fail in its first seconds", data: map[string]string{"value": "#cloud-config s3cret", "format": "ignition"}, why: "holds no Ignition configuration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

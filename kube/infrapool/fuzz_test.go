@@ -16,8 +16,8 @@ import (
 	"github.com/muster-project/muster/sim/nodes/cloudinit"
 )
 
-// FuzzBootstrapOf holds that a secret gives either its data, whole and in a known format, or a cause that does not show it;
-// and that nothing is refused that a machine would act upon.
+// FuzzBootstrapOf holds that a secret gives either its data, whole and in the format that it says, or a cause that does not show
+// it; and that what cloud-init would act upon is neither refused nor taken for anything else.
 func FuzzBootstrapOf(f *testing.F) {
 	for _, data := range []string{
 		"## template: jinja\n#cloud-config\n\nwrite_files:\n-   path: /run/kubeadm/kubeadm-join-config.yaml\n", "#cloud-config\n", "\n#cloud-config\nruncmd: [a]\n", "##template: jinja\n#cloud-config\nruncmd: [a]\n", "  #!/bin/sh\n",
@@ -35,8 +35,12 @@ func FuzzBootstrapOf(f *testing.F) {
 			t.Fatalf("want data or a cause, got %v and %+v", got, cause)
 		}
 		if cause == nil {
-			if string(got.Data()) != string(data) || got.Format() != formatCloudConfig && got.Format() != formatIgnition || format != "" && got.Format() != format {
+			guessed := format == "" && (got.Format() == formatCloudConfig || got.Format() == formatRaw)
+			if string(got.Data()) != string(data) || !guessed && got.Format() != format {
 				t.Errorf("want the data as %q, got %v of format %q", format, got, got.Format())
+			}
+			if c, err := cloudinit.Parse(data, cloudinit.Metadata{}, nil); got.Format() == formatRaw && guessed && err == nil && len(c.Files)+len(c.Commands) > 0 {
+				t.Errorf("want what cloud-init acts upon taken as such, got %q", got.Format())
 			}
 			return
 		}

@@ -195,7 +195,7 @@ func TestHeld(t *testing.T) {
 		"not cloud-init": {
 			reason: "data that the machine would ignore is refused by its header",
 			objects: []client.Object{machinePool(), awsMachinePool(), cluster(), definition(), place(), &corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("s3cret")}}},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("s3cret"), "format": []byte("cloud-config")}}},
 			want:   []string{"BootstrapDataInvalid", "holds no cloud-init data"},
 			repair: func(w *world) { change(w, data(), func(s *corev1.Secret) { s.Data = data().Data }) },
 		},

@@ -23,7 +23,7 @@ const keyToken = "token-"
 // tokensOf are the tokens of the present data, to be remembered before anything is launched with it.
 func (r *Reconciler[O, S]) tokensOf(s *scope[O], remembered map[string]string) map[string]string {
 	hash := s.bootstrap.Hash()
-	if hash == "" || s.deleting() {
+	if hash == "" || s.deleting() || !kubeadms(s.bootstrap.Format()) {
 		return nil
 	}
 	if ids, ok := remembered[keyToken+hash]; ok {
@@ -35,6 +35,10 @@ func (r *Reconciler[O, S]) tokensOf(s *scope[O], remembered map[string]string) m
 	}
 	return map[string]string{keyToken + hash: strings.Join(ids, ",")}
 }
+
+// kubeadms says that data of a format may be kubeadm's, whose tokens are bootstrap tokens of the workload cluster. Others have
+// tokens that look the same and are none.
+func kubeadms(format string) bool { return format == formatCloudConfig || format == formatIgnition }
 
 // keepTokens keeps the remembered tokens alive: those that the bootstrap data no longer holds, for nobody else does, and those in
 // the data when their maker did not, as while he is paused. It says what became of them, and names the data whose token is lost.

@@ -375,6 +375,9 @@ func TestDelivery(t *testing.T) {
 			s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, &awsv1.BucketView{Name: "b", PresignedURLDuration: time.Hour}
 		}, refused: fieldBootstrap},
 		{reason: "which may be where the instance's own permissions reach", data: long, format: "ignition", change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, stored: true},
+		{reason: "what nobody knows is sent as it is", data: "version: v1alpha1\n", format: "raw"},
+		{reason: "also to node groups", data: "[settings.kubernetes]\n", format: "bottlerocket", change: func(s *Source) { s.Managed = true }},
+		{reason: "and is neither compressed nor elsewhere, for nobody knows who could read it then", data: long, format: "raw", change: func(s *Source) { s.Cluster.Bucket = bucket }, refused: fieldBootstrap},
 		{reason: "what EKS merges can't be compressed", data: "MIME-Version: 1.0\n" + long, change: func(s *Source) { s.Managed, s.Cluster.Bucket = true, bucket }, refused: fieldBootstrap},
 	} {
 		format := cmp.Or(c.format, "cloud-config")

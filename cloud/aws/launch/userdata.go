@@ -22,7 +22,10 @@ const (
 	fieldStorage = "spec.ignition.storageType"
 )
 
-const formatIgnition = "ignition"
+const (
+	formatIgnition    = "ignition"
+	formatCloudConfig = "cloud-config"
+)
 
 // delivery is how bootstrap data comes to the machines.
 type delivery struct {
@@ -40,6 +43,8 @@ func (s Source) deliver(ownImage bool) (delivery, error) {
 		return delivery{}, nil
 	case s.Bootstrap.Format() == formatIgnition:
 		return s.deliverIgnition()
+	case s.Bootstrap.Format() != formatCloudConfig:
+		return s.deliverRaw()
 	case s.Managed && !ownImage:
 		return s.deliverMerged()
 	}
@@ -89,6 +94,15 @@ func (s Source) deliverIgnition() (delivery, error) {
 			awsv1.IgnitionStorageTypeOptionClusterObjectStore, fieldBucket))
 	case !fits:
 		return delivery{}, s.tooLong(fieldBootstrap, len(data), "make it shorter, or give the cluster a bucket in "+fieldBucket)
+	}
+	return delivery{text: data}, nil
+}
+
+// deliverRaw is for machines of which nobody knows what they boot with (Talos, Bottlerocket): they get it as it is.
+func (s Source) deliverRaw() (delivery, error) {
+	data := s.Bootstrap.Data()
+	if len(data) > userDataLimit {
+		return delivery{}, s.tooLong(fieldBootstrap, len(data), "make it shorter: nobody knows whether what boots from it could read it compressed or from elsewhere")
 	}
 	return delivery{text: data}, nil
 }
