@@ -91,6 +91,42 @@ func TestDefectL_WhatIsWrittenOnANodeIsPutBack(t *testing.T) {
 	whose("a node that somebody stripped")
 }
 
+// TestRow40_LabelsAndTaintsOfTheTemplateReachNodesOfPlainPools holds that a real node gets what the template says of nodes, that it gets it back
+// when somebody takes it away, and that what the template no longer has goes, beside what others have put there.
+func TestRow40_LabelsAndTaintsOfTheTemplateReachNodesOfPlainPools(t *testing.T) {
+	w := newWorld(t)
+	w.running(1, func(p *clusterv1.MachinePool) {
+		p.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web", "team": "a"}
+		p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways}}
+	})
+	has := func(what, wanted string) {
+		t.Helper()
+		w.eventually(what, func(context.Context) error {
+			n := w.getNode(1)
+			got := fmt.Sprintf("%q %q", n.Labels["node.cluster.x-k8s.io/tier"], n.Labels["team"])
+			for _, t := range n.Spec.Taints {
+				if t.Key == "gpu" || t.Key == "mine" {
+					got += " " + t.ToString()
+				}
+			}
+			if got != wanted {
+				return fmt.Errorf("want %s, got %s", wanted, got)
+			}
+			return nil
+		})
+	}
+	has("a node that joined", `"web" "" gpu=yes:NoSchedule`)
+	w.changeNode(1, func(n *corev1.Node) {
+		delete(n.Labels, "node.cluster.x-k8s.io/tier")
+		n.Spec.Taints = []corev1.Taint{{Key: "mine", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	has("a node that somebody changed", `"web" "" mine:NoSchedule gpu=yes:NoSchedule`)
+	w.changePool(func(p *clusterv1.MachinePool) {
+		p.Spec.Template.Labels, p.Spec.Template.Spec.Taints = nil, nil
+	})
+	has("a template that says nothing more of nodes", `"" "" mine:NoSchedule`)
+}
+
 // TestRow47_APoolScalesToZeroAndBack holds that the scale subresource sizes a pool, and that one without machines runs.
 func TestRow47_APoolScalesToZeroAndBack(t *testing.T) {
 	w := newWorld(t)

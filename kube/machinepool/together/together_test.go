@@ -54,6 +54,10 @@ func TestMachinesLive(t *testing.T) {
 			t.Errorf("node's annotation %s: want %s, got %s", k, want, node.Annotations[k])
 		}
 	}
+	gpu := &corev1.Taint{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}
+	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(gpu) }) || node.Labels["node.cluster.x-k8s.io/tier"] != "web" {
+		t.Errorf("node: want the taint and the label of the template, got %v, %v", node.Spec.Taints, node.Labels)
+	}
 	w.quiet()
 }
 
@@ -130,13 +134,7 @@ func TestRow59_AHealthCheckHasAMachineReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3, nil)
 	w.runs(3)
-	zero, most := int32(0), intstr.FromInt32(1)
-	w.create(&clusterv1.MachineHealthCheck{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "mhc"}, Spec: clusterv1.MachineHealthCheckSpec{
-		ClusterName: "c1", Selector: metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachinePoolNameLabel: "pool"}},
-		Checks: clusterv1.MachineHealthCheckChecks{UnhealthyNodeConditions: []clusterv1.UnhealthyNodeCondition{
-			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, TimeoutSeconds: &zero}}},
-		Remediation: clusterv1.MachineHealthCheckRemediation{TriggerIf: clusterv1.MachineHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: &most}},
-	}})
+	w.healthCheck(1)
 	w.ready(2, corev1.ConditionFalse)
 	w.eventually("the Machine goes", func(ctx context.Context) error {
 		names, err := w.machines(ctx)
@@ -169,6 +167,53 @@ func TestRow59_AHealthCheckHasAMachineReplaced(t *testing.T) {
 	})
 	w.instance(4)
 	w.runs(3)
+}
+
+// TestRow59_AHealthCheckOverItsBudgetHasNothingReplaced holds that of several Machines that turn unhealthy together none goes, when the health
+// check allows fewer: the pool deletes what it is asked to, and nothing for being unhealthy.
+func TestRow59_AHealthCheckOverItsBudgetHasNothingReplaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, nil)
+	w.runs(3)
+	// Both are known to be unhealthy before the health check looks.
+	w.ready(2, corev1.ConditionFalse)
+	w.ready(3, corev1.ConditionFalse)
+	w.eventually("the pool tells of them", func(ctx context.Context) error {
+		pool, err := w.pool(ctx)
+		if err == nil && show(pool.Status.ReadyReplicas) != any(int32(1)) {
+			return fmt.Errorf("want one ready, got %+v", pool.Status)
+		}
+		return err
+	})
+	w.healthCheck(1)
+	w.eventually("the health check counts", func(ctx context.Context) error {
+		mhc := &clusterv1.MachineHealthCheck{}
+		if err := admin.Get(ctx, w.key("mhc"), mhc); err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(mhc.Status.Conditions, clusterv1.MachineHealthCheckRemediationAllowedCondition)
+		if c == nil || c.Status != metav1.ConditionFalse || show(mhc.Status.CurrentHealthy) != any(int32(1)) {
+			return fmt.Errorf("want remediation not allowed, got %+v", mhc.Status)
+		}
+		return nil
+	})
+	names, err := w.machines(t.Context())
+	if err != nil || !slices.Equal(names, []string{"m1", "m2", "m3"}) {
+		t.Errorf("Machines: want all three, got %v, %v", names, err)
+	}
+}
+
+// healthCheck makes a health check of the pool's Machines that has those replaced at once whose node is not Ready, while there are not more than so
+// many.
+func (w *world) healthCheck(most int) {
+	w.t.Helper()
+	limit := intstr.FromInt(most)
+	w.create(&clusterv1.MachineHealthCheck{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "mhc"}, Spec: clusterv1.MachineHealthCheckSpec{
+		ClusterName: "c1", Selector: metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachinePoolNameLabel: "pool"}},
+		Checks: clusterv1.MachineHealthCheckChecks{UnhealthyNodeConditions: []clusterv1.UnhealthyNodeCondition{
+			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, TimeoutSeconds: new(int32)}}},
+		Remediation: clusterv1.MachineHealthCheckRemediation{TriggerIf: clusterv1.MachineHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: &limit}},
+	}})
 }
 
 // TestADeletedMachineTakesItsInstanceAlone holds that a person who deletes a Machine gets exactly that one drained and taken.
