@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/muster-project/muster/kube/skew"
 )
 
 // Kubernetes versions of clusters that are made around pools which want nothing newer.
@@ -138,7 +140,7 @@ func (w *wantedCluster) objects(a Account) ([]Object, error) {
 		text, oldest = azureClusterManifest, builtinAzureVersion
 	}
 	vars := maps.Clone(a.Variables())
-	vars["CLUSTER_NAME"], vars["NAMESPACE"], vars["KUBERNETES_VERSION"] = w.name, w.namespace, newer(oldest, w.newest)
+	vars["CLUSTER_NAME"], vars["NAMESPACE"], vars["KUBERNETES_VERSION"] = w.name, w.namespace, planeVersion(oldest, w.newest, w.managed)
 	return Parse([]Source{{Name: builtinClusterFile, Text: text}}, FromMap(vars))
 }
 
@@ -273,6 +275,15 @@ func machineField(o Object, path ...string) string {
 		}
 	}
 	return ""
+}
+
+// planeVersion is what a control plane for pools asks for: the version of the newest pool, and not below the oldest that the world
+// has by itself, unless that one could not serve the pool, which admission would refuse. EKS runs nothing older.
+func planeVersion(oldest, newest string, managed bool) string {
+	if !managed && skew.Of(newest, skew.ControlPlane{Version: oldest}) != nil {
+		oldest = newest
+	}
+	return newer(oldest, newest)
 }
 
 // newer is the higher of two versions. A version that can't be read loses; the API server will say what is wrong with it.

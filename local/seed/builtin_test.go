@@ -134,8 +134,10 @@ spec:
 		want   []string
 		err    string
 	}{
-		{reason: "a pool without its cluster gets one", text: make("p", "c", "v1.16.8", "AWSMachinePool"),
+		{reason: "a pool without its cluster gets one", text: make("p", "c", "v1.22.0", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.25.0", "MachinePool team/p"}},
+		{reason: "as old as the pool, where a newer control plane could not serve it", text: make("p", "c", "v1.16.8", "AWSMachinePool"),
+			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.16.8", "MachinePool team/p"}},
 		{reason: "the control plane is as new as the newest pool", text: make("p", "c", "1.30.2", "AWSMachinePool") + "---\n" + make("q", "c", "v1.29.0", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.30.2", "MachinePool team/p", "MachinePool team/q"}},
 		{reason: "a version that is none is for the API server to refuse", text: make("p", "c", "newest", "AWSMachinePool"),
