@@ -21,8 +21,8 @@ func ProviderKey(id string) string {
 	}
 	scheme = strings.ToLower(scheme)
 	// Blanks may stand before a slash at the end too: what is left without it must not end in one.
-	parts := strings.FieldsFunc(strings.TrimRightFunc(rest, outer), func(r rune) bool { return r == '/' })
-	if scheme == "" || len(parts) == 0 {
+	parts := strings.TrimRightFunc(rest, outer)
+	if scheme == "" || parts == "" {
 		return ""
 	}
 	switch scheme {
@@ -31,12 +31,21 @@ func ProviderKey(id string) string {
 		if strings.HasSuffix(rest, "/") {
 			return ""
 		}
-		return scheme + "://" + parts[len(parts)-1]
+		return "aws://" + parts[strings.LastIndexByte(parts, '/')+1:]
 	case "azure":
-		return scheme + "://" + strings.ToLower(strings.Join(parts, "/"))
+		return scheme + "://" + strings.ToLower(joined(parts))
 	default:
-		return scheme + "://" + strings.Join(parts, "/")
+		return scheme + "://" + joined(parts)
 	}
+}
+
+// joined are the parts of an ID with one slash between them and none before.
+func joined(parts string) string {
+	parts = strings.TrimLeft(parts, "/")
+	if !strings.Contains(parts, "//") {
+		return parts
+	}
+	return strings.Join(strings.FieldsFunc(parts, func(r rune) bool { return r == '/' }), "/")
 }
 
 // bareOCID says whether an ID is an identifier of OCI without a scheme.
