@@ -19,7 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+	coreadmission "sigs.k8s.io/cluster-api/core/webhooks/admission"
+	"sigs.k8s.io/cluster-api/feature"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -28,6 +31,8 @@ import (
 type flavor struct {
 	// cloud is the folder of those templates whose names others have too.
 	cloud, name string
+	// class is the ClusterClass that clusterctl finds beside the template, whose objects come first.
+	class string
 	// variables that have no default; all others have one.
 	needed, optional []string
 	// kinds of its objects, in order.
@@ -59,6 +64,20 @@ var flavors = []flavor{
 		kinds:    []string{"Cluster", "AzureCluster", "KubeadmControlPlane", "AzureMachineTemplate", "MachinePool", "AzureMachinePool", "KubeadmConfig", "AzureClusterIdentity"},
 	},
 	{
+		name: "topology", class: "aws-machinepool",
+		needed:   []string{"AWS_REGION", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE", "AWS_SSH_KEY_NAME", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT"},
+		kinds:    []string{"ClusterClass", "AWSClusterTemplate", "KubeadmControlPlaneTemplate", "AWSMachineTemplate", "AWSMachinePoolTemplate", "KubeadmConfigTemplate", "Cluster"},
+	},
+	{
+		cloud: "azure", name: "topology", class: "azure-machinepool",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_CONTROL_PLANE_MACHINE_TYPE", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
+			"AZURE_TENANT_ID", "CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AZURE_SSH_PUBLIC_KEY_B64", "CI_RG", "CLUSTER_IDENTITY_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "USER_IDENTITY", "WORKER_MACHINE_COUNT"},
+		kinds: []string{"ClusterClass", "AzureClusterTemplate", "KubeadmControlPlaneTemplate", "AzureMachineTemplate", "AzureMachinePoolTemplate", "KubeadmConfigTemplate",
+			"Cluster", "AzureClusterIdentity"},
+	},
+	{
 		name:     "eks-managedmachinepool-launchtemplate",
 		needed:   []string{"AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"AWS_NODE_MACHINE_TYPE", "AWS_NODE_ROOT_VOLUME_SIZE", "WORKER_MACHINE_COUNT"},
@@ -71,6 +90,10 @@ var flavors = []flavor{
 func TestFlavors(t *testing.T) {
 	admin(t)
 	installFlavorKinds(t)
+	// Without the gate cluster-api's admission refuses every class.
+	if err := feature.MutableGates.Set(string(feature.ClusterTopology) + "=true"); err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range flavors {
 		t.Run(filepath.Join(f.cloud, f.name), func(t *testing.T) {
 			said := &warnings{}
@@ -89,8 +112,11 @@ func TestFlavors(t *testing.T) {
 				if err := c.Create(t.Context(), u); err != nil {
 					t.Errorf("%s %s: %v", u.GetKind(), u.GetName(), err)
 				}
-				if u.GetKind() == "ConfigMap" {
+				switch u.GetKind() {
+				case "ConfigMap":
 					appliedTo(t, c, u)
+				case "ClusterClass":
+					wellMade(t, u)
 				}
 			}
 			if diff := cmp.Diff(f.kinds, kinds); diff != "" {
@@ -104,9 +130,9 @@ func TestFlavors(t *testing.T) {
 // process is clusterctl's work on the template, with the variables that are needed and no others.
 func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "templates", f.cloud, "cluster-template-"+f.name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
+	text := f.read(t, "cluster-template-"+f.name)
+	if f.class != "" {
+		text = slices.Concat(f.read(t, "clusterclass-"+f.class), []byte("---\n"), text)
 	}
 	p := yamlprocessor.NewSimpleProcessor()
 	defaults, err := p.GetVariableMap(text)
@@ -139,6 +165,27 @@ func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return documents(t, string(out))
+}
+
+func (f flavor) read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "templates", f.cloud, name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// wellMade holds a class to cluster-api's own admission, which knows whether its patches can be made.
+func wellMade(t *testing.T, u *unstructured.Unstructured) {
+	t.Helper()
+	class := &clusterv1.ClusterClass{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, class); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&coreadmission.ClusterClass{}).ValidateCreate(t.Context(), class); err != nil {
+		t.Errorf("ClusterClass %s: %v", class.Name, err)
+	}
 }
 
 // documents are the objects of a text.
@@ -235,6 +282,7 @@ spec:
 `)[0]}
 	for _, file := range []string{
 		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanes.yaml",
+		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanetemplates.yaml",
 		"core/config/crd/bases/addons.cluster.x-k8s.io_clusterresourcesets.yaml",
 	} {
 		text, err := os.ReadFile(filepath.Join(module, file))
