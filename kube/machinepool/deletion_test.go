@@ -182,3 +182,16 @@ func TestNodesOfAClusterThatNobodyConnectsToAreGivenUp(t *testing.T) {
 	}
 	wantAll(t, "events", w.events(), []string{"Warning NodesLeft Nodes are left in Cluster c1: Waiting for the control plane of Cluster c1 to be initialized"})
 }
+
+// Whoever paused what the pool refers to is the one who has to know that its deletion waits for that.
+func TestDeletionTellsOfAnInfrastructureThatIsPaused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.delete()
+	w.changeInfra(func(o map[string]any) {
+		o["metadata"].(map[string]any)["annotations"] = map[string]any{clusterv1.PausedAnnotation: "true"}
+	})
+	w.settled()
+	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
+	want(t, "message", w.message(clusterv1.DeletingCondition), "TestMachinePool infra is being deleted, and waits while it has the annotation cluster.x-k8s.io/paused")
+}

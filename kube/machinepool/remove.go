@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -83,6 +84,9 @@ func (r *Reconciler) removeReference(ctx context.Context, ref reference, s *stat
 		}
 	}
 	message := s.String() + " is being deleted"
+	if annotations.HasPaused(o) {
+		return removal{result: again(afterDeletion), left: true, message: message + ", and waits while it has the annotation " + clusterv1.PausedAnnotation}
+	}
 	if s.Ready != nil && s.Ready.Message != "" {
 		message += ": " + s.Ready.Message
 	}
