@@ -32,6 +32,9 @@ type Pass struct {
 type Pools struct {
 	mu   sync.Mutex
 	seen map[Pool]sight
+	// ended are the drains of a pool that are counted, by instance, with when each began: a machine that is removed may be held by
+	// its cloud until it is let go, and goes in two steps.
+	ended map[Pool]map[string]time.Time
 	// drains are those that have ended.
 	drains *prometheus.HistogramVec
 }
@@ -59,7 +62,7 @@ const (
 
 // NewPools makes Pools and registers them.
 func NewPools(r prometheus.Registerer) (*Pools, error) {
-	p := &Pools{seen: map[Pool]sight{}, drains: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	p := &Pools{seen: map[Pool]sight{}, ended: map[Pool]map[string]time.Time{}, drains: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: "drain_duration_seconds", Buckets: drainBuckets,
 		Help: "Duration of drains of nodes by kind of pool and by how they ended: drained, cut_short (the node's machine went with pods or volumes " +
 			"left, as its timeout has it) or taken_back (the machine stays).",
@@ -77,9 +80,9 @@ func (p *Pools) Saw(pass Pass) {
 	if p == nil {
 		return
 	}
-	p.count(pass)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.count(pass)
 	if before, ok := p.seen[pass.Pool]; ok && pass.Outcome.HeldBack {
 		before.tokensEnd = pass.TokensEnd
 		p.seen[pass.Pool] = before
@@ -96,17 +99,25 @@ func (p *Pools) Forget(gone Pool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.seen, gone)
+	delete(p.ended, gone)
 }
 
-// count counts the drains that the pass has ended.
+// count counts the drains that the pass has ended, each once.
 func (p *Pools) count(pass Pass) {
-	step := pass.Outcome.Plan.Step
-	if step == nil || !pass.Outcome.Started {
+	if !pass.Outcome.Seen {
 		return
 	}
+	before, now := p.ended[pass.Pool], map[string]time.Time{}
+	p.ended[pass.Pool] = now
+	step := pass.Outcome.Plan.Step
 	for k := range pass.Outcome.Observed.Instances {
 		i := &pass.Outcome.Observed.Instances[k]
-		if i.Node != nil && !i.Node.DrainStarted.IsZero() && endsDrain(step, i) {
+		switch {
+		case i.Node == nil || i.Node.DrainStarted.IsZero():
+		case before[i.ID].Equal(i.Node.DrainStarted):
+			now[i.ID] = i.Node.DrainStarted
+		case step != nil && pass.Outcome.Started && endsDrain(step, i):
+			now[i.ID] = i.Node.DrainStarted
 			p.drains.WithLabelValues(pass.Kind, ending(step.Kind, i.Node)).Observe(pass.Now.Sub(i.Node.DrainStarted).Seconds())
 		}
 	}

@@ -165,6 +165,36 @@ func TestDrains(t *testing.T) {
 	}
 }
 
+// A machine goes in two steps where its cloud holds it until it is let go; its drain is one.
+func TestADrainIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	r, p := newPools(t)
+	step := func(kind pool.StepKind, state pool.InstanceState, since time.Duration) {
+		p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Seen: true, Started: true,
+			Observed: pool.Observed{Instances: []pool.Instance{{ID: "1", State: state, Node: draining(since, 0)}}},
+			Plan:     pool.Plan{Step: &pool.Step{Kind: kind, Targets: []pool.Target{{ID: "1"}}}}}})
+	}
+	step(pool.Remove, pool.Running, time.Minute)
+	p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Err: errors.New("broken")}})
+	step(pool.Renew, pool.Terminating, time.Minute)
+	step(pool.Release, pool.Terminating, time.Minute)
+	if n, err := testutil.GatherAndCount(r, "muster_drain_duration_seconds"); err != nil || n != 1 {
+		t.Fatalf("want one series, got %d, error %v", n, err)
+	}
+	sum := func(reason, want string) {
+		t.Helper()
+		if got := told(t, r); got[0] != want {
+			t.Errorf("%s: want %q, got %q", reason, want, got[0])
+		}
+	}
+	sum("removed and let go", "drain_duration_seconds{drained} 60")
+	step(pool.Undrain, pool.Running, time.Second)
+	sum("another drain of the same machine", "drain_duration_seconds{drained} 60")
+	if n, err := testutil.GatherAndCount(r, "muster_drain_duration_seconds"); err != nil || n != 2 {
+		t.Errorf("another drain of the same machine: want it counted as taken back, got %d series, error %v", n, err)
+	}
+}
+
 // Whoever has no metrics calls the same methods.
 func TestNoPools(t *testing.T) {
 	t.Parallel()
