@@ -28,7 +28,7 @@ spec:
       bootstrap: {configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfig, name: NAME}}
       clusterName: capa
       infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AWSMachinePool, name: NAME}
-      version: v1.30.2
+      version: v1.25.0
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: AWSMachinePool
@@ -84,8 +84,8 @@ var badInputs = []badInput{
 		says: `spec\.subnets\[0\]\.id.*subnet-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
 	{name: "bad-image", reason: "an image that is not there", manifest: manifestOf("bad-image", "{instanceType:", "{ami: {id: ami-0badbadbadbadbad0}, instanceType:"),
 		says: `spec\.awsLaunchTemplate\.ami.*ami-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-image", `{"spec":{"awsLaunchTemplate":{"ami":null}}}`)},
-	{name: "bad-version", reason: "a version that no image is published for", manifest: manifestOf("bad-version", "v1.30.2", "v1.30.99"),
-		says: `v?1\.30\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.30.2"}}}}`)},
+	{name: "bad-version", reason: "a version that no image is published for", manifest: manifestOf("bad-version", "v1.25.0", "v1.25.99"),
+		says: `v?1\.25\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.25.0"}}}}`)},
 	{name: "bad-size", reason: "more replicas than maxSize", manifest: manifestOf("bad-size", "replicas: 1", "replicas: 7"),
 		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
 	{name: "bad-foreign", reason: "a group of the same name that is somebody else's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),

@@ -30,6 +30,8 @@ func TestSeed003(t *testing.T) {
 	if err := w.account().holds().empty(); err != nil {
 		t.Errorf("want nothing in the cloud before there is bootstrap data: %v", err)
 	}
+	// The control plane comes first, as in life: the world's is as old as its pools.
+	w.kubectl("patch", "localcontrolplane/capa", "--type=merge", "-p", `{"spec":{"version":"v1.30.2"}}`)
 	w.kubectl("patch", "machinepool/capa-mp-0", "--type=merge", "-p", `{"spec":{"template":{"spec":{"version":"v1.30.2"}}}}`)
 	w.ready("capa-mp-0", 2)
 	if got := w.workload("capa", "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"); got != "v1.30.2 v1.30.2" {

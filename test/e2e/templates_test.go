@@ -277,10 +277,10 @@ func history(u *updates) {
 	}
 }
 
-// anotherKubernetes asks the pool for a version that its control plane does not have yet.
+// anotherKubernetes asks the pool for a version that its control plane does not have yet, on which its user has to insist.
 func anotherKubernetes(u *updates) {
 	before := u.nodesOf(managedCluster)
-	u.kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p", `{"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
+	u.kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p", `{"metadata":{"annotations":{"muster.dev/skip-version-skew":"true"}},"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
 	u.eventually("the pool to have seen the version", func() error {
 		const path = `jsonpath={.status.version} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
 		if got := u.kubectl("get", managedPool, "-o", path); !strings.HasPrefix(got, "v1.34.0 ") {
