@@ -1,0 +1,36 @@
+package docs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/muster-project/muster/kube/webhook/templates"
+	"github.com/muster-project/muster/manager/gates"
+)
+
+// The page of ClusterClasses names every kind of templates with its version, and the switch that is there.
+func TestClusterClassNamesItsTemplates(t *testing.T) {
+	text := read(t, "docs/clusterclass.md")
+	rows := map[string]string{}
+	for line := range strings.Lines(text) {
+		if cells := words(line); strings.HasPrefix(line, "| `") && len(cells) == 3 && strings.HasSuffix(cells[1], "Template") {
+			if cells[1] != cells[0]+"Template" {
+				t.Errorf("want the template of %s, got %s", cells[0], cells[1])
+			}
+			rows[strings.ToLower(cells[1])] = cells[2]
+		}
+	}
+	if len(rows) != len(templates.Kinds()) {
+		t.Errorf("want %d kinds of templates, got %v", len(templates.Kinds()), rows)
+	}
+	for _, k := range templates.Kinds() {
+		if rows[k.Name] != k.Version.Version {
+			t.Errorf("%s: want version %s, got %q", k.Name, k.Version.Version, rows[k.Name])
+		}
+	}
+	for _, word := range []string{gates.EnvClusterTopology + "=true", "test/e2e.TestTopology", "test/compat.TestClassTemplates"} {
+		if !strings.Contains(text, "`"+word+"`") {
+			t.Errorf("want `%s` in the page", word)
+		}
+	}
+}
