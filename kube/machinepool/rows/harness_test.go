@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -362,19 +361,4 @@ func want[T comparable](t *testing.T, what string, got, want T) {
 	if got != want {
 		t.Errorf("%s: want %v, got %v", what, want, got)
 	}
-}
-
-// machines are the names of the Machines.
-func (w *world) machines() []string {
-	w.t.Helper()
-	list := &clusterv1.MachineList{}
-	if err := admin.List(w.t.Context(), list, client.InNamespace(w.ns)); err != nil {
-		w.t.Fatal(err)
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	slices.Sort(names)
-	return names
 }

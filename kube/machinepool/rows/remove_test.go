@@ -62,6 +62,10 @@ func TestRow49_WhatAPoolRefersToGoesBeforeIt(t *testing.T) {
 // TestRow49_APoolGoesThoughItsKindIsGone holds that a provider that was removed with its definitions keeps no pool.
 func TestRow49_APoolGoesThoughItsKindIsGone(t *testing.T) {
 	w := newWorld(t)
+	fleetingGVK := schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "Fleeting" + strings.ReplaceAll(w.ns, "-", "") + "Pool"}
+	if err := define(t.Context(), fleetingGVK); err != nil {
+		t.Fatal(err)
+	}
 	pool := w.aPool(0)
 	pool.Spec.Template.Spec.InfrastructureRef = refTo(fleetingGVK, "infra")
 	w.create(pool)

@@ -74,9 +74,10 @@ func TestRow55_APoolThatCouldNeverWorkIsRefused(t *testing.T) {
 	pool := w.aPool(0)
 	pool.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: "NoSchedule", Propagation: clusterv1.MachineTaintPropagationAlways}}
 	w.create(pool)
-	now := w.pool()
+	stored := w.pool()
+	now := stored.DeepCopy()
 	now.Spec.ClusterName, now.Spec.Template.Spec.ClusterName = "c2", "c2"
-	refused(t, "another cluster", admin.Patch(t.Context(), now, client.MergeFrom(w.pool())), "spec.clusterName")
+	refused(t, "another cluster", admin.Patch(t.Context(), now, client.MergeFrom(stored)), "spec.clusterName")
 }
 
 // TestRow56_WhatNobodyElseValidatesIsRefused holds the rules beyond those of the field.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,8 +46,7 @@ var (
 	configGVK     = schema.GroupVersionKind{Group: bootstrap, Version: "v1beta2", Kind: "TestConfig"}
 	oldConfigGVK  = schema.GroupVersionKind{Group: bootstrap, Version: "v1alpha9", Kind: "OldConfig"}
 	planeGVK      = schema.GroupVersionKind{Group: controlPlane, Version: "v1beta2", Kind: "TestControlPlane"}
-	fleetingGVK   = schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "FleetingMachinePool"}
-	providerKinds = []schema.GroupVersionKind{poolGVK, oldPoolGVK, machineGVK, clusterGVK, configGVK, oldConfigGVK, planeGVK, fleetingGVK,
+	providerKinds = []schema.GroupVersionKind{poolGVK, oldPoolGVK, machineGVK, clusterGVK, configGVK, oldConfigGVK, planeGVK,
 		templateOf(poolGVK), templateOf(clusterGVK), templateOf(configGVK), templateOf(planeGVK)}
 )
 
@@ -57,15 +57,7 @@ func templateOf(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 }
 
 // plural of a kind, as the contract has it.
-func plural(kind string) string {
-	b := []byte(kind)
-	for i := range b {
-		if b[i] < 'a' {
-			b[i] += 'a' - 'A'
-		}
-	}
-	return string(b) + "s"
-}
+func plural(kind string) string { return strings.ToLower(kind) + "s" }
 
 // server is the one API server of all tests, which is the workload cluster of every Cluster too; each test has a namespace of its own.
 var server *apiserver.Server
