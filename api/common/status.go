@@ -65,7 +65,7 @@ type Status struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Instances are the members of the group, ordered by creation and ID.
+	// Instances are the members of the group, ordered by creation and ID. At most 250 are told of, first those that do not serve.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000

@@ -17,6 +17,12 @@ type LocalControlPlaneSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	Version string `json:"version"`
 
+	// replicas is how many API servers there are: one.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Enum=1
+	Replicas *int32 `json:"replicas,omitempty"`
+
 	// controlPlaneEndpoint is where the API server is reached. It is filled in when the server has its port.
 	// +optional
 	ControlPlaneEndpoint clusterv1.APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
