@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,12 +62,13 @@ func (r *Reconciler) newPass(ctx context.Context, pool *clusterv1.MachinePool) (
 	}
 	init := pool.Status.Initialization
 	p.facts = status.Facts{
-		Cluster:   p.clusterKey().String(),
-		NoCluster: p.cluster == nil,
-		Paused:    pausedBecause(p.cluster, pool),
-		Desired:   pool.Spec.Replicas,
-		External:  annotations.ReplicasManagedByExternalAutoscaler(pool),
-		Bootstrap: status.Source{Once: init.BootstrapDataSecretCreated != nil && *init.BootstrapDataSecretCreated},
+		Cluster:    p.clusterKey().String(),
+		NoCluster:  p.cluster == nil,
+		Paused:     pausedBecause(p.cluster, pool),
+		Desired:    pool.Spec.Replicas,
+		External:   annotations.ReplicasManagedByExternalAutoscaler(pool),
+		DataSecret: ptr.Deref(pool.Spec.Template.Spec.Bootstrap.DataSecretName, ""),
+		Bootstrap:  status.Source{Once: init.BootstrapDataSecretCreated != nil && *init.BootstrapDataSecretCreated},
 		Infrastructure: status.Source{
 			Kind: pool.Spec.Template.Spec.InfrastructureRef.Kind, Name: pool.Spec.Template.Spec.InfrastructureRef.Name,
 			Once: init.InfrastructureProvisioned != nil && *init.InfrastructureProvisioned,

@@ -16,6 +16,10 @@ func bootstrapConfigReady(f *Facts) metav1.Condition {
 		return metav1.Condition{Type: t, Status: metav1.ConditionFalse, Reason: f.Refusal.Reason, Message: f.Refusal.Message}
 	case f.Bootstrap.Kind == "":
 		return metav1.Condition{Type: t, Status: metav1.ConditionTrue, Reason: DataSecretProvidedReason}
+	case f.Bootstrap.Once && !f.Bootstrap.Found && f.Bootstrap.Problem == "" && f.Deletion == nil:
+		// Whoever names another configuration may make it later; whether there ever was one of that name, nobody knows.
+		return metav1.Condition{Type: t, Status: metav1.ConditionFalse, Reason: clusterv1.ObjectDoesNotExistReason,
+			Message: f.Bootstrap.String() + " does not exist; until it does, machines go on with the data of secret " + f.DataSecret}
 	default:
 		return mirror(t, f.Bootstrap, f.Deletion != nil, "has not created its data secret")
 	}

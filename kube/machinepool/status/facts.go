@@ -21,6 +21,8 @@ type Facts struct {
 	External bool
 	// Bootstrap and Infrastructure are the two objects that the pool refers to.
 	Bootstrap, Infrastructure Source
+	// DataSecret is the name of the secret with the bootstrap data that new machines get; empty as long as there is none.
+	DataSecret string
 	// Skew says why the control plane can't serve nodes of the pool's version; empty where it can.
 	Skew string
 	// Refusal says why the bootstrap provider can't serve the pool as it is specified.
