@@ -42,7 +42,10 @@ func (p *pass) count(found map[string]*corev1.Node) result {
 
 // countNode counts one instance that has a Node, and says for how long it is not available yet by time alone.
 func (p *pass) countNode(counted *status.Nodes, id string, node *corev1.Node) time.Duration {
-	machine := p.members[meaning(id)]
+	var machine *clusterv1.Machine
+	if len(p.members) > 0 {
+		machine = p.members[meaning(id)]
+	}
 	ready, since := nodes.Ready(node)
 	switch {
 	case !ready:

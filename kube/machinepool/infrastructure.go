@@ -103,19 +103,24 @@ func distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	var all []string
 	for _, id := range ids {
-		if id == "" || seen[meaning(id)] {
+		key := meaning(id)
+		if id == "" || seen[key] {
 			continue
 		}
-		seen[meaning(id)] = true
+		seen[key] = true
 		all = append(all, id)
 	}
 	return all
 }
 
-// sameInstances says whether two lists name the same instances; the second may hold an instance twice and then differs.
+// sameInstances says whether two lists name the same instances; the second may hold an instance twice and then differs. Nearly
+// always they are equal as they stand.
 func sameInstances(a, b []string) bool {
 	if len(a) != len(b) {
 		return false
+	}
+	if slices.Equal(a, b) {
+		return true
 	}
 	keys := func(ids []string) []string {
 		all := make([]string, len(ids))

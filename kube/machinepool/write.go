@@ -97,6 +97,9 @@ func (p *pass) compare() {
 	if refusal := p.facts.Refusal; refusal != nil && reasonOf(was, clusterv1.BootstrapConfigReadyCondition) != refusal.Reason {
 		p.tell(corev1.EventTypeWarning, eventRefused, "%s", refusal.Message)
 	}
+	if slices.Equal(is.NodeRefs, was.NodeRefs) {
+		return
+	}
 	joined, left := without(is.NodeRefs, was.NodeRefs), without(was.NodeRefs, is.NodeRefs)
 	if len(joined) > 0 || len(left) > 0 {
 		p.tell(corev1.EventTypeNormal, eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
