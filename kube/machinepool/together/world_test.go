@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -175,10 +176,13 @@ func (r reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resul
 	return r(ctx, req)
 }
 
+// note writes down that an object goes: once, for a write that somebody else was faster than is tried again.
 func (p *provider) note(o client.Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.order = append(p.order, o.GetNamespace()+"/"+o.GetName())
+	if name := o.GetNamespace() + "/" + o.GetName(); !slices.Contains(p.order, name) {
+		p.order = append(p.order, name)
+	}
 }
 
 // take takes the instance away: it leaves the pool's list, and what its node was like then is remembered.
