@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
@@ -102,11 +103,17 @@ func bootstrapOf(secret *corev1.Secret) (cloud.Bootstrap, *pool.Cause) {
 		return bad("holds an Ignition configuration: set key %q to %s", formatKey, formatIgnition)
 	case format == "" && isCloudInit(data):
 		format = formatCloudConfig
-	case format == "":
+	case format == "" && configures.Match(data):
 		format = formatRaw
+	case format == "":
+		return bad("holds no cloud-init data and no other configuration: its first line should be #cloud-config, #!, ## template: jinja, MIME-Version, or another that "+
+			"cloud-init knows; set key %q to what it is", formatKey)
 	}
 	return cloud.NewBootstrap(data, format), nil
 }
+
+// configures is how data begins that is the configuration of something, in YAML, TOML or JSON: a table, or a name with a value.
+var configures = regexp.MustCompile(`^(?:\s*(?:[#;-].*)?\n)*\s*(?:["\w./-]+\s*(?::\s|=\s*[^=\s])|[\[{])`)
 
 // cloudInitHeaders begin everything that cloud-init, or the service of its kind on Windows images, acts upon.
 var cloudInitHeaders = []string{

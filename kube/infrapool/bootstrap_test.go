@@ -37,6 +37,11 @@ func TestBootstrapOf(t *testing.T) {
 		"empty":          {reason: "empty data boots a machine that never joins", data: map[string]string{"value": ""}, why: `has nothing under key "value"`},
 		"talos":          {reason: "an operating system may have something of its own: its machines get it as it is", data: map[string]string{"value": "version: v1alpha1\nmachine: {}"}, format: "raw"},
 		"bottlerocket":   {reason: "the provider says what it is", data: map[string]string{"value": "[settings.kubernetes]", "format": "bottlerocket"}, format: "bottlerocket"},
+		"comments first": {reason: "they say nothing about it", data: map[string]string{"value": "# Talos\n\n---\nversion: v1alpha1\n"}, format: "raw"},
+		"settings":       {reason: "TOML needs no key either", data: map[string]string{"value": "[settings.kubernetes]\napi-server = 1\n"}, format: "raw"},
+		"words":          {reason: "what configures nothing was put there by mistake", data: map[string]string{"value": "please join the cluster s3cret"}, why: "holds no cloud-init data and no other configuration"},
+		"a word":         {reason: "likewise", data: map[string]string{"value": "s3cret"}, why: "holds no cloud-init data"},
+		"base64":         {reason: "what was encoded once too often would be ignored", data: map[string]string{"value": "I2Nsb3VkLWNvbmZpZwpzM2NyZXQ="}, why: "holds no cloud-init data"},
 		"windows script": {reason: "Windows images have a service of their own", data: map[string]string{"value": "#ps1_sysnative\n"}, format: "cloud-config"},
 		"not cloud-init": {
 			reason: "what says that it is cloud-init and is not would be ignored by the machine",
