@@ -70,10 +70,16 @@ func (w *world) object(gvk schema.GroupVersionKind, name string, spec, status ma
 // cluster without control plane Machines the controller of Machines drains nothing otherwise.
 func (w *world) cluster() {
 	w.t.Helper()
+	w.clusterThat(true)
+}
+
+// clusterThat makes a Cluster that comes up, or one whose infrastructure and control plane never do.
+func (w *world) clusterThat(up bool) {
+	w.t.Helper()
 	endpoint := map[string]any{"host": "127.0.0.1", "port": int64(server.Port)}
-	w.create(w.object(clusterGVK, "c1", map[string]any{"controlPlaneEndpoint": endpoint}, map[string]any{"initialization": map[string]any{"provisioned": true}}))
+	w.create(w.object(clusterGVK, "c1", map[string]any{"controlPlaneEndpoint": endpoint}, map[string]any{"initialization": map[string]any{"provisioned": up}}))
 	w.create(w.object(planeGVK, "c1", map[string]any{"version": "v1.36.0"}, map[string]any{"externalManagedControlPlane": true,
-		"initialization": map[string]any{"controlPlaneInitialized": true}, "version": "v1.36.0"}))
+		"initialization": map[string]any{"controlPlaneInitialized": up}, "version": "v1.36.0"}))
 	w.kubeconfig()
 	w.create(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "c1"}, Spec: clusterv1.ClusterSpec{
 		ControlPlaneEndpoint: clusterv1.APIEndpoint{Host: "127.0.0.1", Port: int32(server.Port)},

@@ -112,3 +112,18 @@ func TestDefectC_TheNodesOfAPoolGoWithIt(t *testing.T) {
 		want(t, fmt.Sprintf("node %d is there", n), node != nil && node.DeletionTimestamp.IsZero(), there)
 	}
 }
+
+// TestDefectH_APoolOfAClusterThatNeverCameUpGoes holds that a workload cluster to which nobody can connect, for it never came up, is waited for no
+// longer than the pool says.
+func TestDefectH_APoolOfAClusterThatNeverCameUpGoes(t *testing.T) {
+	w := emptyWorld(t)
+	w.clusterThat(false)
+	pool := w.aPool(1)
+	pool.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds = new(int32(1))
+	w.create(pool)
+	w.create(w.aConfig("boot"))
+	w.create(w.anInfra(1))
+	says(w, "a pool without a control plane", "Unknown ConnectionDown: Waiting for the control plane of Cluster c1 to be initialized", condition(clusterv1.AvailableCondition))
+	w.deletePool()
+	w.gone()
+}
