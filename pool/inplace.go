@@ -39,7 +39,7 @@ func (v *view) spoiled() bool {
 // have it first.
 func (v *view) applyStep() *Step {
 	list := v.behind()
-	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() {
+	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() || !v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}
 	now := list[:min(len(list), v.few())]

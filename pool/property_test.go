@@ -452,8 +452,10 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 func heals(d Desired, o Observed, tr Traits, now time.Time, i Instance) bool {
 	unwell := func(i Instance) bool {
 		switch {
-		case !(i.State == Running || i.State == Failed && tr.KeepsFailed && i.Node != nil && i.Node.Ready):
-			return i.State == Failed
+		case i.State == Failed && (!tr.KeepsFailed || i.Node == nil || !i.Node.Ready):
+			return true
+		case i.State != Running && i.State != Failed:
+			return false
 		case i.Node == nil || !i.Node.Ready && i.Node.Joined.Add(10*time.Second).After(i.Node.ReadySince):
 			return !born(&i).IsZero() && now.Sub(born(&i)) > 15*time.Minute
 		default:

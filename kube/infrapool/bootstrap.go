@@ -92,25 +92,46 @@ func bootstrapOf(secret *corev1.Secret) (cloud.Bootstrap, *pool.Cause) {
 	if len(data) == 0 {
 		return bad("has nothing under key %q", dataKey)
 	}
-	format := string(secret.Data[formatKey])
-	switch {
-	case format == formatIgnition && !isIgnition(data):
-		return bad("holds no Ignition configuration: key %q says %s, but it is no JSON object with ignition.version", formatKey, formatIgnition)
-	case format == formatCloudConfig && !isCloudInit(data):
-		return bad("holds no cloud-init data, although key %q says %s: its first line should be #cloud-config, #!, ## template: jinja, MIME-Version, or another "+
-			"that cloud-init knows", formatKey, formatCloudConfig)
-	case format == "" && isIgnition(data):
-		return bad("holds an Ignition configuration: set key %q to %s", formatKey, formatIgnition)
-	case format == "" && isCloudInit(data):
-		format = formatCloudConfig
-	case format == "" && configures.Match(data):
-		format = formatRaw
-	case format == "":
-		return bad("holds no cloud-init data and no other configuration: its first line should be #cloud-config, #!, ## template: jinja, MIME-Version, or another that "+
-			"cloud-init knows; set key %q to what it is", formatKey)
+	format, problem := formatOf(data, string(secret.Data[formatKey]))
+	if problem != "" {
+		return bad("%s", problem)
 	}
 	return cloud.NewBootstrap(data, format), nil
 }
+
+// formatOf is the format of data of which its secret says this, or nothing; or what is wrong with it.
+func formatOf(data []byte, said string) (format, problem string) {
+	switch said {
+	case formatIgnition:
+		if !isIgnition(data) {
+			return "", fmt.Sprintf("holds no Ignition configuration: key %q says %s, but it is no JSON object with ignition.version", formatKey, formatIgnition)
+		}
+	case formatCloudConfig:
+		if !isCloudInit(data) {
+			return "", fmt.Sprintf("holds no cloud-init data, although key %q says %s: its first line should be %s", formatKey, formatCloudConfig, firstLines)
+		}
+	case "":
+		return guessed(data)
+	}
+	return said, ""
+}
+
+// guessed is formatOf where the secret says nothing.
+func guessed(data []byte) (format, problem string) {
+	switch {
+	case isIgnition(data):
+		return "", fmt.Sprintf("holds an Ignition configuration: set key %q to %s", formatKey, formatIgnition)
+	case isCloudInit(data):
+		return formatCloudConfig, ""
+	case configures.Match(data):
+		return formatRaw, ""
+	default:
+		return "", fmt.Sprintf("holds no cloud-init data and no other configuration: its first line should be %s; set key %q to what it is", firstLines, formatKey)
+	}
+}
+
+// firstLines are the usual ones of cloud-init data, for messages.
+const firstLines = "#cloud-config, #!, ## template: jinja, MIME-Version, or another that cloud-init knows"
 
 // configures is how data begins that is the configuration of something, in YAML, TOML or JSON: a table, or a name with a value.
 var configures = regexp.MustCompile(`^(?:\s*(?:[#;-].*)?\n)*\s*(?:["\w./-]+\s*(?::\s|=\s*[^=\s])|[\[{])`)

@@ -77,9 +77,8 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		MinReady:      minReady(s.pool),
 	}
 	r.steer(s, f, remembered, t.RollDisabled)
-	f.keep = merged(r.tokensOf(s, remembered), f.keep)
 	mark, history := r.configuration(s, remembered)
-	f.keep = merged(history, f.keep)
+	f.keep = merged(r.tokensOf(s, remembered), merged(history, f.keep))
 	f.Target = cloud.Target[S]{
 		Owner:      r.ownerOf(s.object, s.clusterName()),
 		Bootstrap:  s.bootstrap.Marked(mark),
