@@ -110,6 +110,25 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// TestLate: who makes tokens replaces them when half of their time is over, and would never do so if others were quicker.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason string
+		left   time.Duration
+		until  time.Time
+	}{
+		{"its maker looks at it every third of its time, so that at his latest look two and a half minutes are left", 150 * time.Second, now.Add(150 * time.Second)},
+		{"he has not looked", Late, now.Add(lasts)},
+	} {
+		c := fake.NewClientBuilder().WithObjects(secret("a", in(tc.left))).Build()
+		got, err := Keep(t.Context(), c, []string{"a"}, Late, now)
+		if err != nil || !got.Until.Equal(tc.until) || got.Next != tc.until.Sub(now)-Late {
+			t.Errorf("%s: want it valid until %s, got %+v, %v", tc.reason, tc.until, got, err)
+		}
+	}
+}
+
 func TestKeepFails(t *testing.T) {
 	t.Parallel()
 	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
