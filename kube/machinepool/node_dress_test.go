@@ -255,6 +255,22 @@ func TestNodesFollowTheTemplate(t *testing.T) {
 	want(t, "n2 without what the template lost", shown(w.readNode("n2")), "[] [taints-from-machine=] []")
 }
 
+// A Node that has a Machine is its Machine's, also while the infrastructure object is away: the pool's template would take off what
+// the Machine's controller has put there, and that would put it there again.
+func TestNodesOfMachinesAreNotTakenOverForAMoment(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	w.changeNode("n1", func(n *corev1.Node) {
+		n.Labels = pairs("node-role.kubernetes.io/db=")
+		n.Annotations = pairs("cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/taints-from-machine=")
+	})
+	if err := w.mgmt.Delete(t.Context(), w.get(infraGVK, "infra")); err != nil {
+		t.Fatal(err)
+	}
+	w.settled()
+	want(t, "n1 of m1", shown(w.readNode("n1")), "[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db machine=m1 taints-from-machine=] []")
+}
+
 // No pod gets onto a node between the removal of the one taint and the coming of the others.
 func TestANewNodeIsNeverWithoutItsTaints(t *testing.T) {
 	t.Parallel()

@@ -53,21 +53,35 @@ type undressedNode struct {
 // undressed are the Nodes of the pool that lack something, in the order of the pool's list.
 func (r *Reconciler) undressed(p *pass, found map[string]*corev1.Node) []undressedNode {
 	var all []undressedNode
-	dress := p.dressOf(r.SyncLabels, r.SyncAnnotations)
+	plain, machines := p.dressOf(r.SyncLabels, r.SyncAnnotations), p.machinesOfNodes()
 	for _, key := range nodes.Keys(p.pool.Spec.ProviderIDList) {
 		node := found[key]
 		if node == nil || !node.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if p.machineKind != "" {
-			machine := p.members[key]
-			if machine == nil {
-				continue
-			}
+		dress := plain
+		if machine := machines[key]; machine != nil {
 			dress = nodeDress{taints: machine.Spec.Taints}
+		} else if p.machineKind != "" {
+			continue
 		}
 		if after := dress.put(node); after != nil {
 			all = append(all, undressedNode{node, after})
+		}
+	}
+	return all
+}
+
+// machinesOfNodes are the Machines that look after Nodes, by the meaning of their provider ID: also those that are left while the
+// infrastructure says nothing, for it is away for a moment, or says that there are none any more.
+func (p *pass) machinesOfNodes() map[string]*clusterv1.Machine {
+	if p.machineKind != "" || len(p.machines) == 0 {
+		return p.members
+	}
+	all := make(map[string]*clusterv1.Machine, len(p.machines))
+	for _, m := range p.machines {
+		if key := cloud.ProviderKey(m.Spec.ProviderID); key != "" {
+			all[key] = m
 		}
 	}
 	return all
