@@ -1,9 +1,13 @@
 package machinepool
 
 import (
+	"context"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,6 +15,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
 )
 
 // TestVersionSkewIsTold holds that a version which the control plane can't serve is told of on the pool, changes no other fact
@@ -52,5 +58,54 @@ func TestVersionSkewIsTold(t *testing.T) {
 	}
 	if c, _ := said(); c.Status != metav1.ConditionTrue || c.Message != "" {
 		t.Errorf("a control plane that is gone names no version: want nothing told, got %+v", c)
+	}
+}
+
+// TestControlPlanesThatMayNotBeReadAreNotAskedFor holds that a control plane of a group that the controllers have no right to is not
+// asked for: a cache that never fills would hold the worker for ever.
+func TestControlPlanesThatMayNotBeReadAreNotAskedFor(t *testing.T) {
+	t.Parallel()
+	gvk := schema.GroupVersionKind{Group: "somebody.else.io", Version: "v1", Kind: "TestControlPlane"}
+	cluster := aCluster()
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: gvk.Group, Kind: gvk.Kind, Name: "plane"}
+	w := newWorld(t, []client.Object{cluster, aPool(1), aConfig(), anInfra("aws:///a/i-1"), object(gvk, "plane", map[string]any{"version": "v1.30.0"}, nil),
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
+	asked := 0
+	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		if o.GetObjectKind().GroupVersionKind().GroupKind() == gvk.GroupKind() {
+			asked++
+		}
+		return c.Get(ctx, key, o, opts...)
+	}})
+	w.settled()
+	if asked > 0 {
+		t.Errorf("want nothing asked about the control plane, got it asked for %d times", asked)
+	}
+	if c := conditions.Get(w.pool(), clusterv1.MachinesUpToDateCondition); c == nil || c.Message != "" {
+		t.Errorf("want nothing told of a version that is not known, got %+v", c)
+	}
+}
+
+// TestWhatMayBeReadIsWhatTheRoleSays holds the groups that are read against the manager's role.
+func TestWhatMayBeReadIsWhatTheRoleSays(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../config/rbac/role.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := &rbacv1.ClusterRole{}
+	first, _, _ := strings.Cut(strings.TrimPrefix(string(text), "---\n"), "\n---\n")
+	if err := yaml.Unmarshal([]byte(first), role); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, rule := range role.Rules {
+		if slices.Contains(rule.Resources, "*") && slices.Contains(rule.Verbs, "watch") {
+			want = append(want, rule.APIGroups...)
+		}
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(slices.Values(readGroups)); !slices.Equal(got, want) {
+		t.Errorf("want the groups of which the role gives all kinds, %q, got %q", want, got)
 	}
 }
