@@ -1,18 +1,22 @@
 package machinepool
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // leavingMachine is a Machine that is being deleted.
@@ -144,6 +148,33 @@ func TestInstancesOfAnotherPoolAreLeftOut(t *testing.T) {
 	change(w, w.mgmt, client.ObjectKeyFromObject(other), &clusterv1.MachinePool{}, func(p *clusterv1.MachinePool) { p.Spec.ProviderIDList = nil })
 	w.settled()
 	wantAll(t, "instances once the other has let go", w.pool().Spec.ProviderIDList, []string{id1, id2, "aws:///a/i-3", "aws:///a/i-4"})
+}
+
+// What is told of instances that two others list is always the same, whichever a cache gives first, and they are looked at again
+// before long: that the others let go wakes nobody here.
+func TestInstancesOfTwoOtherPoolsAreToldOfInOneWay(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	for _, name := range []string{"other", "another"} {
+		o := aPool(1)
+		o.Name, o.UID, o.Spec.ProviderIDList = name, types.UID(name), []string{"aws:////i-3"}
+		w.create(o)
+	}
+	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		err := c.List(ctx, list, opts...)
+		if pools, ok := list.(*clusterv1.MachinePoolList); ok {
+			slices.Reverse(pools.Items)
+		}
+		return err
+	}})
+	w.changeInfra(func(o map[string]any) { setInstances(o, id1, id2, "aws:///a/i-3") })
+	result := w.settled()
+	if m := w.message(clusterv1.MachinesReadyCondition); !strings.Contains(m, "aws:///a/i-3 (MachinePool another)") {
+		t.Errorf("MachinesReady: want the first of the other pools, got %q", m)
+	}
+	if result.RequeueAfter == 0 || result.RequeueAfter > afterElsewhere {
+		t.Errorf("want another look within %s, got %s", afterElsewhere, result.RequeueAfter)
+	}
 }
 
 // What a pool lists already it keeps, whoever lists it too: taking it out would take its Node for left behind.

@@ -3,6 +3,8 @@ package machinepool
 import (
 	"context"
 	"slices"
+	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -10,6 +12,9 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/nodes"
 )
+
+// afterElsewhere is when to look again at instances that another pool lists: nothing wakes a pool when the other lets go of them.
+const afterElsewhere = 30 * time.Second
 
 // followInfrastructure takes over the infrastructure object and copies what it reports.
 func (r *Reconciler) followInfrastructure(ctx context.Context, p *pass) result {
@@ -36,6 +41,9 @@ func (r *Reconciler) readInfrastructure(ctx context.Context, p *pass) result {
 		p.machineKind = text(o, "status", "infrastructureMachineKind")
 		if source.Once {
 			outcome = outcome.join(failed(r.copyInstances(ctx, p, o)))
+			if len(p.facts.Elsewhere) > 0 {
+				outcome = outcome.join(again(afterElsewhere))
+			}
 		}
 	case p.deleting() && outcome.err == nil:
 		none := int32(0)
@@ -81,6 +89,8 @@ func (r *Reconciler) leaveOut(ctx context.Context, p *pass, ids []string) ([]str
 			}
 			others = slices.DeleteFunc(others, func(o *clusterv1.MachinePool) bool { return o.Name == p.pool.Name || !o.DeletionTimestamp.IsZero() })
 			if len(others) > 0 {
+				// A cache gives them in any order, and what is told must not change with it.
+				slices.SortFunc(others, func(a, b *clusterv1.MachinePool) int { return strings.Compare(a.Name, b.Name) })
 				p.facts.Elsewhere = append(p.facts.Elsewhere, id+" (MachinePool "+others[0].Name+")")
 				continue
 			}
