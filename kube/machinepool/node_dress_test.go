@@ -1,6 +1,7 @@
 package machinepool
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,7 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // mtaint is a taint of a template, written KEY=VALUE:EFFECT, with + behind it when it is for the beginning alone.
@@ -320,6 +323,28 @@ func TestANodeIsDeletedOnlyAsItWasLookedAt(t *testing.T) {
 	}
 	wantAll(t, "nodes", w.nodeNames(), []string{"n1", "n2"})
 	want(t, "events", len(p.events), 0)
+}
+
+// A node that turns Ready between its cordon and its deletion stays, and takes pods again: it is not deleted for our own cordon.
+func TestACordonOfOursIsNoReasonToDelete(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) })
+	once := true
+	w.r.ClusterCache = clustercache.NewFakeClusterCache(interceptor.NewClient(w.wl, interceptor.Funcs{
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if once {
+				once = false
+				w.changeNode("n2", func(n *corev1.Node) { setReady(n, true, w.clock) })
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+	}), clusterKey, nodeWatch)
+	w.changeInfra(func(o map[string]any) { setInstances(o, id1) })
+	w.settled()
+	wantAll(t, "nodes", w.nodeNames(), []string{"n1", "n2"})
+	want(t, "n2 is cordoned", w.readNode("n2").Spec.Unschedulable, false)
+	want(t, "asked", once, false)
 }
 
 func (w *world) readNode(name string) *corev1.Node {

@@ -189,5 +189,14 @@ func deleteNode(ctx context.Context, workload client.Client, node *corev1.Node) 
 		return nil
 	}
 	uid, version := cordoned.UID, cordoned.ResourceVersion
-	return workload.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}, client.Preconditions{UID: &uid, ResourceVersion: &version})
+	err := workload.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}, client.Preconditions{UID: &uid, ResourceVersion: &version})
+	if apierrors.IsConflict(err) && !node.Spec.Unschedulable {
+		// A Node that is looked at again must not be found cordoned by us: a Ready one would be deleted for that alone.
+		before := cordoned.DeepCopy()
+		cordoned.Spec.Unschedulable = false
+		if wrong := workload.Patch(ctx, cordoned, client.MergeFrom(before)); wrong != nil {
+			return wrong
+		}
+	}
+	return err
 }
