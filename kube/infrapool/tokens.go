@@ -3,6 +3,7 @@ package infrapool
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,16 +50,16 @@ func (r *Reconciler[O, S]) keepTokens(ctx context.Context, s *scope[O], remember
 		if _, away := r.remote(ctx, s); away != nil || s.deleting() {
 			return tokens.Kept{}, nil, nil
 		}
-		live, err := r.ClusterCache.GetUncachedClient(ctx, client.ObjectKeyFromObject(s.cluster))
-		if err != nil {
-			return all, lost, fmt.Errorf("workload cluster %s: %w", s.clusterKey(), err)
+		live, failed := r.ClusterCache.GetUncachedClient(ctx, client.ObjectKeyFromObject(s.cluster))
+		if failed != nil {
+			return all, lost, errors.Join(err, fmt.Errorf("workload cluster %s: %w", s.clusterKey(), failed))
 		}
 		left := tokens.Early
 		if key == present {
 			left = tokens.Late
 		}
-		kept, err := tokens.Keep(ctx, live, strings.Split(remembered[key], ","), left, r.Now())
-		if err != nil {
+		kept, failed := tokens.Keep(ctx, live, strings.Split(remembered[key], ","), left, r.Now())
+		if err = errors.Join(err, failed); failed != nil && !tokens.Answered(failed) {
 			return all, lost, err
 		}
 		// Who made the token in the data makes it again.
@@ -67,7 +68,7 @@ func (r *Reconciler[O, S]) keepTokens(ctx context.Context, s *scope[O], remember
 		}
 		all = all.And(kept)
 	}
-	return all, lost, nil
+	return all, lost, err
 }
 
 // tokenKeys are the keys of remembered tokens, in order.

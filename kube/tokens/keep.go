@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,21 +46,32 @@ func (k Kept) And(o Kept) Kept {
 }
 
 // Keep has the tokens of the given IDs stay valid, by a new expiration of those that have no more time left than is said. The
-// client must read the workload cluster without a cache. A token that has run out and is still there is given new life.
+// client must read the workload cluster without a cache. A token that has run out and is still there is given new life. One that
+// the API server refuses keeps no other from being kept; a server that does not answer is not asked again.
 func Keep(ctx context.Context, c client.Client, ids []string, left time.Duration, now time.Time) (Kept, error) {
 	var kept Kept
+	var failed []error
 	for _, id := range ids {
 		until, err := keep(ctx, c, id, left, now)
 		switch {
 		case apierrors.IsNotFound(err):
 			kept.Lost = true
 		case err != nil:
-			return kept, fmt.Errorf("keep bootstrap token %s of the workload cluster alive: %w", id, err)
+			err = fmt.Errorf("keep bootstrap token %s of the workload cluster alive: %w", id, err)
+			if failed = append(failed, err); !Answered(err) {
+				return kept, errors.Join(failed...)
+			}
 		case !until.IsZero():
 			kept = kept.And(Kept{Next: until.Sub(now) - left, Until: until})
 		}
 	}
-	return kept, nil
+	return kept, errors.Join(failed...)
+}
+
+// Answered says that an error is what an API server has to say of one object, so that it may be asked for others.
+func Answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
 }
 
 // keep says until when one token is valid from now on; zero is for ever.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -137,5 +138,23 @@ func TestKeepFails(t *testing.T) {
 	kept, err := Keep(t.Context(), c, []string{"a"}, Early, now)
 	if err == nil || !strings.Contains(err.Error(), "bootstrap token a of the workload cluster alive: out of reach") || kept.Lost {
 		t.Errorf("a cluster that can't be asked has lost nothing: got %+v, %v", kept, err)
+	}
+}
+
+// One token that can't be read keeps no other from being kept.
+func TestKeepGoesOn(t *testing.T) {
+	t.Parallel()
+	soon := now.Add(time.Minute)
+	b := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-b"},
+		Data: map[string][]byte{"expiration": []byte(in(time.Minute))}}
+	c := fake.NewClientBuilder().WithObjects(b).WithInterceptorFuncs(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		if strings.HasSuffix(key.Name, "-a") {
+			return apierrors.NewForbidden(corev1.Resource("secrets"), key.Name, errors.New("by admission"))
+		}
+		return c.Get(ctx, key, o, opts...)
+	}}).Build()
+	kept, err := Keep(t.Context(), c, []string{"a", "b"}, Early, now)
+	if err == nil || !strings.Contains(err.Error(), "token a of") || !kept.Until.After(soon) {
+		t.Errorf("want the error of a, and b kept, got %+v, %v", kept, err)
 	}
 }
