@@ -76,11 +76,7 @@ func TestLifeOnAzure(t *testing.T) {
 	for _, pool := range modes {
 		a.atRest(pool, azureReplicas)
 	}
-	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(azureCluster), "apply", "-f", "../../docs/rollouts/web.yaml"); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	w.workload(azureCluster, "scale", "deployment/web", fmt.Sprintf("--replicas=%d", 2*azureReplicas))
-	w.workload(azureCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	w.web(azureCluster, 2*azureReplicas)
 	a.witness = w.witness(azureCluster)
 	a.byOthers() // every machine has a Machine, which cluster-api drains
 	for _, part := range []struct {

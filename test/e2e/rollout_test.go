@@ -76,11 +76,7 @@ func roll(t *testing.T, parts ...part) {
 	}
 	w := start(t, t.TempDir(), "-f", file)
 	w.ready(rolloutPool, *rolloutReplicas)
-	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(rolloutCluster), "apply", "-f", "../../docs/rollouts/web.yaml"); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	w.workload(rolloutCluster, "scale", "deployment/web", fmt.Sprintf("--replicas=%d", 2*(*rolloutReplicas)))
-	w.workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	w.web(rolloutCluster, 2*(*rolloutReplicas))
 	r := &rollouts{world: w, witness: w.witness(rolloutCluster)}
 	for _, p := range parts {
 		t.Run(p.name, func(t *testing.T) { p.run(r.in(t)) })

@@ -1,8 +1,12 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -73,6 +77,27 @@ func (w *world) witness(cluster string) *witness {
 	}
 	w.t.Cleanup(factory.Shutdown)
 	return s
+}
+
+// web brings the guide's Deployment and its budget to a workload cluster, with as many pods from its beginning: those of a Deployment
+// that is made smaller would go without an eviction, and some while later.
+func (w *world) web(cluster string, pods int) {
+	w.t.Helper()
+	manifest, err := os.ReadFile("../../docs/rollouts/web.yaml")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	file := filepath.Join(w.t.TempDir(), "web.yaml")
+	if err := os.WriteFile(file, bytes.ReplaceAll(manifest, []byte("replicas: 20"), fmt.Appendf(nil, "replicas: %d", pods)), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(cluster), "apply", "-f", file); err != nil {
+		w.t.Fatalf("%v\n%s", err, out)
+	}
+	w.workload(cluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	if is := w.workload(cluster, "get", "deployment/web", "-o", "jsonpath={.spec.replicas}"); is != strconv.Itoa(pods) {
+		w.t.Fatalf("want %d pods in the guide's manifest, got %s", pods, is)
+	}
 }
 
 // handler calls see with each object as it is, and lose with the last of it.
