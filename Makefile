@@ -2,8 +2,9 @@
 GO      ?= go
 N       ?= 10000
 T       ?= 30
-# Everything but the packages that hold or run an API server; exploration has a shorter run of its own.
-LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|kube/machinepool/together|kube/machinepool/rows|test/e2e|test/compat|test/mutants)(/|$$)|/test/explore$$')
+# Everything but the packages that hold or run an API server, and those that run once more what others have run; exploration has a
+# shorter run of its own.
+LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|kube/machinepool/together|kube/machinepool/rows|test/e2e|test/compat|test/mutants|test/bench|test/permissions)(/|$$)|/test/explore$$')
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
