@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -94,14 +95,7 @@ func parseConfigurations(text string) []configuration {
 func formatConfigurations(list []configuration) string {
 	lines := make([]string, 0, len(list))
 	for _, c := range list {
-		lines = append(lines, c.secret+"="+or(c.content)+"="+or(c.mark))
+		lines = append(lines, c.secret+"="+cmp.Or(c.content, noContent)+"="+cmp.Or(c.mark, noContent))
 	}
 	return strings.Join(lines, ",")
-}
-
-func or(text string) string {
-	if text == "" {
-		return noContent
-	}
-	return text
 }

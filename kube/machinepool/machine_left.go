@@ -6,6 +6,7 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	"github.com/muster-project/muster/kube/machines"
 )
@@ -36,13 +37,12 @@ func stage(m *clusterv1.Machine) string {
 	return ""
 }
 
+// deletingReason is what the deletion of a Machine is at, empty where its controller has not said.
 func deletingReason(m *clusterv1.Machine) string {
-	for _, c := range m.Status.Conditions {
-		if c.Type == clusterv1.MachineDeletingCondition && c.Status == "True" {
-			return c.Reason
-		}
+	if !conditions.IsTrue(m, clusterv1.MachineDeletingCondition) {
+		return ""
 	}
-	return ""
+	return conditions.GetReason(m, clusterv1.MachineDeletingCondition)
 }
 
 // waitsFor is what holds the deletion of a Machine: a pause, or what its controller says.
