@@ -2,15 +2,9 @@ package machinepool
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/skew"
 )
 
@@ -29,21 +23,11 @@ func (r *Reconciler) compareVersion(ctx context.Context, p *pass) result {
 	if !ref.IsDefined() || version == "" || !slices.Contains(readGroups, ref.APIGroup) {
 		return goOn()
 	}
-	gvk, err := contract.GVK(ctx, r.Client, ref.GroupKind())
-	switch {
-	case errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion):
-		return goOn()
-	case err != nil:
+	is, err := skew.Read(ctx, r.fetch, r.Client, p.cluster)
+	if err != nil {
 		return failed(err)
 	}
-	o, err := r.fetch(ctx, gvk, client.ObjectKey{Namespace: p.pool.Namespace, Name: ref.Name})
-	switch {
-	case apierrors.IsNotFound(err):
-		return goOn()
-	case err != nil:
-		return failed(fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err))
-	}
-	found := skew.Of(version, skew.ControlPlane{Kind: ref.Kind, Name: ref.Name, Version: text(o, "spec", "version")})
+	found := skew.Of(version, is)
 	if found == nil {
 		return goOn()
 	}

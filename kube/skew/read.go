@@ -7,18 +7,31 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
+// Getter reads an object of any kind.
+type Getter func(context.Context, schema.GroupVersionKind, client.ObjectKey) (*unstructured.Unstructured, error)
+
+// From is a Getter that reads every kind untyped.
+func From(r client.Reader) Getter {
+	return func(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(gvk)
+		return o, r.Get(ctx, key, o)
+	}
+}
+
 // +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=*,verbs=get;list;watch
 
 // Read reads what a Cluster's control plane asks for, whatever its kind: spec.version is the contract's. A control plane that
-// does not exist yet names no version, and neither does one whose kind has no such field. definitions finds the
+// does not exist yet names no version, and neither does one whose kind has no such field. get reads an object; definitions finds the
 // CustomResourceDefinition of the kind, and should read from a cache.
-func Read(ctx context.Context, r, definitions client.Reader, cluster *clusterv1.Cluster) (ControlPlane, error) {
+func Read(ctx context.Context, get Getter, definitions client.Reader, cluster *clusterv1.Cluster) (ControlPlane, error) {
 	ref := cluster.Spec.ControlPlaneRef
 	if !ref.IsDefined() {
 		return ControlPlane{}, nil
@@ -31,9 +44,8 @@ func Read(ctx context.Context, r, definitions client.Reader, cluster *clusterv1.
 	case err != nil:
 		return found, err
 	}
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(gvk)
-	if err := r.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}, o); err != nil {
+	o, err := get(ctx, gvk, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name})
+	if err != nil {
 		if apierrors.IsNotFound(err) {
 			return found, nil
 		}

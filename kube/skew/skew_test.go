@@ -107,7 +107,7 @@ func TestRead(t *testing.T) {
 		if tc.kind != "" {
 			cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.kind, Name: tc.name}
 		}
-		got, err := Read(t.Context(), c, c, cluster)
+		got, err := Read(t.Context(), From(c), c, cluster)
 		if want := (ControlPlane{Kind: tc.kind, Name: tc.name, Version: tc.want}); err != nil || got != want {
 			t.Errorf("%s: want %+v, got %+v, %v", tc.reason, want, got, err)
 		}
@@ -120,7 +120,7 @@ func TestRead(t *testing.T) {
 	}})
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}, Spec: clusterv1.ClusterSpec{
 		ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "New", Name: "a"}}}
-	if _, err := Read(t.Context(), refusing, c, cluster); err == nil || !strings.Contains(err.Error(), "read New a: refused") {
+	if _, err := Read(t.Context(), From(refusing), c, cluster); err == nil || !strings.Contains(err.Error(), "read New a: refused") {
 		t.Errorf("one that can't be read: want an error that names it, got %v", err)
 	}
 }

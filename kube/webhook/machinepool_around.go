@@ -78,7 +78,7 @@ func (v poolValidator) lookAtPools(ctx context.Context, a *around, old, pool *cl
 // is the version that the control plane asks for, not the one that it has reached: whoever raises both raises them at once.
 func (v poolValidator) version(ctx context.Context, a *around, cluster *clusterv1.Cluster, old, pool *clusterv1.MachinePool) {
 	path := field.NewPath("spec", "template", "spec", "version")
-	plane, err := skew.Read(ctx, v.live, v.reader, cluster)
+	plane, err := skew.Read(ctx, skew.From(v.live), v.reader, cluster)
 	if err != nil {
 		a.warn(path, "not compared with the control plane's: %v", err)
 		return
