@@ -19,19 +19,29 @@ func groupReady(f facts) *Condition {
 	if !f.out.Seen {
 		return unseen(f, GroupReady)
 	}
-	if refused := f.out.Plan.Refused; refused != nil {
-		return &Condition{GroupReady, False, refused.Reason, refused.Message}
-	}
-	if g := f.o.Group; g != nil && g.Failed != nil {
-		return &Condition{GroupReady, False, g.Failed.Reason, g.Failed.Message}
-	}
-	if c := refusal(f, GroupReady, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Protect, pool.DeleteGroup); c != nil {
+	if c := groupRefused(f); c != nil {
 		return c
 	}
 	if c := missing(f); c != nil {
 		return c
 	}
 	return shape(f, f.o.Group)
+}
+
+// groupSteps are the steps whose refusal the condition of the group reports, most important first.
+var groupSteps = []pool.StepKind{
+	pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Protect, pool.DeleteGroup,
+}
+
+// groupRefused is the condition while Muster or the cloud refuses what the specification asks of the group, or the cloud failed to do it.
+func groupRefused(f facts) *Condition {
+	if refused := f.out.Plan.Refused; refused != nil {
+		return &Condition{GroupReady, False, refused.Reason, refused.Message}
+	}
+	if g := f.o.Group; g != nil && g.Failed != nil {
+		return &Condition{GroupReady, False, g.Failed.Reason, g.Failed.Message}
+	}
+	return refusal(f, GroupReady, groupSteps...)
 }
 
 // missing is the condition while there is no group that could have a shape.
@@ -42,6 +52,9 @@ func missing(f facts) *Condition {
 		return &Condition{GroupReady, False, f.d.Held.Reason, f.d.Held.Message}
 	case g == nil && len(f.o.Needs) > 0 && f.t.Needs != "":
 		c := needsReady(f)
+		return &Condition{GroupReady, c.Status, c.Reason, c.Message}
+	case g == nil && templateBlocks(f) != nil:
+		c := templateBlocks(f)
 		return &Condition{GroupReady, c.Status, c.Reason, c.Message}
 	case g == nil:
 		return &Condition{GroupReady, False, "GroupMissing", fmt.Sprintf("the %s is being made", f.t.Group)}

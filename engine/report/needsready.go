@@ -15,7 +15,7 @@ func needsReady(f facts) *Condition {
 	if !f.out.Seen {
 		return unseen(f, NeedsReady)
 	}
-	if c := refusal(f, NeedsReady, pool.Provide); c != nil {
+	if c := needsRefused(f); c != nil {
 		return c
 	}
 	switch {
@@ -28,4 +28,12 @@ func needsReady(f facts) *Condition {
 	default:
 		return &Condition{NeedsReady, True, "AsWanted", fmt.Sprintf("the %s is as the %s needs it", f.t.Needs, f.t.Group)}
 	}
+}
+
+// needsRefused is the condition while the cloud refuses what the group needs beside its template.
+func needsRefused(f facts) *Condition {
+	if f.t.Needs == "" {
+		return nil
+	}
+	return refusal(f, NeedsReady, pool.Provide)
 }

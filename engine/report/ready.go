@@ -7,6 +7,9 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
+// grounds are what Ready may say, most important first: refusals come before what is being done, causes before effects.
+var grounds = []func(facts) *Condition{groupRefused, templateRefused, needsRefused, groupReady, templateReady, needsReady, instancesReady}
+
 // ready is the summary of the others in one sentence: what, how many, waiting for what.
 func ready(f facts) *Condition {
 	if f.d.Deleting {
@@ -15,7 +18,7 @@ func ready(f facts) *Condition {
 	if !f.out.Seen {
 		return unseen(f, Ready)
 	}
-	for _, check := range []func(facts) *Condition{groupReady, templateReady, needsReady, instancesReady} {
+	for _, check := range grounds {
 		c := check(f)
 		if c == nil || c.Status == True {
 			continue

@@ -14,19 +14,37 @@ func templateReady(f facts) *Condition {
 	if !f.out.Seen {
 		return unseen(f, TemplateReady)
 	}
-	if c := refusal(f, TemplateReady, pool.PutTemplate); c != nil {
+	if c := templateRefused(f); c != nil {
 		return c
 	}
 	switch {
 	case f.o.Wanted.Content == "" && f.d.Held != nil:
 		return &Condition{TemplateReady, False, f.d.Held.Reason, f.d.Held.Message}
-	case f.o.Wanted.Content == "" && len(f.o.Issues) > 0:
-		return &Condition{TemplateReady, False, f.o.Issues[0].Reason, f.o.Issues[0].Message}
 	case f.o.Wanted.Content == "":
 		return &Condition{TemplateReady, Unknown, "TemplateUnknown", fmt.Sprintf("what the %s is made of is not known", f.t.Template)}
 	default:
 		return newestTemplate(f)
 	}
+}
+
+// templateRefused is the condition while the cloud refuses a version of the template, or a look-up that the template is made from.
+func templateRefused(f facts) *Condition {
+	if c := refusal(f, TemplateReady, pool.PutTemplate); c != nil {
+		return c
+	}
+	if f.o.Wanted.Content == "" && f.d.Held == nil && len(f.o.Issues) > 0 {
+		return &Condition{TemplateReady, False, f.o.Issues[0].Reason, f.o.Issues[0].Message}
+	}
+	return nil
+}
+
+// templateBlocks returns why no group can be made while there is none: there is no template to make it from, and none is being made.
+func templateBlocks(f facts) *Condition {
+	c := templateReady(f)
+	if c.Status == True || c.Reason == lacks(f) && !f.o.Wanted.Given {
+		return nil
+	}
+	return c
 }
 
 // newestTemplate holds the newest template against the wanted one.
