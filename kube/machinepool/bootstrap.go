@@ -8,6 +8,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
 
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
@@ -54,7 +55,7 @@ func (r *Reconciler) readBootstrap(ctx context.Context, p *pass) result {
 	}
 	source := &p.facts.Bootstrap
 	p.facts.Refusal = refusal(ref.APIGroup, ref.Kind, ref.Name, p.pool.Spec.Template.Spec.Version)
-	found, outcome := r.read(ctx, p, ref, source)
+	found, outcome := r.read(ctx, p, contract.BootstrapConfig(), ref, source)
 	p.bootstrap = found
 	if found.object != nil {
 		source.Done = done(found.object, "dataSecretCreated")

@@ -10,6 +10,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -29,7 +30,7 @@ func (r *Reconciler) followInfrastructure(ctx context.Context, p *pass) result {
 // later, a group that was provisioned once stays provisioned: only its instances come and go.
 func (r *Reconciler) readInfrastructure(ctx context.Context, p *pass) result {
 	source := &p.facts.Infrastructure
-	found, outcome := r.read(ctx, p, p.pool.Spec.Template.Spec.InfrastructureRef, source)
+	found, outcome := r.read(ctx, p, contract.InfraMachinePool(), p.pool.Spec.Template.Spec.InfrastructureRef, source)
 	p.infra = found
 	o := found.object
 	switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -381,4 +382,131 @@ func TestManyNodesAreWrittenAFewAtATime(t *testing.T) {
 	}
 	want(t, "writes of the passes", fmt.Sprint(passes), fmt.Sprint([]int{nodeWrites, 5}))
 	want(t, "ready", w.counts()[0], int32(count))
+}
+
+// kindOf is a CustomResourceDefinition with the label of the contract, and a schema in which spec has the given fields.
+func kindOf(name string, gvk schema.GroupVersionKind, fields ...string) *apiextensionsv1.CustomResourceDefinition {
+	spec := apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+	for _, f := range fields {
+		spec.Properties[f] = apiextensionsv1.JSONSchemaProps{Type: "string"}
+	}
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: name + "." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": gvk.Version}},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: gvk.Version,
+			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+				Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec}}}}}},
+	}
+}
+
+// TestReferencesOutsideTheContracts holds that a pool takes and deletes nothing but objects of the two contracts, and gives back what an
+// earlier version of the controller took.
+func TestReferencesOutsideTheContracts(t *testing.T) {
+	t.Parallel()
+	yes := true
+	mine := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: poolKey.Name, UID: "pool-uid", Controller: &yes}
+	clusterGVK := clusterv1.GroupVersion.WithKind("Cluster")
+	hostGVK := infraGVK.GroupVersion().WithKind("TestHost")
+	other := schema.GroupVersionKind{Group: "machines.example.com", Version: "v1", Kind: "ExampleNodes"}
+	for name, tc := range map[string]struct {
+		reason string
+		// gvk and name of what the pool refers to, as its bootstrap configuration or as its infrastructure.
+		gvk       schema.GroupVersionKind
+		name      string
+		bootstrap bool
+		change    func(c *clusterv1.Cluster)
+		want      string
+	}{
+		"a Cluster": {reason: "the cluster would go with the pool", gvk: clusterGVK, name: "capa",
+			want: "False ReferenceRefused"},
+		"the pool's own Cluster": {reason: "the same", gvk: clusterGVK, name: clusterKey.Name, want: "False ReferenceRefused"},
+		"a Cluster as configuration": {reason: "bootstrap objects are taken and deleted as well", gvk: clusterGVK, name: "capa", bootstrap: true,
+			want: "False ReferenceRefused"},
+		"a kind of another contract":      {reason: "its provider's other objects are not pools", gvk: hostGVK, name: "host", want: "False ReferenceRefused"},
+		"infrastructure as configuration": {reason: "it is the other contract", gvk: infraGVK, name: "spare", bootstrap: true, want: "False ReferenceRefused"},
+		"the Cluster's infrastructure": {reason: "whatever its kind, it is the Cluster's", gvk: infraGVK, name: "spare", want: "False ReferenceRefused",
+			change: func(c *clusterv1.Cluster) {
+				c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind, Name: "spare"}
+			}},
+		"a provider's own group": {reason: "the contract leaves providers their API group", gvk: other, name: "nodes", want: "True Ready"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster, pool, second := aCluster(), aPool(0), aCluster()
+			second.Name, second.UID = "capa", "capa-uid"
+			if tc.change != nil {
+				tc.change(cluster)
+			}
+			ref := clusterv1.ContractVersionedObjectReference{APIGroup: tc.gvk.Group, Kind: tc.gvk.Kind, Name: tc.name}
+			condition := clusterv1.InfrastructureReadyCondition
+			if tc.bootstrap {
+				pool.Spec.Template.Spec.Bootstrap.ConfigRef, condition = ref, clusterv1.BootstrapConfigReadyCondition
+			} else {
+				pool.Spec.Template.Spec.InfrastructureRef = ref
+			}
+			w := newWorld(t, []client.Object{cluster, second, pool, aConfig(), anInfra(),
+				kindOf("clusters", clusterGVK), kindOf("testhosts", hostGVK, "providerID"), kindOf("examplenodes", other, "providerIDList"),
+				object(hostGVK, "host", nil, map[string]any{"ready": true}), object(infraGVK, "spare", nil, map[string]any{"ready": true}),
+				object(other, "nodes", nil, map[string]any{"ready": true})})
+			w.settled()
+			want(t, tc.reason, w.condition(condition), tc.want)
+			if tc.want == "True Ready" {
+				want(t, "taken", metav1.GetControllerOf(w.get(tc.gvk, tc.name)) != nil, true)
+				return
+			}
+			want(t, "owners", len(w.get(tc.gvk, tc.name).GetOwnerReferences()), 0)
+			o := &unstructured.Unstructured{}
+			o.SetGroupVersionKind(tc.gvk)
+			change(w, w.mgmt, client.ObjectKey{Namespace: "default", Name: tc.name}, o, func(o *unstructured.Unstructured) {
+				o.SetOwnerReferences([]metav1.OwnerReference{mine})
+			})
+			w.settled()
+			want(t, "owners after it had been taken", len(w.get(tc.gvk, tc.name).GetOwnerReferences()), 0)
+			change(w, w.mgmt, client.ObjectKey{Namespace: "default", Name: tc.name}, o, func(o *unstructured.Unstructured) {
+				o.SetOwnerReferences([]metav1.OwnerReference{mine})
+			})
+			if err := w.mgmt.Delete(t.Context(), w.pool()); err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				w.pass()
+			}
+			want(t, "the pool is gone", w.pool() == nil, true)
+			left := w.get(tc.gvk, tc.name)
+			if left == nil || !left.GetDeletionTimestamp().IsZero() {
+				t.Fatalf("%s %s: want it untouched, got it deleted", tc.gvk.Kind, tc.name)
+			}
+			want(t, "owners after the pool", len(left.GetOwnerReferences()), 0)
+		})
+	}
+}
+
+// TestAPoolStaysWhileItOwnsWhatItMustNot holds that a pool is not let go while the garbage collector would delete a Cluster after it.
+func TestAPoolStaysWhileItOwnsWhatItMustNot(t *testing.T) {
+	t.Parallel()
+	yes := true
+	cluster, pool := aCluster(), aPool(0)
+	pool.Finalizers = []string{clusterv1.MachinePoolFinalizer}
+	clusterGVK := clusterv1.GroupVersion.WithKind("Cluster")
+	pool.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: clusterGVK.Group, Kind: clusterGVK.Kind, Name: cluster.Name}
+	cluster.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: pool.Name, UID: pool.UID, Controller: &yes}}
+	w := newWorld(t, []client.Object{cluster, pool, aConfig(), kindOf("clusters", clusterGVK)})
+	if err := w.mgmt.Delete(t.Context(), w.pool()); err != nil {
+		t.Fatal(err)
+	}
+	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+		if o.GetObjectKind().GroupVersionKind().Kind == "Cluster" {
+			return errors.New("not now")
+		}
+		return c.Patch(ctx, o, p, opts...)
+	}})
+	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); err == nil {
+		t.Error("want the error told")
+	}
+	want(t, "the pool is kept", w.pool() != nil, true)
+	want(t, "and says why", strings.HasSuffix(w.message(clusterv1.DeletingCondition), "remove the owner reference to MachinePool pool from Cluster c1: not now"), true)
+	w.r.Client = w.mgmt
+	for range 3 {
+		w.pass()
+	}
+	want(t, "the pool is gone", w.pool() == nil, true)
 }

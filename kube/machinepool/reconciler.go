@@ -16,6 +16,7 @@ import (
 
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/spans"
 )
 
@@ -50,6 +51,8 @@ type Reconciler struct {
 	nodeEvents clustercache.SourceWatcher[ctrl.Request]
 	// track makes sure that changes of objects of one kind wake their pools; nil tracks nothing.
 	track func(ctx context.Context, o client.Object) error
+	// kinds remembers which kinds a pool may refer to.
+	kinds contract.Kinds
 	// memberIndex finds the objects for the single machines of a pool; nil looks at all of the namespace.
 	memberIndex *memberIndex
 	// trackMachines does so for the infrastructure's objects for single machines, which their labels tie to a pool.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -31,21 +32,20 @@ type reference struct {
 	object *unstructured.Unstructured
 	// noKind says that its kind is not installed, so that it can't exist.
 	noKind bool
-	// foreign says that it has another controller: it is neither followed nor deleted.
+	// foreign is true if the object has another controller, or may not be the pool's at all: it is neither followed nor deleted.
 	foreign bool
 }
 
 // read reads what a pool refers to, and sees to it that its changes wake the pool, also its creation.
-func (r *Reconciler) read(ctx context.Context, p *pass, ref clusterv1.ContractVersionedObjectReference, s *status.Source) (reference, result) {
+func (r *Reconciler) read(ctx context.Context, p *pass, role contract.Role, ref clusterv1.ContractVersionedObjectReference,
+	s *status.Source) (reference, result) {
 	s.Kind, s.Name = ref.Kind, ref.Name
-	gvk, err := contract.GVK(ctx, r.Client, ref.GroupKind())
+	gvk, err := r.kinds.GVK(ctx, r.Client, r.live(), role, ref.GroupKind())
+	if err == nil {
+		err = p.clusterUses(ref)
+	}
 	if err != nil {
-		s.Problem = err.Error()
-		if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
-			s.ProblemReason = status.KindNotInstalledReason
-			return reference{noKind: errors.Is(err, contract.ErrNoKind)}, again(afterNoKind)
-		}
-		return reference{}, failed(err)
+		return r.unreadable(ctx, p, role, ref, s, err)
 	}
 	if r.track != nil {
 		if err := r.track(ctx, r.blank(gvk)); err != nil {
@@ -68,6 +68,65 @@ func (r *Reconciler) read(ctx context.Context, p *pass, ref clusterv1.ContractVe
 		return reference{foreign: true}, goOn()
 	}
 	return reference{object: o}, goOn()
+}
+
+// unreadable reports why a reference is not followed.
+func (r *Reconciler) unreadable(ctx context.Context, p *pass, role contract.Role, ref clusterv1.ContractVersionedObjectReference,
+	s *status.Source, err error) (reference, result) {
+	s.Problem = err.Error()
+	switch {
+	case errors.Is(err, contract.ErrOutside):
+		s.Problem, s.ProblemReason = role.Path()+": "+s.Problem, status.ReferenceRefusedReason
+		if err := r.release(ctx, p, ref); err != nil {
+			s.Problem += "; " + err.Error()
+			return reference{}, failed(err)
+		}
+		return reference{foreign: true}, goOn()
+	case errors.Is(err, contract.ErrNoKind), errors.Is(err, contract.ErrNoVersion):
+		s.ProblemReason = status.KindNotInstalledReason
+		return reference{noKind: errors.Is(err, contract.ErrNoKind)}, again(afterNoKind)
+	}
+	return reference{}, failed(err)
+}
+
+// clusterUses returns an error that wraps contract.ErrOutside for an object that is the infrastructure or the control plane of the
+// pool's Cluster, whatever its kind.
+func (p *pass) clusterUses(ref clusterv1.ContractVersionedObjectReference) error {
+	if p.cluster == nil || (ref != p.cluster.Spec.InfrastructureRef && ref != p.cluster.Spec.ControlPlaneRef) {
+		return nil
+	}
+	return fmt.Errorf("%s %s is %w: Cluster %s refers to it as its own; refer to an object of this pool alone", ref.Kind, ref.Name, contract.ErrOutside, p.cluster.Name)
+}
+
+// release removes the pool's owner references from an object that the pool must not own. A controller that followed every reference
+// may have set them, and with them the garbage collector deletes the object after the pool.
+func (r *Reconciler) release(ctx context.Context, p *pass, ref clusterv1.ContractVersionedObjectReference) error {
+	gvk, err := contract.GVK(ctx, r.Client, ref.GroupKind())
+	if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
+		// No controller could follow a reference to such a kind.
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(gvk)
+	switch err := r.live().Get(ctx, client.ObjectKey{Namespace: p.pool.Namespace, Name: ref.Name}, o); {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		// What this controller may not read it can't have taken.
+		return nil
+	case err != nil:
+		return fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
+	}
+	before := o.DeepCopy()
+	o.OwnerReferences = slices.DeleteFunc(o.OwnerReferences, func(owner metav1.OwnerReference) bool { return p.is(&owner) })
+	if len(o.OwnerReferences) == len(before.OwnerReferences) {
+		return nil
+	}
+	if err := r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("remove the owner reference to MachinePool %s from %s %s: %w", p.pool.Name, ref.Kind, ref.Name, err)
+	}
+	return nil
 }
 
 // blank is an empty object of a kind, typed where the manager knows the kind: its other controllers read it typed, and a

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/skew"
 )
 
@@ -42,6 +44,9 @@ func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.Mach
 	if v.reader != nil && !slices.Equal(old.Spec.ProviderIDList, pool.Spec.ProviderIDList) {
 		v.lookAtPools(ctx, a, old, pool)
 	}
+	if v.live != nil {
+		v.kinds(ctx, a, old, pool)
+	}
 	version := old.Spec.Template.Spec.Version != pool.Spec.Template.Spec.Version
 	domains := !slices.Equal(old.Spec.FailureDomains, pool.Spec.FailureDomains)
 	if v.live == nil || (!version && !domains) {
@@ -63,6 +68,25 @@ func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.Mach
 		v.version(ctx, a, cluster, old, pool)
 	}
 	return a
+}
+
+// kinds refuses changed references to kinds whose CustomResourceDefinition does not follow the contract of the field. A provider that
+// is not installed yet refuses nothing: the controller looks again.
+func (v poolValidator) kinds(ctx context.Context, a *around, old, pool *clusterv1.MachinePool) {
+	path := field.NewPath("spec", "template", "spec")
+	was := references(path, &old.Spec.Template.Spec)
+	for i, ref := range references(path, &pool.Spec.Template.Spec) {
+		if !ref.to.IsDefined() || ref.to.GroupKind() == was[i].to.GroupKind() || ref.role.Names(ref.to.GroupKind()) != nil {
+			continue
+		}
+		switch err := ref.role.Follows(ctx, v.live, ref.to.GroupKind()); {
+		case err == nil, errors.Is(err, contract.ErrNoKind):
+		case errors.Is(err, contract.ErrOutside), errors.Is(err, contract.ErrNoVersion):
+			a.refused = append(a.refused, field.Invalid(ref.path, ref.to.Kind, err.Error()))
+		default:
+			a.warn(ref.path, "not compared with the contract: %v", err)
+		}
+	}
 }
 
 func (v poolValidator) lookAtPools(ctx context.Context, a *around, old, pool *clusterv1.MachinePool) {

@@ -97,6 +97,57 @@ func TestVersionSkew(t *testing.T) {
 	}
 }
 
+// TestKindsAround holds references to the schemas that are installed.
+func TestKindsAround(t *testing.T) {
+	t.Parallel()
+	kind := func(name, group, label string, spec ...string) *apiextensionsv1.CustomResourceDefinition {
+		schema := apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": {Properties: map[string]apiextensionsv1.JSONSchemaProps{}}}}
+		for _, f := range spec {
+			schema.Properties["spec"].Properties[f] = apiextensionsv1.JSONSchemaProps{}
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name + "." + group}, Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &schema}}}}}
+		if label != "" {
+			crd.Labels = map[string]string{label: "v1"}
+		}
+		return crd
+	}
+	const contractLabel, group = "cluster.x-k8s.io/v1beta2", "infrastructure.cluster.x-k8s.io"
+	c := surroundings(t, "v1.36.3")
+	for _, crd := range []client.Object{kind("testhosts", group, contractLabel, "providerID"), kind("testnodes", group, contractLabel, "providerIDList"),
+		kind("widgets", "example.com", "")} {
+		if err := c.Create(t.Context(), crd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		reason  string
+		was, is change
+		refused []string
+	}{
+		"a pool's kind":     {reason: "its schema has what the contract asks for", is: infra(group, "TestNodes")},
+		"not installed yet": {reason: "manifests are applied in any order", is: infra(group, "TestLater")},
+		"no pool's kind": {reason: "the pool would take it and delete it", is: infra(group, "TestHost"), refused: []string{
+			"spec.template.spec.infrastructureRef: Invalid value: \"TestHost\"", "its schema has no spec.providerIDList"}},
+		"no label":  {reason: "a kind that has nothing to do with Cluster API", is: infra("example.com", "Widget"), refused: []string{"no contract version label"}},
+		"as it was": {reason: "whoever scales can't help it", was: infra(group, "TestHost"), is: infra(group, "TestHost")},
+		"put right": {reason: "no machines are behind a reference that is not followed", was: infra("cluster.x-k8s.io", "Cluster"), is: infra(group, "TestNodes")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := validPool()
+			tc.is(pool)
+			var old *clusterv1.MachinePool
+			if tc.was != nil {
+				old = validPool()
+				tc.was(old)
+			}
+			_, err := admit(t.Context(), poolValidator{reader: c, live: c}, old, pool)
+			wantRefusal(t, tc.reason, err, tc.refused)
+		})
+	}
+}
+
 // TestFailureDomains holds that domains which the cluster does not have are told of when they are named.
 func TestFailureDomains(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/skew"
 )
 
@@ -41,23 +42,34 @@ func versionRule(path *field.Path, version string) field.ErrorList {
 	return nil
 }
 
-// templateSuffix is what the kinds end in that MachineDeployments and ClusterClasses make their objects from.
-const templateSuffix = "Template"
+// reference is a field of a pool that refers to an object of a provider, and what it may refer to.
+type reference struct {
+	path *field.Path
+	to   clusterv1.ContractVersionedObjectReference
+	role contract.Role
+}
 
-// referenceRules hold what a pool refers to. Nobody ever reports anything on a template.
+// references of a pool's template. path is that of its specification.
+func references(path *field.Path, machine *clusterv1.MachineSpec) []reference {
+	return []reference{
+		{path: path.Child("bootstrap", "configRef"), to: machine.Bootstrap.ConfigRef, role: contract.BootstrapConfig()},
+		{path: path.Child("infrastructureRef"), to: machine.InfrastructureRef, role: contract.InfraMachinePool()},
+	}
+}
+
+// referenceRules hold what a pool refers to. The controller makes the pool the owner of those objects, and deletes them with it.
 func referenceRules(path *field.Path, machine *clusterv1.MachineSpec) field.ErrorList {
 	var errs field.ErrorList
-	config, infrastructure := machine.Bootstrap.ConfigRef, machine.InfrastructureRef
-	if !config.IsDefined() && machine.Bootstrap.DataSecretName == nil {
+	if !machine.Bootstrap.ConfigRef.IsDefined() && machine.Bootstrap.DataSecretName == nil {
 		errs = append(errs, field.Required(path.Child("bootstrap"),
 			"set configRef, or dataSecretName (to \"\" where machines need no bootstrap data)"))
 	}
-	for _, ref := range []struct {
-		path *field.Path
-		kind string
-	}{{path.Child("bootstrap", "configRef", "kind"), config.Kind}, {path.Child("infrastructureRef", "kind"), infrastructure.Kind}} {
-		if kind, ok := strings.CutSuffix(ref.kind, templateSuffix); ok {
-			errs = append(errs, field.Invalid(ref.path, ref.kind, fmt.Sprintf("a MachinePool has one object for all its machines and makes none from templates; refer to a %s", kind)))
+	for _, ref := range references(path, machine) {
+		if !ref.to.IsDefined() {
+			continue
+		}
+		if err := ref.role.Names(ref.to.GroupKind()); err != nil {
+			errs = append(errs, field.Invalid(ref.path, ref.to.Kind, err.Error()))
 		}
 	}
 	return errs

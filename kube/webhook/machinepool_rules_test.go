@@ -49,6 +49,13 @@ func TestTaintRules(t *testing.T) {
 	}
 }
 
+// infra makes a pool refer to another kind of infrastructure.
+func infra(group, kind string) change {
+	return func(p *clusterv1.MachinePool) {
+		p.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: group, Kind: kind, Name: "capa"}
+	}
+}
+
 func TestReferenceRules(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -56,12 +63,30 @@ func TestReferenceRules(t *testing.T) {
 		change  change
 		refused []string
 	}{
-		"bootstrap template": {reason: "what a MachineDeployment refers to never gets ready for a pool", refused: []string{`spec.template.spec.bootstrap.configRef.kind: Invalid value: "KubeadmConfigTemplate"`, "refer to a KubeadmConfig"},
+		"bootstrap template": {reason: "what a MachineDeployment refers to never gets ready for a pool", refused: []string{`spec.template.spec.bootstrap.configRef: Invalid value: "KubeadmConfigTemplate"`, "refer to a KubeadmConfig"},
 			change: func(p *clusterv1.MachinePool) {
 				p.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "KubeadmConfigTemplate"
 			}},
-		"infrastructure template": {reason: "the same of the machines", refused: []string{"spec.template.spec.infrastructureRef.kind", "refer to a AWSMachinePool"},
+		"infrastructure template": {reason: "the same of the machines", refused: []string{"spec.template.spec.infrastructureRef: ", "refer to a AWSMachinePool"},
 			change: func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.InfrastructureRef.Kind = "AWSMachinePoolTemplate" }},
+		"a Cluster": {reason: "the pool would become its owner, and delete it when it is deleted", refused: []string{`spec.template.spec.infrastructureRef: Invalid value: "Cluster": ` +
+			"kind Cluster of API group cluster.x-k8s.io is outside the contract InfraMachinePool: its API group is not that of a provider; allowed are kinds such as AWSMachinePool " +
+			"of infrastructure.cluster.x-k8s.io, or of a provider's own API group, with the field spec.providerIDList"}, change: infra("cluster.x-k8s.io", "Cluster")},
+		"a Cluster as configuration": {reason: "the same", refused: []string{`spec.template.spec.bootstrap.configRef: Invalid value: "Cluster"`, "such as KubeadmConfig of bootstrap.cluster.x-k8s.io"},
+			change: func(p *clusterv1.MachinePool) {
+				p.Spec.Template.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{APIGroup: "cluster.x-k8s.io", Kind: "Cluster", Name: "c1"}
+			}},
+		"a Secret":            {reason: "core kinds have no group", refused: []string{"kind Secret of API group core is outside"}, change: infra("", "Secret")},
+		"a Deployment":        {reason: "neither are Kubernetes' own groups a provider's", refused: []string{"of API group apps is outside"}, change: infra("apps", "Deployment")},
+		"a control plane":     {reason: "another contract", refused: []string{"spec.template.spec.infrastructureRef"}, change: infra("controlplane.cluster.x-k8s.io", "AWSManagedControlPlane")},
+		"an infra Cluster":    {reason: "another contract of the same providers", refused: []string{"its name is that of a Cluster"}, change: infra("infrastructure.cluster.x-k8s.io", "AWSCluster")},
+		"their control plane": {reason: "the same", refused: []string{"its name is that of a ControlPlane"}, change: infra("infrastructure.cluster.x-k8s.io", "AzureManagedControlPlane")},
+		"a machine":           {reason: "the same", refused: []string{"its name is that of a Machine"}, change: infra("infrastructure.cluster.x-k8s.io", "AWSMachine")},
+		"bootstrap as infra":  {reason: "the fields were swapped", refused: []string{"spec.template.spec.infrastructureRef"}, change: infra("bootstrap.cluster.x-k8s.io", "KubeadmConfig")},
+		"a foreign plane":     {reason: "the first label of a group names its contract", refused: []string{"spec.template.spec.infrastructureRef"}, change: infra("controlplane.example.com", "ExamplePlane")},
+		"a provider's group":  {reason: "the contract leaves providers their API group", change: infra("infrastructure.example.com", "ExampleMachinePool")},
+		"any provider":        {reason: "whatever it is called", change: infra("machines.example.com", "ExampleNodes")},
+		"a group below":       {reason: "as vSphere has it", change: infra("vmware.infrastructure.cluster.x-k8s.io", "VSphereMachinePool")},
 		"skew annotation": {reason: "a word that does not count must not seem to", refused: []string{`metadata.annotations[muster.dev/skip-version-skew]: Unsupported value: "yes": supported values: "true"`},
 			change: func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{skew.Annotation: "yes"} }},
 		"skew annotation as it should be": {reason: "the one word", change: func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{skew.Annotation: skew.Skip} }},

@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
 // poolValidator refuses MachinePools that could never be followed, and warns of what is allowed and most likely not meant.
@@ -67,6 +69,7 @@ func refuse(pool *clusterv1.MachinePool, errs field.ErrorList) error {
 // changes are what a pool must stay. Its machines belong to its cluster and live in its infrastructure object: under
 // another one they would be left behind, running and unseen. Its bootstrap object may become another, for that is how
 // machines are rolled, and even one of another kind, for providers succeed one another (EKSConfig and NodeadmConfig).
+// An infrastructure reference that no controller follows may be put right: no machines are behind it.
 func changes(old, pool *clusterv1.MachinePool) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
@@ -75,7 +78,7 @@ func changes(old, pool *clusterv1.MachinePool) field.ErrorList {
 			fmt.Sprintf("is immutable: it is %q; make a new MachinePool for another cluster", old.Spec.ClusterName)))
 	}
 	was, is := old.Spec.Template.Spec.InfrastructureRef, pool.Spec.Template.Spec.InfrastructureRef
-	if was.IsDefined() && was != is {
+	if was.IsDefined() && was != is && contract.InfraMachinePool().Names(was.GroupKind()) == nil {
 		errs = append(errs, field.Forbidden(spec.Child("template", "spec", "infrastructureRef"),
 			fmt.Sprintf("is immutable: it is %s %s, where the pool's machines are; change that object, or make a new MachinePool", was.Kind, was.Name)))
 	}

@@ -34,21 +34,35 @@ var ErrNoVersion = errors.New("no contract version label")
 // GVK is the kind in the newest version that follows the newest contract. The reader should be a cached one: it is asked
 // for the metadata of one CustomResourceDefinition. Errors are ErrNoKind, ErrNoVersion, or the reader's own.
 func GVK(ctx context.Context, r client.Reader, gk schema.GroupKind) (schema.GroupVersionKind, error) {
+	gvk, _, err := resolve(ctx, r, gk)
+	return gvk, err
+}
+
+// resolve is GVK, and also returns the metadata of the CustomResourceDefinition.
+func resolve(ctx context.Context, r client.Reader, gk schema.GroupKind) (schema.GroupVersionKind, *metav1.PartialObjectMetadata, error) {
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	name := capicontract.CalculateCRDName(gk.Group, gk.Kind)
 	if err := r.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
 		if apierrors.IsNotFound(err) {
-			return schema.GroupVersionKind{}, fmt.Errorf("kind %s of group %s: %w %s", gk.Kind, gk.Group, ErrNoKind, name)
+			return schema.GroupVersionKind{}, nil, noKind(gk, name)
 		}
-		return schema.GroupVersionKind{}, fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
+		return schema.GroupVersionKind{}, nil, fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
 	}
 	chosen := newest(crd.GetLabels())
 	if chosen == "" {
-		return schema.GroupVersionKind{}, fmt.Errorf("kind %s of group %s: CustomResourceDefinition %s: %w %s/<%s>",
-			gk.Kind, gk.Group, name, ErrNoVersion, clusterv1.GroupVersion.Group, strings.Join(versions, " or "))
+		return schema.GroupVersionKind{}, nil, noVersion(gk, name)
 	}
-	return gk.WithVersion(chosen), nil
+	return gk.WithVersion(chosen), crd, nil
+}
+
+func noKind(gk schema.GroupKind, crd string) error {
+	return fmt.Errorf("kind %s of group %s: %w %s", gk.Kind, gk.Group, ErrNoKind, crd)
+}
+
+func noVersion(gk schema.GroupKind, crd string) error {
+	return fmt.Errorf("kind %s of group %s: CustomResourceDefinition %s: %w %s/<%s>",
+		gk.Kind, gk.Group, crd, ErrNoVersion, clusterv1.GroupVersion.Group, strings.Join(versions, " or "))
 }
 
 // APIVersion is the group and version of GVK, as references of older API versions hold them.

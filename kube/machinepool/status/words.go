@@ -19,6 +19,9 @@ const (
 	KindNotInstalledReason = "KindNotInstalled"
 	// OwnedByAnotherReason says that what the pool refers to has another controller.
 	OwnedByAnotherReason = "OwnedByAnother"
+	// ReferenceRefusedReason is the reason for a reference to something else than an object of an infrastructure or a bootstrap provider
+	// for pools. The object is neither followed nor deleted.
+	ReferenceRefusedReason = "ReferenceRefused"
 )
 
 // namesShown bounds how many names a message lists: a message is read by people, and its size is limited.
