@@ -10,10 +10,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -54,6 +57,9 @@ func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error
 		return fmt.Errorf("read bootstrap data secret %s: %w", key, err)
 	}
 	bootstrap, cause := bootstrapOf(secret)
+	if refused := credentialsIn(secret, s.pool.Spec.ClusterName); refused != nil {
+		cause = refused
+	}
 	if cause != nil {
 		s.hold(cause)
 		return nil
@@ -76,6 +82,27 @@ func waitForBootstrap(machinePool, config string) *pool.Cause {
 		text += fmt.Sprintf(": waiting for its bootstrap configuration %s", config)
 	}
 	return &pool.Cause{Reason: reasonWaitBootstrap, Message: text}
+}
+
+// credentialsIn returns why a secret that holds the credentials of a Cluster must not become user data, by its name or by what it is; nil
+// if it may. Machines would boot with them, and every process on a machine can read its user data.
+func credentialsIn(secret *corev1.Secret, cluster string) *pool.Cause {
+	for _, name := range []string{cluster, secret.Labels[clusterv1.ClusterNameLabel]} {
+		if text := contract.CredentialsText(secret.Name, name); name != "" && text != "" {
+			return &pool.Cause{Reason: reasonBadBootstrap, Message: text}
+		}
+	}
+	if data := secret.Data[dataKey]; !isCloudInit(data) && isKubeconfig(data) {
+		return &pool.Cause{Reason: reasonBadBootstrap, Message: fmt.Sprintf("bootstrap data secret %s/%s holds a kubeconfig under key %q; name a secret with bootstrap data",
+			secret.Namespace, secret.Name, dataKey)}
+	}
+	return nil
+}
+
+// isKubeconfig reports whether data is a configuration of clients, such as kubectl's.
+func isKubeconfig(data []byte) bool {
+	config, err := clientcmd.Load(data)
+	return err == nil && len(config.Clusters)+len(config.AuthInfos) > 0
 }
 
 // bootstrapOf takes the data out of its secret, or says what is wrong with it. It never says what the data is: it holds

@@ -75,3 +75,36 @@ func TestBootstrapOf(t *testing.T) {
 		})
 	}
 }
+
+// TestCredentialsAreNoBootstrapData holds that what opens a cluster never becomes user data, which every process on a machine can read.
+func TestCredentialsAreNoBootstrapData(t *testing.T) {
+	t.Parallel()
+	const admin = "apiVersion: v1\nkind: Config\nclusters:\n- name: c1\n  cluster: {server: https://c1}\nusers:\n- name: admin\n  user: {token: s3cret}\n"
+	for name, tc := range map[string]struct {
+		reason, secret, label, data, why string
+	}{
+		"its cluster's":     {reason: "the name says it", secret: "c1-kubeconfig", data: "x: y", why: "secret c1-kubeconfig holds an administrator's kubeconfig of Cluster c1"},
+		"another cluster's": {reason: "the label says whose it is", secret: "c2-ca", label: "c2", data: "x: y", why: "secret c2-ca holds the certificate authority of Cluster c2"},
+		"a copy":            {reason: "the content says it", secret: "data", data: admin, why: `bootstrap data secret default/data holds a kubeconfig under key "value"`},
+		"a copy, JSON":      {reason: "in any form", secret: "data", data: `{"kind":"Config","users":[{"name":"a","user":{"token":"s3cret"}}]}`, why: "holds a kubeconfig"},
+		"data":              {reason: "what kubeadm's provider writes has the label too", secret: "pool", label: "c1", data: "#cloud-config\n"},
+		"a script with one": {reason: "a kubelet's own kubeconfig is written by many a script", secret: "data", data: "#!/bin/sh\ncat >/etc/kubernetes/kubelet <<END\n" + admin + "END\n"},
+		"talos":             {reason: "another configuration", secret: "data", data: "version: v1alpha1\nmachine: {}\ncluster: {}\n"},
+		"bottlerocket":      {reason: "not even YAML", secret: "data", data: "[settings.kubernetes]\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: tc.secret}, Data: map[string][]byte{"value": []byte(tc.data)}}
+			if tc.label != "" {
+				secret.Labels = map[string]string{"cluster.x-k8s.io/cluster-name": tc.label}
+			}
+			got := ""
+			if cause := credentialsIn(secret, "c1"); cause != nil {
+				got = cause.Message
+			}
+			if (tc.why == "") != (got == "") || !strings.HasPrefix(got, tc.why) && !strings.Contains(got, tc.why) || strings.Contains(got, "s3cret") {
+				t.Errorf("%s: want %q, got %q", tc.reason, tc.why, got)
+			}
+		})
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 
 	"github.com/blang/semver/v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/status"
@@ -23,7 +26,15 @@ func (r *Reconciler) followBootstrap(ctx context.Context, p *pass) result {
 				Message: "spec.template.spec.bootstrap sets neither configRef nor dataSecretName"}
 			return goOn()
 		}
-		source.Done, source.Once = true, true
+		text, err := r.credentials(ctx, p, *bootstrap.DataSecretName)
+		switch {
+		case err != nil:
+			return failed(err)
+		case text != "":
+			p.facts.Refusal = &status.Cause{Reason: status.DataSecretRefusedReason, Message: dataSecretPath + ": " + text}
+		default:
+			source.Done, source.Once = true, true
+		}
 		return goOn()
 	}
 	outcome := r.readBootstrap(ctx, p)
@@ -40,11 +51,39 @@ func (r *Reconciler) followBootstrap(ctx context.Context, p *pass) result {
 		source.Problem = source.String() + " reports its data secret as created, but status.dataSecretName is empty"
 		return outcome
 	}
+	switch text, err := r.credentials(ctx, p, name); {
+	case err != nil:
+		return outcome.join(failed(err))
+	case text != "":
+		source.Problem, source.ProblemReason = source.String()+" reports in status.dataSecretName: "+text, status.DataSecretRefusedReason
+		return outcome
+	}
 	if bootstrap.DataSecretName == nil || *bootstrap.DataSecretName != name {
 		bootstrap.DataSecretName = &name
 	}
 	source.Once = true
 	return outcome
+}
+
+// dataSecretPath is the path of the field that names the secret with the bootstrap data.
+const dataSecretPath = "spec.template.spec.bootstrap.dataSecretName"
+
+// credentials returns why a secret must not become user data because it holds the credentials of a Cluster, the pool's or another of
+// the namespace; empty if it may.
+func (r *Reconciler) credentials(ctx context.Context, p *pass, name string) (string, error) {
+	for _, cluster := range contract.ClustersOf(name) {
+		if cluster == p.pool.Spec.ClusterName {
+			return contract.CredentialsText(name, cluster), nil
+		}
+		key := client.ObjectKey{Namespace: p.pool.Namespace, Name: cluster}
+		switch err := r.Client.Get(ctx, key, &clusterv1.Cluster{}); {
+		case err == nil:
+			return contract.CredentialsText(name, cluster), nil
+		case !apierrors.IsNotFound(err):
+			return "", fmt.Errorf("read Cluster %s, whose credentials secret %s may hold: %w", key, name, err)
+		}
+	}
+	return "", nil
 }
 
 // readBootstrap reads the bootstrap object and what it reports, and changes nothing.

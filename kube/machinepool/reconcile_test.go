@@ -480,6 +480,45 @@ func TestReferencesOutsideTheContracts(t *testing.T) {
 	}
 }
 
+// TestCredentialsAreNoBootstrapData holds that the secrets which open a cluster are not followed, whoever names them.
+func TestCredentialsAreNoBootstrapData(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason, user, provider, want, message string
+	}{
+		"by the user": {reason: "a pool from before admission refused it", user: "c1-kubeconfig", want: "False DataSecretRefused",
+			message: "spec.template.spec.bootstrap.dataSecretName: secret c1-kubeconfig holds an administrator's kubeconfig of Cluster c1, " +
+				"which would become user data of the machines; name a secret with bootstrap data"},
+		"of another Cluster": {reason: "it opens that one", user: "c2-ca", want: "False DataSecretRefused",
+			message: "spec.template.spec.bootstrap.dataSecretName: secret c2-ca holds the certificate authority of Cluster c2, " +
+				"which would become user data of the machines; name a secret with bootstrap data"},
+		"by its provider": {reason: "a configuration of that name writes into such a secret", provider: "c1-sa", want: "False DataSecretRefused",
+			message: "TestConfig boot reports in status.dataSecretName: secret c1-sa holds the service account key of Cluster c1, " +
+				"which would become user data of the machines; name a secret with bootstrap data"},
+		"of no Cluster": {reason: "a name is a name", user: "c3-ca", want: "True DataSecretProvided"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool, second, config := aPool(0), aCluster(), aConfig()
+			second.Name, second.UID = "c2", "c2-uid"
+			if tc.user != "" {
+				pool.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: &tc.user}
+			} else {
+				_ = unstructured.SetNestedField(config.Object, tc.provider, "status", "dataSecretName")
+			}
+			w := newWorld(t, []client.Object{aCluster(), second, pool, config, anInfra()})
+			w.settled()
+			want(t, tc.reason, w.condition(clusterv1.BootstrapConfigReadyCondition), tc.want)
+			if tc.message != "" {
+				want(t, "message", w.message(clusterv1.BootstrapConfigReadyCondition), tc.message)
+			}
+			if name := w.pool().Spec.Template.Spec.Bootstrap.DataSecretName; tc.provider != "" && name != nil {
+				t.Errorf("data secret: want none, got %s", *name)
+			}
+		})
+	}
+}
+
 // TestAPoolStaysWhileItOwnsWhatItMustNot holds that a pool is not let go while the garbage collector would delete a Cluster after it.
 func TestAPoolStaysWhileItOwnsWhatItMustNot(t *testing.T) {
 	t.Parallel()

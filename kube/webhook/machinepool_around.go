@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,6 +47,7 @@ func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.Mach
 	}
 	if v.live != nil {
 		v.kinds(ctx, a, old, pool)
+		v.dataSecret(ctx, a, old, pool)
 	}
 	version := old.Spec.Template.Spec.Version != pool.Spec.Template.Spec.Version
 	domains := !slices.Equal(old.Spec.FailureDomains, pool.Spec.FailureDomains)
@@ -85,6 +87,27 @@ func (v poolValidator) kinds(ctx context.Context, a *around, old, pool *clusterv
 			a.refused = append(a.refused, field.Invalid(ref.path, ref.to.Kind, err.Error()))
 		default:
 			a.warn(ref.path, "not compared with the contract: %v", err)
+		}
+	}
+}
+
+// dataSecret refuses a changed bootstrap data secret that holds the credentials of another Cluster of the namespace. Those of the pool's
+// own Cluster are refused by the rules.
+func (v poolValidator) dataSecret(ctx context.Context, a *around, old, pool *clusterv1.MachinePool) {
+	name := ptr.Deref(pool.Spec.Template.Spec.Bootstrap.DataSecretName, "")
+	if name == ptr.Deref(old.Spec.Template.Spec.Bootstrap.DataSecretName, "") {
+		return
+	}
+	path := field.NewPath("spec", "template", "spec", "bootstrap", "dataSecretName")
+	for _, cluster := range contract.ClustersOf(name) {
+		if cluster == pool.Spec.Template.Spec.ClusterName {
+			continue
+		}
+		switch err := v.live.Get(ctx, client.ObjectKey{Namespace: pool.Namespace, Name: cluster}, &clusterv1.Cluster{}); {
+		case err == nil:
+			a.refused = append(a.refused, field.Invalid(path, name, contract.CredentialsText(name, cluster)))
+		case !apierrors.IsNotFound(err):
+			a.warn(path, "not compared with the credentials of Cluster %s: %v", cluster, err)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func TestVersionSkew(t *testing.T) {
 	}
 }
 
-// TestKindsAround holds references to the schemas that are installed.
+// TestKindsAround holds references to the schemas that are installed, and bootstrap data to the Clusters that there are.
 func TestKindsAround(t *testing.T) {
 	t.Parallel()
 	kind := func(name, group, label string, spec ...string) *apiextensionsv1.CustomResourceDefinition {
@@ -120,6 +120,10 @@ func TestKindsAround(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	other := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c2"}}
+	if err := c.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		reason  string
 		was, is change
@@ -129,9 +133,11 @@ func TestKindsAround(t *testing.T) {
 		"not installed yet": {reason: "manifests are applied in any order", is: infra(group, "TestLater")},
 		"no pool's kind": {reason: "the pool would take it and delete it", is: infra(group, "TestHost"), refused: []string{
 			"spec.template.spec.infrastructureRef: Invalid value: \"TestHost\"", "its schema has no spec.providerIDList"}},
-		"no label":  {reason: "a kind that has nothing to do with Cluster API", is: infra("example.com", "Widget"), refused: []string{"no contract version label"}},
-		"as it was": {reason: "whoever scales can't help it", was: infra(group, "TestHost"), is: infra(group, "TestHost")},
-		"put right": {reason: "no machines are behind a reference that is not followed", was: infra("cluster.x-k8s.io", "Cluster"), is: infra(group, "TestNodes")},
+		"no label":          {reason: "a kind that has nothing to do with Cluster API", is: infra("example.com", "Widget"), refused: []string{"no contract version label"}},
+		"as it was":         {reason: "whoever scales can't help it", was: infra(group, "TestHost"), is: infra(group, "TestHost")},
+		"put right":         {reason: "no machines are behind a reference that is not followed", was: infra("cluster.x-k8s.io", "Cluster"), is: infra(group, "TestNodes")},
+		"another Cluster's": {reason: "they are an administrator's as well", is: secretNamed("c2-kubeconfig"), refused: []string{"holds an administrator's kubeconfig of Cluster c2"}},
+		"no Cluster's":      {reason: "a name is a name", is: secretNamed("c3-kubeconfig")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

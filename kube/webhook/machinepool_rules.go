@@ -64,6 +64,11 @@ func referenceRules(path *field.Path, machine *clusterv1.MachineSpec) field.Erro
 		errs = append(errs, field.Required(path.Child("bootstrap"),
 			"set configRef, or dataSecretName (to \"\" where machines need no bootstrap data)"))
 	}
+	if name := machine.Bootstrap.DataSecretName; name != nil {
+		if text := contract.CredentialsText(*name, machine.ClusterName); text != "" {
+			errs = append(errs, field.Invalid(path.Child("bootstrap", "dataSecretName"), *name, text))
+		}
+	}
 	for _, ref := range references(path, machine) {
 		if !ref.to.IsDefined() {
 			continue

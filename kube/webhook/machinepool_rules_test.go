@@ -56,6 +56,13 @@ func infra(group, kind string) change {
 	}
 }
 
+// secretNamed gives a pool the name of a secret for its bootstrap data, and no configuration.
+func secretNamed(name string) change {
+	return func(p *clusterv1.MachinePool) {
+		p.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: &name}
+	}
+}
+
 func TestReferenceRules(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -87,6 +94,17 @@ func TestReferenceRules(t *testing.T) {
 		"a provider's group":  {reason: "the contract leaves providers their API group", change: infra("infrastructure.example.com", "ExampleMachinePool")},
 		"any provider":        {reason: "whatever it is called", change: infra("machines.example.com", "ExampleNodes")},
 		"a group below":       {reason: "as vSphere has it", change: infra("vmware.infrastructure.cluster.x-k8s.io", "VSphereMachinePool")},
+		"an administrator's kubeconfig": {reason: "it would become user data", change: secretNamed("c1-kubeconfig"), refused: []string{
+			`spec.template.spec.bootstrap.dataSecretName: Invalid value: "c1-kubeconfig": secret c1-kubeconfig holds an administrator's kubeconfig of Cluster c1, which would become user data`}},
+		"a CA":                   {reason: "whoever has it is an administrator", change: secretNamed("c1-ca"), refused: []string{"holds the certificate authority of Cluster c1"}},
+		"etcd's CA":              {reason: "the same", change: secretNamed("c1-etcd"), refused: []string{"dataSecretName"}},
+		"the proxy's CA":         {reason: "the same", change: secretNamed("c1-proxy"), refused: []string{"dataSecretName"}},
+		"service accounts":       {reason: "it signs any token", change: secretNamed("c1-sa"), refused: []string{"dataSecretName"}},
+		"etcd's client":          {reason: "it reads everything", change: secretNamed("c1-apiserver-etcd-client"), refused: []string{"dataSecretName"}},
+		"a user's kubeconfig":    {reason: "managed control planes make one", change: secretNamed("c1-user-kubeconfig"), refused: []string{"dataSecretName"}},
+		"data of that beginning": {reason: "names are the user's own", change: secretNamed("c1-kubeconfig-data")},
+		"data of that end":       {reason: "there is no such Cluster", change: secretNamed("team-ca")},
+		"no data":                {reason: "machines that need none", change: secretNamed("")},
 		"skew annotation": {reason: "a word that does not count must not seem to", refused: []string{`metadata.annotations[muster.dev/skip-version-skew]: Unsupported value: "yes": supported values: "true"`},
 			change: func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{skew.Annotation: "yes"} }},
 		"skew annotation as it should be": {reason: "the one word", change: func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{skew.Annotation: skew.Skip} }},

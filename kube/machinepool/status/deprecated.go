@@ -72,7 +72,8 @@ func older(t clusterv1.ConditionType, c metav1.Condition, severity clusterv1.Con
 // severityOf is what a reason of ours weighs: what only a person can put right is an error.
 func severityOf(reason string) clusterv1.ConditionSeverity {
 	switch reason {
-	case clusterv1.ObjectDeletedReason, VersionNotSupportedReason, KindNotInstalledReason, OwnedByAnotherReason, ReferenceRefusedReason:
+	case clusterv1.ObjectDeletedReason, VersionNotSupportedReason, KindNotInstalledReason, OwnedByAnotherReason, ReferenceRefusedReason,
+		DataSecretRefusedReason:
 		return clusterv1.ConditionSeverityError
 	case clusterv1.ObjectDoesNotExistReason:
 		return clusterv1.ConditionSeverityWarning

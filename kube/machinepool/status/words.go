@@ -22,6 +22,8 @@ const (
 	// ReferenceRefusedReason is the reason for a reference to something else than an object of an infrastructure or a bootstrap provider
 	// for pools. The object is neither followed nor deleted.
 	ReferenceRefusedReason = "ReferenceRefused"
+	// DataSecretRefusedReason is the reason for a bootstrap data secret that holds the credentials of a Cluster.
+	DataSecretRefusedReason = "DataSecretRefused"
 )
 
 // namesShown bounds how many names a message lists: a message is read by people, and its size is limited.
