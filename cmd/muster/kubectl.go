@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -25,6 +26,9 @@ func kubectlCommand() *cobra.Command {
 // kubectl runs kubectl with these arguments, as its own main function does. Where it fails it ends the process with kubectl's exit
 // code. Plugins are left out: they are other people's commands, and a misspelt word should not look for one.
 func kubectl(args []string) error {
+	// main catches the first signal for commands that end cleanly by their context. kubectl knows nothing of that context: without
+	// this its first Ctrl-C would be lost.
+	signal.Reset(endSignals...)
 	setKubectlVersion()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	arguments := append([]string{"kubectl"}, args...)

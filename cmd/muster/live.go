@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) er
 	if len(u.files) == 0 && record.Foreign() {
 		return nil
 	}
+	u.progress("Applying manifests")
 	known := 0
 	err = sow(ctx, c, record, u.clouds, objects, func(o seed.Object, applied bool) {
 		if !applied {
@@ -189,10 +191,10 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	me := self(os.Args[0])
 	var text strings.Builder
 	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", filepath.Join(u.dir, "logs"))
-	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", w.Kubeconfig())
+	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", quoted(w.Kubeconfig()))
 	fmt.Fprintf(&text, "  %s kubectl get %s -A\n", me, strings.Join(kinds(u.clouds), ","))
 	for _, o := range seed.Clusters(objects) {
-		fmt.Fprintf(&text, "  %s kubectl --kubeconfig %s get nodes\n", me, w.ClusterKubeconfig(o[0], o[1]))
+		fmt.Fprintf(&text, "  %s kubectl --kubeconfig %s get nodes\n", me, quoted(w.ClusterKubeconfig(o[0], o[1])))
 	}
 	fmt.Fprintf(&text, "  curl %s\n", w.Metrics())
 	for _, line := range w.CloudEnvironment() {
@@ -221,5 +223,16 @@ func self(arg0 string) string {
 	if strings.Contains(arg0, string(filepath.Separator)+"go-build") {
 		return "go run ./cmd/muster"
 	}
-	return arg0
+	return quoted(arg0)
+}
+
+// plain matches words that every shell reads as they stand.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// quoted returns a word as it is typed in a POSIX shell: as it stands, or in single quotes.
+func quoted(word string) string {
+	if plain.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -13,9 +13,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// endSignals end a command: Ctrl-C, what a service manager sends, and the end of a terminal.
+var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
 func main() {
 	// The first signal asks for a clean end; the second one finds the default action again and ends at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals...)
 	context.AfterFunc(ctx, stop)
 	err := root().ExecuteContext(ctx)
 	stop()
@@ -38,6 +41,7 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // root is the command that holds all others.
 func root() *cobra.Command {
+	version := false
 	cmd := &cobra.Command{
 		Use:   "muster",
 		Short: "Machine pools on every cloud, and a world to try them in",
@@ -46,9 +50,12 @@ func root() *cobra.Command {
 "muster up" starts a world on this machine: real API servers, simulated clouds whose machines boot and join, and
 the controllers. Nothing else need be installed, and no cloud account is needed; "muster kubectl" is kubectl.`,
 		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, version) },
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	// cobra's own flag of this name gives way to one that a Kubernetes library registers for every command of the process.
+	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(upCommand(), kubectlCommand(), planCommand(), generateCommand(), simCommand(), versionCommand())
 	cmd.AddCommand(childCommands()...)

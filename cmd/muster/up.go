@@ -174,13 +174,24 @@ func (u *up) run(ctx context.Context) (err error) {
 	if _, err := fmt.Fprintf(u.out, "Starting a world in %s ...\n", u.dir); err != nil {
 		return err
 	}
-	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed, FeatureGates: u.gates})
+	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed, FeatureGates: u.gates, Progress: u.progress})
 	if err != nil {
-		return fmt.Errorf("start the world in %s: %w", u.dir, err)
+		return startFailure(ctx, u.dir, err)
 	}
 	defer func() { err = errors.Join(err, w.Stop()) }()
 	return u.live(ctx, w, objects)
 }
+
+// startFailure words why a world did not start: Ctrl-C meanwhile needs no more than that.
+func startFailure(ctx context.Context, dir string, err error) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return errors.New("interrupted before the world was up")
+	}
+	return fmt.Errorf("start the world in %s: %w", dir, err)
+}
+
+// progress prints a part of the start as it begins. A line that cannot be written fails the greeting that follows.
+func (u *up) progress(doing string) { _, _ = fmt.Fprintf(u.out, "%s ...\n", doing) }
 
 // folder makes the world's folder absolute, or a temporary one that the function it gives removes.
 func (u *up) folder() (func() error, error) {

@@ -14,12 +14,23 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of Muster and of what it holds",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprint(cmd.OutOrStdout(), versions(info))
-			return err
-		},
+		RunE:  func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, true) },
 	}
+}
+
+// helpOrVersion prints what this binary was built from, or the help of the command.
+func helpOrVersion(cmd *cobra.Command, version bool) error {
+	if !version {
+		return cmd.Help()
+	}
+	_, err := fmt.Fprint(cmd.OutOrStdout(), builtFrom())
+	return err
+}
+
+// builtFrom returns what "muster version" and "muster --version" print about this binary.
+func builtFrom() string {
+	info, _ := debug.ReadBuildInfo()
+	return versions(info)
 }
 
 // versions words the build information; info is nil for a binary that carries none.

@@ -69,13 +69,16 @@ func (l layout) serveAPI(ctx context.Context, port, awsPort, azurePort int) erro
 		return err
 	}
 	defer etcd.Close()
-	// The servers are stopped below, in order, rather than all at once when ctx ends.
-	background := context.WithoutCancel(ctx)
+	// The servers are stopped below, in order, rather than all at once when ctx ends. A start that ctx interrupts is given up.
+	background, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	started := context.AfterFunc(ctx, giveUp)
 	management, err := apiserver.Start(background, apiserver.Options{Name: "muster", Dir: l.path("management"), Port: port, Etcd: etcd, Prefix: managementPrefix})
 	if err != nil {
 		return err
 	}
 	defer management.Stop()
+	started()
 	if err := management.KeepKubeconfig(l.kubeconfig()); err != nil {
 		return err
 	}

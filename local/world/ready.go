@@ -23,6 +23,7 @@ const (
 // until returns when a probe succeeds. It gives up when ctx ends, when the world fails, or when a child dies again and
 // again.
 func (w *World) until(ctx context.Context, what string, probe func(ctx context.Context) error) error {
+	w.progress("Starting " + what)
 	pause := time.NewTicker(readyPause)
 	defer pause.Stop()
 	for {

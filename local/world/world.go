@@ -39,17 +39,20 @@ type Options struct {
 	// FeatureGates of the controllers, as --feature-gates has them: "MachinePoolMachines=true". What it does not name is as the
 	// environment has it.
 	FeatureGates string
+	// Progress is called with each part of the start as it begins ("Starting the controllers"); nil reports nothing.
+	Progress func(doing string)
 	// Command runs a child when its name and arguments are appended; none means this binary.
 	Command []string
 }
 
 // World is a running local world.
 type World struct {
-	dir    layout
-	clouds []string
-	places places
-	config *rest.Config
-	lock   *fileutil.LockedFile
+	dir      layout
+	clouds   []string
+	progress func(doing string)
+	places   places
+	config   *rest.Config
+	lock     *fileutil.LockedFile
 
 	// children in the order in which they are started; they are ended in the other one.
 	children []*supervised
@@ -72,7 +75,7 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &World{dir: layout(o.Dir), clouds: o.Clouds, done: make(chan struct{})}
+	w := &World{dir: layout(o.Dir), clouds: o.Clouds, progress: o.Progress, done: make(chan struct{})}
 	if err := w.open(o); err != nil {
 		return nil, err
 	}
@@ -91,6 +94,9 @@ func (o *Options) check() error {
 		if !slices.Contains(Clouds(), c) {
 			return fmt.Errorf("want a cloud that can be simulated (%s), found %q", strings.Join(Clouds(), ", "), c)
 		}
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
 	}
 	if o.Dir == "" {
 		return errors.New("want a directory for the world, found none")
@@ -149,6 +155,7 @@ func (w *World) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	w.progress("Installing kinds and webhooks")
 	if err := w.install(ctx, webhook); err != nil {
 		return err
 	}

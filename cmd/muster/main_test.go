@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asMuster, set in the environment of this test's binary, makes it run as muster itself.
+const asMuster = "MUSTER_TEST_AS_MUSTER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMuster) != "" {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestUnknownCommandsFail(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		{reason: "a misspelt command", args: []string{"bogus"}, want: `unknown command "bogus" for "muster"`},
+		{reason: "a misspelt subcommand", args: []string{"generate", "foo"}, want: `unknown command "foo" for "muster generate"`},
+		{reason: "no command prints help", args: nil},
+		{reason: "no subcommand prints help", args: []string{"generate"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var out bytes.Buffer
+			cmd := root()
+			cmd.SetArgs(append([]string{}, tc.args...))
+			cmd.SetOut(&out)
+			err := cmd.Execute()
+			if tc.want == "" && (err != nil || !strings.Contains(out.String(), "Usage:")) {
+				t.Fatalf("want help and no error, got %v and\n%s", err, out.String())
+			}
+			if tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Fatalf("want the error %q, got %v", tc.want, err)
+			}
+		})
+	}
+}
+
+func TestVersionFlag(t *testing.T) {
+	var out bytes.Buffer
+	cmd := root()
+	cmd.SetArgs([]string{"--version"})
+	cmd.SetOut(&out)
+	if err := cmd.Execute(); err != nil || out.String() != builtFrom() {
+		t.Fatalf("want what \"muster version\" prints, got %v and\n%s", err, out.String())
+	}
+}
+
+// TestKubectlEndsAtTheFirstSignal: a drain that waits for a budget is ended by one Ctrl-C, as with kubectl itself.
+func TestKubectlEndsAtTheFirstSignal(t *testing.T) {
+	asked, release := make(chan struct{}, 16), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-release
+	}))
+	defer server.Close()
+	defer close(release)
+	cmd := exec.Command(os.Args[0], "kubectl", "--kubeconfig", os.DevNull, "--server", server.URL, "get", "--raw", "/healthz")
+	cmd.Env = append(os.Environ(), asMuster+"=1", "HOME="+t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-asked:
+	case err := <-ended:
+		t.Fatalf("want it to ask the server, it ended: %v", err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
+			t.Errorf("want it ended by the signal, got %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Error("want it ended by the first signal, it went on")
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for _, tc := range []struct{ reason, word, want string }{
+		{"nothing to quote", "/tmp/muster-1/kubeconfig", "/tmp/muster-1/kubeconfig"},
+		{"a blank", "/my world/kubeconfig", "'/my world/kubeconfig'"},
+		{"a quote", "/it's/kubeconfig", `'/it'\''s/kubeconfig'`},
+		{"a shell's own sign", "/a$b/kubeconfig", "'/a$b/kubeconfig'"},
+	} {
+		if got := quoted(tc.word); got != tc.want {
+			t.Errorf("%s: want %s, got %s", tc.reason, tc.want, got)
+		}
+	}
+}
