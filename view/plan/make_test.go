@@ -243,6 +243,8 @@ func TestMakeRefuses(t *testing.T) {
 		request   func(*plan.Request)
 	}{
 		{"a pool that is not there", "machinepool default/other does not exist", func(r *plan.Request) { r.Kind, r.Name = "machinepool", "other" }},
+		{"the MachinePool's name given for its infrastructure object's", "MachinePool default/workers refers to AWSMachinePool workers: plan machinepool/workers",
+			func(r *plan.Request) { r.Kind, r.Name = "azuremachinepool", "workers" }},
 		{"a path that leads nowhere", "path", func(r *plan.Request) { named(r); r.Set = []string{"spec..x=1"} }},
 		{"an assignment without a value", "want path=value", func(r *plan.Request) { named(r); r.Set = []string{"spec.replicas"} }},
 		{"a place beyond the list", "beyond the end", func(r *plan.Request) { named(r); r.Set = []string{"spec.subnets[3].id=x"} }},

@@ -110,7 +110,7 @@ func (r Request) pools(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 		}
 	}
 	if len(out) == 0 && r.Name != "" {
-		return nil, fmt.Errorf("%w: %s %s/%s does not exist, or no MachinePool refers to it", ErrNoPool, r.Kind, r.Namespace, r.Name)
+		return nil, fmt.Errorf("%w: %s %s/%s does not exist, or no MachinePool refers to it%s", ErrNoPool, r.Kind, r.Namespace, r.Name, r.namesake(all))
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%w is concerned by these manifests", ErrNoPool)
@@ -119,6 +119,17 @@ func (r Request) pools(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
 	return out, nil
+}
+
+// namesake returns a hint when the name that was not found is that of a MachinePool whose infrastructure object has another one.
+func (r Request) namesake(all []*clusterv1.MachinePool) string {
+	for _, mp := range all {
+		if mp.Namespace == r.Namespace && mp.Name == r.Name {
+			ref := mp.Spec.Template.Spec.InfrastructureRef
+			return fmt.Sprintf("; MachinePool %s/%s refers to %s %s: plan machinepool/%s", mp.Namespace, mp.Name, ref.Kind, ref.Name, mp.Name)
+		}
+	}
+	return ""
 }
 
 // every is all MachinePools of the namespaces that matter.
