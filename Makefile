@@ -8,7 +8,7 @@ LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|kube/m
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test race explore fuzz lint generate verify bench
+.PHONY: help up build test race explore fuzz lint generate verify bench vuln
 
 help: ## print these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -47,6 +47,12 @@ verify: lint ## lint, generated files without drift, tidy modules, race detector
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./pool/... ./engine/... ./kube/... ./cloud/... ./sim/... ./test/bench
+
+vuln: bin/govulncheck ## check both binaries for known vulnerabilities; DB=file:///path reads a copy of the database
+	bin/govulncheck $(if $(DB),-db $(DB)) ./cmd/...
+
+bin/govulncheck: hack/vuln/go.mod
+	$(GO) build -modfile=hack/vuln/go.mod -o $@ golang.org/x/vuln/cmd/govulncheck
 
 bin/golangci-lint: hack/tools/go.mod
 	$(TOOLS) -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
