@@ -3,6 +3,7 @@ package config_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,8 +45,9 @@ func TestBuilds(t *testing.T) {
 		controllers string
 		hooks       int
 	}{
-		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 3},
-		"full":    {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 5},
+		"default":    {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 3},
+		"namespaced": {"one namespace takes the same controllers", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 3},
+		"full":       {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 5},
 	} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
@@ -66,6 +68,7 @@ func TestBuilds(t *testing.T) {
 			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MachinePool=${EXP_MACHINE_POOL:=true}",
 				"MachinePoolMachines=${EXP_MACHINE_POOL_MACHINES:=false}", "SkipMachinePoolModelReconciliation=${EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION:=false}",
 				"EKS=${CAPA_EKS:=true}", "EKSEnableIAM=${CAPA_EKS_IAM:=false}", "EKSAllowAddRoles=${CAPA_EKS_ADD_ROLES:=false}", "BootstrapFormatIgnition=${EXP_BOOTSTRAP_FORMAT_IGNITION:=false}",
+				"readOnlyRootFilesystem: true", "allowPrivilegeEscalation: false", "runAsNonRoot: true", "memory: 1Gi", "type: RuntimeDefault",
 				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager", "name: POD_NAMESPACE"} {
 				if !strings.Contains(deployment, want) {
 					t.Errorf("%s: want %q in\n%s", tc.reason, want, deployment)
@@ -95,6 +98,66 @@ func TestBuilds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// role is what RBAC has of a role.
+type role struct {
+	Rules []struct{ APIGroups, Resources, Verbs []string }
+}
+
+// allows reports whether a rule grants one of the verbs on a resource of a group.
+func (r role) allows(group, resource string, verbs ...string) bool {
+	return slices.ContainsFunc(r.Rules, func(rule struct{ APIGroups, Resources, Verbs []string }) bool {
+		return slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) &&
+			slices.ContainsFunc(verbs, func(v string) bool { return slices.Contains(rule.Verbs, v) })
+	})
+}
+
+// TestRulesGrantLittle: an installation names every resource that it may touch, and one without the core controller takes none of
+// the core controller's rights.
+func TestRulesGrantLittle(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"default", "full", "namespaced"} {
+		m := build(t, dir)
+		for _, r := range m.Resources() {
+			y, err := r.AsYAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(r.GetKind(), "Role") && strings.Contains(string(y), "*") {
+				t.Errorf("%s: want every resource, group and verb of %s %s named, found a wildcard", dir, r.GetKind(), r.GetName())
+			}
+			if dir == "namespaced" && r.GetKind() == "ClusterRoleBinding" && r.GetName() == "muster-manager" {
+				t.Error("namespaced: want no binding of muster-manager in all namespaces")
+			}
+		}
+		if dir == "full" {
+			continue
+		}
+		var manager role
+		if err := yaml.Unmarshal([]byte(text(t, m, "ClusterRole", "muster-manager")), &manager); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []struct {
+			group, resource string
+			verbs           []string
+		}{
+			{"cluster.x-k8s.io", "machinepools", []string{"create", "delete", "update"}},
+			{"cluster.x-k8s.io", "machinepools/status", []string{"patch", "update"}},
+			{"cluster.x-k8s.io", "machinepools/finalizers", []string{"patch", "update"}},
+			{"cluster.x-k8s.io", "machines", []string{"create"}},
+			{"bootstrap.cluster.x-k8s.io", "kubeadmconfigs", []string{"get", "list", "create", "delete"}},
+			{"controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", []string{"get", "list"}},
+			{"infrastructure.cluster.x-k8s.io", "awsclusters", []string{"create", "delete", "patch", "update"}},
+		} {
+			if manager.allows(r.group, r.resource, r.verbs...) {
+				t.Errorf("%s: want muster-manager without any of %v on %s", dir, r.verbs, r.resource)
+			}
+		}
+		if !manager.allows("cluster.x-k8s.io", "machinepools", "list") {
+			t.Errorf("%s: want muster-manager to list machinepools: the test reads the wrong rules", dir)
+		}
 	}
 }
 

@@ -49,7 +49,14 @@ bin/crds -from "$out/upstream" -to api/crd -label cluster.x-k8s.io/v1beta1=v1bet
 
 # The rules that the controllers need and the admission webhooks that they serve, from the markers beside the code.
 if [ -d config/rbac ]; then
-  bin/controller-gen rbac:roleName=muster-manager paths=./kube/... paths=./manager/... output:rbac:dir=config/rbac
+  # The core MachinePool controller and its webhooks have rules of their own: an installation of the infrastructure kinds alone
+  # takes nothing of core's.
+  core='kube/(machinepool|webhook|skew)(/|$)'
+  mapfile -t packages < <(go list -f '{{.Dir}}' ./kube/... ./manager/... | sed "s|^$PWD|paths=.|")
+  mapfile -t infrastructure < <(printf '%s\n' "${packages[@]}" | grep -vE "$core")
+  mapfile -t core < <(printf '%s\n' "${packages[@]}" | grep -E "$core")
+  bin/controller-gen rbac:roleName=muster-manager "${infrastructure[@]}" output:rbac:dir=config/rbac
+  bin/controller-gen rbac:roleName=muster-core "${core[@]}" output:rbac:dir=config/core
 fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook

@@ -26,7 +26,7 @@ func From(r client.Reader) Getter {
 	}
 }
 
-// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=*,verbs=get;list;watch
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=kubeadmcontrolplanes;awsmanagedcontrolplanes,verbs=get;list;watch
 
 // Read reads what a Cluster's control plane asks for, whatever its kind: spec.version is the contract's. A control plane that
 // does not exist yet names no version, and neither does one whose kind has no such field. get reads an object; definitions finds the
