@@ -3,6 +3,8 @@ package infrapool
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -24,6 +28,13 @@ const (
 	machinesOn, machinesOff = "true", "false"
 	// machinesLeft is how soon the machines that a pass left over are looked after, or looked for while the last of them go.
 	machinesLeft = time.Second
+	// MachinesOwned is the condition that is False while instances of the pool have no infrastructure machine, because an object of
+	// another owner has its name; it is absent otherwise.
+	MachinesOwned = "MachinesOwned"
+	// reasonMachineNameTaken is its reason, and that of Ready where nothing else is wrong.
+	reasonMachineNameTaken = "MachineNameTaken"
+	// conflictsTold bounds how many objects a condition names.
+	conflictsTold = 3
 )
 
 // WithMachines is what an adapter adds whose pools can have a Machine for each instance. Objects of its kind implement
@@ -49,6 +60,8 @@ type poolMachines struct {
 	known         machines.Known
 	guards        map[string]pool.Guard
 	doer          *machines.Doer
+	// conflicts says which objects of others keep instances of the pool from having an infrastructure machine.
+	conflicts []string
 }
 
 // hasMachines is the kind of infrastructure machines, if the adapter has one.
@@ -90,20 +103,20 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 		return nil
 	}
 	m := &poolMachines{kind: kind, on: r.wantsMachines(kind, s.object), announced: announces(s.object) != ""}
-	infras := kind.NewList()
-	key := client.ObjectKeyFromObject(s.object)
-	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("read the %ss of %s %s: %w", kind.Name, r.kind.Name, key, err)
+	m.doer = r.machineDoer(s, kind)
+	infras, err := r.infraMachines(ctx, s, m.doer)
+	if err != nil {
+		return err
 	}
 	list := &clusterv1.MachineList{}
 	if name := machinePoolName(s); name != "" {
-		err := r.Client.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{MachinesField: format.MustFormatValue(name)}, client.UnsafeDisableDeepCopy)
+		err := r.Client.List(ctx, list, client.InNamespace(s.object.GetNamespace()), client.MatchingFields{MachinesField: format.MustFormatValue(name)},
+			client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return fmt.Errorf("read the Machines of MachinePool %s: %w", name, err)
 		}
 	}
-	m.known = machines.Know(kind, objects(infras), list.Items)
-	m.doer = r.machineDoer(s, kind)
+	m.known = machines.Know(kind, s.object.GetUID(), infras, list.Items)
 	s.machines = m
 	// A Machine whose Cluster is gone, or can't be asked while everything goes, waits for what never comes.
 	guarded := s.cluster != nil && (f.Desired.NoDrain == nil || f.Desired.NoDrain.Reason == reasonClusterGoing)
@@ -119,6 +132,37 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 		f.Condemned = says.Condemned
 	}
 	return nil
+}
+
+// infraMachines are the infrastructure machines of the pool: those that it owns, and those without an owner that belong to it all the
+// same. Restores drop owner references.
+func (r *Reconciler[O, S]) infraMachines(ctx context.Context, s *scope[O], doer *machines.Doer) ([]client.Object, error) {
+	key := client.ObjectKeyFromObject(s.object)
+	read := func(fields client.MatchingFields) ([]client.Object, error) {
+		list := doer.Kind.NewList()
+		if err := r.Client.List(ctx, list, client.InNamespace(key.Namespace), fields, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("read the %ss of %s %s: %w", doer.Kind.Name, r.kind.Name, key, err)
+		}
+		return objects(list), nil
+	}
+	owned, err := read(client.MatchingFields{PoolField: key.Name})
+	if err != nil || doer.MachinePool == "" {
+		return owned, err
+	}
+	orphans, err := read(client.MatchingFields{OrphanField: format.MustFormatValue(doer.MachinePool)})
+	if err != nil || len(orphans) == 0 {
+		return owned, err
+	}
+	listed := map[string]bool{}
+	for _, k := range nodes.Keys(s.object.GetProviderIDList()) {
+		listed[k] = true
+	}
+	for _, o := range orphans {
+		if doer.Belongs(o, listed) {
+			owned = append(owned, o)
+		}
+	}
+	return owned, nil
 }
 
 // goesWhole says that the MachinePool is being deleted and the infrastructure object is not yet: the Machines that are deleted
@@ -179,6 +223,7 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Lent: o.Lent, Known: m.known, Now: m.doer.Now,
 	}
 	left, err := m.doer.Do(ctx, machines.Decide(f))
+	m.conflicts = m.doer.Conflicts
 	if gone && len(m.known.Infras) > 0 {
 		out.Plan.Gone = false
 		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesGoing", Message: "waiting for the Machines of the pool to be gone"})
@@ -187,6 +232,26 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 		out.Again = min(out.Again, machinesLeft)
 	}
 	return err
+}
+
+// reportConflicts adds to the report which objects of others keep instances from having an infrastructure machine.
+func reportConflicts(m *poolMachines, rep *report.Report) {
+	if m == nil || len(m.conflicts) == 0 {
+		return
+	}
+	slices.Sort(m.conflicts)
+	text := strings.Join(m.conflicts[:min(len(m.conflicts), conflictsTold)], "; ")
+	if more := len(m.conflicts) - conflictsTold; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	for i := range rep.Conditions {
+		c := &rep.Conditions[i]
+		if c.Type == report.Ready && c.Status == report.True {
+			c.Status, c.Reason, c.Message = report.False, reasonMachineNameTaken, c.Message+"; "+text
+		}
+	}
+	told := report.Condition{Type: MachinesOwned, Status: report.False, Reason: reasonMachineNameTaken, Message: text}
+	rep.Conditions = append(rep.Conditions, told)
 }
 
 // turnsOff says that the core controller is told only now to make no more Machines, which wakes nobody.

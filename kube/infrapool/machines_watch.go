@@ -17,6 +17,8 @@ import (
 const (
 	// PoolField is the index over infrastructure machines by the name of the infrastructure object of their pool.
 	PoolField = "muster.dev/pool"
+	// OrphanField is the index over infrastructure machines that no pool owns by the value of their label cluster.x-k8s.io/pool-name.
+	OrphanField = "muster.dev/orphan"
 	// MachinesField is the index over Machines by the value of their label cluster.x-k8s.io/pool-name.
 	MachinesField = "muster.dev/machines"
 )
@@ -38,7 +40,13 @@ func MachineIndexes[O Object, S any](a Adapter[O, S]) []Index {
 		return nil
 	}
 	kind := a.Kind()
-	return []Index{{with.Machines().New(), PoolField, func(o client.Object) []string {
+	orphans := Index{with.Machines().New(), OrphanField, func(o client.Object) []string {
+		if name := o.GetLabels()[clusterv1.MachinePoolNameLabel]; name != "" && poolOf(o, kind.Group, kind.Name) == "" {
+			return []string{name}
+		}
+		return nil
+	}}
+	return []Index{orphans, {with.Machines().New(), PoolField, func(o client.Object) []string {
 		if name := poolOf(o, kind.Group, kind.Name); name != "" {
 			return []string{name}
 		}
@@ -73,11 +81,12 @@ func (r *Reconciler[O, S]) watchMachines(ctx context.Context, mgr ctrl.Manager, 
 	return nil
 }
 
-// infraMachineRequests is the request for the pool that an infrastructure machine belongs to.
-func (r *Reconciler[O, S]) infraMachineRequests(_ context.Context, o client.Object) []ctrl.Request {
+// infraMachineRequests is the request for the pool that an infrastructure machine belongs to: by its owner, or by its label where it
+// has lost that.
+func (r *Reconciler[O, S]) infraMachineRequests(ctx context.Context, o client.Object) []ctrl.Request {
 	name := poolOf(o, r.kind.Group, r.kind.Name)
 	if name == "" {
-		return nil
+		return r.namedRequests(ctx, o.GetNamespace(), o.GetLabels()[clusterv1.MachinePoolNameLabel])
 	}
 	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
 }
@@ -90,14 +99,18 @@ func (r *Reconciler[O, S]) machineRequests(kind machines.Kind) handler.MapFunc {
 		if !ok || m.Spec.InfrastructureRef.Kind != kind.Name || m.Spec.InfrastructureRef.APIGroup != kind.GroupVersion.Group {
 			return nil
 		}
-		name := ownerName(m)
-		if name == "" {
-			return nil
-		}
-		mp := &clusterv1.MachinePool{}
-		if err := r.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: name}, mp); err != nil {
-			return nil
-		}
-		return r.requestsOf(mp)
+		return r.namedRequests(ctx, m.Namespace, ownerName(m))
 	}
+}
+
+// namedRequests are the requests for the infrastructure object of the MachinePool that is named, if any is.
+func (r *Reconciler[O, S]) namedRequests(ctx context.Context, namespace, name string) []ctrl.Request {
+	if name == "" {
+		return nil
+	}
+	mp := &clusterv1.MachinePool{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, mp); err != nil {
+		return nil
+	}
+	return r.requestsOf(mp)
 }

@@ -29,16 +29,21 @@ func TestMachinesWakeTheirOwnPool(t *testing.T) {
 		return []metav1.OwnerReference{{APIVersion: group + "/v1beta2", Kind: kind, Name: name}}
 	}
 	ours := awsv1.GroupVersion.Group
+	const lost = "its owner reference is lost"
 	for reason, tc := range map[string]struct {
 		owners []metav1.OwnerReference
 		want   []string
 	}{
 		"its pool":                      {owner(ours, "AWSMachinePool", "infra-a"), []string{"infra-a"}},
 		"a machine of no pool":          {nil, nil},
+		lost:                            {nil, []string{"infra-b"}},
 		"a pool of another kind":        {owner(ours, "OtherPool", "infra-a"), nil},
 		"a kind of that name elsewhere": {owner("x.example.org", "AWSMachinePool", "infra-a"), nil},
 	} {
-		o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", OwnerReferences: tc.owners}}
+		o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", OwnerReferences: tc.owners, Labels: map[string]string{}}}
+		if reason == lost {
+			o.Labels[clusterv1.MachinePoolNameLabel] = "b"
+		}
 		var got []string
 		for _, request := range r.infraMachineRequests(t.Context(), o) {
 			got = append(got, request.Name)

@@ -21,6 +21,7 @@ var notable = map[string]map[string]bool{
 	report.GroupReady:     {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true},
 	report.Draining:       {"DrainBlocked": true},
 	SettingsValid:         {reasonInvalidAnnotation: true},
+	MachinesOwned:         {reasonMachineNameTaken: true},
 }
 
 // replacing are the reasons of UpToDate while instances are being replaced, or shall be: what ends with one of them has been a

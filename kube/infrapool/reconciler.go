@@ -179,6 +179,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	tended := r.tendMachines(ctx, s, &out)
 	r.measured(s, f, out)
 	rep := report.Of(f.Desired, out, r.engine.Traits())
+	reportConflicts(s.machines, &rep)
 	progress(ctx, out)
 	r.tell(s.object, begun(rep.Events))
 	if s.deleting() && out.Plan.Gone {

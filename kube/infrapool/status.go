@@ -218,7 +218,8 @@ func (r *Reconciler[O, S]) fillConditions(s *scope[O], rep report.Report) {
 // reported says whether a condition is one that reports set: what was said earlier and is not said any more is taken
 // away, and conditions of others are left alone.
 func (r *Reconciler[O, S]) reported(name string) bool {
-	for _, t := range []string{report.Ready, report.TemplateReady, report.NeedsReady, report.GroupReady, report.InstancesReady, report.UpToDate, report.Draining, report.Deleting, SettingsValid} {
+	for _, t := range []string{report.Ready, report.TemplateReady, report.NeedsReady, report.GroupReady, report.InstancesReady, report.UpToDate,
+		report.Draining, report.Deleting, SettingsValid, MachinesOwned} {
 		if name == t || name == r.kind.Aliases[t] {
 			return true
 		}

@@ -23,6 +23,8 @@ const (
 	DeleteInfra Verb = "DeleteInfra"
 	// Release takes our finalizer off an infrastructure machine that is being deleted.
 	Release Verb = "Release"
+	// ReleaseAbandoned does the same where the object was deleted without an owner while its instance serves.
+	ReleaseAbandoned Verb = "ReleaseAbandoned"
 	// Detach, Leave and DetachInfra take a Machine away without its instance, in two steps, and an infrastructure machine.
 	Detach      Verb = "Detach"
 	Leave       Verb = "Leave"
@@ -153,10 +155,20 @@ func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
 		return nil
 	case seen == nil:
 		return gone(i)
+	case i.abandoned() && !taken(seen):
+		return abandon(i)
 	case taken(seen) && !i.Deleting:
 		return leaving(i, seen)
 	}
 	return &Action{Do: Update, Infra: i, Instance: seen}
+}
+
+// abandon returns what is done about an infrastructure machine that is being deleted without an owner, and whose instance serves.
+func abandon(i *Infra) *Action {
+	if !i.Finalized {
+		return nil
+	}
+	return &Action{Do: ReleaseAbandoned, Infra: i}
 }
 
 // leaving is what is done about an infrastructure machine whose instance the cloud takes: its Machine goes, and no other is made of

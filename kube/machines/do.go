@@ -46,6 +46,8 @@ type Doer struct {
 	NodesUnknown bool
 	Now          time.Time
 
+	// Conflicts are filled by Do: which objects keep an instance from having its infrastructure machine, and why.
+	Conflicts []string
 	// writes counts what was written in this pass.
 	writes int
 }
@@ -82,6 +84,8 @@ func (d *Doer) one(ctx context.Context, a Action) error {
 		return d.detach(ctx, a.Infra.Object)
 	case DeleteInfra:
 		return d.delete(ctx, a.Infra.Object)
+	case ReleaseAbandoned:
+		return d.releaseAbandoned(ctx, a.Infra)
 	case Release:
 		return d.dropFinalizer(ctx, a.Infra.Object, d.Kind.Finalizer)
 	case Leave:
@@ -105,7 +109,7 @@ func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	d.writes++
 	err := d.Client.Create(ctx, o)
 	if apierrors.IsAlreadyExists(err) {
-		return d.foreign(ctx, o)
+		return d.taken(ctx, o, i)
 	}
 	if err != nil {
 		return fmt.Errorf("make %s of instance %s: %w", d.named(o), i.ID, err)
@@ -119,18 +123,6 @@ func (d *Doer) nameOf(i pool.Instance) string {
 		return d.Kind.NameOf(d.Pool.GetName(), i)
 	}
 	return Name(d.MachinePool, i.ID)
-}
-
-// foreign says that a name is taken by something that is not the pool's.
-func (d *Doer) foreign(ctx context.Context, o client.Object) error {
-	other := d.Kind.New()
-	if err := d.Client.Get(ctx, client.ObjectKeyFromObject(o), other); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if util.HasOwnerRef(other.GetOwnerReferences(), d.Owner) {
-		return nil
-	}
-	return fmt.Errorf("%s exists and belongs to no pool, want it for an instance of %s %s: rename or delete it", d.named(o), d.PoolKind, d.Pool.GetName())
 }
 
 // tie has an infrastructure machine belong to its pool and be found by the core controller.
@@ -161,6 +153,9 @@ func (d *Doer) update(ctx context.Context, a Action) error {
 	d.Kind.FillSpec(o, d.seen(*a.Instance))
 	if err := d.patch(ctx, a.Infra.Object, o, client.MergeFromWithOptions(a.Infra.Object, client.MergeFromWithOptimisticLock{})); err != nil {
 		return err
+	}
+	if a.Infra.Orphaned {
+		d.reclaimed(o)
 	}
 	return d.writeStatus(ctx, o, *a.Instance)
 }

@@ -126,7 +126,7 @@ func (w *world) deletedMachines() []string {
 func (w *world) pass(f Facts) []string {
 	w.t.Helper()
 	w.writes = nil
-	f.Known, f.Now = Know(kind, w.infras(), w.list()), now
+	f.Known, f.Now = Know(kind, "u-p", w.infras(), w.list()), now
 	if _, err := w.doer.Do(w.t.Context(), Decide(f)); err != nil {
 		w.t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 		step.Targets = append(step.Targets, pool.Target{ID: id, ProviderID: "aws:///zone-a/" + id})
 	}
 	w := newWorld(t, objects, list)
-	known := Know(kind, objects, w.list())
+	known := Know(kind, "u-p", objects, w.list())
 	n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
 	if err := n.Start(t.Context(), step); err != nil {
 		t.Fatal(err)
@@ -242,22 +242,43 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 	}
 }
 
+// TestANameThatIsTaken: an object that has the name already is left to the next pass, taken back, or reported and left alone.
 func TestANameThatIsTaken(t *testing.T) {
 	t.Parallel()
 	i := instance("i-1", pool.Running)
+	lost := func(o *awsv1.AWSMachine) { o.OwnerReferences, o.Spec.ProviderID = nil, "aws:///zone-a/i-1" }
 	for reason, tc := range map[string]struct {
-		other client.Object
-		err   string
+		other    client.Object
+		conflict string
+		writes   []string
+		labeled  bool
+		owners   int
 	}{
-		"made a moment ago, which the cache did not show": {infra("mp-i-1", func(o *awsv1.AWSMachine) {
-			o.OwnerReferences = []metav1.OwnerReference{{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}}
-		}), ""},
-		"somebody else's": {infra("mp-i-1"), "AWSMachine ns/mp-i-1 exists and belongs to no pool"},
+		"created a moment ago, which the cache did not show": {infra("mp-i-1"), "", []string{"create mp-i-1"}, false, 1},
+		"it lost its labels and its owner":                   {infra("mp-i-1", lost), "", []string{"create mp-i-1", "patch mp-i-1"}, true, 1},
+		"and is being deleted: the next pass decides":        {infra("mp-i-1", lost, infraGoing), "", []string{"create mp-i-1", "patch mp-i-1"}, true, 0},
+		"it names another instance": {infra("mp-i-1", func(o *awsv1.AWSMachine) { o.OwnerReferences = nil }),
+			"AWSMachine ns/mp-i-1 has the provider ID aws:///zone-a/mp-i-1, and has the name of the object for instance i-1 of AWSMachinePool p", []string{"create mp-i-1"}, false, 0},
+		"another pool owns it": {infra("mp-i-1", func(o *awsv1.AWSMachine) {
+			lost(o)
+			o.OwnerReferences = []metav1.OwnerReference{ofPool()}
+			o.OwnerReferences[0].Name = "q"
+		}),
+			"AWSMachine ns/mp-i-1 is owned by AWSMachinePool q, and has the name of the object for instance i-1 of AWSMachinePool p", []string{"create mp-i-1"}, false, 1},
 	} {
 		w := newWorld(t, []client.Object{tc.other}, nil)
-		_, err := w.doer.Do(t.Context(), []Action{{Do: Create, Instance: &i}})
-		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
-			t.Errorf("%s: want error %q, got %v", reason, tc.err, err)
+		if _, err := w.doer.Do(t.Context(), []Action{{Do: Create, Instance: &i}}); err != nil {
+			t.Errorf("%s: %v", reason, err)
+		}
+		if got := strings.Join(w.doer.Conflicts, "\n"); (got == "") != (tc.conflict == "") || !strings.Contains(got, tc.conflict) {
+			t.Errorf("%s: want the conflict %q, got %q", reason, tc.conflict, got)
+		}
+		if diff := cmp.Diff(tc.writes, w.writes); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+		o := w.infras()[0]
+		if labeled := o.GetLabels()[clusterv1.MachinePoolNameLabel] == "mp"; labeled != tc.labeled || len(o.GetOwnerReferences()) != tc.owners {
+			t.Errorf("%s: want labels %v and %d owners, got %v and %v", reason, tc.labeled, tc.owners, o.GetLabels(), o.GetOwnerReferences())
 		}
 	}
 }
@@ -284,7 +305,7 @@ func TestWhoIsDeletedIsKnown(t *testing.T) {
 		objects := []client.Object{infra("i-1"), infra("i-2")}
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1", labels), tc.live})
 		w.doer.Live = w.client
-		known := Know(kind, objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
+		known := Know(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
 		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
 		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.Target{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
 		if apierrors.IsConflict(err) != tc.refused || (err == nil) == tc.refused {

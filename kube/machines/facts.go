@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,6 +50,8 @@ type Infra struct {
 	Marked bool
 	// Finalized says that our finalizer keeps it.
 	Finalized bool
+	// Orphaned is true if no owner reference names the pool as it is now: it was dropped, or names the pool as it was before a restore.
+	Orphaned bool
 }
 
 // Known is what the management cluster says about the machines of one pool.
@@ -58,8 +61,9 @@ type Known struct {
 	Alone []*Machine
 }
 
-// Know puts infrastructure machines and Machines together. Machines of other kinds are none of the pool's.
-func Know(k Kind, infras []client.Object, list []clusterv1.Machine) Known {
+// Know puts infrastructure machines and Machines together, of the pool whose infrastructure object has the UID. Machines of other kinds
+// are none of the pool's.
+func Know(k Kind, owner types.UID, infras []client.Object, list []clusterv1.Machine) Known {
 	byInfra := map[string]*Machine{}
 	var names []string
 	for i := range list {
@@ -75,6 +79,7 @@ func Know(k Kind, infras []client.Object, list []clusterv1.Machine) Known {
 		out.Infras = append(out.Infras, Infra{
 			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), Machine: byInfra[o.GetName()],
 			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: controllerutil.ContainsFinalizer(o, k.Finalizer),
+			Orphaned: !ownedBy(o, owner),
 		})
 		delete(byInfra, o.GetName())
 	}
@@ -146,7 +151,7 @@ func (i Infra) condemned(kind Kind) *pool.Cause {
 	switch m := i.Machine; {
 	case m != nil && m.Deleting && !m.Detached:
 		return m.cause()
-	case i.Deleting && !i.Detached:
+	case i.Deleting && !i.Detached && !i.abandoned():
 		return &pool.Cause{Reason: kind.Name + "Deleted", Message: fmt.Sprintf("%s %s is being deleted", kind.Name, i.Object.GetName())}
 	}
 	return nil

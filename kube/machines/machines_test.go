@@ -89,10 +89,15 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// ofPool is the owner reference to the pool.
+func ofPool() metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}
+}
+
 // The parts of a pool's machines, named as a person would say them.
 func infra(name string, change ...func(*awsv1.AWSMachine)) client.Object {
-	o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("u-" + name), Finalizers: []string{awsv1.MachineFinalizer}},
-		Spec: awsv1.AWSMachineSpec{ProviderID: "aws:///zone-a/" + name}}
+	o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("u-" + name), Finalizers: []string{awsv1.MachineFinalizer},
+		OwnerReferences: []metav1.OwnerReference{ofPool()}}, Spec: awsv1.AWSMachineSpec{ProviderID: "aws:///zone-a/" + name}}
 	for _, f := range change {
 		f(o)
 	}
@@ -123,6 +128,8 @@ func infraPaused(o *awsv1.AWSMachine) {
 func infraMarked(o *awsv1.AWSMachine) {
 	o.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: ""}
 }
+func infraOrphaned(o *awsv1.AWSMachine)    { o.OwnerReferences = nil }
+func infraRestored(o *awsv1.AWSMachine)    { o.OwnerReferences[0].UID = "before" }
 func infraFree(o *awsv1.AWSMachine)        { o.Finalizers = nil }
 func machineGoing(m *clusterv1.Machine)    { m.DeletionTimestamp = at(0) }
 func machineDetached(m *clusterv1.Machine) { machinePaused(m); m.Annotations[DetachedAnnotation] = "" }
@@ -209,6 +216,13 @@ func TestDecide(t *testing.T) {
 		"paused":            {"left alone", on, nil, []client.Object{infra("i-1", infraPaused)}, nil, nil},
 		"Machine paused":    {"left alone as well", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machinePaused)}, nil},
 		"core's":            {"a Machine without its object is the core controller's", on, running, nil, []clusterv1.Machine{machine("i-9")}, []string{"Create i-1"}},
+		"orphaned":          {"an object that belongs to the pool gets its owner back", on, running, []client.Object{infra("i-1", infraOrphaned)}, nil, []string{"Update i-1"}},
+		"orphaned, deleted": {"without an owner that is no request to remove the instance", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, []clusterv1.Machine{machine("i-1")}, []string{"ReleaseAbandoned i-1"}},
+		"orphaned, let go":  {"once", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing, infraFree)}, nil, nil},
+		"orphaned, asked":   {"its Machine's deletion is such a request", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"orphaned, gone":    {"it goes as any other", on, nil, []client.Object{infra("i-1", infraOrphaned)}, nil, []string{"DeleteInfra i-1"}},
+		"orphaned, taken":   {"the cloud takes its instance: nothing is to be told of that", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, nil, []string{"Update i-1"}},
+		"restored":          {"its owner is the pool as it was before a restore: the garbage collector deletes it", on, running, []client.Object{infra("i-1", infraRestored, infraGoing)}, nil, []string{"ReleaseAbandoned i-1"}},
 
 		"off, told otherwise":    {"as long as the core controller is told to make Machines, none is taken", Facts{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
 		"off":                    {"the Machine goes first, without its instance", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
@@ -223,7 +237,7 @@ func TestDecide(t *testing.T) {
 		"on again, object going": {"likewise", on, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
 	} {
 		f := tc.facts
-		f.Instances, f.Known, f.Now = tc.instances, Know(kind, tc.infras, tc.machines), now
+		f.Instances, f.Known, f.Now = tc.instances, Know(kind, "u-p", tc.infras, tc.machines), now
 		if diff := cmp.Diff(tc.want, say(Decide(f))); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
@@ -259,6 +273,8 @@ func TestSay(t *testing.T) {
 		"deleted by hand":     {reason: "nobody drains it but us", infra: infra("i-1", infraGoing), machine: new(machine("i-1")), condemned: &byHand},
 		"both, the other 1st": {reason: "its Machine's controller drains nothing either", infra: infra("i-1", infraGoingFirst), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
 		"by hand, alone":      {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
+		"by hand, orphaned":   {reason: "without an owner its deletion asks for nothing", infra: infra("i-1", infraGoing, infraOrphaned)},
+		"orphaned, drained":   {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
 		"detached":            {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
 		"detached object":     {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
 		"off":                 {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},
@@ -280,7 +296,7 @@ func TestSay(t *testing.T) {
 		if tc.machine != nil {
 			list = append(list, *tc.machine)
 		}
-		got := Know(kind, []client.Object{tc.infra}, list).Say(kind, !tc.off, !tc.free)
+		got := Know(kind, "u-p", []client.Object{tc.infra}, list).Say(kind, !tc.off, !tc.free)
 		want := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}}
 		if tc.condemned != nil {
 			want.Condemned["aws://i-1"] = *tc.condemned
@@ -311,7 +327,7 @@ func TestMachinesOfOthersAreNotThePools(t *testing.T) {
 	t.Parallel()
 	other := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.Kind = "GCPMachine" })
 	group := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.APIGroup = "x.example.org" })
-	k := Know(kind, []client.Object{infra("i-1")}, []clusterv1.Machine{other, group})
+	k := Know(kind, "u-p", []client.Object{infra("i-1")}, []clusterv1.Machine{other, group})
 	if len(k.Alone) != 0 || k.Infras[0].Machine != nil {
 		t.Errorf("want none, got %+v", k)
 	}
@@ -367,7 +383,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 			if tc.away {
 				nodes.err = errAway
 			}
-			known := Know(kind, objects, w.list())
+			known := Know(kind, "u-p", objects, w.list())
 			step := pool.Step{Kind: tc.kind}
 			for _, id := range tc.targets {
 				step.Targets = append(step.Targets, target(id))
