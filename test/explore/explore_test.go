@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	scenarios = flag.Int("n", 2000, "how many scenarios are explored")
+	scenarios = flag.Int("n", 300, "how many scenarios are explored")
 	first     = flag.Uint64("seed", 1, "the seed of the first scenario, or of the one that is replayed")
 	stop      = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop      = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
@@ -42,10 +42,13 @@ func TestMain(m *testing.M) {
 // workers is how many scenarios may run at once; the test binary's own limit on parallel tests bounds it by the cores.
 const workers = 16
 
+// shortScenarios is how many -short plays.
+const shortScenarios = 60
+
 func TestExplore(t *testing.T) {
 	n := *scenarios
 	if testing.Short() {
-		n = min(n, 200)
+		n = min(n, shortScenarios)
 	}
 	if *stop {
 		for k := range uint64(n) {
@@ -118,8 +121,11 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// twice is how many scenarios are played twice: of each kind of pool some.
+const twice = 10
+
 func TestOneSeedGivesOneTrace(t *testing.T) {
-	for seed := *first; seed < *first+20; seed++ {
+	for seed := *first; seed < *first+twice; seed++ {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			a, b := world.Play(t, world.Draw(seed), world.Options{}), world.Play(t, world.Draw(seed), world.Options{})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,25 +30,61 @@ func golden(t *testing.T, what string, s world.Scenario, o world.Options, want w
 	}
 }
 
-// eachGolden plays every golden scenario undisturbed, and hands on what it did.
-func eachGolden(t *testing.T, disturb func(t *testing.T, s world.Scenario, clean world.Result)) {
-	for _, s := range world.Golden() {
+// undisturbed are the runs of golden scenarios without a disturbance, by name: every test compares its own with them.
+var undisturbed sync.Map
+
+// clean plays a golden scenario without a disturbance, once for all tests.
+func clean(t *testing.T, s world.Scenario) world.Result {
+	t.Helper()
+	if known, ok := undisturbed.Load(s.Name); ok {
+		return known.(world.Result)
+	}
+	got := world.Play(t, s, world.Options{CountFrom: s.Counted()})
+	if len(got.Wrong) > 0 {
+		t.Fatalf("undisturbed: %v\n%s", got.Wrong, upTo(got.Trace))
+	}
+	if len(got.Effects) == 0 && s.Has(world.Replicas) {
+		t.Fatal("undisturbed: want effects to be counted, found none")
+	}
+	got.Trace = "" // nobody reads it any more, and all of them together are large
+	undisturbed.Store(s.Name, got)
+	return got
+}
+
+// shortStep is the distance of the golden scenarios that -short plays.
+const shortStep = 4
+
+// eachGolden plays every golden scenario undisturbed, and hands on what it did, with its place among them. With -short it leaves
+// most of them out.
+func eachGolden(t *testing.T, disturb func(t *testing.T, at int, s world.Scenario, clean world.Result)) {
+	for at, s := range world.Golden() {
+		if testing.Short() && at%shortStep > 0 {
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			clean := world.Play(t, s, world.Options{CountFrom: s.Counted()})
-			if len(clean.Wrong) > 0 {
-				t.Fatalf("undisturbed: %v\n%s", clean.Wrong, upTo(clean.Trace))
-			}
-			if len(clean.Effects) == 0 && s.Has(world.Replicas) {
-				t.Fatal("undisturbed: want effects to be counted, found none")
-			}
-			disturb(t, s, clean)
+			disturb(t, at, s, clean(t, s))
 		})
 	}
 }
 
-// every asks for all that golden scenarios can be disturbed by, which takes ten times as long.
-var every = flag.Bool("every", false, "disturb golden scenarios at every effect, right before and right after it")
+// Every golden scenario can be disturbed at hundreds of places: without a flag each meets a few, every scenario others.
+var (
+	every        = flag.Bool("every", false, "disturb golden scenarios at every effect, right before and right after it, which takes hours")
+	disturbances = flag.Int("disturb", 1, "how many disturbances of each kind a golden scenario meets, ends of the manager twice as many")
+)
+
+// few are the given number of a list, spread over it, beginning at another one for each scenario.
+func few[T any](list []T, n, at int) []T {
+	if *every || n >= len(list) {
+		return list
+	}
+	var some []T
+	for k := range n {
+		some = append(some, list[(at+k*len(list)/n)%len(list)])
+	}
+	return some
+}
 
 // picked are the places of the effects at which a golden scenario is disturbed: of every call that changes the cloud, and of
 // every kind of write to an API server, of which there are many alike, the given numbers, spread over the scenario.
@@ -78,15 +115,15 @@ func picked(name string, effects []string, ofCall, ofKind, oneOf int) []int {
 	return list
 }
 
-// The manager dies at its effects, as many as are picked: the end is the same. It dies right after them; right before the next
+// The manager dies at its effects, at some of those that are picked: the end is the same. It dies right after them; right before the next
 // would be the same but for reads, so that only every fourth run ends it there. Of calls that are alike these are the first, the last
 // and one between.
 func TestCrashAtEveryEffect(t *testing.T) {
-	eachGolden(t, func(t *testing.T, s world.Scenario, clean world.Result) {
-		list := picked(s.Name, clean.Effects, 3, 1, 2)
+	eachGolden(t, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
+		list := few(picked(s.Name, clean.Effects, 3, 1, 2), 2*(*disturbances), at)
 		for n, k := range list {
 			for _, before := range []bool{true, false} {
-				if !*every && before != (n%4 == 0) {
+				if !*every && before != ((at+n)%4 == 0) {
 					continue
 				}
 				what := fmt.Sprintf("ended at effect %d of %d, %s (right before: %t)", k+1, len(clean.Effects), clean.Effects[k], before)
@@ -99,8 +136,8 @@ func TestCrashAtEveryEffect(t *testing.T) {
 
 // A second manager is there, as while a lease changes hands, and runs a pass right before effects of the first.
 func TestTwoManagersMeetAtEveryEffect(t *testing.T) {
-	eachGolden(t, func(t *testing.T, s world.Scenario, clean world.Result) {
-		for _, k := range picked(s.Name, clean.Effects, 2, 1, 3) {
+	eachGolden(t, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
+		for _, k := range few(picked(s.Name, clean.Effects, 2, 1, 3), *disturbances, at) {
 			with := s
 			with.Events = append([]world.Event{
 				{What: world.Rival, At: s.Counted(), N: 4}, {What: world.Meet, At: s.Counted(), N: k},
@@ -110,19 +147,31 @@ func TestTwoManagersMeetAtEveryEffect(t *testing.T) {
 	})
 }
 
-// What the manager reads is from some passes ago, or it hears of nothing for a while and has only its own clock.
-func TestStaleAndMissed(t *testing.T) {
-	eachGolden(t, func(t *testing.T, s world.Scenario, clean world.Result) {
-		for _, passes := range []int{0, 5} {
-			for _, late := range []time.Duration{0, 3 * time.Second} {
-				with := s
-				with.Events = append([]world.Event{}, s.Events...)
-				with.Insert(world.Event{What: world.Lag, At: s.Counted() + late, N: passes, M: 6})
-				golden(t, fmt.Sprintf("caches stand still for %d passes from %s on", passes+1, late), with, world.Options{}, clean)
-			}
+// stale is one way in which the manager reads what is old.
+type stale struct {
+	what  string
+	event world.Event
+}
+
+// staleness are the ways: what is read is from some passes ago, or nothing is heard for a while, and there is only the own clock.
+func staleness(s world.Scenario) []stale {
+	var list []stale
+	for _, passes := range []int{0, 5} {
+		for _, late := range []time.Duration{0, 3 * time.Second} {
+			list = append(list, stale{fmt.Sprintf("caches stand still for %d passes from %s on", passes+1, late),
+				world.Event{What: world.Lag, At: s.Counted() + late, N: passes, M: 6}})
 		}
-		with := s
-		with.Events = append([]world.Event{{What: world.Deaf, At: s.Counted(), N: 4}}, s.Events...)
-		golden(t, "events get lost for four minutes", with, world.Options{}, clean)
+	}
+	return append(list, stale{"events get lost for four minutes", world.Event{What: world.Deaf, At: s.Counted(), N: 4}})
+}
+
+func TestStaleAndMissed(t *testing.T) {
+	eachGolden(t, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
+		for _, way := range few(staleness(s), *disturbances, at) {
+			with := s
+			with.Events = append([]world.Event{}, s.Events...)
+			with.Insert(way.event)
+			golden(t, way.what, with, world.Options{}, clean)
+		}
 	})
 }
