@@ -23,8 +23,9 @@ const (
 )
 
 var (
-	update = flag.Bool("update", false, "play all scenarios from the first on, and write docs/mutations.md anew")
-	only   = flag.String("only", "", "run only these mutations, by name, with commas between them")
+	everyOne = flag.Bool("all", false, "run every mutation, and not only those that the tests of small packages notice")
+	update   = flag.Bool("update", false, "run every mutation, play all scenarios from the first on, and write docs/mutations.md anew")
+	only     = flag.String("only", "", "run only these mutations, by name, with commas between them")
 )
 
 // TestMutationsApply finds mutations that do not fit the code any more, within a moment.
@@ -46,6 +47,16 @@ func TestMutationsApply(t *testing.T) {
 			t.Errorf("%s: want %s %d times in the mutated file, got %d", m.File, ask, len(m.Edits), got)
 		}
 	}
+}
+
+// TestTableIsWrittenDown holds docs/mutations.md to the table, but for what became of each.
+func TestTableIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	if *update {
+		t.Skip("TestMutants writes it")
+	}
+	table := Table()
+	golden(t, markdown(table, make([]Verdict, len(table))))
 }
 
 // TestReplaced shows that a mutation which does not fit is refused.
@@ -98,14 +109,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// cheap are the binaries whose mutations run without a flag: small packages, which are built and run within seconds. Every other
+// mutation costs a build of the exploration, or of a driver with its SDK.
+var cheap = []Binary{Pool, Engine}
+
+// chosen are the mutations that the flags ask for.
+func chosen(table []Mutation) []Mutation {
+	switch {
+	case *only != "":
+		return slices.DeleteFunc(table, func(m Mutation) bool { return !slices.Contains(strings.Split(*only, ","), m.Name) })
+	case complete():
+		return table
+	default:
+		return slices.DeleteFunc(table, func(m Mutation) bool { return !slices.Contains(cheap, m.In) })
+	}
+}
+
+// complete says whether every mutation runs.
+func complete() bool { return *only == "" && (*everyOne || *update) }
+
 // TestMutants builds all mutants at once and lets each live until something is noticed.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it builds the exploration and runs it once for every mutation")
+		t.Skip("it builds tests with mutations in them and runs them once for every mutation")
 	}
-	table := Table()
-	if *only != "" {
-		table = slices.DeleteFunc(table, func(m Mutation) bool { return !slices.Contains(strings.Split(*only, ","), m.Name) })
+	table := chosen(Table())
+	if len(table) == 0 {
+		t.Fatalf("want a mutation that -only names, got none of %q", *only)
 	}
 	binaries, by := Binaries(table)
 	built, err := Build(t.Context(), root, t.TempDir(), Table(), binaries)
@@ -135,11 +165,12 @@ func TestMutants(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if *only == "" {
-		everyOracle(t, table, verdicts)
-	}
 	text := markdown(table, verdicts)
 	t.Log("\n" + text)
+	if !complete() {
+		return
+	}
+	everyOracle(t, table, verdicts)
 	golden(t, text)
 }
 
@@ -234,12 +265,13 @@ pool, with faults and crashes, one seed after the other, until one of its oracle
 and how many scenarios it took. The other %d are given to the tests of one package, because no call to the cloud shows them, or
 only a rare one: the test is named, with the number of random cases if it is a property, and 1 if it is a table of cases. The
 same build has to pass while no mistake is switched on. What noticed a mistake the last time is tried first. A mistake that nobody notices, or somebody else than expected, fails the
-test: it is a gap in the tests. Run it with
+test: it is a gap in the tests. Run all of it with
 
-    go test ./test/mutants -v
+    make mutants
 
-or one mistake with -only "drain forgotten"; after a change of the table, -update writes this page anew. The mistakes themselves
-are in test/mutants/table_*.go.
+or one mistake with go test ./test/mutants -v -args -only "drain forgotten". go test ./test/mutants alone holds that every mutation
+fits the code, and runs those that the tests of pool and engine notice, which are built within seconds. After a change of the
+table, -update writes this page anew. The mistakes themselves are in test/mutants/table_*.go.
 
 `
 
@@ -276,8 +308,8 @@ func golden(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, got := rows(string(old)), rows(text); !slices.Equal(want, got) && *only == "" {
-		t.Errorf("docs/mutations.md tells of other mutations; run go test ./test/mutants -run Mutants -update\nwant %q\ngot  %q", got, want)
+	if want, got := rows(string(old)), rows(text); !slices.Equal(want, got) {
+		t.Errorf("docs/mutations.md tells of other mutations: write their rows, or run go test ./test/mutants -run Mutants -timeout 2h -args -update\nwant %q\ngot  %q", got, want)
 	}
 }
 
