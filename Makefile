@@ -2,16 +2,16 @@
 GO      ?= go
 N       ?= 10000
 T       ?= 30
-# Everything but the packages that hold or run an API server, and those that run once more what others have run; exploration has a
-# shorter run of its own.
-LIGHT    = $(shell $(GO) list ./... | grep -vE '/muster/(local|cmd/muster|kube/machinepool/together|kube/machinepool/rows|test/e2e|test/compat|test/mutants|test/bench|test/permissions)(/|$$)|/test/explore$$')
+# Where goroutines meet: the packages that share memory between passes, calls and machines, and none that is pure or only declares
+# types. Those that hold or run an API server would take longer than everything else together; exploration has a run of its own.
+SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./view/... ./manager/... ./local/seed ./test/explore/memapi | grep -vE '/kube/machinepool/(together|rows)$$|/shapes')
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test race explore fuzz lint generate verify bench vuln
+.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench vuln
 
 help: ## print these targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
 
 up: ## run the local world: API servers, simulated clouds, controllers
 	$(GO) run ./cmd/muster up
@@ -21,15 +21,21 @@ build: ## build both binaries into bin/
 	$(GO) build -o bin/manager ./cmd/manager
 
 test: ## run all tests
-	$(GO) test -timeout 30m ./...
+	$(GO) test ./...
 
-race: ## run the light packages under the race detector
-	$(GO) test -race -timeout 20m $(LIGHT) ./local/seed
-	$(GO) test -race -timeout 20m ./test/explore -run 'TestExplore$$|TestOneSeed' -args -n 60
+test-short: ## run the tests that need no API server and no binary
+	$(GO) test -short ./...
 
-explore: ## explore N seeded scenarios (default 10000) in virtual time; the report is bin/exploration.md
+race: ## run the packages that share memory under the race detector
+	$(GO) test -race -timeout 20m $(SHARED)
+	$(GO) test -race -timeout 20m ./test/explore -run 'TestExplore$$' -args -n 20
+
+explore: ## explore N seeded scenarios (default 10000) in virtual time and disturb golden ones more often; report in bin/exploration.md
 	@mkdir -p bin
-	$(GO) test ./test/explore -run 'TestExplore$$' -v -timeout 8h -args -n $(N) -report $(CURDIR)/bin/exploration.md
+	$(GO) test ./test/explore -v -timeout 8h -args -n $(N) -disturb 100 -report $(CURDIR)/bin/exploration.md
+
+mutants: ## run every mistake of docs/mutations.md until a test notices it
+	$(GO) test ./test/mutants -run TestMutants -v -timeout 2h -args -all
 
 fuzz: ## run every fuzz target for T seconds (default 30)
 	hack/fuzz.sh $(T)
@@ -41,7 +47,7 @@ lint: bin/golangci-lint ## hold the budgets: function, file, complexity, imports
 generate: ## make deepcopy, CRDs, RBAC and webhook manifests from the Go types
 	hack/generate.sh
 
-verify: lint ## lint, generated files without drift, tidy modules, race detector on the light packages
+verify: lint ## lint, generated files without drift, tidy modules, race detector on the packages that share memory
 	hack/verify.sh
 	$(MAKE) race
 
