@@ -119,6 +119,7 @@ func (r *realm) eksARN(what string) string {
 // showCluster is a cluster as EKS shows it: without endpoint and certificates before it runs.
 func (r *realm) showCluster(c *cluster) *eks.Cluster {
 	shown := c.Shape
+	shown.Tags = orEmpty(shown.Tags)
 	if shown.Status == eksCreating {
 		shown.Endpoint = nil
 		return &shown

@@ -139,5 +139,13 @@ func (r *realm) listEKSTags(in *eks.ListTagsForResourceInput) (*eks.ListTagsForR
 	if err != nil {
 		return nil, err
 	}
-	return &eks.ListTagsForResourceOutput{Tags: *tags}, nil
+	return &eks.ListTagsForResourceOutput{Tags: orEmpty(*tags)}, nil
+}
+
+// orEmpty returns the map, or an empty one for nil: EKS sends labels and tags also where there are none.
+func orEmpty(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
 }

@@ -209,6 +209,7 @@ func (r *realm) describeNodegroup(in *eks.DescribeNodegroupInput) (*eks.Describe
 // showNodegroup is a node group as EKS shows it: with the size that its group has now, whoever has changed it.
 func (r *realm) showNodegroup(n *nodegroup) *eks.Nodegroup {
 	shown := n.Shape
+	shown.Labels, shown.Tags = orEmpty(shown.Labels), orEmpty(shown.Tags)
 	if n.Behind != "" {
 		shown.Resources = &eks.NodegroupResources{AutoScalingGroups: []eks.AutoScalingGroup{{Name: ptr(n.Behind)}}}
 		if n.Shape.Resources != nil {

@@ -62,7 +62,7 @@ type Cluster struct {
 	ControlPlaneScalingConfig   *ControlPlaneScalingConfig           `json:"controlPlaneScalingConfig,omitempty"`
 	CreatedAt                   *shapes.Epoch                        `json:"createdAt,omitempty"`
 	DeletionProtection          *bool                                `json:"deletionProtection,omitempty"`
-	EncryptionConfig            []EncryptionConfig                   `json:"encryptionConfig,omitempty"`
+	EncryptionConfig            []EncryptionConfig                   `json:"encryptionConfig,omitzero"`
 	Endpoint                    *string                              `json:"endpoint,omitempty"`
 	Health                      *ClusterHealth                       `json:"health,omitempty"`
 	Id                          *string                              `json:"id,omitempty"`
@@ -80,7 +80,7 @@ type Cluster struct {
 	RoleArn                     *string                              `json:"roleArn,omitempty"`
 	Status                      string                               `json:"status,omitempty"`
 	StorageConfig               *StorageConfigResponse               `json:"storageConfig,omitempty"`
-	Tags                        map[string]string                    `json:"tags,omitempty"`
+	Tags                        map[string]string                    `json:"tags,omitzero"`
 	UpgradePolicy               *UpgradePolicyResponse               `json:"upgradePolicy,omitempty"`
 	Version                     *string                              `json:"version,omitempty"`
 	ZonalShiftConfig            *ZonalShiftConfigResponse            `json:"zonalShiftConfig,omitempty"`
@@ -88,27 +88,27 @@ type Cluster struct {
 
 // ClusterHealth is the service's shape of that name.
 type ClusterHealth struct {
-	Issues []ClusterIssue `json:"issues,omitempty"`
+	Issues []ClusterIssue `json:"issues,omitzero"`
 }
 
 // ClusterIssue is the service's shape of that name.
 type ClusterIssue struct {
 	Code        string   `json:"code,omitempty"`
 	Message     *string  `json:"message,omitempty"`
-	ResourceIds []string `json:"resourceIds,omitempty"`
+	ResourceIds []string `json:"resourceIds,omitzero"`
 }
 
 // ComputeConfigRequest is the service's shape of that name.
 type ComputeConfigRequest struct {
 	Enabled     *bool    `json:"enabled,omitempty"`
-	NodePools   []string `json:"nodePools,omitempty"`
+	NodePools   []string `json:"nodePools,omitzero"`
 	NodeRoleArn *string  `json:"nodeRoleArn,omitempty"`
 }
 
 // ComputeConfigResponse is the service's shape of that name.
 type ComputeConfigResponse struct {
 	Enabled     *bool    `json:"enabled,omitempty"`
-	NodePools   []string `json:"nodePools,omitempty"`
+	NodePools   []string `json:"nodePools,omitzero"`
 	NodeRoleArn *string  `json:"nodeRoleArn,omitempty"`
 }
 
@@ -160,7 +160,7 @@ type CreateClusterInput struct {
 	ComputeConfig               *ComputeConfigRequest               `json:"computeConfig,omitempty"`
 	ControlPlaneScalingConfig   *ControlPlaneScalingConfig          `json:"controlPlaneScalingConfig,omitempty"`
 	DeletionProtection          *bool                               `json:"deletionProtection,omitempty"`
-	EncryptionConfig            []EncryptionConfig                  `json:"encryptionConfig,omitempty"`
+	EncryptionConfig            []EncryptionConfig                  `json:"encryptionConfig,omitzero"`
 	KubeApiServerConfig         *KubeApiServerConfigRequest         `json:"kubeApiServerConfig,omitempty"`
 	KubeControllerManagerConfig *KubeControllerManagerConfigRequest `json:"kubeControllerManagerConfig,omitempty"`
 	KubeSchedulerConfig         *KubeSchedulerConfigRequest         `json:"kubeSchedulerConfig,omitempty"`
@@ -169,7 +169,7 @@ type CreateClusterInput struct {
 	OutpostConfig               *OutpostConfigRequest               `json:"outpostConfig,omitempty"`
 	RemoteNetworkConfig         *RemoteNetworkConfigRequest         `json:"remoteNetworkConfig,omitempty"`
 	StorageConfig               *StorageConfigRequest               `json:"storageConfig,omitempty"`
-	Tags                        map[string]string                   `json:"tags,omitempty"`
+	Tags                        map[string]string                   `json:"tags,omitzero"`
 	UpgradePolicy               *UpgradePolicyRequest               `json:"upgradePolicy,omitempty"`
 	Version                     *string                             `json:"version,omitempty"`
 	ZonalShiftConfig            *ZonalShiftConfigRequest            `json:"zonalShiftConfig,omitempty"`
@@ -185,20 +185,20 @@ type CreateNodegroupInput struct {
 	ClusterName        *string                      `json:"clusterName,omitempty"`
 	NodeRole           *string                      `json:"nodeRole,omitempty"`
 	NodegroupName      *string                      `json:"nodegroupName,omitempty"`
-	Subnets            []string                     `json:"subnets,omitempty"`
+	Subnets            []string                     `json:"subnets,omitzero"`
 	AmiType            string                       `json:"amiType,omitempty"`
 	CapacityType       string                       `json:"capacityType,omitempty"`
 	ClientRequestToken *string                      `json:"clientRequestToken,omitempty"`
 	DiskSize           *int32                       `json:"diskSize,omitempty"`
-	InstanceTypes      []string                     `json:"instanceTypes,omitempty"`
-	Labels             map[string]string            `json:"labels,omitempty"`
+	InstanceTypes      []string                     `json:"instanceTypes,omitzero"`
+	Labels             map[string]string            `json:"labels,omitzero"`
 	LaunchTemplate     *LaunchTemplateSpecification `json:"launchTemplate,omitempty"`
 	NodeRepairConfig   *NodeRepairConfig            `json:"nodeRepairConfig,omitempty"`
 	ReleaseVersion     *string                      `json:"releaseVersion,omitempty"`
 	RemoteAccess       *RemoteAccessConfig          `json:"remoteAccess,omitempty"`
 	ScalingConfig      *NodegroupScalingConfig      `json:"scalingConfig,omitempty"`
-	Tags               map[string]string            `json:"tags,omitempty"`
-	Taints             []Taint                      `json:"taints,omitempty"`
+	Tags               map[string]string            `json:"tags,omitzero"`
+	Taints             []Taint                      `json:"taints,omitzero"`
 	UpdateConfig       *NodegroupUpdateConfig       `json:"updateConfig,omitempty"`
 	Version            *string                      `json:"version,omitempty"`
 	WarmPoolConfig     *WarmPoolConfig              `json:"warmPoolConfig,omitempty"`
@@ -274,14 +274,14 @@ type ElasticLoadBalancing struct {
 // EncryptionConfig is the service's shape of that name.
 type EncryptionConfig struct {
 	Provider  *Provider `json:"provider,omitempty"`
-	Resources []string  `json:"resources,omitempty"`
+	Resources []string  `json:"resources,omitzero"`
 }
 
 // ErrorDetail is the service's shape of that name.
 type ErrorDetail struct {
 	ErrorCode    string   `json:"errorCode,omitempty"`
 	ErrorMessage *string  `json:"errorMessage,omitempty"`
-	ResourceIds  []string `json:"resourceIds,omitempty"`
+	ResourceIds  []string `json:"resourceIds,omitzero"`
 }
 
 // EtcdPlacementRequest is the service's shape of that name.
@@ -318,7 +318,7 @@ type Identity struct {
 type Issue struct {
 	Code        string   `json:"code,omitempty"`
 	Message     *string  `json:"message,omitempty"`
-	ResourceIds []string `json:"resourceIds,omitempty"`
+	ResourceIds []string `json:"resourceIds,omitzero"`
 }
 
 // KubeApiServerConfigRequest is the service's shape of that name.
@@ -379,14 +379,14 @@ type LaunchTemplateSpecification struct {
 
 // ListClustersInput is the service's shape of that name.
 type ListClustersInput struct {
-	Include    []string `json:"include,omitempty"`
+	Include    []string `json:"include,omitzero"`
 	MaxResults *int32   `json:"maxResults,omitempty"`
 	NextToken  *string  `json:"nextToken,omitempty"`
 }
 
 // ListClustersOutput is the service's shape of that name.
 type ListClustersOutput struct {
-	Clusters  []string `json:"clusters,omitempty"`
+	Clusters  []string `json:"clusters,omitzero"`
 	NextToken *string  `json:"nextToken,omitempty"`
 }
 
@@ -400,7 +400,7 @@ type ListNodegroupsInput struct {
 // ListNodegroupsOutput is the service's shape of that name.
 type ListNodegroupsOutput struct {
 	NextToken  *string  `json:"nextToken,omitempty"`
-	Nodegroups []string `json:"nodegroups,omitempty"`
+	Nodegroups []string `json:"nodegroups,omitzero"`
 }
 
 // ListTagsForResourceInput is the service's shape of that name.
@@ -410,7 +410,7 @@ type ListTagsForResourceInput struct {
 
 // ListTagsForResourceOutput is the service's shape of that name.
 type ListTagsForResourceOutput struct {
-	Tags map[string]string `json:"tags,omitempty"`
+	Tags map[string]string `json:"tags,omitzero"`
 }
 
 // ListUpdatesInput is the service's shape of that name.
@@ -426,18 +426,18 @@ type ListUpdatesInput struct {
 // ListUpdatesOutput is the service's shape of that name.
 type ListUpdatesOutput struct {
 	NextToken *string  `json:"nextToken,omitempty"`
-	UpdateIds []string `json:"updateIds,omitempty"`
+	UpdateIds []string `json:"updateIds,omitzero"`
 }
 
 // LogSetup is the service's shape of that name.
 type LogSetup struct {
 	Enabled *bool    `json:"enabled,omitempty"`
-	Types   []string `json:"types,omitempty"`
+	Types   []string `json:"types,omitzero"`
 }
 
 // Logging is the service's shape of that name.
 type Logging struct {
-	ClusterLogging []LogSetup `json:"clusterLogging,omitempty"`
+	ClusterLogging []LogSetup `json:"clusterLogging,omitzero"`
 }
 
 // NodeRepairConfig is the service's shape of that name.
@@ -447,7 +447,7 @@ type NodeRepairConfig struct {
 	MaxParallelNodesRepairedPercentage  *int32                      `json:"maxParallelNodesRepairedPercentage,omitempty"`
 	MaxUnhealthyNodeThresholdCount      *int32                      `json:"maxUnhealthyNodeThresholdCount,omitempty"`
 	MaxUnhealthyNodeThresholdPercentage *int32                      `json:"maxUnhealthyNodeThresholdPercentage,omitempty"`
-	NodeRepairConfigOverrides           []NodeRepairConfigOverrides `json:"nodeRepairConfigOverrides,omitempty"`
+	NodeRepairConfigOverrides           []NodeRepairConfigOverrides `json:"nodeRepairConfigOverrides,omitzero"`
 }
 
 // NodeRepairConfigOverrides is the service's shape of that name.
@@ -471,8 +471,8 @@ type Nodegroup struct {
 	CreatedAt        *shapes.Epoch                `json:"createdAt,omitempty"`
 	DiskSize         *int32                       `json:"diskSize,omitempty"`
 	Health           *NodegroupHealth             `json:"health,omitempty"`
-	InstanceTypes    []string                     `json:"instanceTypes,omitempty"`
-	Labels           map[string]string            `json:"labels,omitempty"`
+	InstanceTypes    []string                     `json:"instanceTypes,omitzero"`
+	Labels           map[string]string            `json:"labels,omitzero"`
 	LaunchTemplate   *LaunchTemplateSpecification `json:"launchTemplate,omitempty"`
 	ModifiedAt       *shapes.Epoch                `json:"modifiedAt,omitempty"`
 	NodeRepairConfig *NodeRepairConfig            `json:"nodeRepairConfig,omitempty"`
@@ -484,9 +484,9 @@ type Nodegroup struct {
 	Resources        *NodegroupResources          `json:"resources,omitempty"`
 	ScalingConfig    *NodegroupScalingConfig      `json:"scalingConfig,omitempty"`
 	Status           string                       `json:"status,omitempty"`
-	Subnets          []string                     `json:"subnets,omitempty"`
-	Tags             map[string]string            `json:"tags,omitempty"`
-	Taints           []Taint                      `json:"taints,omitempty"`
+	Subnets          []string                     `json:"subnets,omitzero"`
+	Tags             map[string]string            `json:"tags,omitzero"`
+	Taints           []Taint                      `json:"taints,omitzero"`
 	UpdateConfig     *NodegroupUpdateConfig       `json:"updateConfig,omitempty"`
 	Version          *string                      `json:"version,omitempty"`
 	WarmPoolConfig   *WarmPoolConfig              `json:"warmPoolConfig,omitempty"`
@@ -494,12 +494,12 @@ type Nodegroup struct {
 
 // NodegroupHealth is the service's shape of that name.
 type NodegroupHealth struct {
-	Issues []Issue `json:"issues,omitempty"`
+	Issues []Issue `json:"issues,omitzero"`
 }
 
 // NodegroupResources is the service's shape of that name.
 type NodegroupResources struct {
-	AutoScalingGroups         []AutoScalingGroup `json:"autoScalingGroups,omitempty"`
+	AutoScalingGroups         []AutoScalingGroup `json:"autoScalingGroups,omitzero"`
 	RemoteAccessSecurityGroup *string            `json:"remoteAccessSecurityGroup,omitempty"`
 }
 
@@ -525,7 +525,7 @@ type OIDC struct {
 // OutpostConfigRequest is the service's shape of that name.
 type OutpostConfigRequest struct {
 	ControlPlaneInstanceType *string                       `json:"controlPlaneInstanceType,omitempty"`
-	OutpostArns              []string                      `json:"outpostArns,omitempty"`
+	OutpostArns              []string                      `json:"outpostArns,omitzero"`
 	ControlPlanePlacement    *ControlPlanePlacementRequest `json:"controlPlanePlacement,omitempty"`
 	EtcdInstanceType         *string                       `json:"etcdInstanceType,omitempty"`
 	EtcdPlacement            *EtcdPlacementRequest         `json:"etcdPlacement,omitempty"`
@@ -534,7 +534,7 @@ type OutpostConfigRequest struct {
 // OutpostConfigResponse is the service's shape of that name.
 type OutpostConfigResponse struct {
 	ControlPlaneInstanceType *string                        `json:"controlPlaneInstanceType,omitempty"`
-	OutpostArns              []string                       `json:"outpostArns,omitempty"`
+	OutpostArns              []string                       `json:"outpostArns,omitzero"`
 	ControlPlanePlacement    *ControlPlanePlacementResponse `json:"controlPlanePlacement,omitempty"`
 	EtcdInstanceType         *string                        `json:"etcdInstanceType,omitempty"`
 	EtcdPlacement            *EtcdPlacementResponse         `json:"etcdPlacement,omitempty"`
@@ -558,29 +558,29 @@ type Provider struct {
 // RemoteAccessConfig is the service's shape of that name.
 type RemoteAccessConfig struct {
 	Ec2SshKey            *string  `json:"ec2SshKey,omitempty"`
-	SourceSecurityGroups []string `json:"sourceSecurityGroups,omitempty"`
+	SourceSecurityGroups []string `json:"sourceSecurityGroups,omitzero"`
 }
 
 // RemoteNetworkConfigRequest is the service's shape of that name.
 type RemoteNetworkConfigRequest struct {
-	RemoteNodeNetworks []RemoteNodeNetwork `json:"remoteNodeNetworks,omitempty"`
-	RemotePodNetworks  []RemotePodNetwork  `json:"remotePodNetworks,omitempty"`
+	RemoteNodeNetworks []RemoteNodeNetwork `json:"remoteNodeNetworks,omitzero"`
+	RemotePodNetworks  []RemotePodNetwork  `json:"remotePodNetworks,omitzero"`
 }
 
 // RemoteNetworkConfigResponse is the service's shape of that name.
 type RemoteNetworkConfigResponse struct {
-	RemoteNodeNetworks []RemoteNodeNetwork `json:"remoteNodeNetworks,omitempty"`
-	RemotePodNetworks  []RemotePodNetwork  `json:"remotePodNetworks,omitempty"`
+	RemoteNodeNetworks []RemoteNodeNetwork `json:"remoteNodeNetworks,omitzero"`
+	RemotePodNetworks  []RemotePodNetwork  `json:"remotePodNetworks,omitzero"`
 }
 
 // RemoteNodeNetwork is the service's shape of that name.
 type RemoteNodeNetwork struct {
-	Cidrs []string `json:"cidrs,omitempty"`
+	Cidrs []string `json:"cidrs,omitzero"`
 }
 
 // RemotePodNetwork is the service's shape of that name.
 type RemotePodNetwork struct {
-	Cidrs []string `json:"cidrs,omitempty"`
+	Cidrs []string `json:"cidrs,omitzero"`
 }
 
 // ResourceWeight is the service's shape of that name.
@@ -596,7 +596,7 @@ type RollbackConfig struct {
 
 // ScoringStrategy is the service's shape of that name.
 type ScoringStrategy struct {
-	Resources []ResourceWeight `json:"resources,omitempty"`
+	Resources []ResourceWeight `json:"resources,omitzero"`
 	Type      string           `json:"type,omitempty"`
 }
 
@@ -619,7 +619,7 @@ type StorageConfigResponse struct {
 // TagResourceInput is the service's shape of that name.
 type TagResourceInput struct {
 	ResourceArn *string           `json:"resourceArn,omitempty"`
-	Tags        map[string]string `json:"tags,omitempty"`
+	Tags        map[string]string `json:"tags,omitzero"`
 }
 
 // TagResourceOutput is the service's shape of that name.
@@ -636,7 +636,7 @@ type Taint struct {
 // UntagResourceInput is the service's shape of that name.
 type UntagResourceInput struct {
 	ResourceArn *string  `json:"resourceArn,omitempty"`
-	TagKeys     []string `json:"tagKeys,omitempty"`
+	TagKeys     []string `json:"tagKeys,omitzero"`
 }
 
 // UntagResourceOutput is the service's shape of that name.
@@ -647,9 +647,9 @@ type UntagResourceOutput struct {
 type Update struct {
 	Cancellation *Cancellation `json:"cancellation,omitempty"`
 	CreatedAt    *shapes.Epoch `json:"createdAt,omitempty"`
-	Errors       []ErrorDetail `json:"errors,omitempty"`
+	Errors       []ErrorDetail `json:"errors,omitzero"`
 	Id           *string       `json:"id,omitempty"`
-	Params       []UpdateParam `json:"params,omitempty"`
+	Params       []UpdateParam `json:"params,omitzero"`
 	Status       string        `json:"status,omitempty"`
 	Type         string        `json:"type,omitempty"`
 }
@@ -670,8 +670,8 @@ type UpdateClusterVersionOutput struct {
 
 // UpdateLabelsPayload is the service's shape of that name.
 type UpdateLabelsPayload struct {
-	AddOrUpdateLabels map[string]string `json:"addOrUpdateLabels,omitempty"`
-	RemoveLabels      []string          `json:"removeLabels,omitempty"`
+	AddOrUpdateLabels map[string]string `json:"addOrUpdateLabels,omitzero"`
+	RemoveLabels      []string          `json:"removeLabels,omitzero"`
 }
 
 // UpdateNodegroupConfigInput is the service's shape of that name.
@@ -716,8 +716,8 @@ type UpdateParam struct {
 
 // UpdateTaintsPayload is the service's shape of that name.
 type UpdateTaintsPayload struct {
-	AddOrUpdateTaints []Taint `json:"addOrUpdateTaints,omitempty"`
-	RemoveTaints      []Taint `json:"removeTaints,omitempty"`
+	AddOrUpdateTaints []Taint `json:"addOrUpdateTaints,omitzero"`
+	RemoveTaints      []Taint `json:"removeTaints,omitzero"`
 }
 
 // UpgradePolicyRequest is the service's shape of that name.
@@ -735,9 +735,9 @@ type VpcConfigRequest struct {
 	ControlPlaneEgressMode string   `json:"controlPlaneEgressMode,omitempty"`
 	EndpointPrivateAccess  *bool    `json:"endpointPrivateAccess,omitempty"`
 	EndpointPublicAccess   *bool    `json:"endpointPublicAccess,omitempty"`
-	PublicAccessCidrs      []string `json:"publicAccessCidrs,omitempty"`
-	SecurityGroupIds       []string `json:"securityGroupIds,omitempty"`
-	SubnetIds              []string `json:"subnetIds,omitempty"`
+	PublicAccessCidrs      []string `json:"publicAccessCidrs,omitzero"`
+	SecurityGroupIds       []string `json:"securityGroupIds,omitzero"`
+	SubnetIds              []string `json:"subnetIds,omitzero"`
 }
 
 // VpcConfigResponse is the service's shape of that name.
@@ -746,9 +746,9 @@ type VpcConfigResponse struct {
 	ControlPlaneEgressMode string   `json:"controlPlaneEgressMode,omitempty"`
 	EndpointPrivateAccess  bool     `json:"endpointPrivateAccess,omitempty"`
 	EndpointPublicAccess   bool     `json:"endpointPublicAccess,omitempty"`
-	PublicAccessCidrs      []string `json:"publicAccessCidrs,omitempty"`
-	SecurityGroupIds       []string `json:"securityGroupIds,omitempty"`
-	SubnetIds              []string `json:"subnetIds,omitempty"`
+	PublicAccessCidrs      []string `json:"publicAccessCidrs,omitzero"`
+	SecurityGroupIds       []string `json:"securityGroupIds,omitzero"`
+	SubnetIds              []string `json:"subnetIds,omitzero"`
 	VpcId                  *string  `json:"vpcId,omitempty"`
 }
 

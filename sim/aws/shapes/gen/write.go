@@ -114,7 +114,7 @@ func (m *model) tags(shape string, f field) string {
 		if !ok {
 			return ""
 		}
-		return fmt.Sprintf(`json:"%s,omitempty"`, name)
+		return fmt.Sprintf(`json:"%s,%s"`, name, omission(f.typ))
 	}
 	tags := []string{`json:",omitempty"`}
 	if q, ok := m.request[shape][f.name]; ok {
@@ -126,4 +126,13 @@ func (m *model) tags(shape string, f field) string {
 		tags = append(tags, `xml:"-"`)
 	}
 	return strings.Join(tags, " ")
+}
+
+// omission returns the option that leaves a member without a value out of JSON. Lists and maps are sent when they are empty and left out when they are nil.
+func omission(typ ast.Expr) string {
+	switch typ.(type) {
+	case *ast.ArrayType, *ast.MapType:
+		return "omitzero"
+	}
+	return "omitempty"
 }
