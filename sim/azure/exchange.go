@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -97,7 +98,7 @@ func (x *exchange) subject() string {
 
 // answer does what was asked, with the faults in force. drop is set when the client shall see no answer.
 func (x *exchange) answer() (out *answer, drop bool, err error) {
-	route, vars, unknown := find(x.request.Method, x.path)
+	route, vars, unknown := find(x.request.Method, x.path, x.query.Get("api-version"))
 	x.route, x.vars = route, vars
 	if err := x.authenticate(); err != nil {
 		return nil, false, err
@@ -108,6 +109,11 @@ func (x *exchange) answer() (out *answer, drop bool, err error) {
 	if err := x.checkVersion(); err != nil {
 		return nil, false, err
 	}
+	leave, err := x.alone()
+	if err != nil {
+		return nil, false, err
+	}
+	defer leave()
 	faults := x.cloud.faults.ForRequest(sim.Request{Service: route.service, Action: route.name, Resource: x.subject(), Mutating: route.mutating})
 	if drop, err := x.before(faults); drop || err != nil {
 		return nil, drop, err
@@ -136,11 +142,37 @@ func (x *exchange) checkVersion() error {
 	if slices.Contains(x.route.versions, version) {
 		return nil
 	}
-	kind, _, _ := strings.Cut(strings.TrimPrefix(x.route.permission, "Microsoft."), "/")
-	kinds := strings.Split(x.route.permission, "/")
-	return refuse(http.StatusBadRequest, "InvalidApiVersionParameter",
-		"The api-version '%s' is invalid for type '%s' of the namespace 'Microsoft.%s'. The supported versions are '%s'.",
-		version, kinds[1], kind, strings.Join(x.route.versions, ","))
+	return x.unknownVersion(version)
+}
+
+// unknownVersion refuses a version: as Resource Manager does for what it answers itself, or for the types of a provider within a group,
+// whose location it knows, and elsewhere.
+func (x *exchange) unknownVersion(version string) *apiError {
+	spoken := strings.Join(x.route.versions, ", ")
+	asked := typeAsked(x.path)
+	switch {
+	case x.route.service == "resources":
+		return refuse(http.StatusBadRequest, "InvalidApiVersionParameter", "The api-version '%s' is invalid. The supported versions are '%s'.", version, spoken)
+	case x.vars["rg"] != "":
+		return refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s' and API version '%s' for type '%s'. "+
+			"The supported api-versions are '%s'. The supported locations are '%s'.", Location, version, asked.kind, spoken, strings.Join(locationNames(), ", "))
+	}
+	return refuse(http.StatusNotFound, "InvalidResourceType", "The resource type '%s' could not be found in the namespace '%s' for api version '%s'. "+
+		"The supported api-versions are '%s'.", asked.kind, asked.namespace, version, spoken)
+}
+
+// alone lets a write of a scale set's model or capacity in, unless another one of the same scale set has not been answered yet: such
+// writes may overlap once they were accepted, and conflict while they are being accepted. leave is to be called after the answer.
+func (x *exchange) alone() (leave func(), err error) {
+	if !x.route.exclusive {
+		return func() {}, nil
+	}
+	key := setKey(x.vars["sub"], x.vars["rg"], x.vars["set"])
+	if _, busy := x.cloud.writing.LoadOrStore(key, true); busy {
+		return nil, refuse(http.StatusConflict, "ConflictingConcurrentWriteNotAllowed",
+			"The operation was interrupted by a conflicting concurrent write on the same entity. Please retry later.")
+	}
+	return func() { x.cloud.writing.Delete(key) }, nil
 }
 
 // perform runs the operation on what the cloud holds, or held where a fault makes the read a stale one.
@@ -215,7 +247,7 @@ func (x *exchange) before(faults []sim.Fault) (drop bool, err error) {
 		x.note(f)
 		switch f.Kind {
 		case sim.Throttle:
-			return false, x.throttled(x.route.bucket + "Resource")
+			return false, x.throttled(cmp.Or(x.route.bucket, updateSet)+"Resource", sim.Rate{}, time.Duration(f.Delay))
 		case sim.ErrorBefore:
 			return false, x.played(f)
 		case sim.DropBefore:
@@ -301,13 +333,23 @@ func (x *exchange) address(h http.Header, a *answer) {
 	h.Set("Retry-After", "10")
 }
 
-// base is the address at which the client has reached us.
+// base is the address at which the client has reached the simulator: that of the proxy before it, where one names itself.
 func (x *exchange) base() string {
 	scheme := "http"
 	if x.request.TLS != nil || x.request.URL.Scheme == "https" {
 		scheme = "https"
 	}
-	return scheme + "://" + x.request.Host
+	return cmp.Or(x.forwarded("X-Forwarded-Proto"), scheme) + "://" + cmp.Or(x.forwarded("X-Forwarded-Host"), x.request.Host)
+}
+
+// forwarded is the first value of a header that proxies append to, "" where it names no scheme or host.
+func (x *exchange) forwarded(header string) string {
+	first, _, _ := strings.Cut(x.request.Header.Get(header), ",")
+	first = strings.TrimSpace(first)
+	if strings.ContainsAny(first, " /?#@\\") {
+		return ""
+	}
+	return first
 }
 
 // identify puts the headers on an answer by which requests are told apart.

@@ -118,9 +118,7 @@ func (x *exchange) throttle() error {
 		bucket := name + " " + scope.of
 		if !x.cloud.buckets.Take(bucket, rate, 1, x.began) {
 			x.header.Set(remainingHeader, "Microsoft.Compute/"+name+";0")
-			e := x.throttled(name)
-			e.RetryAfter = wait(rate)
-			return e
+			return x.throttled(name, rate, wait(rate))
 		}
 		left = append(left, "Microsoft.Compute/"+name+";"+strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.began))))
 	}
@@ -150,10 +148,17 @@ func (x *exchange) putCategory() string {
 	return updateSet
 }
 
-// throttled is the refusal for too many requests.
-func (x *exchange) throttled(policy string) *apiError {
+// throttled is the refusal for too many requests. It says when it ends in a header, and what was counted in words that are JSON themselves.
+// The service always says so; a fault may leave that out.
+func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) *apiError {
 	e := refuse(http.StatusTooManyRequests, "OperationNotAllowed", "The server rejected the request because too many requests have been received for this subscription.")
-	e.Details = []detail{{Code: "TooManyRequests", Target: policy, Message: `{"operationGroup":"` + policy + `","startTime":"` +
-		x.began.UTC().Format(time.RFC3339) + `","measuredRequestCount":0}`}}
+	e.RetryAfter = after
+	e.Details = []detail{{Code: "TooManyRequests", Target: policy, Message: written(struct {
+		Group    string `json:"operationGroup"`
+		Start    string `json:"startTime"`
+		End      string `json:"endTime"`
+		Allowed  int    `json:"allowedRequestCount"`
+		Measured int    `json:"measuredRequestCount"`
+	}{policy, stamp(x.began), stamp(x.began.Add(e.RetryAfter)), int(rate.Size), int(rate.Size) + 1})}}
 	return e
 }

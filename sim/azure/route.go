@@ -16,8 +16,10 @@ type route struct {
 	// bucket is the category by which it is throttled, "" for none.
 	bucket   string
 	mutating bool
-	versions []string
-	run      func(*world, *exchange) (*answer, error)
+	// exclusive is set for writes of a scale set's model or capacity, of which one is accepted at a time.
+	exclusive bool
+	versions  []string
+	run       func(*world, *exchange) (*answer, error)
 }
 
 // The versions that are spoken, the oldest first.
@@ -61,6 +63,7 @@ func setRoutes() []route {
 		return route{
 			method: method, pattern: path, name: "VirtualMachineScaleSets_" + name, permission: setPermission + permission, bucket: bucket,
 			service: "compute", mutating: method != http.MethodGet, versions: computeVersions, run: run,
+			exclusive: name == "CreateOrUpdate" || name == "Update" || name == "DeleteInstances",
 		}
 	}
 	return []route{
@@ -82,6 +85,7 @@ func machineRoutes() []route {
 		return route{
 			method: method, pattern: path, name: name, permission: permission, bucket: bucket,
 			service: "compute", mutating: method != http.MethodGet, versions: computeVersions, run: run,
+			exclusive: name == "VirtualMachineScaleSetVMs_Delete",
 		}
 	}
 	return []route{
@@ -159,7 +163,7 @@ func (r *route) matches(path string) (map[string]string, bool) {
 }
 
 // find is the route of a request. Where none is, the error says what of it is unknown.
-func find(method, path string) (*route, map[string]string, error) {
+func find(method, path, version string) (*route, map[string]string, error) {
 	known := false
 	for i := range allRoutes {
 		r := &allRoutes[i]
@@ -175,7 +179,7 @@ func find(method, path string) (*route, map[string]string, error) {
 	if known {
 		return nil, nil, refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The requested resource does not support http method '%s'.", method)
 	}
-	return nil, nil, unknownPath(path)
+	return nil, nil, unknownPath(method, path, version)
 }
 
 var allRoutes = routes()
@@ -183,21 +187,68 @@ var allRoutes = routes()
 // namespaces are those of which something is simulated.
 var namespaces = []string{"microsoft.compute", "microsoft.authorization", "microsoft.resources", "microsoft.managedidentity", "microsoft.network"}
 
-// unknownPath says what of a path nobody knows.
-func unknownPath(path string) *apiError {
+// asked is what a path names: a type of a provider's resources, or, behind one of them, an action.
+type asked struct{ namespace, kind, action string }
+
+// typeAsked takes a path apart: behind the last provider stand types and names in turn. One type alone is a list, as is one that is
+// known; another last word is an action of what stands before it.
+func typeAsked(path string) asked {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	for i := len(parts) - 2; i >= 0; i-- {
-		if !strings.EqualFold(parts[i], "providers") {
+	at := len(parts) - 2
+	for at >= 0 && !strings.EqualFold(parts[at], "providers") {
+		at--
+	}
+	if at < 0 {
+		return asked{}
+	}
+	out := asked{namespace: parts[at+1]}
+	var kinds []string
+	for i := at + 2; i < len(parts); i += 2 {
+		kinds = append(kinds, parts[i])
+	}
+	out.kind = strings.Join(kinds, "/")
+	if n := len(kinds); n > 1 && (len(parts)-at)%2 == 1 && !knownTypes[strings.ToLower(out.namespace+"/"+out.kind)] {
+		out.kind, out.action = strings.Join(kinds[:n-1], "/"), kinds[n-1]
+	}
+	return out
+}
+
+// knownTypes are the types of which something is simulated, in small letters and with their namespaces.
+var knownTypes = func() map[string]bool {
+	out := map[string]bool{}
+	for _, r := range allRoutes {
+		_, rest, found := strings.Cut(r.pattern, "/providers/")
+		parts := strings.Split(rest, "/")
+		if !found {
 			continue
 		}
-		if !slices.Contains(namespaces, strings.ToLower(parts[i+1])) {
-			return refuse(http.StatusNotFound, "InvalidResourceNamespace", "The resource namespace '%s' is invalid.", parts[i+1])
+		kind := parts[0]
+		for i := 1; i < len(parts); i += 2 {
+			kind += "/" + parts[i]
+			if i+1 < len(parts) || r.method == http.MethodGet {
+				out[kind] = true
+			}
 		}
-		kind := ""
-		if i+2 < len(parts) {
-			kind = parts[i+2]
-		}
-		return refuse(http.StatusNotFound, "InvalidResourceType", "The resource type '%s' could not be found in the namespace '%s'.", kind, parts[i+1])
 	}
-	return refuse(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the request URI '%s'.", path)
+	return out
+}()
+
+// unknownPath says what of a path is unknown: the namespace, the type, or the action on a resource of a type that is known.
+func unknownPath(method, path, version string) *apiError {
+	a := typeAsked(path)
+	known := func(kind string) bool { return knownTypes[strings.ToLower(a.namespace+"/"+kind)] }
+	switch {
+	case a.namespace == "":
+		return refuse(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the request URI '%s'.", path)
+	case !slices.Contains(namespaces, strings.ToLower(a.namespace)):
+		return refuse(http.StatusNotFound, "InvalidResourceNamespace", "The resource namespace '%s' is invalid.", a.namespace)
+	case a.action != "" && known(a.kind) && method == http.MethodPost:
+		return refuse(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the request URI '%s'. The resource type '%s/%s' has no action '%s'.",
+			path, a.namespace, a.kind, a.action)
+	case a.action != "":
+		a.kind += "/" + a.action
+	case known(a.kind):
+		return refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The requested resource does not support http method '%s'.", method)
+	}
+	return refuse(http.StatusNotFound, "InvalidResourceType", "The resource type '%s' could not be found in the namespace '%s' for api version '%s'.", a.kind, a.namespace, version)
 }

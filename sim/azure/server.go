@@ -46,6 +46,9 @@ type Cloud struct {
 	// guarded says that tokens are looked at.
 	guarded bool
 
+	// writing are the scale sets of which a write has not been answered yet.
+	writing sync.Map
+
 	mu            sync.Mutex
 	limits        Limits
 	subscriptions []Subscription
