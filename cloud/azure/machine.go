@@ -14,6 +14,7 @@ import (
 const (
 	stateCreating  = "Creating"
 	stateDeleting  = "Deleting"
+	stateUpdating  = "Updating"
 	stateSucceeded = "Succeeded"
 	stateFailed    = "Failed"
 	stateCanceled  = "Canceled"

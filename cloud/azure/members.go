@@ -13,6 +13,9 @@ func (p *pass) instances(want wanted) []pool.Instance {
 	var list []pool.Instance
 	for _, m := range p.memory.set.machines {
 		is := m.made(want.against)
+		if p.spoiled(m, want) {
+			is.Behind = nil
+		}
 		list = append(list, pool.Instance{
 			ID:         m.id,
 			ProviderID: p.providerID(m.id, m.flexible != nil),
@@ -33,6 +36,12 @@ func (p *pass) instances(want wanted) []pool.Instance {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// spoiled reports whether a machine has failed with the extensions that it was given: its tags, which are written once it has them, say
+// that it still lacks them.
+func (p *pass) spoiled(m machine, want wanted) bool {
+	return m.state() == pool.Failed && want.model != nil && p.memory.extended[m.id] == want.model.Extensions()
 }
 
 // made is what the machine was made from: as it can be seen beside what is wanted, else as its tags say.

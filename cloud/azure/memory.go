@@ -29,8 +29,10 @@ type memory struct {
 	// protected them since.
 	shielded   map[string]bool
 	shieldedAt time.Time
-	role       roleRead
-	words      wordsRead
+	// extended are the extensions that machines of a Flexible scale set were last given, by the machine's ID, as a hash.
+	extended map[string]string
+	role     roleRead
+	words    wordsRead
 	// operations are those that we have begun and whose end was not seen, the last of them at the moment begun.
 	operations []pool.Operation
 	begun      time.Time

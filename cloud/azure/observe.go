@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	state := stateOf(is)
 	g := &pool.Group{
 		ID: p.groupID(), Size: size(p.memory.set), Surge: p.surge(), Template: version.Ref,
-		Deleting: state == stateDeleting, Busy: busy(state), State: state, Created: p.memory.set.created,
+		Deleting: state == stateDeleting, Busy: cmp.Or(busy(state), p.extending(want)), State: state, Created: p.memory.set.created,
 		GrowFailed: p.memory.growFailed, DeleteFailed: p.memory.deleteFailed,
 	}
 	if !g.DeleteFailed.IsZero() {
@@ -126,17 +127,31 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	return g
 }
 
-// busy says what Azure is doing to the scale set: it takes no other write meanwhile.
+// busy returns what Azure does to the scale set while it takes no other write: it creates or deletes it. While a scale set is being
+// changed others of its machines can be removed and changed, and it can be given another size and model. Two writes that reach Azure
+// at the same moment conflict; the refused one is retried.
 func busy(state string) *pool.Cause {
 	switch state {
 	case stateCreating:
 		return &pool.Cause{Reason: state, Message: "Azure is making the scale set"}
 	case stateDeleting:
 		return &pool.Cause{Reason: state, Message: "Azure is deleting the scale set"}
-	case stateSucceeded, stateFailed, stateCanceled, "":
+	}
+	return nil
+}
+
+// extending returns what Azure does to machines of a Flexible scale set that are being given extensions: their tags are written once they
+// have them, and until then nobody could tell that they were.
+func (p *pass) extending(want wanted) *pool.Cause {
+	if want.against == nil || !flexible(p.memory.set.is) {
 		return nil
 	}
-	return &pool.Cause{Reason: state, Message: "Azure is changing the scale set"}
+	for _, m := range p.memory.set.machines {
+		if m.provisioning == stateUpdating && slices.Contains(m.made(want.against).Behind, model.FieldExtensions) {
+			return &pool.Cause{Reason: stateUpdating, Message: "Azure is changing the extensions of machines"}
+		}
+	}
+	return nil
 }
 
 // capacity is how many machines of its own the scale set was asked to keep.

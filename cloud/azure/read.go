@@ -69,7 +69,7 @@ func (p *pass) readNone() error {
 			"scale set %s was made a moment ago and is not shown yet", p.t.name)}
 	}
 	p.memory.set = setRead{at: p.now}
-	p.memory.operations, p.memory.shielded = nil, nil
+	p.memory.operations, p.memory.shielded, p.memory.extended = nil, nil, nil
 	p.memory.growFailed, p.memory.deleteFailed = time.Time{}, time.Time{}
 	p.memory.deleting = false
 	return nil

@@ -3,6 +3,7 @@ package azure
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -268,16 +269,67 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	return session.Vanished(begun(p, "DELETE", poller, err))
 }
 
-// apply has Azure change on machines what it can change there, as the scale set has it by now.
+// apply has Azure change on machines what it can change there, as the scale set has it by now. In mode Flexible it gives them extensions
+// that way; tags it writes to the machines themselves, for nothing documents that they are among what is applied.
 func (p *pass) apply(ctx context.Context, s pool.Step) error {
-	chosen := p.members(s.Targets)
+	// Azure refuses to change a machine that is being changed: what it lacks after that is given to it then.
+	chosen := slices.DeleteFunc(p.members(s.Targets), func(m machine) bool { return m.provisioning == stateUpdating })
 	if len(chosen) == 0 {
 		return nil
 	}
+	if !flexible(p.memory.set.is) {
+		return p.upgrade(ctx, chosen)
+	}
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	if lacking := p.lackingExtensions(want, chosen); len(lacking) > 0 {
+		return p.extend(ctx, want, lacking)
+	}
+	for _, m := range chosen {
+		p.memory.touched()
+		poller, err := p.c.VMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, m.id, armcompute.VirtualMachineUpdate{Tags: want.model.MachineTags(m.tags)}, nil)
+		if err = begun(p, "", poller, err); err != nil {
+			return session.Vanished(err)
+		}
+	}
+	return nil
+}
+
+// upgrade has Azure apply the scale set's model to machines.
+func (p *pass) upgrade(ctx context.Context, chosen []machine) error {
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginUpdateInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
 		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
 	return session.Vanished(begun(p, "PATCH", poller, err))
+}
+
+// lackingExtensions are the machines of a Flexible scale set that lack extensions and were not given them. A machine's tags tell only
+// once they are written; losing the memory of it costs one more request.
+func (p *pass) lackingExtensions(want wanted, chosen []machine) []machine {
+	return slices.DeleteFunc(slices.Clone(chosen), func(m machine) bool {
+		behind := want.against == nil || slices.Contains(m.made(want.against).Behind, model.FieldExtensions)
+		return !behind || p.memory.extended[m.id] == want.model.Extensions()
+	})
+}
+
+// extend gives machines of a Flexible scale set their extensions.
+func (p *pass) extend(ctx context.Context, want wanted, chosen []machine) error {
+	given := map[string]string{}
+	for _, m := range p.memory.set.machines {
+		if hash, known := p.memory.extended[m.id]; known {
+			given[m.id] = hash
+		}
+	}
+	for _, m := range chosen {
+		given[m.id] = want.model.Extensions()
+	}
+	err := p.upgrade(ctx, chosen)
+	if err == nil {
+		p.memory.extended = given
+	}
+	return err
 }
 
 // protect keeps Azure from choosing machines when the scale set is made smaller.

@@ -2,6 +2,7 @@ package azure_test
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -183,18 +184,24 @@ func TestSomebodyWasQuicker(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
 		w.create(target, 2)
+		first := w.observe(target).Instances[0].ID
+		larger := func(size int64) {
+			w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(size)}})
+		}
 		for _, c := range []struct {
 			reason string
 			theirs func()
 			step   pool.Step
 		}{
 			{"the ETag has moved on", func() {
-				w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(3))}})
+				larger(3)
 				settle()
 			}, pool.Step{Kind: pool.Resize, Size: 4}},
-			{"an operation runs", func() {
-				w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(5))}})
-			}, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: w.observe(target).Instances[0].ID}}}},
+			{"the ETag has moved on while Azure brings what they asked for", func() { larger(5) }, pool.Step{Kind: pool.Resize, Size: 6}},
+			{"a write of theirs is being accepted", func() {
+				w.fault(sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSets_DeleteInstances", Times: 1, Status: http.StatusConflict,
+					Code: "ConflictingConcurrentWriteNotAllowed", Message: "The operation was interrupted by a conflicting concurrent write on the same entity. Please retry later."})
+			}, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: first}}}},
 		} {
 			w.observe(target)
 			c.theirs()
@@ -205,6 +212,104 @@ func TestSomebodyWasQuicker(t *testing.T) {
 		}
 		if o := w.observe(target); o.Group.Size != 5 || len(o.Instances) != 5 {
 			t.Errorf("want what they asked for and nothing of ours, got %+v with %d", o.Group, len(o.Instances))
+		}
+	})
+}
+
+// An upgrade policy that somebody has set lets Azure change machines that nobody has drained: it is taken back before the model changes, or
+// together with it.
+func TestUpgradePolicyByHand(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 2)
+		automatic := func() {
+			w.patch(armcompute.VirtualMachineScaleSetUpdate{Properties: &armcompute.VirtualMachineScaleSetUpdateProperties{
+				UpgradePolicy: &armcompute.UpgradePolicy{Mode: new(armcompute.UpgradeModeAutomatic)},
+			}})
+			settle()
+		}
+		automatic()
+		o := w.observe(target)
+		if !slices.Equal(o.Group.Drift, []string{"upgradePolicy"}) {
+			t.Errorf("want the policy seen, got %v", o.Group.Drift)
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		settle()
+		if o = w.observe(target); len(o.Group.Drift) > 0 {
+			t.Errorf("want the policy taken back, got %v", o.Group.Drift)
+		}
+		automatic()
+		changed := with(target, otherSize)
+		w.observe(changed)
+		w.start(changed, pool.Step{Kind: pool.PutTemplate})
+		settle()
+		for _, m := range w.cloud.State().Sets[0].Machines {
+			if m.Latest || m.Size != simazure.VMSize {
+				t.Errorf("want machine %s left as it was, got %s of the model of now", m.ID, m.Size)
+			}
+		}
+	})
+}
+
+// While Azure changes a scale set others of its machines are removed and it is made larger: nothing is waited for that Azure would take.
+func TestStepsOverlap(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		o := w.create(target, 4)
+		begun := func(s pool.Step) pool.Observed {
+			w.start(target, s)
+			o := w.observe(target)
+			if o.Group.State != "Updating" || o.Group.Busy != nil {
+				t.Errorf("after %s: want Azure at work without keeping others from it, got %+v", s.Kind, o.Group)
+			}
+			return o
+		}
+		begun(pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		begun(pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[1].ID}}})
+		begun(pool.Step{Kind: pool.Protect, Targets: []pool.Target{{ID: o.Instances[2].ID}}})
+		if grown := begun(pool.Step{Kind: pool.Resize, Size: 3}); grown.Group.Size != 3 {
+			t.Errorf("want a size of 3, got %+v", grown.Group)
+		}
+		settle()
+		after := w.observe(target)
+		if left := ids(after); len(left) != 3 || slices.Contains(left, o.Instances[0].ID) || slices.Contains(left, o.Instances[1].ID) {
+			t.Errorf("want three machines without the two that were removed, got %v", left)
+		}
+		if after.Group.State != "Succeeded" || len(after.Issues) > 0 {
+			t.Errorf("want a scale set at rest, got %+v, %v", after.Group, after.Issues)
+		}
+	})
+}
+
+// Tags of machines are the machines' own in mode Flexible: they are written to them, and nothing that others put there is lost.
+func TestTagsOfMachines(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 2)
+		changed := with(target, func(s *azurev1.AzureMachinePoolSpec) { s.AdditionalTags = azurev1.Tags{"stage": "test"} })
+		o := w.observe(changed)
+		w.start(changed, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		settle()
+		o = w.observe(changed)
+		behind := chosen(o, func(i pool.Instance) bool { return len(i.Behind) > 0 })
+		writes := slices.DeleteFunc(w.wire.during(func() { w.start(changed, pool.Step{Kind: pool.Apply, Targets: behind}) }), func(c string) bool {
+			return strings.HasSuffix(c, ".Get") || strings.HasSuffix(c, ".List")
+		})
+		settle()
+		want := []string{"compute:VirtualMachineScaleSets.UpdateInstances"}
+		if w.mode == azurev1.FlexibleOrchestrationMode {
+			want = []string{"compute:VirtualMachines.Update", "compute:VirtualMachines.Update"}
+		}
+		if !slices.Equal(writes, want) {
+			t.Errorf("want the writes %v, got %v", want, writes)
+		}
+		for _, m := range w.cloud.State().Sets[0].Machines {
+			if _, old := m.Tags["team"]; m.Tags["stage"] != "test" || old || m.Tags["Name"] != setName {
+				t.Errorf("want the tags of now on machine %s, got %v", m.ID, m.Tags)
+			}
+		}
+		if o = w.observe(changed); len(chosen(o, func(i pool.Instance) bool { return len(i.Behind) > 0 || !i.Template.Same(o.Wanted) })) > 0 {
+			t.Errorf("want all machines as they are wanted, got %+v", o.Instances)
 		}
 	})
 }

@@ -49,8 +49,8 @@ func onOne(find func(*world, *exchange) (*scaleSet, *machine, error), do func(*w
 		if err != nil {
 			return nil, err
 		}
-		if s.Op != "" || m.changing() {
-			return nil, busy()
+		if err := m.unchanging(); err != nil {
+			return nil, err
 		}
 		if err := do(w, m); err != nil {
 			return nil, notAllowed("%s", err.Error())

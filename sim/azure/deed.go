@@ -110,11 +110,11 @@ func (c *Cloud) dropGroup(on sim.Thing) error {
 
 func (c *Cloud) setSize(on sim.Thing) error {
 	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
-		if err := w.idle(s); err != nil {
+		if err := w.staysOpen(s); err != nil {
 			return err
 		}
 		place(s.Doc, "sku.capacity", float64(on.Size))
-		w.begin(s, "PATCH")
+		w.begin(s, opPatch)
 		w.fill(s)
 		return nil
 	})

@@ -85,7 +85,7 @@ func (c *Cloud) State() State {
 func (w *world) inspect(s *scaleSet) Set {
 	out := Set{
 		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: pairs(s.Doc, "tags"),
-		Zones: texts(s.Doc, "zones"), Model: s.Model, Version: etag(s.Version), Busy: s.Op != "", Created: s.Created,
+		Zones: texts(s.Doc, "zones"), Model: s.Model, Version: etag(s.Version), Busy: s.busy(), Created: s.Created,
 	}
 	out.Content, out.Extensions = w.contents(s.Model, under(s.Doc, profilePath), s.size())
 	// What can't be decoded was refused when it was given.

@@ -17,7 +17,10 @@ func (w *world) fill(s *scaleSet) {
 	have := w.staying(s)
 	switch n := s.capacity() - len(have); {
 	case n > 0:
-		s.Launches, s.LaunchAt = n, w.now
+		if s.Launches == 0 {
+			s.LaunchAt = w.now
+		}
+		s.Launches = n
 	case n < 0:
 		s.Launches = 0
 		for _, m := range w.surplus(s, have, -n) {
@@ -26,6 +29,8 @@ func (w *world) fill(s *scaleSet) {
 		}
 		// What is protected stays, and is counted.
 		place(s.Doc, "sku.capacity", float64(len(w.staying(s))))
+	default:
+		s.Launches = 0
 	}
 }
 

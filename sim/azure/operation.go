@@ -1,7 +1,9 @@
 package azure
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -25,14 +27,50 @@ const (
 	statusInProgress = "InProgress"
 	statusSucceeded  = "Succeeded"
 	statusFailed     = "Failed"
+	statusCanceled   = "Canceled"
 )
 
-// begin starts an operation on a scale set, which is busy until it ends.
+// Names of operations on a whole scale set. The first three change what it is, and end each other: the more recent one counts. All
+// others are about chosen machines, and run beside them.
+const (
+	opPut     = "PUT"
+	opPatch   = "PATCH"
+	opDelete  = "DELETE"
+	opRemove  = "removeInstances"
+	opUpgrade = "upgradeInstances"
+)
+
+// begin starts an operation on a scale set, which is at work until all its operations have ended.
 func (w *world) begin(s *scaleSet, name string, machines ...*machine) *operation {
 	op := w.newOperation(s, name, machines...)
-	s.Op, s.State, s.Trouble, s.Lacking = op.ID, stateUpdating, nil, s.Trouble
+	whole := name == opPut || name == opPatch || name == opDelete
+	if whole || !s.busy() {
+		s.Trouble, s.Lacking = nil, cmp.Or(s.Trouble, s.Lacking)
+	}
+	if whole {
+		w.preempt(s, op)
+	}
+	if whole || s.Op == "" {
+		s.Op = op.ID
+	}
+	s.Ops, s.State = append(s.Ops, op.ID), stateUpdating
 	w.changed(s)
 	return op
+}
+
+// preempt ends the operations on the whole scale set that run, in favor of a more recent one, which waits for their machines too.
+func (w *world) preempt(s *scaleSet, by *operation) {
+	s.Ops = slices.DeleteFunc(s.Ops, func(id string) bool {
+		op := w.operations.Get(id)
+		if op == nil || op.Name != opPut && op.Name != opPatch && by.Name != opDelete {
+			return op == nil
+		}
+		op.Status, op.End = statusCanceled, w.now
+		op.Trouble = &trouble{Code: "OperationPreempted", Message: "Operation execution has been preempted by a more recent operation."}
+		w.operations.Touch(id)
+		by.Keys = append(by.Keys, op.Keys...)
+		return true
+	})
 }
 
 // beginOn starts an operation on one machine alone.
@@ -90,7 +128,7 @@ func (w *world) waits(op *operation) bool {
 		if m != nil && m.changing() {
 			return true
 		}
-		if m != nil && m.Trouble != nil && op.Trouble == nil && !op.Gone {
+		if m != nil && m.Trouble != nil && op.Trouble == nil && !op.Gone && op.Machine == "" {
 			op.Trouble = &trouble{Code: m.Trouble.Code, Message: m.Trouble.Message, Target: m.Instance}
 		}
 	}
@@ -101,9 +139,11 @@ func (w *world) waits(op *operation) bool {
 func (w *world) end(op *operation, s *scaleSet) {
 	op.Status, op.End = statusSucceeded, w.now
 	if s != nil && s.Op == op.ID {
-		if op.Trouble == nil {
-			op.Trouble = s.Trouble
-		}
+		s.Op = ""
+		op.Trouble = cmp.Or(op.Trouble, s.Trouble)
+	}
+	if s != nil && op.Machine == "" {
+		s.Ops = slices.DeleteFunc(s.Ops, func(id string) bool { return id == op.ID })
 		w.settleSet(op, s)
 	}
 	if op.Machine != "" {
@@ -118,13 +158,18 @@ func (w *world) end(op *operation, s *scaleSet) {
 	w.operations.Touch(op.ID)
 }
 
-// settleSet brings a scale set to rest after its operation.
+// settleSet brings a scale set to rest after its last operation.
 func (w *world) settleSet(op *operation, s *scaleSet) {
-	if op.Gone {
+	switch {
+	case op.Gone:
 		w.sets.Delete(s.key())
 		return
+	case s.busy():
+		s.Lacking = cmp.Or(op.Trouble, s.Lacking)
+		w.changed(s)
+		return
 	}
-	s.Op, s.State, s.Trouble = "", stateSucceeded, op.Trouble
+	s.State, s.Trouble = stateSucceeded, op.Trouble
 	if s.Trouble == nil && len(w.staying(s)) < s.capacity() {
 		s.Trouble = s.Lacking // what has failed before is no better for something else that went well
 	}
@@ -144,7 +189,7 @@ func (w *world) getOperation(x *exchange) (*answer, error) {
 		switch op.Status {
 		case statusInProgress:
 			return &answer{status: http.StatusAccepted, op: op}, nil
-		case statusFailed:
+		case statusFailed, statusCanceled:
 			return nil, &apiError{Status: http.StatusConflict, Code: op.Trouble.Code, Message: op.Trouble.Message}
 		}
 		return &answer{status: http.StatusNoContent}, nil
@@ -161,12 +206,20 @@ func (w *world) getOperation(x *exchange) (*answer, error) {
 	return ok(d), nil
 }
 
-// idle refuses a change of a scale set on which an operation runs.
-func (w *world) idle(s *scaleSet) error {
+// staysOpen refuses a change of a scale set that is being deleted. Other operations that run on it are in no change's way.
+func (w *world) staysOpen(s *scaleSet) error {
 	if s.deleting() {
 		return notAllowed("Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set '%s' since it is marked for deletion.", s.Name)
 	}
-	if s.Op != "" {
+	return nil
+}
+
+// unchanging refuses to change a machine that is being deleted, or to which something else happens.
+func (m *machine) unchanging() error {
+	switch {
+	case m.State == stateDeleting:
+		return notAllowed("'Put on Virtual Machine Scale Set VM Instance' is not allowed on Virtual Machine Scale Set VM '%s' since it is marked for deletion.", m.Name)
+	case m.changing():
 		return busy()
 	}
 	return nil

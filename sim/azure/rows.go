@@ -49,8 +49,9 @@ type scaleSet struct {
 	Principal string
 	// Next is the number of the next machine.
 	Next int
-	// Op is the operation that runs, "" for none.
-	Op string
+	// Op is the operation for which machines are made, "" for none, Ops are all that run on the scale set.
+	Op  string
+	Ops []string
 	// Launches is how many machines are still to be made, LaunchAt when the next is.
 	Launches int
 	LaunchAt time.Time
@@ -63,6 +64,7 @@ func (s *scaleSet) mode() string   { return text(s.Doc, "properties.orchestratio
 func (s *scaleSet) uniform() bool  { return s.mode() == modeUniform }
 func (s *scaleSet) size() string   { return text(s.Doc, "sku.name") }
 func (s *scaleSet) deleting() bool { return s.State == stateDeleting }
+func (s *scaleSet) busy() bool     { return s.Op != "" || len(s.Ops) > 0 }
 
 func (s *scaleSet) capacity() int {
 	n, _ := number(s.Doc, "sku.capacity")

@@ -25,7 +25,7 @@ func (w *world) putSet(x *exchange) (*answer, error) {
 	if s == nil {
 		return w.createSet(x, body)
 	}
-	if err := w.idle(s); err != nil {
+	if err := w.staysOpen(s); err != nil {
 		return nil, err
 	}
 	next := copied(s.Doc)
@@ -106,7 +106,7 @@ func (w *world) createSet(x *exchange, body document) (*answer, error) {
 	s.UID = w.uuid("scale set")
 	w.accept(s, body)
 	w.sets.Put(s.key(), s)
-	op := w.begin(s, "PUT")
+	op := w.begin(s, opPut)
 	s.State = stateCreating
 	w.fill(s)
 	return &answer{status: http.StatusCreated, body: w.showSet(s), op: op}, nil
@@ -164,7 +164,7 @@ func (w *world) patchSet(x *exchange) (*answer, error) {
 	if err := x.conditions(s); err != nil {
 		return nil, err
 	}
-	if err := w.idle(s); err != nil {
+	if err := w.staysOpen(s); err != nil {
 		return nil, err
 	}
 	next := copied(s.Doc)
@@ -296,14 +296,9 @@ func (w *world) deleteSet(x *exchange) (*answer, error) {
 
 // dropSet begins to delete a scale set.
 func (w *world) dropSet(s *scaleSet) *operation {
-	if op := w.operations.Get(s.Op); op != nil {
-		op.Status, op.End = statusFailed, w.now
-		op.Trouble = &trouble{Code: "OperationPreempted", Message: "Operation execution has been preempted by a more recent operation."}
-		w.operations.Touch(op.ID)
-	}
 	s.Launches = 0
 	machines := w.machinesOf(s)
-	op := w.begin(s, "DELETE", machines...)
+	op := w.begin(s, opDelete, machines...)
 	op.Gone, s.State = true, stateDeleting
 	for _, m := range machines {
 		w.remove(m)

@@ -3,18 +3,19 @@ package azure
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // deleteInstances deletes chosen machines, and the scale set's capacity falls by as many.
 func (w *world) deleteInstances(x *exchange) (*answer, error) {
-	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) *operation {
-		return w.deleteChosen(s, "POST", chosen)
+	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
+		return w.deleteChosen(s, chosen), nil
 	})
 }
 
 // deleteChosen deletes machines that are not being deleted yet.
-func (w *world) deleteChosen(s *scaleSet, name string, chosen []*machine) *operation {
+func (w *world) deleteChosen(s *scaleSet, chosen []*machine) *operation {
 	n := 0
 	for _, m := range chosen {
 		if m.State != stateDeleting {
@@ -23,21 +24,24 @@ func (w *world) deleteChosen(s *scaleSet, name string, chosen []*machine) *opera
 		w.remove(m)
 	}
 	w.uncount(s, n)
-	return w.begin(s, name, chosen...)
+	return w.begin(s, opRemove, chosen...)
 }
 
 // updateInstances gives chosen machines the scale set's model.
 func (w *world) updateInstances(x *exchange) (*answer, error) {
-	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) *operation {
+	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
+		if slices.ContainsFunc(chosen, func(m *machine) bool { return m.State == stateCreating || m.State == stateUpdating }) {
+			return nil, busy()
+		}
 		for _, m := range chosen {
 			w.upgrade(s, m)
 		}
-		return w.begin(s, "POST", chosen...)
+		return w.begin(s, opUpgrade, chosen...), nil
 	})
 }
 
 // onInstances does something to the machines that a body names.
-func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) *operation) (*answer, error) {
+func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*answer, error) {
 	body, err := x.read(shape)
 	if err != nil {
 		return nil, err
@@ -46,7 +50,7 @@ func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*mac
 	if err != nil {
 		return nil, err
 	}
-	if err := w.idle(s); err != nil {
+	if err := w.staysOpen(s); err != nil {
 		return nil, err
 	}
 	ids := texts(body, "instanceIds")
@@ -57,7 +61,10 @@ func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*mac
 	if err != nil {
 		return nil, err
 	}
-	op := do(s, chosen)
+	op, err := do(s, chosen)
+	if err != nil {
+		return nil, err
+	}
 	return &answer{status: http.StatusAccepted, op: op}, nil
 }
 
@@ -81,8 +88,8 @@ func (w *world) named(s *scaleSet, ids []string) ([]*machine, error) {
 	return out, nil
 }
 
-// upgrade gives a machine the model and the tags of its scale set. Another image means another disk, with the custom data of now;
-// another size means that it is started again.
+// upgrade gives a machine the model of its scale set, and in uniform mode its tags: of the flexible mode nothing documents that tags
+// are among what is applied. Another image means another disk, with the custom data of now; another size means that it is started again.
 func (w *world) upgrade(s *scaleSet, m *machine) {
 	if m.State == stateDeleting {
 		return
@@ -90,17 +97,36 @@ func (w *world) upgrade(s *scaleSet, m *machine) {
 	next := copied(under(s.Doc, profilePath))
 	reimage := !same(dig(m.Profile, "storageProfile.imageReference"), dig(next, "storageProfile.imageReference"))
 	restart := reimage || m.Size != s.size()
-	m.Profile, m.Size, m.Model, m.Tags = next, s.size(), s.Model, pairs(s.Doc, "tags")
+	if !restart && same(m.Profile, next) {
+		m.fallBack()
+	}
+	m.Profile, m.Size, m.Model = next, s.size(), s.Model
+	if !m.Flexible {
+		m.Tags = pairs(s.Doc, "tags")
+	}
 	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
 	if reimage {
 		m.Blob = s.Blob
 	}
 	if restart {
-		w.off(m)
-		m.Power, m.PowerAt, m.DoneAt = powerStarting, w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
+		w.reboot(m)
 	}
 	m.Version++
 	w.touch(m)
+}
+
+// reboot stops a machine and starts it again.
+func (w *world) reboot(m *machine) {
+	w.off(m)
+	m.State, m.Power = stateUpdating, powerStarting
+	m.PowerAt, m.DoneAt = w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
+}
+
+// fallBack lets a machine that has failed be so again after a change that heals nothing.
+func (m *machine) fallBack() {
+	if m.State == stateFailed {
+		m.Fate = m.Trouble
+	}
 }
 
 // setVM finds a machine of a scale set.
@@ -214,8 +240,8 @@ func (w *world) putSetVM(x *exchange) (*answer, error) {
 	if want := x.request.Header.Get("If-Match"); want != "" && want != "*" && want != etag(m.Version) {
 		return nil, x.unmet("If-Match", nil)
 	}
-	if s.Op != "" || m.changing() {
-		return nil, busy()
+	if err := m.unchanging(); err != nil {
+		return nil, err
 	}
 	if image := under(body, "properties.storageProfile.imageReference"); image != nil && !same(image, dig(m.Profile, "storageProfile.imageReference")) {
 		return nil, unchangeable("imageReference")
@@ -227,7 +253,7 @@ func (w *world) putSetVM(x *exchange) (*answer, error) {
 	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op}, nil
 }
 
-// changeMachine begins to give a machine another protection and other tags.
+// changeMachine begins to give a machine another protection and other tags. One that has failed is no better for it.
 func (w *world) changeMachine(s *scaleSet, m *machine, body document) *operation {
 	if policy := under(body, "properties.protectionPolicy"); policy != nil {
 		m.Protection = policy
@@ -236,6 +262,7 @@ func (w *world) changeMachine(s *scaleSet, m *machine, body document) *operation
 		m.Tags = pairs(body, "tags")
 	}
 	op := w.beginOn(s, m, "update")
+	m.fallBack()
 	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
 	m.Version++
 	w.touch(m)
@@ -250,10 +277,10 @@ func (w *world) deleteSetVM(x *exchange) (*answer, error) {
 	if m == nil {
 		return &answer{status: http.StatusNoContent}, nil
 	}
-	if err := w.idle(s); err != nil {
+	if err := w.staysOpen(s); err != nil {
 		return nil, err
 	}
-	op := w.deleteChosen(s, "DELETE", []*machine{m})
+	op := w.deleteChosen(s, []*machine{m})
 	return &answer{status: http.StatusAccepted, op: op}, nil
 }
 
@@ -319,8 +346,8 @@ func (w *world) patchVM(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.changing() {
-		return nil, busy()
+	if err := m.unchanging(); err != nil {
+		return nil, err
 	}
 	tags, given := body["tags"]
 	if !given || len(body) > 1 {
@@ -338,9 +365,9 @@ func (w *world) deleteVM(x *exchange) (*answer, error) {
 	if err != nil {
 		return &answer{status: http.StatusNoContent}, nil
 	}
-	if err := w.idle(s); err != nil {
+	if err := w.staysOpen(s); err != nil {
 		return nil, err
 	}
-	op := w.deleteChosen(s, "DELETE", []*machine{m})
+	op := w.deleteChosen(s, []*machine{m})
 	return &answer{status: http.StatusAccepted, op: op}, nil
 }

@@ -192,6 +192,24 @@ func (w wire) retagged(made *simazure.Cloud, m *model.Model) {
 	w.began(w.sets.BeginUpdate(w.t.Context(), simazure.ResourceGroup, m.Name, m.InPlaceChange(w.read(m.Name)), nil))
 }
 
+// tagged gives the machines of a Flexible scale set their tags, which are their own.
+func (w wire) tagged(m *model.Model) {
+	w.t.Helper()
+	set := w.read(m.Name).Set
+	if deref(set.Properties.OrchestrationMode) != armcompute.OrchestrationModeFlexible {
+		return
+	}
+	for pager := w.flexible.NewListPager(simazure.ResourceGroup, nil); pager.More(); {
+		page, err := pager.NextPage(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, vm := range page.Value {
+			w.began(w.flexible.BeginUpdate(w.t.Context(), simazure.ResourceGroup, *vm.Name, armcompute.VirtualMachineUpdate{Tags: m.MachineTags(vm.Tags)}, nil))
+		}
+	}
+}
+
 // applied wants both machines behind, gives them the model, and wants neither behind any more, in tags or in extensions.
 func (w wire) applied(nth int, m *model.Model) {
 	w.t.Helper()
@@ -207,6 +225,7 @@ func (w wire) applied(nth int, m *model.Model) {
 		}
 	}
 	w.began(w.sets.BeginUpdateInstances(w.t.Context(), simazure.ResourceGroup, m.Name, armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: []*string{new("*")}}, nil))
+	w.tagged(m)
 	cur = w.read(m.Name)
 	after := w.instances(m.Against(cur), cur)
 	for _, is := range after {

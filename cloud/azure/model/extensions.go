@@ -100,6 +100,12 @@ func cutInPlace(text string) (extensions, tags string) {
 	return extensions, tags
 }
 
+// Extensions returns the hash of the wanted extensions.
+func (m *Model) Extensions() string {
+	extensions, _ := cutInPlace(m.InPlace)
+	return extensions
+}
+
 // extensionsShown says whether a machine shows the wanted extensions and no others. Protected settings are shown nowhere: where some are
 // wanted, nobody can tell.
 func (m *Model) extensionsShown(list []*armcompute.VirtualMachineExtension) bool {

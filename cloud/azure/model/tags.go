@@ -165,6 +165,18 @@ func (m *Model) tagsOver(is map[string]*string) map[string]*string {
 	return out
 }
 
+// MachineTags returns what the tags of a machine of a Flexible scale set are to be. Those that tell what it was made of stay as they are.
+func (m *Model) MachineTags(is map[string]*string) map[string]*string {
+	out := m.tagsOver(is)
+	for _, name := range []string{TagContent, TagData} {
+		delete(out, name)
+		if there, ok := nameLike(is, name); ok {
+			out[there] = is[there]
+		}
+	}
+	return out
+}
+
 // tagsDrift says whether the tags of a scale set, those aside that tell what its machines are made of, are not as they should be.
 func (m *Model) tagsDrift(is map[string]*string) bool {
 	_, was := cutInPlace(Tag(is, TagInPlace))

@@ -91,6 +91,7 @@ func groups() Grant {
 		{Name: machines + "write", Why: "machines are protected from being chosen by Azure"},
 		{Name: machines + "instanceView/read", Why: "each pass sees how machines of mode Uniform are", ByService: true},
 		{Name: "Microsoft.Compute/virtualMachines/read", Why: "each pass looks at the machines of mode Flexible"},
+		{Name: "Microsoft.Compute/virtualMachines/write", Why: "machines of mode Flexible get tags that are changed in place"},
 		{Name: "Microsoft.Compute/virtualMachines/instanceView/read", Why: "each pass sees how they are", ByService: true},
 	}}
 }

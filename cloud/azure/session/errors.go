@@ -116,7 +116,7 @@ var codes = map[cloud.Kind][]string{
 	},
 	cloud.Conflict: {
 		"AnotherOperationInProgress", "AttachDiskWhileBeingDetached", "Canceled", "ConcurrentRequestConflict", "ConditionNotMet", "Conflict",
-		"ConflictingConcurrentWrite", "ConflictingUserInput", "InUseSubnetCannotBeDeleted", "OperationPreempted", "PreconditionFailed",
+		"ConflictingConcurrentWrite", "ConflictingConcurrentWriteNotAllowed", "ConflictingUserInput", "InUseSubnetCannotBeDeleted", "OperationPreempted", "PreconditionFailed",
 		"PrincipalNotFound", "ReferencedResourceNotProvisioned", "ResourceGroupBeingDeleted", "RetryableError",
 		"RetryableErrorDueToAnotherOperation", "RoleAssignmentExists", "VMMarkedForDeletion",
 	},
