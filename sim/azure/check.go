@@ -30,7 +30,7 @@ var (
 // check refuses a scale set that the service would not have.
 func (w *world) check(s *scaleSet, d document) error {
 	for _, check := range []func(*scaleSet, document) error{
-		w.checkBasics, w.checkSize, w.checkZones, checkTags, w.checkMode, checkOS, w.checkStorage, checkPriority, checkSecurity, w.checkNetwork, w.checkIdentity,
+		w.checkBasics, w.checkSize, w.checkZones, checkTags, w.checkMode, checkPolicies, checkOS, w.checkStorage, checkPriority, checkSecurity, w.checkNetwork, w.checkIdentity,
 	} {
 		if err := check(s, d); err != nil {
 			return err

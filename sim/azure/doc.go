@@ -6,5 +6,7 @@
 // One http.Handler answers everything. What the cloud holds is on disk before a reply is sent. Time passes by itself: machines are
 // made one after another, operations go on and end, all at sim.Speed.
 //
+// Upgrade policies and automatic repairs act as in life: they change and replace machines without draining them.
+//
 // What is not simulated is refused with ARM's own error for an unknown type, version, member or parameter, never ignored.
 package azure

@@ -212,6 +212,14 @@ func (c *Cloud) Evict(id string) error {
 	})
 }
 
+// Sicken lets what runs inside a machine report that it is unhealthy, until the machine is started again.
+func (c *Cloud) Sicken(id string) error {
+	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
+		m.Sick = true
+		return nil
+	})
+}
+
 // AttachDisk attaches a volume to a machine, as storage drivers do for pods.
 func (c *Cloud) AttachDisk(id, name string) error {
 	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
@@ -271,11 +279,11 @@ func (c *Cloud) Fail(id, code, message string) error {
 }
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on machines, by their names or
-// UIDs: POST machines/{id}/terminate, stop, start, deallocate, evict or detach; PUT applications, groups, resources, quotas and attached, in JSON, are what
+// UIDs: POST machines/{id}/terminate, stop, start, deallocate, evict, detach or sicken; PUT applications, groups, resources, quotas and attached, in JSON, are what
 // PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds away.
 func (c *Cloud) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }}
-	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach}
+	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach, "sicken": c.Sicken}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())
 	mux.HandleFunc("POST "+sim.AdminPath+"machines/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {

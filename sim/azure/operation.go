@@ -38,6 +38,7 @@ const (
 	opDelete  = "DELETE"
 	opRemove  = "removeInstances"
 	opUpgrade = "upgradeInstances"
+	opRepair  = "repairInstances"
 )
 
 // begin starts an operation on a scale set, which is at work until all its operations have ended.

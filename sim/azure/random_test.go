@@ -95,6 +95,10 @@ func (l life) step(n int) {
 		func() {
 			l.send("PATCH", s.Name, "", map[string]any{"sku": map[string]any{"name": fmt.Sprintf("Standard_D%ds_v3", 2<<(n%4))}})
 		},
+		func() {
+			mode := []string{"Automatic", "Manual"}[n%2]
+			l.send("PATCH", s.Name, "", map[string]any{"properties": map[string]any{"upgradePolicy": map[string]any{"mode": mode}}})
+		},
 		func() { _ = l.Terminate(m.UID) },  // a machine that is not there is left alone
 		func() { _ = l.Deallocate(m.UID) }, // likewise
 		func() {

@@ -55,6 +55,8 @@ type scaleSet struct {
 	// Launches is how many machines are still to be made, LaunchAt when the next is.
 	Launches int
 	LaunchAt time.Time
+	// Roll is the rolling upgrade that runs, nil for none.
+	Roll *rolling
 	// Trouble is why the last operation has failed, Lacking why there were fewer machines than asked for before it.
 	Trouble, Lacking *trouble
 }
@@ -107,6 +109,9 @@ type machine struct {
 	// Fate is what goes wrong when it is made, Trouble what has.
 	Fate, Trouble *trouble
 	NeverBoots    bool
+	// Sick is set while what is inside reports no health, Settled is when the last change of the machine ended.
+	Sick    bool
+	Settled time.Time
 	// Boots counts its starts, so that its guest is told of the next one.
 	Boots int
 }

@@ -192,6 +192,7 @@ func (w *world) change(x *exchange, s *scaleSet, next document) (*answer, error)
 	w.accept(s, next)
 	op := w.begin(s, x.request.Method)
 	w.fill(s) // whatever was changed: what is missing is made
+	w.rollOut(s)
 	return &answer{status: http.StatusOK, body: w.showSet(s), op: op}, nil
 }
 
@@ -296,7 +297,7 @@ func (w *world) deleteSet(x *exchange) (*answer, error) {
 
 // dropSet begins to delete a scale set.
 func (w *world) dropSet(s *scaleSet) *operation {
-	s.Launches = 0
+	s.Launches, s.Roll = 0, nil
 	machines := w.machinesOf(s)
 	op := w.begin(s, opDelete, machines...)
 	op.Gone, s.State = true, stateDeleting
@@ -336,7 +337,7 @@ func (w *world) setInstanceView(x *exchange) (*answer, error) {
 	}
 	return ok(document{
 		"virtualMachine": document{"statusesSummary": summary}, "extensions": []any{},
-		"statuses": []any{provisioningStatus(s.State, s.Trouble, w.now)},
+		"statuses": []any{provisioningStatus(s.State, s.Trouble, w.now)}, "orchestrationServices": orchestration(s),
 	}), nil
 }
 

@@ -227,6 +227,9 @@ func (w *world) instanceView(m *machine) document {
 			"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready", "message": "Guest Agent is running",
 		}}},
 	}
+	if state := m.health(); state != "" {
+		d["vmHealth"] = document{"status": document{"code": "HealthState/" + state, "level": "Info", "displayStatus": "The VM is reporting itself as " + state}}
+	}
 	if m.Power != powerRunning || m.NeverBoots {
 		d["vmAgent"] = document{"vmAgentVersion": "Unknown", "statuses": []any{document{
 			"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready", "message": "VM status blob is found but not yet populated.",

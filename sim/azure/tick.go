@@ -17,6 +17,9 @@ func (w *world) tick(now time.Time) time.Time {
 	for key, m := range w.machines.All() {
 		next = earliest(next, w.tickMachine(key, m))
 	}
+	for _, s := range w.sets.All() {
+		next = earliest(next, earliest(w.tickRoll(s), w.tickRepairs(s)))
+	}
 	for _, op := range w.operations.All() {
 		next = earliest(next, w.tickOperation(op))
 	}
@@ -45,7 +48,7 @@ func (w *world) tickMachine(key string, m *machine) time.Time {
 			w.machines.Delete(key)
 			return time.Time{}
 		}
-		m.State, m.Trouble = stateSucceeded, nil
+		m.State, m.Trouble, m.Settled = stateSucceeded, nil, w.now
 		if m.Fate != nil {
 			m.State, m.Trouble, m.Fate = stateFailed, m.Fate, nil
 		}

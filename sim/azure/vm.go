@@ -118,7 +118,7 @@ func (w *world) upgrade(s *scaleSet, m *machine) {
 // reboot stops a machine and starts it again.
 func (w *world) reboot(m *machine) {
 	w.off(m)
-	m.State, m.Power = stateUpdating, powerStarting
+	m.Sick, m.State, m.Power = false, stateUpdating, powerStarting
 	m.PowerAt, m.DoneAt = w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
 }
 
