@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -23,6 +25,12 @@ type simulators struct {
 	dir    string
 	speed  float64
 	out    io.Writer
+	// tls serves HTTPS, under the names beside those that clients have fixed; caFile is where the certificate of the CA is written.
+	tls    bool
+	names  []string
+	caFile string
+	// identity is what is served under, nil for HTTP.
+	identity *identity
 }
 
 // simCommand runs simulated clouds alone, for anyone's client.
@@ -34,9 +42,13 @@ func simCommand() *cobra.Command {
 		Long: `Run simulated clouds on 127.0.0.1 until Ctrl-C, without API servers and controllers. They speak the clouds' own protocols, so
 that SDKs and command lines work unchanged with the settings that are printed. Machines boot from their user data: one with a
 kubeadm join configuration joins the cluster that it names. Each cloud has a port of its own: with --port the first cloud
-that is named has that one, the next the one after it.`,
+that is named has that one, the next the one after it.
+
+With --tls the clouds are served over HTTPS. The certificate is valid for this machine, for the hosts that the clouds' clients
+reach by default (management.azure.com, login.microsoftonline.com, *.REGION.amazonaws.com ...) and for each --tls-name, so that
+clients whose endpoints are fixed can be pointed here by name resolution. Its CA is printed, and written to --tls-ca; --dir keeps it.`,
 		Example: `  muster sim --clouds aws --port 4566 --dir ~/my-cloud
-  muster sim --clouds azure`,
+  muster sim --clouds azure --tls --tls-ca ca.crt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.out = cmd.OutOrStdout()
@@ -48,6 +60,9 @@ that is named has that one, the next the one after it.`,
 	f.IntVar(&s.port, "port", 0, "port on 127.0.0.1 of the first cloud (default: free ones)")
 	f.StringVar(&s.dir, "dir", "", "folder that keeps the clouds' state and finds it again (default: memory)")
 	f.Float64Var(&s.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
+	f.BoolVar(&s.tls, "tls", false, "serve HTTPS with a certificate that is generated, and print its CA")
+	f.StringSliceVar(&s.names, "tls-name", nil, "host name that the certificate is valid for as well; may be repeated")
+	f.StringVar(&s.caFile, "tls-ca", "", "file that the certificate of the CA is written to")
 	return cmd
 }
 
@@ -59,6 +74,9 @@ func (s *simulators) run(ctx context.Context) error {
 	if s.speed <= 0 {
 		return fmt.Errorf("--speed: wanted a number above 0, found %v", s.speed)
 	}
+	if err := s.identify(); err != nil {
+		return err
+	}
 	listeners, err := s.listen()
 	if err != nil {
 		return err
@@ -66,6 +84,7 @@ func (s *simulators) run(ctx context.Context) error {
 	for _, cloud := range s.clouds {
 		s.tell(cloud, listeners[cloud].Addr().String())
 	}
+	s.tellCA()
 	return world.Simulate(ctx, world.Simulated{Dir: s.dir, Clouds: s.clouds, Speed: s.speed, Listen: func(cloud string) (net.Listener, error) {
 		return listeners[cloud], nil
 	}})
@@ -87,37 +106,86 @@ func (s *simulators) listen() (map[string]net.Listener, error) {
 			}
 			return nil, err
 		}
+		if s.identity != nil {
+			l = s.identity.over(l)
+		}
 		out[cloud] = l
 	}
 	return out, nil
 }
 
+// identify makes or finds what is served under with --tls, and writes its CA where that was asked for.
+func (s *simulators) identify() error {
+	if !s.tls {
+		if s.caFile != "" || len(s.names) > 0 {
+			return errors.New("--tls-ca and --tls-name: wanted together with --tls, found without it")
+		}
+		return nil
+	}
+	dir := ""
+	if s.dir != "" {
+		dir = filepath.Join(s.dir, "tls")
+	}
+	var err error
+	if s.identity, err = loadIdentity(dir, append(fixedNames(), s.names...)); err != nil {
+		return fmt.Errorf("--tls: %w", err)
+	}
+	if s.caFile == "" {
+		return nil
+	}
+	if err := os.WriteFile(s.caFile, s.identity.ca, 0o644); err != nil {
+		return fmt.Errorf("--tls-ca: %w", err)
+	}
+	return nil
+}
+
+// tellCA prints the CA by which clients know the clouds, and the settings that lead them to it.
+func (s *simulators) tellCA() {
+	if s.identity == nil {
+		return
+	}
+	if s.caFile != "" {
+		file := strconv.Quote(s.caFile)
+		_, _ = fmt.Fprintf(s.out, "  export AWS_CA_BUNDLE=%s\n  export SSL_CERT_FILE=%s\n\n", file, file)
+	}
+	_, _ = fmt.Fprintf(s.out, "The certificate of the CA that clients have to trust:\n\n%s\n", s.identity.ca)
+}
+
+// base is the URL of a cloud at the address.
+func (s *simulators) base(addr string) string {
+	if s.identity != nil {
+		return "https://" + addr
+	}
+	return "http://" + addr
+}
+
 // tell prints where a cloud is and the settings that lead its clients there.
 func (s *simulators) tell(cloud, addr string) {
-	name, settings := "AWS", awsSettings(addr)
+	base := s.base(addr)
+	name, settings := "AWS", awsSettings(base)
 	if cloud == "azure" {
-		name, settings = "Azure", azureSettings(addr)
+		name, settings = "Azure", azureSettings(base)
 	}
-	_, _ = fmt.Fprintf(s.out, "Simulated %s, %v times faster than life. Its state, calls and faults are below http://%s%s.\n\n", name, s.speed, addr, sim.AdminPath)
+	_, _ = fmt.Fprintf(s.out, "Simulated %s, %v times faster than life. Its state, calls and faults are below %s%s: see docs/simulators.md.\n\n", name, s.speed, base, sim.AdminPath)
 	for _, line := range settings {
 		_, _ = fmt.Fprintf(s.out, "  export %s\n", line)
 	}
 	_, _ = fmt.Fprintln(s.out)
 }
 
-func awsSettings(addr string) []string {
+func awsSettings(base string) []string {
 	account := aws.DefaultAccount()
 	return []string{
-		"AWS_ENDPOINT_URL=http://" + addr, "AWS_REGION=" + account.Region,
+		"AWS_ENDPOINT_URL=" + base, "AWS_REGION=" + account.Region,
 		"AWS_ACCESS_KEY_ID=" + account.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + account.SecretAccessKey,
 	}
 }
 
 // azureSettings are read by Muster and by tools that take an endpoint from the environment; clients of the SDK are given it as their
 // cloud's configuration. The secret is for the token endpoint, which answers below the same address.
-func azureSettings(addr string) []string {
+func azureSettings(base string) []string {
 	return []string{
-		"AZURE_RESOURCE_MANAGER_ENDPOINT=http://" + addr, "AZURE_SUBSCRIPTION_ID=" + azure.SubscriptionID, "AZURE_TENANT_ID=" + azure.TenantID,
+		"AZURE_RESOURCE_MANAGER_ENDPOINT=" + base, "AZURE_SUBSCRIPTION_ID=" + azure.SubscriptionID, "AZURE_TENANT_ID=" + azure.TenantID,
 		"AZURE_CLIENT_ID=" + azure.ClientID, "AZURE_CLIENT_SECRET=" + azure.ClientSecret,
 		"AZURE_RESOURCE_GROUP=" + azure.ResourceGroup, "AZURE_LOCATION=" + azure.Location,
 	}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/util/cert"
+
+	"github.com/muster-project/muster/sim/aws"
+)
+
+// certificateAge is how long the certificate of a simulator is valid that is kept in a folder.
+const certificateAge = 10 * 365 * 24 * time.Hour
+
+// fixedNames returns the hosts that clients of the clouds reach when their endpoints cannot be changed.
+func fixedNames() []string {
+	return []string{
+		"management.azure.com", "login.microsoftonline.com",
+		"*." + aws.Region + ".amazonaws.com", "*." + aws.Region + ".eks.amazonaws.com", "iam.amazonaws.com", "sts.amazonaws.com",
+	}
+}
+
+// identity is the certificate of the simulators and the CA that issued it, in PEM.
+type identity struct {
+	certificate tls.Certificate
+	ca          []byte
+}
+
+// loadIdentity returns the identity that is kept in dir, or a new one for the names, which is kept there. An empty dir keeps nothing.
+func loadIdentity(dir string, names []string) (*identity, error) {
+	if dir == "" {
+		chain, key, err := issue(names)
+		if err != nil {
+			return nil, err
+		}
+		return readIdentity(chain, key)
+	}
+	chain, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
+	if err == nil {
+		key, err := os.ReadFile(filepath.Join(dir, "tls.key"))
+		if err != nil {
+			return nil, err
+		}
+		i, err := readIdentity(chain, key)
+		if err != nil || i.serves(names) {
+			return i, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return keepIdentity(dir, names)
+}
+
+// keepIdentity makes an identity and keeps it in dir.
+func keepIdentity(dir string, names []string) (*identity, error) {
+	chain, key, err := issue(names)
+	if err != nil {
+		return nil, err
+	}
+	i, err := readIdentity(chain, key)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return i, errors.Join(os.WriteFile(filepath.Join(dir, "tls.crt"), chain, 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
+}
+
+// issue makes a CA and a certificate of it for the names and for this machine.
+func issue(names []string) (chain, key []byte, err error) {
+	chain, key, err = cert.GenerateSelfSignedCertKeyWithOptions(cert.SelfSignedCertKeyOptions{
+		Host: "localhost", AlternateIPs: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, AlternateDNS: names, MaxAge: certificateAge,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	return chain, key, nil
+}
+
+// readIdentity reads a certificate that is followed by the one of its CA.
+func readIdentity(chain, key []byte) (*identity, error) {
+	pair, err := tls.X509KeyPair(chain, key)
+	if err != nil {
+		return nil, fmt.Errorf("read the simulators' certificate: %w", err)
+	}
+	_, rest := pem.Decode(chain)
+	if block, _ := pem.Decode(rest); block == nil {
+		return nil, errors.New("read the simulators' certificate: want it followed by the one of its CA, found nothing")
+	}
+	return &identity{certificate: pair, ca: rest}, nil
+}
+
+// serves reports whether the certificate is valid now, for all of the names.
+func (i *identity) serves(names []string) bool {
+	leaf, err := x509.ParseCertificate(i.certificate.Certificate[0])
+	if err != nil || time.Now().After(leaf.NotAfter) {
+		return false
+	}
+	return !slices.ContainsFunc(names, func(name string) bool { return leaf.VerifyHostname(strings.Replace(name, "*", "any", 1)) != nil })
+}
+
+// over returns the listener with TLS on top.
+func (i *identity) over(l net.Listener) net.Listener {
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{i.certificate}, MinVersion: tls.VersionTLS12})
+}
