@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -22,6 +23,8 @@ type Admin struct {
 	Speed  *Speed
 	// State is what the cloud holds, in a form for people and tests.
 	State func() any
+	// Hands are the out-of-band changes that the cloud knows.
+	Hands Hands
 }
 
 // Handler answers below AdminPath:
@@ -33,6 +36,8 @@ type Admin struct {
 //	DELETE faults           none any more
 //	GET    speed, PUT speed {"speed": 10}
 //	GET    state            what the cloud holds
+//	GET    changes          the out-of-band changes that there are
+//	POST   changes          one of them: {"change": "set the size", "name": "my-pool", "size": 3}
 //	POST   reset            forget calls and faults
 func (a *Admin) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -52,6 +57,8 @@ func (a *Admin) Handler() http.Handler {
 	})
 	mux.HandleFunc("PUT "+AdminPath+"speed", a.setSpeed)
 	mux.HandleFunc("GET "+AdminPath+"state", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.State()) })
+	mux.HandleFunc("GET "+AdminPath+"changes", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Hands.known()) })
+	mux.HandleFunc("POST "+AdminPath+"changes", a.change)
 	mux.HandleFunc("POST "+AdminPath+"reset", func(w http.ResponseWriter, _ *http.Request) {
 		a.Calls.Reset()
 		a.Faults.Clear()
@@ -103,6 +110,29 @@ func (a *Admin) setSpeed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.Speed.Set(body.Speed)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// change makes an out-of-band change.
+func (a *Admin) change(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Change Deed `json:"change"`
+		Thing
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, adminBodyLimit))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if !slices.Contains(a.Hands.known(), body.Change) {
+		http.Error(w, fmt.Sprintf("change %q is none of %q", body.Change, a.Hands.known()), http.StatusBadRequest)
+		return
+	}
+	if _, err := a.Hands.Do(body.Change, body.Thing); err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

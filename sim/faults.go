@@ -48,6 +48,9 @@ var requestKinds = []Kind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAft
 
 var machineKinds = []Kind{NoCapacity, NeverBoots, Impaired, Dies, SpotInterruption}
 
+// Kinds returns all kinds of faults.
+func Kinds() []Kind { return slices.Concat(requestKinds, machineKinds) }
+
 // Fault is one rule: what it matches, how often, and what it then does. Empty matches everything.
 type Fault struct {
 	// Name is shown in the call log.
@@ -70,7 +73,8 @@ type Fault struct {
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 	Status  int    `json:"status,omitempty"`
-	// Delay of Delay, Stale and the machines' faults, in the clock of the simulator.
+	// Delay of Delay, Stale and the machines' faults, in the clock of the simulator. Of Throttle on Azure: the value of Retry-After, 0 for
+	// a reply without it.
 	Delay Duration `json:"delay,omitempty"`
 	// Writes of Stale: how many writes the read has not seen yet.
 	Writes int `json:"writes,omitempty"`

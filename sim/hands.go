@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Profile is what is particular about a simulated cloud, for those who use it without knowing which one it is.
 type Profile struct {
@@ -60,14 +63,15 @@ const (
 // Thing is what a deed is done to. The deed says which fields it reads.
 type Thing struct {
 	// Name of a group or a template.
-	Name string
+	Name string `json:"name,omitempty"`
 	// Version of a template: the how-manieth of those that exist, the oldest being 1.
-	Version int
+	Version int `json:"version,omitempty"`
 	// Instance is an instance's ID, as the cloud gives it.
-	Instance string
-	Size     int
+	Instance string `json:"instance,omitempty"`
+	Size     int    `json:"size,omitempty"`
 	// Key and Value of a tag.
-	Key, Value string
+	Key   string `json:"key,omitempty"`
+	Value string `json:"value,omitempty"`
 }
 
 // Hands do deeds: no request, no signature, no limit and no fault is in their way. A deed that the cloud has not, because it
@@ -88,4 +92,16 @@ func (h Hands) Do(d Deed, on Thing) (has bool, err error) {
 		return true, fmt.Errorf("%s by hand: %w", d, err)
 	}
 	return true, nil
+}
+
+// known returns the deeds that the cloud has, in order.
+func (h Hands) known() []Deed {
+	out := make([]Deed, 0, len(h))
+	for d, do := range h {
+		if do != nil {
+			out = append(out, d)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/world"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/view"
 )
 
@@ -200,8 +201,19 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	for _, line := range w.CloudEnvironment() {
 		fmt.Fprintf(&text, "  export %s\n", line)
 	}
+	text.WriteString(simulatorLines(u.clouds, w.Simulator))
 	_, err := fmt.Fprintln(u.out, text.String())
 	return err
+}
+
+// simulatorLines tell where the faults, calls and state of each simulated cloud are.
+func simulatorLines(clouds []string, base func(cloud string) string) string {
+	var text strings.Builder
+	text.WriteString("\nFaults, calls and state of the simulated clouds (docs/simulators.md):\n\n")
+	for _, cloud := range clouds {
+		fmt.Fprintf(&text, "  %s_SIM=%s\n  curl $%s_SIM%scalls\n", strings.ToUpper(cloud), base(cloud), strings.ToUpper(cloud), sim.AdminPath)
+	}
+	return text.String()
 }
 
 // kinds are the resources that pools of these clouds are.

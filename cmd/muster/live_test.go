@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/view"
 )
 
@@ -30,6 +31,16 @@ func TestPromisedPoolsAreWaitedFor(t *testing.T) {
 		}
 		if got := reasons(tc.pools, tc.promised); !strings.Contains(got, tc.says) {
 			t.Errorf("%s: want the reason %q, got %q", tc.reason, tc.says, got)
+		}
+	}
+}
+
+// What "up" prints leads to the fault interface of each cloud.
+func TestUpTellsOfTheSimulators(t *testing.T) {
+	got := simulatorLines([]string{"aws", "azure"}, func(cloud string) string { return "http://" + cloud + ":1" })
+	for _, want := range []string{"AWS_SIM=http://aws:1\n", "AZURE_SIM=http://azure:1\n", "curl $AZURE_SIM" + sim.AdminPath + "calls\n", "docs/simulators.md"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("want %q, got %s", want, got)
 		}
 	}
 }

@@ -198,6 +198,9 @@ func (w *World) fail(err error) {
 // Metrics is where the controllers serve their metrics.
 func (w *World) Metrics() string { return "http://" + loopback(w.places.Metrics) + "/metrics" }
 
+// Simulator is the base URL of a simulated cloud.
+func (w *World) Simulator(cloud string) string { return "http://" + loopback(w.places.of(cloud)) }
+
 // Done is closed when the world has failed; it still has to be stopped.
 func (w *World) Done() <-chan struct{} { return w.done }
 

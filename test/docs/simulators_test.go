@@ -1,0 +1,213 @@
+package docs
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+const simulators = "docs/simulators.md"
+
+// simulated are both clouds, with a machine in each that the page's examples name.
+type simulated struct {
+	aws   *simaws.Server
+	azure *simazure.Cloud
+	// env are the variables of the examples.
+	env map[string]string
+}
+
+func simulate(t *testing.T) simulated {
+	t.Helper()
+	aws, err := simaws.New(simaws.Options{Speed: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	azure, err := simazure.New(simazure.Options{Speed: 1000, Limits: simazure.Limits{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = aws.Close(), azure.Close() })
+	s := simulated{aws, azure, map[string]string{"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure", "GROUP": "byhand", "SCALESET": "byhand"}}
+	for _, hands := range []sim.Hands{aws.Profile().Hands, azure.Profile().Hands} {
+		for _, deed := range []sim.Deed{sim.MakeTemplate, sim.MakeGroup} {
+			if _, err := hands.Do(deed, sim.Thing{Name: "byhand"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, change := range []struct {
+			deed sim.Deed
+			on   sim.Thing
+		}{{sim.SetBounds, sim.Thing{Name: "byhand", Size: 5}}, {sim.SetSize, sim.Thing{Name: "byhand", Size: 1}}, {sim.Retag, sim.Thing{Name: "byhand", Key: "Name", Value: "x"}}} {
+			if _, err := hands.Do(change.deed, change.on); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == ""; <-time.After(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("want a machine in each cloud within half a minute")
+		}
+		for _, i := range aws.State(simaws.AccountID, simaws.Region).Living() {
+			s.env["INSTANCE"] = i.ID
+		}
+		for _, set := range azure.State().Sets {
+			for _, m := range set.Machines {
+				s.env["MACHINE"] = m.Name
+			}
+		}
+	}
+	return s
+}
+
+var (
+	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	curlLine   = regexp.MustCompile(`^curl -f (?:-X (\w+) )?("?\$(?:AWS|AZURE)_SIM\S+)(?: -d (.+))?$`)
+)
+
+// run sends what an example of the page sends.
+func (s simulated) run(t *testing.T, line string) string {
+	t.Helper()
+	parts := curlLine.FindStringSubmatch(line)
+	if parts == nil {
+		t.Fatalf("want an example in the form of the others, got %s", line)
+	}
+	expand := func(text string) string { return os.Expand(text, func(name string) string { return s.env[name] }) }
+	method, target, body := parts[1], expand(strings.Trim(parts[2], `"`)), strings.ReplaceAll(expand(parts[3]), "'", "")
+	if method == "" {
+		method = http.MethodGet
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := http.Handler(s.aws)
+	if strings.HasPrefix(target, s.env["AZURE_SIM"]) {
+		handler = s.azure
+	}
+	resp, err := sim.Transport{Handler: handler}.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNoContent {
+		t.Errorf("%s: want it to work, got %s: %s", line, resp.Status, said)
+	}
+	return string(said)
+}
+
+// Every example of the page works, and has the effect that the page promises.
+func TestSimulatorExamples(t *testing.T) {
+	t.Parallel()
+	text := read(t, simulators)
+	faults := func(f *sim.Faults) string {
+		var kinds []string
+		for _, p := range f.List() {
+			kinds = append(kinds, string(p.Kind))
+		}
+		return strings.Join(kinds, " ")
+	}
+	effects := map[string]func(s simulated) (want, got string){
+		"Throttle requests": func(s simulated) (string, string) {
+			return "throttle, throttle", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults())
+		},
+		"Refuse an operation": func(s simulated) (string, string) { return "error-before drop-after", faults(s.aws.Faults()) },
+		"Let machines fail":   func(s simulated) (string, string) { return "never-boots dies", faults(s.aws.Faults()) },
+		"Remove faults":       func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
+		"Start over":          func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
+		"See what a cloud was asked for": func(s simulated) (string, string) {
+			return "0", fmt.Sprint(s.aws.Calls().Summary(0).Total)
+		},
+		"Take the capacity of a zone away": func(s simulated) (string, string) {
+			return "no-capacity, no-capacity no-capacity", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults())
+		},
+		"Kill a machine": func(s simulated) (string, string) {
+			runs := slices.ContainsFunc(s.aws.State(simaws.AccountID, simaws.Region).Living(), func(i simaws.Instance) bool { return i.ID == s.env["INSTANCE"] })
+			return "false stopped", fmt.Sprint(runs, " ", s.azure.State().Sets[0].Machines[0].Power)
+		},
+		"Change something out of band": func(s simulated) (string, string) {
+			_, tagged := s.azure.State().Sets[0].Tags["Name"]
+			return "3 false", fmt.Sprint(s.aws.State(simaws.AccountID, simaws.Region).Groups[0].Desired, " ", tagged)
+		},
+		"Change how fast time passes": func(s simulated) (string, string) {
+			return `{"speed":60}`, strings.Join(strings.Fields(s.run(t, "curl -f $AWS_SIM/_sim/speed")), "")
+		},
+		"See what a cloud holds": nil,
+	}
+	for _, part := range strings.Split(text, "\n## ")[1:] {
+		heading, _, _ := strings.Cut(part, "\n")
+		var lines []string
+		for _, block := range shellBlock.FindAllStringSubmatch(part, -1) {
+			lines = append(lines, strings.Split(strings.TrimSpace(block[1]), "\n")...)
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		t.Run(heading, func(t *testing.T) {
+			s := simulate(t)
+			for _, line := range lines {
+				s.run(t, line)
+			}
+			effect, known := effects[heading]
+			if !known {
+				t.Errorf("want the effect of the examples below %q looked at: add it to this test", heading)
+			}
+			if effect == nil {
+				return
+			}
+			if want, got := effect(s); want != got {
+				t.Errorf("want %q, got %q", want, got)
+			}
+		})
+	}
+	for heading := range effects {
+		if !strings.Contains(text, "\n## "+heading+"\n") {
+			t.Errorf("want a heading %q in the page", heading)
+		}
+	}
+}
+
+// The page lists all kinds of faults and all fields of one, and no others.
+func TestSimulatorFaults(t *testing.T) {
+	t.Parallel()
+	fields, kinds, _ := strings.Cut(section(t, read(t, simulators), "Fields of a fault"), "Faults of requests:")
+	first := func(table string) []string {
+		var out []string
+		for line := range strings.Lines(table) {
+			if cell, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |"); strings.HasPrefix(line, "| `") {
+				out = append(out, words(cell)...)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	var wantKinds, wantFields []string
+	for _, kind := range sim.Kinds() {
+		wantKinds = append(wantKinds, string(kind))
+	}
+	for f := range reflect.TypeFor[sim.Fault]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		wantFields = append(wantFields, name)
+	}
+	slices.Sort(wantKinds)
+	slices.Sort(wantFields)
+	if got := first(kinds); !slices.Equal(got, wantKinds) {
+		t.Errorf("want the kinds %v, got %v", wantKinds, got)
+	}
+	if got := first(fields); !slices.Equal(got, wantFields) {
+		t.Errorf("want the fields %v, got %v", wantFields, got)
+	}
+}
