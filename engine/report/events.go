@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/pool"
@@ -47,7 +48,7 @@ func happened(f facts) []Event {
 		return []Event{{Warning: true, Reason: step + "Failed", Message: err.Error()}}
 	}
 	s := f.out.Plan.Step
-	if s == nil || !f.out.Started || !tells(*s) {
+	if s == nil || !f.out.Started || !tells(f.o, *s) {
 		return nil
 	}
 	targets := s.Targets
@@ -66,8 +67,34 @@ func happened(f facts) []Event {
 	return events
 }
 
-// tells says that a step is news: what we keep up or write down for ourselves is none.
-func tells(s pool.Step) bool { return s.Kind != pool.Renew && s.Cause.Reason != pool.SurgeSpent }
+// tells reports whether a step is news: what Muster keeps up or writes down for itself is none, and neither is a rotated token.
+func tells(o pool.Observed, s pool.Step) bool {
+	return s.Kind != pool.Renew && s.Cause.Reason != pool.SurgeSpent && !rotates(o, s)
+}
+
+// rotates reports whether a step makes a version with new bootstrap data alone, launches from it, or deletes the one before.
+func rotates(o pool.Observed, s pool.Step) bool {
+	switch s.Kind {
+	case pool.PutTemplate:
+		return s.Cause.Reason == "BootstrapDataChanged"
+	case pool.UpdateGroup:
+		return len(s.Fields) == 0 && o.Group != nil && sameMachines(o, o.Group.Template, s.Template)
+	case pool.DefaultTemplate:
+		return slices.ContainsFunc(o.Versions, func(v pool.Template) bool {
+			return v.Fixed && v.Ref != s.Template && v.Same(versionOf(o, s.Template))
+		})
+	case pool.PruneTemplates:
+		return len(s.Refs) > 0 && !slices.ContainsFunc(s.Refs, func(ref string) bool { return !keptElsewhere(o, ref, s.Refs) })
+	}
+	return false
+}
+
+// keptElsewhere reports whether a version that is deleted has a content that one of the others has too.
+func keptElsewhere(o pool.Observed, ref string, deleted []string) bool {
+	return slices.ContainsFunc(o.Versions, func(v pool.Template) bool {
+		return !slices.Contains(deleted, v.Ref) && v.Same(versionOf(o, ref))
+	})
+}
 
 const (
 	// VersionCreated is the reason of a version that is made of a template which has others already.

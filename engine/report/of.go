@@ -202,11 +202,26 @@ func behind(f facts) bool {
 	return lacks(f) != "" || len(f.out.Plan.InPlace) > 0 || len(f.o.Needs) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil
 }
 
-// unpointed says that the group launches from another template than the newest. Where a roll alone points it there, the
-// machines that it launches are all that counts.
+// unpointed reports whether the group launches other machines than the newest template makes. A version that differs in bootstrap
+// data alone launches the same ones. Where a roll alone points the group to a template, the machines that it launches are all that counts.
 func unpointed(f facts) bool {
 	latest := f.o.Latest()
-	return !f.t.RollsChanges && latest.Ref != "" && f.o.Group.Template != latest.Ref
+	return !f.t.RollsChanges && latest.Ref != "" && !sameMachines(f.o, f.o.Group.Template, latest.Ref)
+}
+
+// sameMachines reports whether two versions of the template make the same machines, whatever bootstrap data they carry.
+func sameMachines(o pool.Observed, ref, other string) bool {
+	return ref == other || versionOf(o, ref).Same(versionOf(o, other))
+}
+
+// versionOf returns the version of that name, or the zero Template if none exists.
+func versionOf(o pool.Observed, ref string) pool.Template {
+	for _, v := range o.Versions {
+		if v.Ref == ref {
+			return v
+		}
+	}
+	return pool.Template{}
 }
 
 // reason is the word for an error: its kind if a cloud refused, else what went wrong on our side.

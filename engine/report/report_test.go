@@ -235,7 +235,9 @@ func TestTemplateReady(t *testing.T) {
 		{"as wanted", "the version is named, so that people find it", and(), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
 		{"missing", "it is being made", and(noGroup, noTemplate), "False TemplateMissing: the launch template is being made"},
 		{"changed", "machines are made from the old one until there is a new one", wanted("v1:b", "d"), "False TemplateChanged: a new version of the launch template is being made"},
-		{"bootstrap data changed", "this is no change of the template's content", wanted("v1:a", "e"), "False BootstrapDataChanged: a version of the launch template with new bootstrap data is being made"},
+		{"bootstrap data changed", "a rotated token is no change of what the specification asks for", wanted("v1:a", "e"), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"bootstrap data changed, held", "nor while something else is waited for", and(held, wanted("v1:a", "e")), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"bootstrap data changed, refused", "a refusal is one, whatever was asked for", and(wanted("v1:a", "e"), refused(pool.PutTemplate, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"held", "what holds it up is the reason", and(noGroup, noTemplate, held, wanted("", "")), "False ClusterNotReady: waiting for the cluster's network"},
 		{"unknown, with the cloud's words", "they say why", and(wanted("", ""), issue), "False Capacity: no m5.large left in zone a"},
 		{"unknown", "nothing is made up", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
@@ -263,7 +265,9 @@ func TestGroupReady(t *testing.T) {
 		{"out of bounds", "the field and the allowed values are named", replicas(99), "False ReplicasOutOfBounds: spec.replicas of the MachinePool is 99, allowed are 0 (spec.minSize) to 10 (spec.maxSize)"},
 		{"being deleted", "somebody deleted it by hand", groupGoes, "False GroupDeleting: the Auto Scaling group is being deleted and will be made again"},
 		{"drift", "the fields are named", drift("spec.subnets", "spec.maxSize"), "False GroupChanged: the Auto Scaling group differs in spec.subnets, spec.maxSize"},
-		{"template behind", "both versions are named", newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), "False TemplateBehind: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
+		{"template behind", "both versions are named", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"})), "False TemplateBehind: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
+		{"template unknown behind", "of a version that was deleted nothing is known", and(newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), func(s *scene) { s.o.Versions = s.o.Versions[:1] }), "False TemplateBehind: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
+		{"bootstrap data behind", "the version before launches the same machines", and(wanted("v1:a", "e"), newest(rotated)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
 		{"scaling", "both sizes are named", replicas(5), "False Scaling: the Auto Scaling group has a size of 3, the pool wants 5"},
 		{"sized elsewhere", "whatever its size, it is right", and(external, replicas(5)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
 		{"size refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
@@ -406,6 +410,8 @@ func TestReady(t *testing.T) {
 		{"not joined", "how many, and what is waited for", first(notJoined), "False NodesJoining: 2 of 3 machines are Ready; waiting for 1 machine to join the cluster"},
 		{"scaling", "how many, and what is waited for rather than two sizes", and(replicas(5), first(unready)), "False Scaling: 2 of 5 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
 		{"scaling, nothing to wait for", "both sizes then", replicas(5), "False Scaling: 3 of 5 machines are Ready; the Auto Scaling group has a size of 3, the pool wants 5"},
+		{"bootstrap data changed", "a rotation is no news", wanted("v1:a", "e"), "True AllReady: 3 of 3 machines are Ready"},
+		{"bootstrap data behind", "to its end", and(wanted("v1:a", "e"), newest(rotated)), "True AllReady: 3 of 3 machines are Ready"},
 		{"group before instances", "a cause comes before its effect", and(drift("tags"), first(notJoined)), "False GroupChanged: 2 of 3 machines are Ready; the Auto Scaling group differs in tags"},
 		{"template changed", "the cause again", wanted("v1:b", "d"), "False TemplateChanged: 3 of 3 machines are Ready, 0 up to date; a new version of the launch template is being made"},
 		{"capacity", "the cloud's words", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
@@ -456,9 +462,10 @@ func TestState(t *testing.T) {
 		{"leaving", "machines go", first(leaving), "Scaling"},
 		{"failed", "a machine will be replaced", first(broken), "Scaling"},
 		{"template changed", "the template is being made", wanted("v1:b", "d"), "Updating"},
-		{"bootstrap data changed", "likewise", wanted("v1:a", "e"), "Updating"},
+		{"bootstrap data changed", "a rotated token changes nothing that runs", wanted("v1:a", "e"), "Running"},
+		{"bootstrap data behind", "nor does the version that it is in", and(wanted("v1:a", "e"), newest(rotated)), "Running"},
 		{"drift", "the group is being changed", drift("tags"), "Updating"},
-		{"template behind", "likewise", newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), "Updating"},
+		{"template behind", "likewise", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"})), "Updating"},
 		{"need missing", "likewise", lacking, "Updating"},
 		{"busy", "the cloud is at work on it", busy, "Updating"},
 		{"group failed", "somebody has to look", and(noMachines, failedGroup), "Error"},
@@ -482,6 +489,9 @@ func TestState(t *testing.T) {
 		})
 	}
 }
+
+// rotated is the version that follows the scene's own after a rotation of its token.
+var rotated = pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "e"}
 
 // prunes has all but the newest of these versions, which nothing launches from, deleted.
 func prunes(refs ...string) func(*scene) {
@@ -518,6 +528,19 @@ func TestEvents(t *testing.T) {
 		{"removed, marked", "the step's own cause", and(replicas(2), first(func(i *pool.Instance) { i.Marked = true; i.Node = nil }), began), "InstancesRemoved: removed i-1: the Auto Scaling group has a size of 3, the pool wants 2"},
 		{"many drained", "a message has a bound", and(many, began), "DrainStarted: draining i-1 (node-i-1), i-2 (node-i-2), i-3 (node-i-3), j-0 (node-i-1), j-1 (node-i-1), j-2 (node-i-1), j-3 (node-i-1), j-4 (node-i-1), j-5 (node-i-1), j-6 (node-i-1) and 2 more: the Auto Scaling group has a size of 12, the pool wants 0"},
 		{"given back", "whose", and(first(draining), began), "DrainEnded: no longer draining i-1 (node-i-1): the pool wants the instance again"},
+		{"bootstrap data changed", "a rotation is no news: a version with another token", and(wanted("v1:a", "e"), began), ""},
+		{"group pointed at new bootstrap data", "nor is its way into the group", and(wanted("v1:a", "e"), newest(rotated), began), ""},
+		{"default moved to new bootstrap data", "nor the default", and(wanted("v1:a", "e"), newest(rotated), began, func(s *scene) {
+			s.o.Group.Template, s.o.Versions[1].Fixed = "lt-1:2", true
+		}), ""},
+		{"older bootstrap data pruned", "nor the end of the token before", and(wanted("v1:a", "e"), newest(rotated), began, noMachines, func(s *scene) {
+			s.o.Group.Template, s.o.Group.Size, s.d.Replicas = "lt-1:2", 0, 0
+		}), ""},
+		{"pruned beside older bootstrap data", "what is lost from the history is named", and(wanted("v1:a", "e"), newest(rotated), noMachines, prunes("lt-0:2", "lt-0:1"), func(s *scene) {
+			s.o.Group.Template, s.o.Group.Size, s.d.Replicas = "lt-1:2", 0, 0
+		}), "TemplatesPruned: deleted version 1 of launch template lt-1, version 1 of launch template lt-0: nothing launches from 2 versions of the launch template any more"},
+		{"group pointed at another template", "that is a change", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"}), began), "GroupUpdated: changed the Auto Scaling group: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
+		{"group changed with new bootstrap data", "what else changes is told", and(wanted("v1:a", "e"), newest(rotated), drift("tags"), began), "GroupUpdated: changed the Auto Scaling group: the Auto Scaling group differs in tags"},
 		{"pruned", "which", prunes("lt-0:3", "lt-0:2", "lt-0:1"), "TemplatesPruned: deleted versions 1, 2 of launch template lt-0: nothing launches from 2 versions of the launch template any more"},
 		{"one pruned", "which", prunes("lt-0:2", "lt-0:1"), "TemplatesPruned: deleted version 1 of launch template lt-0: nothing launches from 1 version of the launch template any more"},
 		{"pruned without numbers", "a cloud may have a template for each version", prunes("b", "c"), "TemplatesPruned: deleted launch template c: nothing launches from 1 version of the launch template any more"},

@@ -65,8 +65,6 @@ func newestTemplate(f facts) *Condition {
 			text = fmt.Sprintf("the %s of the %s is being changed", f.t.Template, f.t.Group)
 		}
 		return &Condition{TemplateReady, False, "TemplateChanged", text}
-	case "BootstrapDataChanged":
-		return &Condition{TemplateReady, False, "BootstrapDataChanged", fmt.Sprintf("a version of the %s with new bootstrap data is being made", f.t.Template)}
 	}
 	text := fmt.Sprintf("%s %s is what the specification asks for", f.t.Template, latest.Ref)
 	if latest.Given {
@@ -75,8 +73,7 @@ func newestTemplate(f facts) *Condition {
 	return &Condition{TemplateReady, True, "AsWanted", text}
 }
 
-// lacks is what the newest template lacks, in one word, or nothing. Bootstrap data that is new is no reason for a version
-// where nothing would launch from it before the next roll.
+// lacks is what the newest template lacks, in one word, or nothing. New bootstrap data is no lack: a rotated token changes no machine.
 func lacks(f facts) string {
 	latest, wanted := f.o.Latest(), f.o.Wanted
 	switch {
@@ -88,8 +85,6 @@ func lacks(f facts) string {
 		return "TemplateMissing"
 	case !latest.Same(wanted):
 		return "TemplateChanged"
-	case latest.Data != wanted.Data && !wanted.Given && !f.t.SparesVersions():
-		return "BootstrapDataChanged"
 	}
 	return ""
 }

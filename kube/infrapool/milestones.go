@@ -52,16 +52,17 @@ func begun(list []report.Event) []report.Event {
 
 // made are the events of versions of the template that the status did not know yet. Of one that its group holds there are none:
 // its change was told when it was asked for.
+// A version that differs from the one before in bootstrap data alone is no news either.
 func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event {
 	if t.Inline || before.Template == "" && !meta.IsStatusConditionFalse(before.Conditions, report.TemplateReady) {
 		return nil
 	}
 	var list []report.Event
-	for _, v := range o.Versions {
+	for k, v := range o.Versions {
 		if v.Ref == before.Template || len(list) == versionsTold {
 			break
 		}
-		if v.Given {
+		if rotated := k+1 < len(o.Versions) && v.Same(o.Versions[k+1]); v.Given || rotated {
 			continue
 		}
 		list = append(list, madeVersion(v, t))
