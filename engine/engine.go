@@ -39,9 +39,33 @@ type Nodes interface {
 	// Ask is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
 	// before machines go that have no node as far as Find knows.
 	Ask(ctx context.Context, keys []string) (map[string]pool.Node, error)
-	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait.
+	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait. With a *PartialError it
+	// has begun for all targets but those that the error names.
 	Start(ctx context.Context, s pool.Step) error
 }
+
+// PartialError is the error of a step that was begun for some of its targets.
+type PartialError struct {
+	// Failed are the IDs of the others.
+	Failed map[string]bool
+	// Err is why.
+	Err error
+}
+
+// Error is the text of the error within.
+func (e *PartialError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error within.
+func (e *PartialError) Unwrap() error { return e.Err }
+
+// ConflictError is a write that another client's write came before: the next pass reads what is there now.
+type ConflictError struct{ Err error }
+
+// Error is the text of the error within.
+func (e *ConflictError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error within.
+func (e *ConflictError) Unwrap() error { return e.Err }
 
 // Outcome is what one pass did and saw. The Kubernetes edge writes it down once, at the end.
 type Outcome struct {
@@ -60,6 +84,8 @@ type Outcome struct {
 	HeldBack bool
 	// Refused are the steps that can't be begun now, with the error that was met last.
 	Refused map[pool.StepKind]error
+	// Failed are the IDs of the targets for which Plan.Step was not begun, where it was begun for the others; nil otherwise.
+	Failed map[string]bool
 	// Fresh is an error that this very pass met and that is news: nil in passes that wait for an earlier one's back-off or
 	// meet it again.
 	Fresh error
@@ -227,7 +253,10 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 		err = e.driver.Start(ctx, f.Target, *s)
 	}
 	if err != nil {
-		out.Fresh = news(m.refusal[s.Kind].err, err)
+		out.Failed = failedTargets(err)
+		if out.Fresh = news(m.refusal[s.Kind].err, err); onNodes(s.Kind) && conflicts(err) {
+			out.Fresh = nil // the next pass reads the Node again
+		}
 		m.refused(s.Kind, f.Now, err)
 		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
 		f.Desired.Avoid = m.avoid(time.Time{})
@@ -236,6 +265,28 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	}
 	out.Started = true
 	m.began(s.Kind)
+}
+
+// failedTargets are the targets that an error names, or nil when it concerns the whole step.
+func failedTargets(err error) map[string]bool {
+	var partial *PartialError
+	if errors.As(err, &partial) {
+		return partial.Failed
+	}
+	return nil
+}
+
+// conflicts reports whether an error consists of conflicts alone.
+func conflicts(err error) bool {
+	var partial *PartialError
+	if errors.As(err, &partial) {
+		err = partial.Err
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !conflicts(e) })
+	}
+	var conflict *ConflictError
+	return errors.As(err, &conflict)
 }
 
 // complete says that an observation holds everything that exists, although the error says that what the specification

@@ -505,6 +505,29 @@ func TestDrainBelongsToTheNodes(t *testing.T) {
 	}
 }
 
+// A Node that another client has just written is read again by the next pass: that is no news, and the other targets have begun.
+func TestConflictsOfDrainsAreNoNews(t *testing.T) {
+	conflict := &engine.ConflictError{Err: errors.New("modified")}
+	for _, r := range []struct {
+		why   string
+		err   error
+		fresh bool
+	}{
+		{"one conflict", conflict, false},
+		{"two conflicts", errors.Join(fmt.Errorf("node a: %w", conflict), fmt.Errorf("node b: %w", conflict)), false},
+		{"a conflict hides no other error", errors.Join(conflict, errors.New("forbidden")), true},
+		{"another error", errors.New("forbidden"), true},
+	} {
+		s := rest(t)
+		s.facts.Desired.Replicas = 1
+		s.cluster.refuses = &engine.PartialError{Failed: map[string]bool{"i-1": true}, Err: r.err}
+		out := s.pass()
+		if out.Started || (out.Fresh != nil) != r.fresh || !out.Failed["i-1"] {
+			t.Errorf("%s: want news %v and i-1 not begun, got %v and %v", r.why, r.fresh, out.Fresh, out.Failed)
+		}
+	}
+}
+
 func TestAnEffectIsLookedAtSoon(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.Wanted.Content = "v1:b"

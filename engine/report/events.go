@@ -40,18 +40,28 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 
 // happened are the events of this pass: what was begun, and an error that is news.
 func happened(f facts) []Event {
-	if err := f.out.Fresh; err != nil {
-		step := "Observe"
-		if f.out.Plan.Step != nil {
-			step = string(f.out.Plan.Step.Kind)
-		}
-		return []Event{{Warning: true, Reason: step + "Failed", Message: err.Error()}}
+	events := append(did(f), overran(f)...)
+	err := f.out.Fresh
+	if err == nil {
+		return events
 	}
+	step := "Observe"
+	if f.out.Plan.Step != nil {
+		step = string(f.out.Plan.Step.Kind)
+	}
+	return append(events, Event{Warning: true, Reason: step + "Failed", Message: err.Error()})
+}
+
+// did are the events of the step that was begun, for all of its targets or for some.
+func did(f facts) []Event {
 	s := f.out.Plan.Step
-	if s == nil || !f.out.Started || !tells(f.o, *s) {
+	if s == nil || !f.out.Started && f.out.Failed == nil || !tells(f.o, *s) {
 		return nil
 	}
-	targets := s.Targets
+	targets := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool { return f.out.Failed[t.ID] })
+	if len(targets) == 0 && f.out.Failed != nil {
+		return nil
+	}
 	if s.Kind == pool.Drain {
 		if targets = begun(f.o, targets); len(targets) == 0 {
 			return nil
@@ -65,6 +75,60 @@ func happened(f facts) []Event {
 		events = append(events, Event{Reason: words[s.Kind].reason, Message: done(f.t, *s, g.targets) + ": " + g.message})
 	}
 	return events
+}
+
+// overran are the warnings of machines that go although pods were left on them, because the time for their drain had ended. A Machine's
+// own controller drains those that have one.
+func overran(f facts) []Event {
+	s := f.out.Plan.Step
+	if s == nil || !f.out.Started || f.d.NoDrain != nil {
+		return nil
+	}
+	switch s.Kind {
+	case pool.Remove, pool.Replace, pool.Release, pool.DeleteGroup:
+	default:
+		return nil
+	}
+	var events []Event
+	for _, t := range s.Targets {
+		i := instanceOf(f.o, t.ID)
+		if i.Guard != nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Remaining == 0 || len(events) == namesLimit {
+			continue
+		}
+		events = append(events, Event{Warning: true, Reason: "DrainTimedOut", Message: fmt.Sprintf("Stopped draining %s when %s had ended: %s",
+			names([]pool.Target{t}), timeOf(f.d), leftOf(*i.Node))})
+	}
+	return events
+}
+
+// timeOf names the time that drains have.
+func timeOf(d pool.Desired) string {
+	if d.DrainTimeout == 0 {
+		return "the time for it"
+	}
+	return fmt.Sprintf("its drain timeout of %s", d.DrainTimeout)
+}
+
+// leftOf says how many pods a drain has left, and what kept them.
+func leftOf(n pool.Node) string {
+	text := fmt.Sprintf("%d pods were left", n.Remaining)
+	if n.Remaining == 1 {
+		text = "1 pod was left"
+	}
+	if len(n.Blocked) > 0 {
+		text += ", kept by " + joined(n.Blocked)
+	}
+	return text
+}
+
+// instanceOf returns the instance with that ID, or the zero Instance.
+func instanceOf(o pool.Observed, id string) pool.Instance {
+	for _, i := range o.Instances {
+		if i.ID == id {
+			return i
+		}
+	}
+	return pool.Instance{}
 }
 
 // tells reports whether a step is news: what Muster keeps up or writes down for itself is none, and neither is a rotated token.

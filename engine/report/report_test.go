@@ -27,6 +27,8 @@ type scene struct {
 	fresh   error
 	refused map[pool.StepKind]error
 	started bool
+	// failed are the targets for which the step was not begun, where it was for the others.
+	failed map[string]bool
 	// rolls says that the cloud replaces machines by itself, asides that it can set them aside.
 	rolls, asides bool
 	// changes says that it replaces what is of another template alone, needs what its groups need beside it.
@@ -63,7 +65,7 @@ func (s *scene) outcome() engine.Outcome {
 		plan.Step = s.step
 	}
 	return engine.Outcome{
-		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
+		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Failed: s.failed, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
 	}
 }
 
@@ -109,10 +111,11 @@ func and(changes ...func(*scene)) func(*scene) {
 		}
 	}
 }
-func replicas(n int) func(*scene) { return func(s *scene) { s.d.Replicas = n } }
-func size(n int) func(*scene)     { return func(s *scene) { s.o.Group.Size = n } }
-func external(s *scene)           { s.d.External = true }
-func deleting(s *scene)           { s.d.Deleting = true }
+func replicas(n int) func(*scene)          { return func(s *scene) { s.d.Replicas = n } }
+func size(n int) func(*scene)              { return func(s *scene) { s.o.Group.Size = n } }
+func external(s *scene)                    { s.d.External = true }
+func deleting(s *scene)                    { s.d.Deleting = true }
+func timeout(d time.Duration) func(*scene) { return func(s *scene) { s.d.DrainTimeout = d } }
 func held(s *scene) {
 	s.d.Held = &pool.Cause{Reason: "ClusterNotReady", Message: "waiting for the cluster's network"}
 }
@@ -524,6 +527,14 @@ func TestEvents(t *testing.T) {
 		{"drain begun", "whose, with its node", and(replicas(2), began), "DrainStarted: draining i-1 (node-i-1): the Auto Scaling group has a size of 3, the pool wants 2"},
 		{"drain goes on", "further rounds are no news", and(replicas(2), first(draining), began), ""},
 		{"one more drain", "only the new one is news", and(replicas(1), first(draining), began), "DrainStarted: draining i-2 (node-i-2): the Auto Scaling group has a size of 3, the pool wants 1"},
+		{"one of two drains fails", "the other has begun all the same", and(replicas(1), news, func(s *scene) { s.failed = map[string]bool{"i-1": true} }), "DrainStarted: draining i-2 (node-i-2): the Auto Scaling group has a size of 3, the pool wants 1\nWarning DrainFailed: autoscaling:X: AccessDenied: not authorized"},
+		{"one of two drains fails again", "the other has begun all the same", and(replicas(1), func(s *scene) { s.failed = map[string]bool{"i-1": true} }), "DrainStarted: draining i-2 (node-i-2): the Auto Scaling group has a size of 3, the pool wants 1"},
+		{"both drains fail", "none has begun", and(replicas(1), news, func(s *scene) { s.failed = map[string]bool{"i-1": true, "i-2": true} }), "Warning DrainFailed: autoscaling:X: AccessDenied: not authorized"},
+		{"a drain's time is up", "whose, and what kept it: pods and budgets", and(replicas(2), first(draining), timeout(30*time.Second), began), "InstancesRemoved: removed i-1 (node-i-1): the Auto Scaling group has a size of 3, the pool wants 2\nWarning DrainTimedOut: Stopped draining i-1 (node-i-1) when its drain timeout of 30s had ended: 2 pods were left, kept by default/web (budget web)"},
+		{"a drain's time is up, nothing blocked", "pods that had not ended yet are counted", and(replicas(2), first(draining), first(func(i *pool.Instance) { i.Node.Blocked, i.Node.Remaining = nil, 1 }), timeout(30*time.Second), began), "InstancesRemoved: removed i-1 (node-i-1): the Auto Scaling group has a size of 3, the pool wants 2\nWarning DrainTimedOut: Stopped draining i-1 (node-i-1) when its drain timeout of 30s had ended: 1 pod was left"},
+		{"a drain's time is up, pool deleted", "the group goes with what still runs", and(deleting, first(draining), timeout(30*time.Second), began, func(s *scene) { s.o.Instances = s.o.Instances[:1] }), "GroupDeleted: deleting the Auto Scaling group: the pool is being deleted\nWarning DrainTimedOut: Stopped draining i-1 (node-i-1) when its drain timeout of 30s had ended: 2 pods were left, kept by default/web (budget web)"},
+		{"a drain's time is up, not begun", "what was not removed is still being drained", and(replicas(2), first(draining), timeout(30*time.Second)), ""},
+		{"removed after a drain", "a drain that has ended is no warning", and(replicas(2), first(draining), first(func(i *pool.Instance) { i.Node.Blocked, i.Node.Remaining = nil, 0 }), timeout(30*time.Second), began), "InstancesRemoved: removed i-1 (node-i-1): the Auto Scaling group has a size of 3, the pool wants 2"},
 		{"removed", "whose", and(replicas(2), first(notJoined), began), "InstancesRemoved: removed i-1: the Auto Scaling group has a size of 3, the pool wants 2"},
 		{"removed, marked", "the step's own cause", and(replicas(2), first(func(i *pool.Instance) { i.Marked = true; i.Node = nil }), began), "InstancesRemoved: removed i-1: the Auto Scaling group has a size of 3, the pool wants 2"},
 		{"many drained", "a message has a bound", and(many, began), "DrainStarted: draining i-1 (node-i-1), i-2 (node-i-2), i-3 (node-i-3), j-0 (node-i-1), j-1 (node-i-1), j-2 (node-i-1), j-3 (node-i-1), j-4 (node-i-1), j-5 (node-i-1), j-6 (node-i-1) and 2 more: the Auto Scaling group has a size of 12, the pool wants 0"},

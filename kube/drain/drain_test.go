@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
@@ -37,6 +39,8 @@ type world struct {
 	writes  []string
 	evicted []string
 	refuse  map[string]error
+	// conflicts is how many of the next writes to a node, by its name, conflict with one of another client.
+	conflicts map[string]int
 }
 
 func newWorld(t testing.TB, workload, management []client.Object) *world {
@@ -54,6 +58,10 @@ func newWorld(t testing.TB, workload, management []client.Object) *world {
 		WithIndex(nodes.ProviderKeyIndex.Object, nodes.ProviderKeyIndex.Field, nodes.ProviderKeyIndex.ExtractValue).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				if w.conflicts[o.GetName()] > 0 {
+					w.conflicts[o.GetName()]--
+					return apierrors.NewConflict(corev1.Resource("nodes"), o.GetName(), errors.New("modified"))
+				}
 				w.writes = append(w.writes, "patch "+o.GetName())
 				return c.Patch(ctx, o, p, opts...)
 			},
@@ -400,6 +408,43 @@ func TestDrain(t *testing.T) {
 			}
 			if len(w.writes) != tc.writes {
 				t.Errorf("%s: want %d node writes, got %v", tc.reason, tc.writes, w.writes)
+			}
+		})
+	}
+}
+
+// Kubelets write their Nodes every few seconds: a conflict with them is tried again, and keeps no other node from being drained.
+func TestDrainAfterConflicts(t *testing.T) {
+	t.Parallel()
+	other := node(func(n *corev1.Node) { n.Name, n.Spec.ProviderID = "n2", "aws:///zone-a/i-2" })
+	targets := []pool.Target{target, {ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n2"}}
+	for name, tc := range map[string]struct {
+		reason    string
+		conflicts int
+		failed    map[string]bool
+		evicted   []string
+	}{
+		"one":  {reason: "an ordinary conflict is no failure", conflicts: 1, evicted: []string{"a"}},
+		"many": {reason: "what does not end is for the next pass, and the other node is drained", conflicts: 99, failed: map[string]bool{"i-1": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, []client.Object{node(), other, podOn("a"), namespace, daemonSet}, nil)
+			w.conflicts = map[string]int{"n1": tc.conflicts}
+			err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: targets})
+			var partial *engine.PartialError
+			if errors.As(err, &partial); (partial == nil) != (tc.failed == nil) || partial != nil && !maps.Equal(partial.Failed, tc.failed) {
+				t.Errorf("%s: want %v not begun, got %v", tc.reason, tc.failed, err)
+			}
+			if err != nil && !apierrors.IsConflict(err) {
+				t.Errorf("%s: want a conflict, got %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(tc.evicted, w.evicted); diff != "" {
+				t.Errorf("%s: evicted, want -, got +\n%s", tc.reason, diff)
+			}
+			got := &corev1.Node{}
+			if err := w.Remote.Get(t.Context(), client.ObjectKey{Name: "n2"}, got); err != nil || !got.Spec.Unschedulable {
+				t.Errorf("%s: want the other node cordoned, got %v, %v", tc.reason, got.Spec, err)
 			}
 		})
 	}

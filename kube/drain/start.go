@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -35,6 +36,7 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 	spent, cancel := context.WithTimeout(ctx, roundLimit)
 	defer cancel()
 	var failed []error
+	targets := map[string]bool{}
 	for _, t := range s.Targets {
 		if t.Node == "" {
 			continue
@@ -44,21 +46,37 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 		}
 		if err := w.with(ctx, t, one); err != nil {
 			failed = append(failed, fmt.Errorf("node %s: %w", t.Node, err))
+			targets[t.ID] = true
 		}
 	}
-	return errors.Join(failed...)
-}
-
-// with calls f for the target's node, if that still is the target's.
-func (w *Workload) with(ctx context.Context, t pool.Target, f func(context.Context, *corev1.Node) error) error {
-	node := &corev1.Node{}
-	if err := w.Remote.Get(ctx, client.ObjectKey{Name: t.Node}, node); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if !sameInstance(node, t) {
+	if len(failed) == 0 {
 		return nil
 	}
-	return f(ctx, node)
+	return &engine.PartialError{Failed: targets, Err: errors.Join(failed...)}
+}
+
+// writeTries bounds how often a Node is read again after another client has changed it in between: kubelets write their Nodes every
+// few seconds.
+const writeTries = 3
+
+// with calls f for the target's node, if that still is the target's. After a conflict it reads the node from the API server.
+func (w *Workload) with(ctx context.Context, t pool.Target, f func(context.Context, *corev1.Node) error) error {
+	var err error
+	from := client.Reader(w.Remote)
+	for range writeTries {
+		node := &corev1.Node{}
+		if err := from.Get(ctx, client.ObjectKey{Name: t.Node}, node); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		if !sameInstance(node, t) {
+			return nil
+		}
+		if err = f(ctx, node); !apierrors.IsConflict(err) {
+			return err
+		}
+		from = w.Live
+	}
+	return &engine.ConflictError{Err: fmt.Errorf("other clients keep changing it, the next pass tries again: %w", err)}
 }
 
 // drain cordons the node and evicts what may be evicted now. What budgets hold back is no error: the next pass tries
@@ -149,9 +167,5 @@ func (w *Workload) patch(ctx context.Context, before, node *corev1.Node) error {
 	if node.Spec.Unschedulable == before.Spec.Unschedulable && maps.Equal(node.Annotations, before.Annotations) {
 		return nil
 	}
-	err := w.Remote.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if apierrors.IsConflict(err) {
-		return fmt.Errorf("changed since it was read, the next pass looks again: %w", err)
-	}
-	return err
+	return w.Remote.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

@@ -120,7 +120,7 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 	s.machines = m
 	// A Machine whose Cluster is gone, or can't be asked while everything goes, waits for what never comes.
 	guarded := s.cluster != nil && (f.Desired.NoDrain == nil || f.Desired.NoDrain.Reason == reasonClusterGoing)
-	says := m.known.Say(kind, m.on, guarded)
+	says := m.known.Say(kind, m.on, guarded, r.Now())
 	for marked := range says.Marked {
 		if f.Marked == nil {
 			f.Marked = map[string]bool{}

@@ -233,7 +233,7 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 	}
 	w := newWorld(t, objects, list)
 	known := Know(kind, "u-p", objects, w.list())
-	n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
+	n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true, now).Guards}
 	if err := n.Start(t.Context(), step); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestWhoIsDeletedIsKnown(t *testing.T) {
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1", labels), tc.live})
 		w.doer.Live = w.client
 		known := Know(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
-		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
+		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true, now).Guards}
 		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.Target{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
 		if apierrors.IsConflict(err) != tc.refused || (err == nil) == tc.refused {
 			t.Errorf("%s: want refused %v, got %v", name, tc.refused, err)

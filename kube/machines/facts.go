@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -123,7 +124,7 @@ type Says struct {
 }
 
 // Say derives what the machines say. While guarded is false nobody is waited for: there is nobody who could let go.
-func (k Known) Say(kind Kind, on, guarded bool) Says {
+func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 	out := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}}
 	for _, i := range k.Infras {
 		m := i.Machine
@@ -137,7 +138,7 @@ func (k Known) Say(kind Kind, on, guarded bool) Says {
 			out.Condemned[i.Key] = *cause
 		}
 		if guarded && m != nil && (on || m.Deleting) && !m.Detached && !i.deletedAlone() {
-			out.Guards[i.Key] = m.guard(i.Deleting)
+			out.Guards[i.Key] = m.guard(i.Deleting, now)
 		}
 	}
 	return out
@@ -173,8 +174,8 @@ func (m *Machine) cause() *pool.Cause {
 
 // guard is the Machine as the one who lets its instance go: that is done when its controller deletes the infrastructure
 // machine.
-func (m *Machine) guard(infraGoing bool) pool.Guard {
-	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing, Waits: m.waits()}
+func (m *Machine) guard(infraGoing bool, now time.Time) pool.Guard {
+	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing, Waits: m.waits(now)}
 }
 
 func (m *Machine) pausedText() string {
@@ -187,17 +188,34 @@ var times = regexp.MustCompile(` ?\((started at|since) [^)]*\)`)
 // waitsLimit bounds what is told of one Machine.
 const waitsLimit = 3
 
-// waits says what the Machine's deletion waits for.
-func (m *Machine) waits() []string {
+// waits returns what keeps the Machine's deletion from going on. A pod that terminates is progress, until the drain has taken longDrain.
+func (m *Machine) waits(now time.Time) []string {
 	if m.Paused {
 		return []string{m.pausedText()}
 	}
-	return Waits(m.Object)
+	said := lines(m.Object)
+	if d := m.Object.Status.Deletion; d == nil || d.NodeDrainStartTime.IsZero() || now.Sub(d.NodeDrainStartTime.Time) < longDrain {
+		said = slices.DeleteFunc(said, progresses)
+	}
+	return bounded(m.Object, said)
+}
+
+// longDrain is how long a drain may take before pods that still terminate are reported as what keeps it: the controller of Machines
+// reports a deletion as delayed after the same time.
+const longDrain = 15 * time.Minute
+
+// progresses reports whether a line of the Machine's condition Deleting only says that evicted pods terminate, or what follows then.
+func progresses(line string) bool {
+	return strings.HasSuffix(line, "deletionTimestamp set, but still not removed from the Node") ||
+		strings.HasPrefix(line, "After above Pods have been removed from the Node")
 }
 
 // Waits says what the deletion of a Machine waits for, in the words of its own controller without the times in them; nothing when it
 // does not say.
-func Waits(m *clusterv1.Machine) []string {
+func Waits(m *clusterv1.Machine) []string { return bounded(m, lines(m)) }
+
+// lines are what the condition Deleting of a Machine says, line by line.
+func lines(m *clusterv1.Machine) []string {
 	c := meta.FindStatusCondition(m.Status.Conditions, clusterv1.MachineDeletingCondition)
 	if c == nil || m.DeletionTimestamp.IsZero() || c.Reason == clusterv1.MachineDeletingReason || c.Message == "" {
 		return nil
@@ -206,17 +224,25 @@ func Waits(m *clusterv1.Machine) []string {
 		return []string{fmt.Sprintf("Machine %s: %s", m.Name, times.ReplaceAllString(c.Message, ""))}
 	}
 	var out []string
-	lines := strings.Split(times.ReplaceAllString(c.Message, ""), "\n")
-	if len(lines) > 1 {
-		lines = lines[1:]
+	said := strings.Split(times.ReplaceAllString(c.Message, ""), "\n")
+	if len(said) > 1 {
+		said = said[1:]
 	}
-	for _, line := range lines {
+	for _, line := range said {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "* ")); line != "" {
 			out = append(out, line)
 		}
 	}
-	if len(out) > waitsLimit {
-		out = append(out[:waitsLimit], fmt.Sprintf("%d more lines of condition Deleting of Machine %s", len(out)-waitsLimit, m.Name))
-	}
 	return out
+}
+
+// bounded are the first few lines, and how many more there are.
+func bounded(m *clusterv1.Machine, list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) > waitsLimit {
+		return append(list[:waitsLimit:waitsLimit], fmt.Sprintf("%d more lines of condition Deleting of Machine %s", len(list)-waitsLimit, m.Name))
+	}
+	return list
 }

@@ -252,6 +252,12 @@ func TestSay(t *testing.T) {
 			m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, Message: message}}
 		}
 	}
+	drainingFor := func(d time.Duration, message string) func(*clusterv1.Machine) {
+		return func(m *clusterv1.Machine) {
+			condition(clusterv1.MachineDeletingDrainingNodeReason, message)(m)
+			m.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: *at(-d)}
+		}
+	}
 	deleted := pool.Cause{Reason: "MachineDeleted", Message: "Machine i-1 is being deleted"}
 	byHand := pool.Cause{Reason: "AWSMachineDeleted", Message: "AWSMachine i-1 is being deleted"}
 	for name, tc := range map[string]struct {
@@ -290,13 +296,22 @@ func TestSay(t *testing.T) {
 		"budget": {reason: "with pod and budget", infra: infra("i-1"),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/web: cannot evict pod as it would violate the pod's disruption budget"))), condemned: &deleted,
 			guard: &pool.Guard{Asked: true, Waits: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
+		"terminating": {reason: "pods that end within their grace period block nothing", infra: infra("i-1"),
+			machine: new(machine("i-1", drainingFor(time.Minute, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pods default/a, default/b: deletionTimestamp set, but still not removed from the Node\nAfter above Pods have been removed from the Node, the following Pods will be evicted: default/c"))), condemned: &deleted,
+			guard: &pool.Guard{Asked: true}},
+		"terminating beside a budget": {reason: "what blocks is told alone", infra: infra("i-1"),
+			machine: new(machine("i-1", drainingFor(time.Minute, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/a: deletionTimestamp set, but still not removed from the Node\n* Pod default/web: cannot evict pod as it would violate the pod's disruption budget"))), condemned: &deleted,
+			guard: &pool.Guard{Asked: true, Waits: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
+		"terminating for long": {reason: "a pod that does not end keeps the drain", infra: infra("i-1"),
+			machine: new(machine("i-1", drainingFor(time.Hour, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/a: deletionTimestamp set, but still not removed from the Node"))), condemned: &deleted,
+			guard: &pool.Guard{Asked: true, Waits: []string{"Pod default/a: deletionTimestamp set, but still not removed from the Node"}}},
 		"begun": {reason: "that it has begun says nothing", infra: infra("i-1"), machine: new(machine("i-1", condition(clusterv1.MachineDeletingReason, "Deletion started"))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
 	} {
 		var list []clusterv1.Machine
 		if tc.machine != nil {
 			list = append(list, *tc.machine)
 		}
-		got := Know(kind, "u-p", []client.Object{tc.infra}, list).Say(kind, !tc.off, !tc.free)
+		got := Know(kind, "u-p", []client.Object{tc.infra}, list).Say(kind, !tc.off, !tc.free, now)
 		want := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}}
 		if tc.condemned != nil {
 			want.Condemned["aws://i-1"] = *tc.condemned
@@ -318,7 +333,7 @@ func TestManyLinesAreCounted(t *testing.T) {
 	m := machine("i-1", machineGoing)
 	m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Reason: clusterv1.MachineDeletingDrainingNodeReason, Message: "x:\n* a\n* b\n* c\n* d\n* e"}}
 	want := []string{"a", "b", "c", "2 more lines of condition Deleting of Machine i-1"}
-	if got := machineOf(&m).waits(); !slices.Equal(got, want) {
+	if got := machineOf(&m).waits(now); !slices.Equal(got, want) {
 		t.Errorf("want %q, got %q", want, got)
 	}
 }
@@ -388,7 +403,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 			for _, id := range tc.targets {
 				step.Targets = append(step.Targets, target(id))
 			}
-			n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true).Guards}
+			n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true, now).Guards}
 			err := n.Start(t.Context(), step)
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("%s: want error %q, got %v", tc.reason, tc.err, err)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/muster-project/muster/cloud"
@@ -34,13 +36,35 @@ func (n Nodes) Start(ctx context.Context, s pool.Step) error {
 	if len(rest.Targets) > 0 {
 		failed = append(failed, n.Nodes.Start(ctx, rest))
 	}
-	return errors.Join(failed...)
+	return joinPartial(s, failed)
+}
+
+// joinPartial joins the errors of a step. One that does not name its targets concerns all of them.
+func joinPartial(s pool.Step, failed []error) error {
+	err := errors.Join(failed...)
+	if err == nil {
+		return nil
+	}
+	targets := map[string]bool{}
+	for _, e := range failed {
+		var partial *engine.PartialError
+		switch {
+		case e == nil:
+		case errors.As(e, &partial):
+			maps.Copy(targets, partial.Failed)
+		default:
+			for _, t := range s.Targets {
+				targets[t.ID] = true
+			}
+		}
+	}
+	return &engine.PartialError{Failed: targets, Err: err}
 }
 
 // asked is a Machine that is to be deleted, and why.
 type asked struct {
 	machine *Machine
-	cause   pool.Cause
+	target  pool.Target
 }
 
 // split parts the targets of a drain: those that have no guard, and the Machines that are to be deleted for the others. An
@@ -60,9 +84,9 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 			rest.Targets = append(rest.Targets, t)
 		case m.Deleting:
 		case m.Paused:
-			failed = append(failed, fmt.Errorf("instance %s is not drained: it waits for %s", t.ID, m.pausedText()))
+			failed = append(failed, &engine.PartialError{Failed: map[string]bool{t.ID: true}, Err: fmt.Errorf("instance %s is not drained: it waits for %s", t.ID, m.pausedText())})
 		default:
-			ask = append(ask, asked{m, t.Cause})
+			ask = append(ask, asked{m, t})
 		}
 	}
 	return rest, ask, failed
@@ -71,16 +95,31 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 // delete deletes Machines, if the cache knows of all that are being deleted already.
 func (n Nodes) delete(ctx context.Context, list []asked) error {
 	if err := n.Doer.current(ctx, n.Known.deleting()); err != nil {
-		return err
+		return conflictOf(err)
 	}
 	var failed []error
+	targets := map[string]bool{}
 	for _, a := range list {
 		if n.Doer.full() {
 			break // the drain's next round goes on here
 		}
-		failed = append(failed, n.Doer.deleteMachine(ctx, a.machine, a.cause))
+		err := n.Doer.deleteMachine(ctx, a.machine, a.target.Cause)
+		if err != nil {
+			failed, targets[a.target.ID] = append(failed, conflictOf(err)), true
+		}
 	}
-	return errors.Join(failed...)
+	if len(failed) == 0 {
+		return nil
+	}
+	return &engine.PartialError{Failed: targets, Err: errors.Join(failed...)}
+}
+
+// conflictOf marks a conflict with another client's write as what the next pass resolves.
+func conflictOf(err error) error {
+	if apierrors.IsConflict(err) {
+		return &engine.ConflictError{Err: err}
+	}
+	return err
 }
 
 // deleting are the Machines that are known to be being deleted.
