@@ -70,7 +70,8 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 // planKeep follows a group that exists. The checks stand in the order of their weight; the first that has a step wins,
 // and a step that the cloud refused a moment ago does not keep the others from being begun. What brings machines or makes
 // room for them, and drains that begin, come before instances are let go that serve nobody any more: a large rollout takes
-// as long as the calls that it waits for. The rounds of drains come last, for a drain may take days and each of its rounds is a step.
+// as long as the calls that it waits for. A removal that brings no machine comes after those releases, or a large scale-in would
+// hold hundreds of instances in termination. The rounds of drains come last, for a drain may take days and each of its rounds is a step.
 func planKeep(d Desired, v *view) Plan {
 	v.choose()
 	p := Plan{Waiting: v.waiting(), Instances: v.verdicts(), InPlace: v.inPlace(), Forecast: v.forecast(), Budget: v.budget(), Rollout: v.rollout()}
@@ -80,9 +81,10 @@ func planKeep(d Desired, v *view) Plan {
 		p.Refused = v.bounds()
 	}
 	begins, rounds := v.drainSteps()
+	remove, release := v.removeStep(), v.releaseStep()
 	p.first(d, v.quiet(
 		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(), v.accountStep(),
-		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.removeStep(), begins, v.releaseStep(),
+		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.releaseBefore(remove, release), remove, begins, release,
 		v.startRollStep(), v.applyStep(), v.defaultStep(), v.pruneStep(), v.protectStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {
 		p.Waiting = v.turns()

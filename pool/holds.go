@@ -45,6 +45,28 @@ func (v *view) releaseStep() *Step {
 	return &Step{Kind: Release, More: more || len(late) > 0 && len(drained) > 0, Targets: targets(list), Cause: cause}
 }
 
+// heldMost is how many drained instances may be held in termination while others are replaced: each costs money until it is
+// released, and what replaces it may need its place in a quota.
+const heldMost = 20
+
+// releaseBefore returns the release if it comes before the removal: always where the removal lowers the group's size, because no
+// machine is launched in return, and otherwise once heldMost drained instances are held. It returns nil where there is no removal.
+func (v *view) releaseBefore(remove, release *Step) *Step {
+	if remove == nil || release == nil {
+		return nil
+	}
+	drained := 0
+	for _, m := range v.held() {
+		if v.releasable(m) {
+			drained++
+		}
+	}
+	if remove.Kind != Remove && drained < heldMost {
+		return nil
+	}
+	return release
+}
+
 // emptied says that an instance that may go holds nothing any more, as far as anybody knows.
 func (v *view) emptied(m *member) bool {
 	return m.Guard != nil || v.d.NoDrain != nil || !v.unknownNodes() && (m.Node == nil || m.Node.Drained())

@@ -88,15 +88,20 @@ func BenchmarkRolloutMakespan(b *testing.B) {
 	}
 }
 
-// play measures a rollout in a bubble of virtual time. Only a test can have one, so that the benchmark runs a test.
-func play(b *testing.B, p plan) (is outcome) {
+// play measures a rollout.
+func play(b *testing.B, p plan) outcome {
+	return inBubble(b, p.String(), func(t *testing.T) outcome { return measure(t, p) })
+}
+
+// inBubble measures in a bubble of virtual time. Only a test can have one, so that the benchmark runs a test.
+func inBubble[T any](b *testing.B, name string, measure func(*testing.T) T) (is T) {
 	var once sync.Once
 	all := func(string, string) (bool, error) { return true, nil }
-	passed := testing.RunTests(all, []testing.InternalTest{{Name: p.String(), F: func(t *testing.T) {
-		once.Do(func() { is = measure(t, p) })
+	passed := testing.RunTests(all, []testing.InternalTest{{Name: name, F: func(t *testing.T) {
+		once.Do(func() { is = measure(t) })
 	}}})
 	if !passed {
-		b.Fatalf("%s did not end well", p)
+		b.Fatalf("%s did not end well", name)
 	}
 	return is
 }

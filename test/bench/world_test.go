@@ -57,6 +57,8 @@ type world struct {
 	// lowest and highest are the least serving and the most existing since the change.
 	lowest, highest int
 	off             map[string]bool
+	// held is the largest number of instances that were held in termination at a time.
+	held int
 }
 
 // outcome is what a rollout was like.
@@ -153,7 +155,7 @@ func (w *world) pass() {
 	w.last = w.engine.Run(w.t.Context(), engine.Facts[*awsv1.MachinePoolSource]{
 		Target: w.target, Generation: w.target.Spec.Pool.AWSLaunchTemplate.InstanceType, Now: time.Now(),
 		Desired: pool.Desired{
-			Replicas: w.plan.size, Max: w.plan.size, MaxField: "spec.maxSize", DeletePolicy: pool.Oldest,
+			Replicas: w.plan.size, Max: int(w.target.Spec.Pool.MaxSize), MaxField: "spec.maxSize", DeletePolicy: pool.Oldest,
 			Strategy: &pool.Strategy{MaxSurge: w.plan.surge, MaxUnavailable: w.plan.unavailable},
 		},
 	}, workload{w})
@@ -170,6 +172,7 @@ func (w *world) pass() {
 		}
 	}
 	w.highest = max(w.highest, exist)
+	w.countHeld()
 	for _, id := range report.ProviderIDs(w.last.Observed) {
 		w.listed[cloud.ProviderKey(id)] = true
 	}
