@@ -6,6 +6,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,8 +41,8 @@ const unreachableGraceSeconds = 1
 // Workload is one workload cluster as one pass over one pool needs it. It implements engine.Nodes, and is made anew for each
 // pass, for it remembers what the pass has read.
 //
-// A round of drains costs, beside the evictions: for each node that drains one list of its pods (a page for each hundred), for
-// each namespace in which pods are to be evicted one list of budgets, for each DaemonSet that has pods there one read, and if
+// A round of drains costs, beside the evictions: for each node that drains one list of its pods (a page for each hundred), or one list
+// of all pods where many drain, for each namespace in which pods are to be evicted one list of budgets, for each DaemonSet that has pods there one read, and if
 // some node waits for its volumes one list of the cluster's volume attachments and one of its volumes. A node is written when
 // its drain begins and when it begins to wait for volumes.
 type Workload struct {
@@ -57,12 +58,16 @@ type Workload struct {
 	Machine *clusterv1.Machine
 	// Now is the time of the pass.
 	Now time.Time
+	// Memory has what earlier passes saw of drains; nil has nothing.
+	Memory *Memory
 
 	// What this pass has read, each thing once.
 	seen    map[string]*running
 	sets    map[client.ObjectKey]error
 	budgets map[string][]policyv1.PodDisruptionBudget
 	volumes *volumes
+	// pods are those of the whole cluster, by node, where so many nodes drain that they are listed at once.
+	pods map[string][]corev1.Pod
 }
 
 // Find gives the nodes of the given provider keys, with the progress of the drains that are ours.
@@ -83,16 +88,30 @@ func (w *Workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node
 	return w.toNodes(ctx, found)
 }
 
-// toNodes is what can be said about nodes.
+// toNodes is what can be said about nodes. Those whose drain was looked at a moment ago, or has ended, are not looked at again.
 func (w *Workload) toNodes(ctx context.Context, found map[string]*corev1.Node) (map[string]pool.Node, error) {
 	out := make(map[string]pool.Node, len(found))
+	var looks []string
 	for key, node := range found {
 		n := w.toNode(node)
 		if !n.DrainStarted.IsZero() {
-			if err := w.progress(ctx, node, &n); err != nil {
-				return nil, err
+			if known, ok := w.Memory.of(node.UID, w.when(node), w.Now); ok {
+				n.Remaining, n.Detaching, n.Blocked = known.Remaining, known.Detaching, slices.Clone(known.Blocked)
+			} else {
+				looks = append(looks, key)
 			}
 		}
+		out[key] = n
+	}
+	if err := w.listPods(ctx, len(looks)); err != nil {
+		return nil, err
+	}
+	for _, key := range looks {
+		n := out[key]
+		if err := w.progress(ctx, found[key], &n); err != nil {
+			return nil, err
+		}
+		w.Memory.keep(found[key].UID, w.when(found[key]), w.Now, n)
 		out[key] = n
 	}
 	return out, nil

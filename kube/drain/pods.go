@@ -101,7 +101,11 @@ func (w *Workload) helper(node *corev1.Node) *capidrain.Helper {
 	if w.sets == nil {
 		w.sets = map[client.ObjectKey]error{}
 	}
-	h := &capidrain.Helper{Client: w.Management, RemoteClient: setsOnce{Client: w.Remote, sets: w.sets}, GracePeriodSeconds: -1}
+	remote := w.Remote
+	if w.pods != nil {
+		remote = listedPods{Client: remote, pods: w.pods}
+	}
+	h := &capidrain.Helper{Client: w.Management, RemoteClient: setsOnce{Client: remote, sets: w.sets}, GracePeriodSeconds: -1}
 	if noderefutil.IsNodeUnreachable(node) {
 		h.GracePeriodSeconds = unreachableGraceSeconds
 		h.SkipWaitForDeleteTimeoutSeconds = unreachableGraceSeconds

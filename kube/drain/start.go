@@ -33,6 +33,11 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 	default:
 		return fmt.Errorf("step %s is not about nodes: only %s and %s are", s.Kind, pool.Drain, pool.Undrain)
 	}
+	if s.Kind == pool.Drain {
+		if err := w.listPods(ctx, len(s.Targets)); err != nil {
+			return err
+		}
+	}
 	spent, cancel := context.WithTimeout(ctx, roundLimit)
 	defer cancel()
 	var failed []error
@@ -71,6 +76,7 @@ func (w *Workload) with(ctx context.Context, t pool.Target, f func(context.Conte
 		if !sameInstance(node, t) {
 			return nil
 		}
+		w.Memory.forget(node.UID)
 		if err = f(ctx, node); !apierrors.IsConflict(err) {
 			return err
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/kube/tokens"
 	"github.com/muster-project/muster/pool"
@@ -83,6 +84,7 @@ type Reconciler[O Object, S any] struct {
 	driver  *remembering[S]
 	engine  *engine.Engine[S]
 	stale   *staleReads
+	drains  *drain.Memory
 	sources *Sources
 	begin   sync.Once
 	began   time.Time
@@ -102,6 +104,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		driver:  driver,
 		engine:  engine.New(driver, engine.Options{Steady: o.Steady}),
 		stale:   newStaleReads(),
+		drains:  drain.NewMemory(),
 		sources: NewSources(o.Client, o.IdentityNamespace),
 	}
 }

@@ -43,7 +43,7 @@ func (r *Reconciler[O, S]) workload(ctx context.Context, s *scope[O]) engine.Nod
 	if err != nil {
 		return away{err}
 	}
-	return &drain.Workload{Remote: remote, Live: live, Management: r.Client, Cluster: s.cluster, Machine: standIn(s), Now: r.Now()}
+	return &drain.Workload{Remote: remote, Live: live, Management: r.Client, Cluster: s.cluster, Machine: standIn(s), Now: r.Now(), Memory: r.drains}
 }
 
 // standIn is a Machine that stands for every machine of the pool where drain rules select by labels, and where annotations take
