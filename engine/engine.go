@@ -39,6 +39,9 @@ type Nodes interface {
 	// Ask is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
 	// before machines go that have no node as far as Find knows.
 	Ask(ctx context.Context, keys []string) (map[string]pool.Node, error)
+	// Unused reports which of the nodes of the given provider keys have no pod that a drain would evict. A key that is left out is not
+	// known. It is called before instances are chosen, for nodes that others cordoned.
+	Unused(ctx context.Context, keys []string) (map[string]bool, error)
 	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait. With a *PartialError it
 	// has begun for all targets but those that the error names.
 	Start(ctx context.Context, s pool.Step) error
@@ -203,7 +206,9 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	m.observed()
 	observed = join(ctx, observed, f.Marked, f.Condemned, n)
 	guard(observed.Instances, f.Guards)
-	return Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed)}
+	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed)}
+	e.preferUnused(ctx, f, n, &out)
+	return out
 }
 
 // decide asks the domain.

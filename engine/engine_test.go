@@ -60,6 +60,9 @@ type cluster struct {
 	refuses error
 	asked   [][]string
 	starts  []pool.Step
+	// unused are the nodes without pods to evict; weighed counts how often that was asked.
+	unused  map[string]bool
+	weighed int
 }
 
 func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, error) {
@@ -68,6 +71,15 @@ func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 		return nil, c.away
 	}
 	return c.nodes, nil
+}
+
+func (c *cluster) Unused(_ context.Context, keys []string) (map[string]bool, error) {
+	c.weighed++
+	unused := map[string]bool{}
+	for _, key := range keys {
+		unused[key] = c.unused[key]
+	}
+	return unused, c.silent
 }
 
 func (c *cluster) Ask(_ context.Context, keys []string) (map[string]pool.Node, error) {

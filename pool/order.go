@@ -88,6 +88,7 @@ var ranks = []func(v *view, m *member) bool{
 	func(v *view, m *member) bool { return v.failed(m.Instance) },
 	func(_ *view, m *member) bool { return m.why == idle },
 	func(_ *view, m *member) bool { return m.why == sick },
+	func(_ *view, m *member) bool { return m.Node.CordonedByOthers() && m.Node.Unused },
 	func(v *view, m *member) bool { return v.replaces(m) && !m.isReady() },
 	func(v *view, m *member) bool { return v.replaces(m) },
 	func(_ *view, m *member) bool { return m.Node == nil },

@@ -299,8 +299,8 @@ type Instance struct {
 	// Created is when the cloud made it, by the clock that Decide is handed and not by the cloud's where the two differ; zero when
 	// the cloud does not say.
 	Created time.Time
-	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine). The mark alone is
-	// no reason to go.
+	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine, or the cluster-autoscaler's
+	// taint ToBeDeletedByClusterAutoscaler). The mark alone is no reason to go.
 	Marked bool
 	// Condemned, when set, says why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool
 	// wants fewer machines than there are.
@@ -337,6 +337,9 @@ type Node struct {
 	Spared bool
 	// Cordoned says that nothing new is scheduled onto it, by whomever.
 	Cordoned bool
+	// Unused is true if no pod runs on the node that a drain would evict. It is known only of nodes that others cordoned, and only
+	// while instances are chosen.
+	Unused bool
 	// DrainStarted is when our drain of it began; zero when we do not drain it.
 	DrainStarted time.Time
 	// Remaining is the number of pods that a drain has still to evict. It is known only while DrainStarted is set.
@@ -361,6 +364,9 @@ func (n *Node) Joining() bool { return !n.Ready && n.ReadySince.Sub(n.Joined) < 
 func (n *Node) Drained() bool {
 	return !n.DrainStarted.IsZero() && n.Remaining == 0 && n.Detaching == 0
 }
+
+// CordonedByOthers reports whether the node is cordoned and not drained by us.
+func (n *Node) CordonedByOthers() bool { return n != nil && n.Cordoned && n.DrainStarted.IsZero() }
 
 const (
 	// DefaultKeepTemplates is the number of versions that are kept where nobody asks for another: what is wanted, what was

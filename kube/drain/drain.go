@@ -88,6 +88,36 @@ func (w *Workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node
 	return w.toNodes(ctx, found)
 }
 
+// Unused reports which of the nodes have no pod that a drain would evict. It takes no longer than a round of evictions: nodes that it
+// has not come to by then are left out.
+func (w *Workload) Unused(ctx context.Context, keys []string) (map[string]bool, error) {
+	if w.excluded(clusterv1.ExcludeNodeDrainingAnnotation) {
+		return nil, nil
+	}
+	found, err := nodes.ByProviderKeys(ctx, w.Remote, keys)
+	if err != nil {
+		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
+	}
+	spent, cancel := context.WithTimeout(ctx, roundLimit)
+	defer cancel()
+	if err := w.listPods(ctx, len(found)); err != nil {
+		return nil, err
+	}
+	unused := make(map[string]bool, len(found))
+	for _, key := range keys {
+		node, ok := found[key]
+		if !ok || spent.Err() != nil {
+			continue
+		}
+		r, err := w.running(ctx, node)
+		if err != nil {
+			return nil, err
+		}
+		unused[key] = len(r.left) == 0
+	}
+	return unused, nil
+}
+
 // toNodes is what can be said about nodes. Those whose drain was looked at a moment ago, or has ended, are not looked at again.
 func (w *Workload) toNodes(ctx context.Context, found map[string]*corev1.Node) (map[string]pool.Node, error) {
 	out := make(map[string]pool.Node, len(found))

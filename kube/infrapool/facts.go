@@ -186,8 +186,8 @@ func generation[S any](f engine.Facts[S]) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// marked are the provider keys of the instances whose Node carries the annotation cluster.x-k8s.io/delete-machine. While
-// the workload cluster is out of reach there are none: nothing is removed then anyway.
+// marked returns the provider keys of the instances whose Node is marked to go before others, by a user or by the
+// cluster-autoscaler. While the workload cluster is out of reach there are none: nothing is removed then anyway.
 func (r *Reconciler[O, S]) marked(ctx context.Context, s *scope[O]) (map[string]bool, error) {
 	remote, away := r.remote(ctx, s)
 	if away != nil {
@@ -199,7 +199,7 @@ func (r *Reconciler[O, S]) marked(ctx context.Context, s *scope[O]) (map[string]
 	}
 	marked := map[string]bool{}
 	for key, node := range found {
-		if _, ok := node.Annotations[clusterv1.DeleteMachineAnnotation]; ok {
+		if nodes.Marked(node) {
 			marked[key] = true
 		}
 	}

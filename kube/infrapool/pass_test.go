@@ -320,15 +320,45 @@ func (w *world) node(name string) *corev1.Node {
 
 func TestTheMarkedInstanceGoes(t *testing.T) {
 	t.Parallel()
-	w := running(t, everything()...)
-	n := w.node("node-i-2")
-	n.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: "yes"}
-	if err := w.workload.Update(t.Context(), n); err != nil {
-		t.Fatal(err)
+	taint := func(key string) func(*corev1.Node) {
+		return func(n *corev1.Node) {
+			n.Spec.Unschedulable = true
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: "1", Effect: corev1.TaintEffectNoSchedule})
+		}
 	}
-	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
-	w.settle()
-	w.wantCalls("the one that is marked goes, not the oldest", "Remove i-2")
+	for _, c := range []struct {
+		name, why string
+		pods      []string
+		mark      func(*corev1.Node)
+		want      string
+	}{
+		{"annotation", "the one that a user marked goes, not the oldest", nil, func(n *corev1.Node) {
+			n.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: "yes"}
+		}, "Remove i-2"},
+		{"taint", "so does the one that the autoscaler chose, though it is in use", []string{"i-2"}, taint("ToBeDeletedByClusterAutoscaler"), "Remove i-2"},
+		{"cordoned and empty", "one that a user emptied is not missed", []string{"i-1"}, func(n *corev1.Node) { n.Spec.Unschedulable = true }, "Remove i-2"},
+		{"cordoned and in use", "its pods have to move as others would", []string{"i-1", "i-2"}, func(n *corev1.Node) { n.Spec.Unschedulable = true }, "Remove i-1"},
+		{"a candidate", "the autoscaler has not chosen it yet", []string{"i-1", "i-2"}, func(n *corev1.Node) {
+			taint("DeletionCandidateOfClusterAutoscaler")(n)
+			n.Spec.Unschedulable = false
+		}, "Remove i-1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t, everything()...)
+			n := w.node("node-i-2")
+			c.mark(n)
+			if err := w.workload.Update(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range c.pods {
+				w.runs("web-"+id, id)
+			}
+			change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(1)) })
+			w.settle()
+			w.wantCalls(c.why, c.want)
+		})
+	}
 }
 
 func TestDrainTimeout(t *testing.T) {

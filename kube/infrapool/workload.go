@@ -72,6 +72,9 @@ func (a away) Find(context.Context, []string) (map[string]pool.Node, error) { re
 // Ask says why nothing is known.
 func (a away) Ask(context.Context, []string) (map[string]pool.Node, error) { return nil, a.err }
 
+// Unused reports why nothing is known.
+func (a away) Unused(context.Context, []string) (map[string]bool, error) { return nil, a.err }
+
 // Start says why nothing can be begun.
 func (a away) Start(_ context.Context, s pool.Step) error { return fmt.Errorf("%s: %w", s.Kind, a.err) }
 

@@ -3,9 +3,11 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
@@ -89,6 +91,18 @@ func younger(a, b *corev1.Node) *corev1.Node {
 		return b
 	}
 	return a
+}
+
+// toBeDeletedTaint is what the cluster-autoscaler puts on a node that it is about to remove. The taint of mere candidates is another.
+const toBeDeletedTaint = "ToBeDeletedByClusterAutoscaler"
+
+// Marked reports whether a Node is marked to go before others: by a user, with the annotation cluster.x-k8s.io/delete-machine, or by the
+// cluster-autoscaler, with its taint.
+func Marked(node *corev1.Node) bool {
+	if _, ok := node.Annotations[clusterv1.DeleteMachineAnnotation]; ok {
+		return true
+	}
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == toBeDeletedTaint })
 }
 
 // Ready says whether a Node's Ready condition is true, and since when the condition is what it is. A Node that reports

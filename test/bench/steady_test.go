@@ -458,6 +458,8 @@ func (n *nodes) Find(_ context.Context, keys []string) (map[string]pool.Node, er
 	return found, nil
 }
 
+func (n *nodes) Unused(context.Context, []string) (map[string]bool, error) { return nil, nil }
+
 func (n *nodes) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	return n.Find(ctx, keys)
 }

@@ -278,6 +278,8 @@ func (l workload) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 	return found, nil
 }
 
+func (l workload) Unused(context.Context, []string) (map[string]bool, error) { return nil, nil }
+
 func (l workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	return l.Find(ctx, keys)
 }

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// preferUnused finds out which nodes that others cordoned have nothing to evict, and decides again: those go before others. The pods of
+// these nodes are listed only in a pass that chooses an instance.
+func (e *Engine[S]) preferUnused(ctx context.Context, f Facts[S], n Nodes, out *Outcome) {
+	o := &out.Observed
+	if f.Desired.NoDrain != nil || f.Desired.Deleting || !chooses(out.Plan.Step, o.Instances) {
+		return
+	}
+	var keys []string
+	for _, i := range o.Instances {
+		if key := cloud.ProviderKey(i.ProviderID); key != "" && i.State != pool.Terminating && i.Node.CordonedByOthers() {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	// An error is no reason not to go on: the choice is right without this preference.
+	unused, err := n.Unused(ctx, keys)
+	if err != nil {
+		return
+	}
+	for _, i := range o.Instances {
+		if i.Node.CordonedByOthers() {
+			i.Node.Unused = unused[cloud.ProviderKey(i.ProviderID)]
+		}
+	}
+	out.Plan = e.decide(f, *o)
+}
+
+// chooses reports whether a step begins to take an instance that could be another one.
+func chooses(s *pool.Step, instances []pool.Instance) bool {
+	if s == nil || s.Kind != pool.Drain && s.Kind != pool.Remove && s.Kind != pool.Replace && s.Kind != pool.SetAside {
+		return false
+	}
+	named := make(map[string]bool, len(s.Targets))
+	for _, t := range s.Targets {
+		named[t.ID] = true
+	}
+	for _, i := range instances {
+		if named[i.ID] && i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.Condemned == nil && i.Doomed == nil {
+			return true
+		}
+	}
+	return false
+}
