@@ -36,9 +36,7 @@ func (w *world) fill(s *scaleSet) {
 
 // surplus chooses n machines to delete, in the order that the scale set's policy gives: zones are balanced first, then fault domains.
 func (w *world) surplus(s *scaleSet, have []*machine, n int) []*machine {
-	rest := slices.DeleteFunc(slices.Clone(have), func(m *machine) bool {
-		return truth(m.Protection, "protectFromScaleIn") || truth(m.Protection, "protectFromScaleSetActions")
-	})
+	rest := slices.DeleteFunc(slices.Clone(have), (*machine).protected)
 	policy := "Default"
 	if rules := texts(s.Doc, "properties.scaleInPolicy.rules"); len(rules) > 0 {
 		policy = rules[0]

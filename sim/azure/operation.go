@@ -219,7 +219,8 @@ func (w *world) staysOpen(s *scaleSet) error {
 func (m *machine) unchanging() error {
 	switch {
 	case m.State == stateDeleting:
-		return notAllowed("'Put on Virtual Machine Scale Set VM Instance' is not allowed on Virtual Machine Scale Set VM '%s' since it is marked for deletion.", m.Name)
+		return notAllowed("'Put on Virtual Machine Scale Set VM Instance' is not allowed on Virtual Machine Scale Set VM '%s' "+
+			"since it is marked for deletion.", m.Name)
 	case m.changing():
 		return busy()
 	}

@@ -136,4 +136,3 @@ func TestFailureIsNotForgotten(t *testing.T) {
 		})
 	}
 }
-

@@ -49,6 +49,11 @@ func (m *machine) health() string {
 // unwell reports whether a machine counts as unhealthy in an upgrade.
 func (m *machine) unwell() bool { return m.State == stateFailed || m.health() == "unhealthy" }
 
+// protected reports whether a policy of the machine's own keeps the scale set from taking it.
+func (m *machine) protected() bool {
+	return truth(m.Protection, "protectFromScaleIn") || truth(m.Protection, "protectFromScaleSetActions")
+}
+
 // tickRepairs repairs machines that have been unhealthy for long enough, a few at a time, and returns when the next one is due.
 // A machine that could not be made is not repaired, nor is one that is protected.
 func (w *world) tickRepairs(s *scaleSet) time.Time {
@@ -60,7 +65,7 @@ func (w *world) tickRepairs(s *scaleSet) time.Time {
 	var now []*machine
 	all := w.staying(s)
 	for _, m := range all {
-		if m.State != stateSucceeded || m.health() != "unhealthy" || truth(m.Protection, "protectFromScaleIn") || truth(m.Protection, "protectFromScaleSetActions") {
+		if m.State != stateSucceeded || m.health() != "unhealthy" || m.protected() {
 			continue
 		}
 		if at := m.Settled.Add(grace); at.After(w.now) {

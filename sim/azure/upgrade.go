@@ -111,8 +111,8 @@ func (w *world) rollStops(s *scaleSet) *trouble {
 			unwell++
 		}
 	}
-	const words = "Rolling Upgrade failed after exceeding the %s value in the RollingUpgradePolicy. %d%% instances are in an unhealthy state%s - " +
-		"more than the threshold of %d%% configured in the RollingUpgradePolicy."
+	const words = "Rolling Upgrade failed after exceeding the %s value in the RollingUpgradePolicy. %d%% instances are in an unhealthy " +
+		"state%s - more than the threshold of %d%% configured in the RollingUpgradePolicy."
 	if most := percent(s, "maxUnhealthyUpgradedInstancePercent"); s.Roll.Upgraded > 0 && 100*s.Roll.Unwell > most*s.Roll.Upgraded {
 		return &trouble{Code: "MaxUnhealthyUpgradedInstancePercentExceededInRollingUpgrade", Message: fmt.Sprintf(words,
 			"MaxUnhealthyUpgradedInstancePercent", 100*s.Roll.Unwell/s.Roll.Upgraded, " after being upgraded", most)}
@@ -158,20 +158,33 @@ func percent(s *scaleSet, member string) int {
 	return defaultPercent
 }
 
+// What the service says of policies that nothing tells the health of machines to.
+const (
+	wordsRollingBlind = "Rolling Upgrade mode is not supported for this Virtual Machine Scale Set because a health probe or " +
+		"health extension was not provided."
+	wordsRepairsBlind = "Automatic repairs not supported for this Virtual Machine Scale Set because a health probe or " +
+		"health extension was not provided."
+	wordsGrace = "The value '%s' of parameter 'automaticRepairsPolicy.gracePeriod' is out of range: it must be from PT10M to PT90M."
+)
+
+// unsimulated are the paths of what a policy may ask for and is not simulated.
+var unsimulated = []string{
+	rollingPath + ".maxSurge", rollingPath + ".rollbackFailedInstancesOnPolicyBreach",
+	"properties.upgradePolicy.automaticOSUpgradePolicy.enableAutomaticOSUpgrade",
+}
+
 // checkPolicies refuses policies that the service would refuse, and those that are not simulated.
 func checkPolicies(_ *scaleSet, d document) error {
 	switch {
 	case text(d, "properties.upgradePolicy.mode") == upgradeRolling && !monitored(d):
-		return badRequest("Rolling Upgrade mode is not supported for this Virtual Machine Scale Set because a health probe or health extension was not provided.")
+		return badRequest(wordsRollingBlind)
 	case truth(d, repairsPath+".enabled") && !monitored(d):
-		return badRequest("Automatic repairs not supported for this Virtual Machine Scale Set because a health probe or health extension was not provided.")
+		return badRequest(wordsRepairsBlind)
 	}
 	if grace := text(d, repairsPath+".gracePeriod"); grace != "" && (lasting(grace) < leastGrace || lasting(grace) > mostGrace) {
-		return invalid("automaticRepairsPolicy.gracePeriod", "The value '%s' of parameter 'automaticRepairsPolicy.gracePeriod' is out of range: it must be from PT10M to PT90M.", grace)
+		return invalid("automaticRepairsPolicy.gracePeriod", wordsGrace, grace)
 	}
-	for _, path := range []string{
-		rollingPath + ".maxSurge", rollingPath + ".rollbackFailedInstancesOnPolicyBreach", "properties.upgradePolicy.automaticOSUpgradePolicy.enableAutomaticOSUpgrade",
-	} {
+	for _, path := range unsimulated {
 		if truth(d, path) {
 			return refuse(http.StatusBadRequest, "NotSupported", "The property '%s' is not supported by this simulation.", path)
 		}
