@@ -3,7 +3,13 @@ package cloud
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+
+	"github.com/muster-project/muster/pool"
 )
+
+// ReasonForeignGroup is the reason of a pool whose group is not its own.
+const ReasonForeignGroup = "ForeignGroup"
 
 // TagDomain is what the names of all tags begin with by which Muster knows what is its own.
 const TagDomain = "muster.dev"
@@ -26,6 +32,14 @@ func (o Owner) Tags(between string) map[string]string {
 		TagDomain + between + TagNamespace: o.Namespace,
 		TagDomain + between + TagPool:      o.Name,
 	}
+}
+
+// NamedElsewhere is the cause of an object whose spec.providerID names a group that is not the pool's: group is the group as messages name
+// it, fact is what was found.
+func NamedElsewhere(group, fact string) *pool.Cause {
+	return &pool.Cause{Reason: ReasonForeignGroup, Message: fmt.Sprintf(
+		"spec.providerID names %s, which is not this pool's: %s. It is left alone, and no other is created. Remove spec.providerID to have one created",
+		group, fact)}
 }
 
 // Digest is the beginning of the data's SHA-256, of that many hex digits.

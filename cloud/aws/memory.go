@@ -41,8 +41,16 @@ type memory struct {
 
 // groupRead is the group as it was read; nil within means that there was none.
 type groupRead struct {
-	is *asgtypes.AutoScalingGroup
-	at time.Time
+	is    *asgtypes.AutoScalingGroup
+	at    time.Time
+	named namedGroup
+}
+
+// namedGroup is the group that the object names in spec.providerID, where that is another than ours and ours does not exist.
+type namedGroup struct {
+	// id is spec.providerID as it was looked up; foreign says that the group is not ours, and is nil where there is none or it is ours.
+	id      string
+	foreign *pool.Cause
 }
 
 type hooksRead struct {

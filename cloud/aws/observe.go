@@ -39,6 +39,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if err := p.readGroup(ctx); err != nil {
 		return pool.Observed{}, err
 	}
+	if err := p.readNamed(ctx); err != nil {
+		return pool.Observed{}, err
+	}
 	if err := p.readTemplate(ctx); err != nil {
 		return pool.Observed{}, err
 	}
@@ -105,18 +108,48 @@ func (p *pass) readGroup(ctx context.Context) error {
 	return nil
 }
 
+// readNamed reads the group that the object names, where that is another than ours and ours does not exist: another tool may have
+// managed the pool before.
+func (p *pass) readNamed(ctx context.Context) error {
+	region, name := p.t.groupNamed()
+	group := &p.memory.group
+	if group.is != nil || name == "" || name == p.t.group || group.named.id == p.t.GroupID {
+		return nil
+	}
+	label := "Auto Scaling group " + name
+	if region != "" && p.t.cluster.Region != "" && region != p.t.cluster.Region {
+		group.named = namedGroup{p.t.GroupID, cloud.NamedElsewhere(label, "it is in region "+region)}
+		return nil
+	}
+	found, err := p.c.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
+		AutoScalingGroupNames: []string{name},
+	})
+	if err != nil {
+		return session.Refusal(err, p.now)
+	}
+	group.named = namedGroup{id: p.t.GroupID}
+	if len(found.AutoScalingGroups) > 0 && !p.ours(&found.AutoScalingGroups[0]) {
+		owner := quoted(tagOf(&found.AutoScalingGroups[0], session.TagOwner))
+		group.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
+	}
+	return nil
+}
+
 // ours says whether the group carries our owner tag.
 func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool {
 	return tagOf(is, session.TagOwner) == p.t.Owner.ID
 }
 
-// foreignGroup says that a group has our name without being ours.
+// foreignGroup says that a group has our name, or is the one that the object names, without being ours.
 func (p *pass) foreignGroup() *pool.Cause {
 	is := p.memory.group.is
-	if is == nil || p.ours(is) {
+	switch named := p.memory.group.named; {
+	case is == nil && named.id == p.t.GroupID:
+		return named.foreign
+	case is == nil || p.ours(is):
 		return nil
 	}
-	return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
+	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
 		"Auto Scaling group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's group another name by the annotation muster.dev/group-name",
 		p.t.group, session.TagOwner, quoted(tagOf(is, session.TagOwner)))}
 }
@@ -142,7 +175,7 @@ func (p *pass) versionsToDelete() []pool.Template {
 // foreignLaunches says whether a group of our name that is not ours launches from our template: somebody took it over.
 func (p *pass) foreignLaunches() bool {
 	is := p.memory.group.is
-	return p.foreignGroup() != nil && p.memory.template.Holds(p.refOf(launchedFrom(is)))
+	return is != nil && p.foreignGroup() != nil && p.memory.template.Holds(p.refOf(launchedFrom(is)))
 }
 
 func quoted(text string) string {

@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -33,6 +34,19 @@ func targetOf(t Target) (target, error) {
 	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, group: t.Owner.ResourceName()}
 	out.template = cmp.Or(out.pool.AWSLaunchTemplate.Name, out.group)
 	return out, nil
+}
+
+// groupNamed returns region and name of the group that the object names, by ARN or by name alone.
+func (t target) groupNamed() (region, name string) {
+	const before = ":autoScalingGroupName/"
+	arn, name, ok := strings.Cut(t.GroupID, before)
+	if !ok {
+		return "", t.GroupID
+	}
+	if parts := strings.Split(arn, ":"); len(parts) > 3 {
+		region = parts[3]
+	}
+	return region, name
 }
 
 // source is what the launch template is made of.

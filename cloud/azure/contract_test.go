@@ -38,6 +38,10 @@ func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 		AskedTag: "stage", FixedTag: "muster.dev_cluster",
 		Many: 210, ManyInPage: 10, SteadyReads: 2, Works: true, GivesUp: true, Applies: true, Protects: true,
 		Name: func(o cloud.Owner) string { return o.Name },
+		GroupID: func(name string) string {
+			c := source(mode).Cluster
+			return "azure:///subscriptions/" + c.SubscriptionID + "/resourceGroups/" + c.ResourceGroup + "/providers/Microsoft.Compute/virtualMachineScaleSets/" + name
+		},
 	}
 	if mode == azurev1.FlexibleOrchestrationMode {
 		// Which machines are protected is asked hourly; an identity of its own is for Uniform scale sets alone.

@@ -58,6 +58,14 @@ type setRead struct {
 	// created is when the scale set was made, by our clock.
 	created time.Time
 	at      time.Time
+	named   namedGroup
+}
+
+// namedGroup is the scale set that the object names in spec.providerID, where that is another than ours and ours does not exist.
+type namedGroup struct {
+	// id is spec.providerID as it was looked up; foreign says that the scale set is not ours, and is nil where there is none or it is ours.
+	id      string
+	foreign *pool.Cause
 }
 
 // wordsRead is why the scale set failed, of the version of it with this ETag.

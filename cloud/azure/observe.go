@@ -32,6 +32,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if err := p.read(ctx); err != nil {
 		return pool.Observed{}, err
 	}
+	if err := p.readNamed(ctx); err != nil {
+		return pool.Observed{}, err
+	}
 	if foreign := p.foreign(); foreign != nil {
 		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered, Anew: p.anew}, nil
 	}
@@ -62,13 +65,16 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	return out, nil
 }
 
-// foreign says that a scale set has our name without being ours.
+// foreign says that a scale set has our name, or is the one that the object names, without being ours.
 func (p *pass) foreign() *pool.Cause {
 	is := p.memory.set.is
-	if is == nil || p.ours(is) {
+	switch named := p.memory.set.named; {
+	case is == nil && named.id == p.t.GroupID:
+		return named.foreign
+	case is == nil || p.ours(is):
 		return nil
 	}
-	return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
+	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
 		"scale set %s of resource group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's scale set another name by the annotation muster.dev/group-name",
 		p.t.name, p.t.cluster.ResourceGroup, model.TagOwner, quoted(model.Read(*is).Owner))}
 }

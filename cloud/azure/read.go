@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
@@ -72,6 +73,33 @@ func (p *pass) readNone() error {
 	p.memory.operations, p.memory.shielded, p.memory.extended = nil, nil, nil
 	p.memory.growFailed, p.memory.deleteFailed = time.Time{}, time.Time{}
 	p.memory.deleting = false
+	return nil
+}
+
+// readNamed reads the scale set that the object names, where that is another than ours and ours does not exist: another tool may have
+// managed the pool before.
+func (p *pass) readNamed(ctx context.Context) error {
+	id := p.t.GroupID
+	subscription, group := azurev1.SegmentOf(id, "subscriptions"), azurev1.SegmentOf(id, "resourceGroups")
+	name := azurev1.SegmentOf(id, "virtualMachineScaleSets")
+	set := &p.memory.set
+	if set.is != nil || name == "" || set.named.id == id || strings.EqualFold(id, p.groupID()) {
+		return nil
+	}
+	label := fmt.Sprintf("scale set %s of resource group %s", name, group)
+	if !strings.EqualFold(subscription, p.t.cluster.SubscriptionID) {
+		set.named = namedGroup{id, cloud.NamedElsewhere(label, "it is in subscription "+subscription)}
+		return nil
+	}
+	found, err := p.c.ScaleSets.Get(ctx, group, name, nil)
+	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+		return err
+	}
+	set.named = namedGroup{id: id}
+	if err == nil && !p.ours(&found.VirtualMachineScaleSet) {
+		owner := quoted(model.Read(found.VirtualMachineScaleSet).Owner)
+		set.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", model.TagOwner, owner))
+	}
 	return nil
 }
 

@@ -48,6 +48,9 @@ func (p *pass) known(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := p.readNamed(ctx); err != nil {
+		return err
+	}
 	if foreign := p.foreign(); foreign != nil {
 		return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
 	}

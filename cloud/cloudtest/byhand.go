@@ -2,6 +2,7 @@ package cloudtest
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -70,6 +71,40 @@ func foreignGroup[S any](p player[S]) {
 	}
 	settle()
 	p.check("our own pool", o, p.observe(target))
+}
+
+// namedGroup hands over the object of another tool: it names a group that exists and is not the pool's.
+func namedGroup[S any](p player[S]) {
+	target := p.target()
+	thing := sim.Thing{Name: "theirs"}
+	target.GroupID = p.suite.GroupID(thing.Name)
+	if !p.by(sim.MakeGroup, thing) {
+		return
+	}
+	o := p.observe(target)
+	if p.stranger(o); !strings.Contains(o.Foreign.Message, thing.Name) || !strings.Contains(o.Foreign.Message, "spec.providerID") {
+		p.Errorf("want the group named, and the field that names it, got %q", o.Foreign.Message)
+	}
+	p.refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"}, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: 1})
+	p.again().refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"})
+	if !p.suite.Given {
+		p.again().refuses(target, pool.Step{Kind: pool.PutTemplate})
+	}
+	p.stranger(p.again().observe(target))
+	p.by(sim.DeleteGroup, thing)
+	settle()
+	if o := p.observe(target); o.Foreign != nil {
+		p.Errorf("want nothing foreign once it is gone, got %+v", o)
+	}
+	own := p.create(target, sizeSmall)
+	target.GroupID = own.Group.ID
+	p.check("the group that the object names and that is the pool's", own, p.observe(target))
+	p = p.elsewhere("the pool has a group of its own")
+	target.GroupID = ""
+	own = p.create(target, sizeSmall)
+	p.by(sim.MakeGroup, thing)
+	target.GroupID = p.suite.GroupID(thing.Name)
+	p.check("the group", own, p.observe(target))
 }
 
 func foreignTemplate[S any](p player[S]) {

@@ -68,6 +68,8 @@ type Suite[S any] struct {
 	Applies, Protects bool
 	// Name is what the cloud calls an owner's group; nil where that is the owner's resource name.
 	Name func(cloud.Owner) string
+	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.
+	GroupID func(name string) string
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
 }
@@ -146,6 +148,7 @@ func Cases[S any]() []Case[S] {
 		{"every step works with pages of one", pagedSteps[S]},
 		{"more instances and versions than any page holds are all seen", many[S]},
 		{caseForeignGroup, foreignGroup[S]},
+		{caseNamedGroup, namedGroup[S]},
 		{"a template that has our name and not our tag is left alone", foreignTemplate[S]},
 		{caseSize, sizeByHand[S]},
 		{caseByHand, changedByHand[S]},
@@ -192,6 +195,7 @@ const (
 	caseInvalid       = "a specification that can't be met is refused with its field"
 	casePages         = "pages of one show the same"
 	caseForeignGroup  = "a group that has our name and not our tag is left alone"
+	caseNamedGroup    = "a group that the object names and that has not our tag is left alone, and none is created beside it"
 	caseSize          = "a size that was set by hand is reported and left alone"
 	caseByHand        = "what was changed by hand on a group is named and repaired"
 	caseSecret        = "bootstrap data is in no observation and no error"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,6 +81,10 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 	o := pool.Observed{Wanted: wanted(t), Remember: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name])}
 	slices.Reverse(o.Versions)
 	g := a.groups[name]
+	if named := strings.TrimPrefix(t.GroupID, "arn:"); g == nil && a.groups[named] != nil && a.groups[named].owner != t.Owner.ID {
+		o.Foreign = cloud.NamedElsewhere("Auto Scaling group "+named, "its tag is missing")
+		return o, nil
+	}
 	if g == nil || g.region != t.Spec.Cluster.Region {
 		return o, nil
 	}

@@ -81,6 +81,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	f.keep = merged(r.tokensOf(s, remembered), merged(history, f.keep))
 	f.Target = cloud.Target[S]{
 		Owner:      r.ownerOf(s.object, s.clusterName()),
+		GroupID:    s.object.GetProviderID(),
 		Bootstrap:  s.bootstrap.Marked(mark),
 		Remembered: f.remembered(remembered),
 		Operations: t.Operations,

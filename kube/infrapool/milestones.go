@@ -20,6 +20,8 @@ const (
 	templateCreated, versionCreated = "TemplateCreated", report.VersionCreated
 	// groupActive, groupSettled and groupGone are the events' reasons when the cloud has ended its work on a group.
 	groupActive, groupSettled, groupGone = "GroupActive", "GroupUpdateEnded", "GroupGone"
+	// groupLeft is the event's reason when an object goes and leaves a group that is not the pool's.
+	groupLeft = "GroupLeft"
 	// versionsTold bounds how many versions one pass tells of: more than a few come at once only after a long absence.
 	versionsTold = 5
 )
@@ -109,6 +111,14 @@ func worked(before *common.Status, o pool.Observed, t pool.Traits) []report.Even
 		return []report.Event{{Reason: groupSettled, Message: fmt.Sprintf("the update of the %s has ended", t.Group)}}
 	}
 	return nil
+}
+
+// left returns the event of an object that goes and leaves a group in the cloud, because that is not the pool's.
+func left(foreign *pool.Cause) []report.Event {
+	if foreign == nil {
+		return nil
+	}
+	return []report.Event{{Reason: groupLeft, Message: "Left in the cloud: " + foreign.Message}}
 }
 
 // troubles are the reasons with which the cloud says that something is wrong with the group or its machines.

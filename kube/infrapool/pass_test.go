@@ -933,3 +933,33 @@ func TestAKillAtEveryStepConverges(t *testing.T) {
 		}
 	}
 }
+
+// TestAPoolOfAnotherTool: the object names a group that exists and is not the pool's. No other is created beside it, and the object
+// goes without a trace in the cloud.
+func TestAPoolOfAnotherTool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
+		o.Spec.ProviderID, o.Spec.ProviderIDList = "arn:theirs", []string{"aws:///zone-a/i-9"}
+	}), cluster(), place(), data(), definition())
+	w.account.groups["theirs"] = &group{region: "eu-west-1", size: 2}
+	w.passes(3)
+	w.wantCalls("nothing is written")
+	for _, name := range []string{"GroupReady", "Ready"} {
+		if c := w.condition(name); c.Status != metav1.ConditionFalse || c.Reason != cloud.ReasonForeignGroup || !strings.Contains(c.Message, "Auto Scaling group theirs") {
+			t.Errorf("want %s to name the group, got %+v", name, c)
+		}
+	}
+	if o := w.get(); o.Spec.ProviderID != "arn:theirs" || len(o.Spec.ProviderIDList) != 1 {
+		t.Errorf("want the lists left as they are, got %q %q", o.Spec.ProviderID, o.Spec.ProviderIDList)
+	}
+	w.events()
+	w.remove(w.get())
+	w.passes(3)
+	w.wantCalls("nothing is deleted in the cloud")
+	if !w.gone() {
+		t.Errorf("want the object let go\n%s", w.say())
+	}
+	if got := strings.Join(w.events(), "\n"); strings.Count(got, "GroupLeft") != 1 || !strings.Contains(got, "Auto Scaling group theirs") {
+		t.Errorf("want one event that names what is left, got %q", got)
+	}
+}

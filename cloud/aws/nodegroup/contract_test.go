@@ -41,6 +41,9 @@ func suite() cloudtest.Suite[source] {
 		},
 		AskedTag: "stage", FixedTag: "muster.dev/cluster",
 		Many: 210, SteadyReads: 3, Works: true, Late: true, BootsAlone: true,
+		GroupID: func(name string) string {
+			return "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + clusterName + "/" + name + "/0f6f8d5e"
+		},
 	}
 }
 

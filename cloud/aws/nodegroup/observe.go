@@ -32,6 +32,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if err := p.readGroup(ctx); err != nil {
 		return pool.Observed{}, err
 	}
+	if err := p.readNamed(ctx); err != nil {
+		return pool.Observed{}, err
+	}
 	if err := p.readTemplate(ctx); err != nil {
 		return pool.Observed{}, err
 	}
@@ -178,13 +181,41 @@ func (p *pass) readTemplate(ctx context.Context) error {
 // ours says whether the node group carries our owner tag.
 func (p *pass) ours(is *ekstypes.Nodegroup) bool { return is.Tags[session.TagOwner] == p.t.Owner.ID }
 
-// foreignGroup says that a node group has our name without being ours.
-func (p *pass) foreignGroup() *pool.Cause {
-	is := p.memory.group.is
-	if is == nil || p.ours(is) {
+// readNamed reads the node group that the object names, where that is another than ours and ours does not exist: another tool may have
+// managed the pool before.
+func (p *pass) readNamed(ctx context.Context) error {
+	on := p.t.groupNamed()
+	group := &p.memory.group
+	if group.is != nil || on.name == "" || on.cluster == p.t.eks && on.name == p.t.name || group.named.id == p.t.GroupID {
 		return nil
 	}
-	return &pool.Cause{Reason: "ForeignGroup", Message: fmt.Sprintf(
+	label := fmt.Sprintf("node group %s of EKS cluster %s", on.name, on.cluster)
+	if on.region != "" && p.t.cluster.Region != "" && on.region != p.t.cluster.Region {
+		group.named = namedGroup{p.t.GroupID, cloud.NamedElsewhere(label, "it is in region "+on.region)}
+		return nil
+	}
+	found, err := p.c.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &on.cluster, NodegroupName: &on.name})
+	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+		return err
+	}
+	group.named = namedGroup{id: p.t.GroupID}
+	if err == nil && found.Nodegroup != nil && !p.ours(found.Nodegroup) {
+		owner := quoted(found.Nodegroup.Tags[session.TagOwner])
+		group.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
+	}
+	return nil
+}
+
+// foreignGroup says that a node group has our name, or is the one that the object names, without being ours.
+func (p *pass) foreignGroup() *pool.Cause {
+	is := p.memory.group.is
+	switch named := p.memory.group.named; {
+	case is == nil && named.id == p.t.GroupID:
+		return named.foreign
+	case is == nil || p.ours(is):
+		return nil
+	}
+	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
 		"node group %s of EKS cluster %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's node group another name in %s",
 		p.t.name, p.t.eks, session.TagOwner, quoted(is.Tags[session.TagOwner]), fieldName)}
 }
@@ -216,7 +247,7 @@ func (p *pass) foreign() *pool.Cause {
 // foreignLaunches says whether a node group of our name that is not ours is launched from our template: somebody took it over.
 func (p *pass) foreignLaunches() bool {
 	is := p.memory.group.is
-	return p.foreignGroup() != nil && is.LaunchTemplate != nil && p.memory.template.Holds(p.launchRef(is, ""))
+	return is != nil && p.foreignGroup() != nil && is.LaunchTemplate != nil && p.memory.template.Holds(p.launchRef(is, ""))
 }
 
 // versionsToDelete are the versions of our template beside a node group that is not ours, unless that is launched from them:

@@ -62,6 +62,9 @@ func (p *pass) read(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := p.readNamed(ctx); err != nil {
+		return err
+	}
 	if p.t.template != "" && !p.memory.template.Known() {
 		return p.readTemplate(ctx)
 	}

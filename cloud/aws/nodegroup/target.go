@@ -67,6 +67,24 @@ func targetOf(t Target) (target, error) {
 	return out, nil
 }
 
+// groupNamed is where a node group is that the object names.
+type groupNamed struct{ region, cluster, name string }
+
+// groupNamed returns the node group that the object names, by ARN or by name alone.
+func (t target) groupNamed() groupNamed {
+	arn, path, ok := strings.Cut(t.GroupID, ":nodegroup/")
+	if !ok {
+		return groupNamed{cluster: t.eks, name: t.GroupID}
+	}
+	var on groupNamed
+	if parts := strings.Split(arn, ":"); len(parts) > 3 {
+		on.region = parts[3]
+	}
+	on.cluster, path, _ = strings.Cut(path, "/")
+	on.name, _, _ = strings.Cut(path, "/")
+	return on
+}
+
 const (
 	// nameMost is how long EKS lets the name of a node group be.
 	nameMost = 63
