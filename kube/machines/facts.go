@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
@@ -158,10 +159,18 @@ func (i Infra) condemned(kind Kind) *pool.Cause {
 	return nil
 }
 
-// deletedAlone says that somebody deleted the infrastructure machine and not its Machine, or that one only later: the
-// Machine's controller drains nothing then, so that the drain is ours.
+// deletedAlone reports whether the infrastructure machine was deleted by a user and not by its Machine's controller, which never drained
+// the Node then: the Machine is not being deleted, or was deleted later. Deletion timestamps are whole seconds: of two that are equal
+// the order is unknown, and the controller's condition decides.
 func (i Infra) deletedAlone() bool {
-	return i.Deleting && (!i.Machine.Deleting || i.Object.GetDeletionTimestamp().Before(i.Machine.Object.DeletionTimestamp))
+	switch {
+	case !i.Deleting:
+		return false
+	case !i.Machine.Deleting:
+		return true
+	}
+	infra, machine := i.Object.GetDeletionTimestamp(), i.Machine.Object.DeletionTimestamp
+	return infra.Before(machine) || infra.Equal(machine) && !i.Machine.pastDrain()
 }
 
 // cause is why the Machine was deleted.
@@ -172,10 +181,37 @@ func (m *Machine) cause() *pool.Cause {
 	return &pool.Cause{Reason: machineDeleted, Message: fmt.Sprintf("Machine %s is being deleted", m.Object.Name)}
 }
 
-// guard is the Machine as the one who lets its instance go: that is done when its controller deletes the infrastructure
-// machine.
+// guard is the Machine as the one that lets its instance go. It has done so when its controller has deleted the infrastructure machine.
+// An infrastructure machine that was deleted by a user while the controller still drains says nothing: the controller goes on.
 func (m *Machine) guard(infraGoing bool, now time.Time) pool.Guard {
-	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing, Waits: m.waits(now)}
+	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing && !m.beforeTermination(), Waits: m.waits(now)}
+}
+
+// deletingReason is how far the Machine's controller is with its deletion, as its condition says; empty where it does not.
+func (m *Machine) deletingReason() string {
+	if c := meta.FindStatusCondition(m.Object.Status.Conditions, clusterv1.MachineDeletingCondition); c != nil && c.Status == metav1.ConditionTrue {
+		return c.Reason
+	}
+	return ""
+}
+
+// beforeTermination reports whether the controller says that it has still to do something before the instance may go.
+func (m *Machine) beforeTermination() bool {
+	switch m.deletingReason() {
+	case clusterv1.MachineDeletingWaitingForPreDrainHookReason, clusterv1.MachineDeletingDrainingNodeReason,
+		clusterv1.MachineDeletingWaitingForVolumeDetachReason, clusterv1.MachineDeletingWaitingForPreTerminateHookReason:
+		return true
+	}
+	return false
+}
+
+// pastDrain reports whether the controller says that it has done all that comes before the end of the instance.
+func (m *Machine) pastDrain() bool {
+	switch m.deletingReason() {
+	case clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, clusterv1.MachineDeletingWaitingForBootstrapDeletionReason:
+		return true
+	}
+	return false
 }
 
 func (m *Machine) pausedText() string {

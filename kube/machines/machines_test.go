@@ -119,9 +119,10 @@ func made(d time.Duration) func(*awsv1.AWSMachine) {
 	return func(o *awsv1.AWSMachine) { o.CreationTimestamp = *at(d) }
 }
 
-func infraGoing(o *awsv1.AWSMachine)      { o.DeletionTimestamp = at(time.Minute) }
-func infraGoingFirst(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(-time.Minute) }
-func infraDetached(o *awsv1.AWSMachine)   { o.Annotations = map[string]string{DetachedAnnotation: ""} }
+func infraGoing(o *awsv1.AWSMachine)       { o.DeletionTimestamp = at(time.Minute) }
+func infraGoingFirst(o *awsv1.AWSMachine)  { o.DeletionTimestamp = at(-time.Minute) }
+func infraGoingAtOnce(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(0) }
+func infraDetached(o *awsv1.AWSMachine)    { o.Annotations = map[string]string{DetachedAnnotation: ""} }
 func infraPaused(o *awsv1.AWSMachine) {
 	o.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
 }
@@ -278,15 +279,22 @@ func TestSay(t *testing.T) {
 		"drained":             {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
 		"deleted by hand":     {reason: "nobody drains it but us", infra: infra("i-1", infraGoing), machine: new(machine("i-1")), condemned: &byHand},
 		"both, the other 1st": {reason: "its Machine's controller drains nothing either", infra: infra("i-1", infraGoingFirst), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
-		"by hand, alone":      {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
-		"by hand, orphaned":   {reason: "without an owner its deletion asks for nothing", infra: infra("i-1", infraGoing, infraOrphaned)},
-		"orphaned, drained":   {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
-		"detached":            {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
-		"detached object":     {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
-		"off":                 {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},
-		"off, deleted":        {reason: "what was asked for before is done", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), off: true, condemned: &deleted, guard: &pool.Guard{Asked: true}},
-		"nobody there":        {reason: "without a cluster no controller lets it go", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), free: true, condemned: &deleted},
-		"no ID":               {reason: "it stands for nothing", infra: infra("i-1", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "" }), machine: new(machine("i-1", machineGoing))},
+		"both at once":        {reason: "the order of one second is unknown, and an undrained Node must not be lost", infra: infra("i-1", infraGoingAtOnce), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
+		"at once, drained": {reason: "the controller says that it has drained", infra: infra("i-1", infraGoingAtOnce),
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true, Done: true}},
+		"deleted while drained": {reason: "a user deletes the object while the controller drains: the drain goes on", infra: infra("i-1", infraGoing),
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
+		"deleted before a hook": {reason: "a hook is waited for as well", infra: infra("i-1", infraGoing),
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
+		"by hand, alone":    {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
+		"by hand, orphaned": {reason: "without an owner its deletion asks for nothing", infra: infra("i-1", infraGoing, infraOrphaned)},
+		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"detached":          {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
+		"detached object":   {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
+		"off":               {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},
+		"off, deleted":      {reason: "what was asked for before is done", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), off: true, condemned: &deleted, guard: &pool.Guard{Asked: true}},
+		"nobody there":      {reason: "without a cluster no controller lets it go", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), free: true, condemned: &deleted},
+		"no ID":             {reason: "it stands for nothing", infra: infra("i-1", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "" }), machine: new(machine("i-1", machineGoing))},
 		"hook": {reason: "what is waited for is told, without times", infra: infra("i-1"),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, "Waiting for pre-terminate hooks to succeed (hooks: x)"))), condemned: &deleted,
 			guard: &pool.Guard{Asked: true, Waits: []string{"Machine i-1: Waiting for pre-terminate hooks to succeed (hooks: x)"}}},

@@ -165,17 +165,8 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 		id = infra.Spec.ProviderID
 	}
 	node := k.nodeOf(id)
-	switch {
-	case infra != nil && infra.DeletionTimestamp.IsZero():
-		if node != nil && !k.drained(m, node) {
-			return true
-		}
-		if node == nil {
-			k.unjoined[id] = true
-		}
-		w.must(w.user.Delete(ctx, infra), "delete infrastructure machine %s", infra.Name)
-		return true
-	case infra != nil:
+	if infra != nil {
+		k.letGo(m, infra, node, id)
 		return true
 	}
 	if node != nil && !time.Now().Before(w.workload.away) {
@@ -185,6 +176,31 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
 	w.must(w.user.Update(ctx, m), "let Machine %s go", m.Name)
 	return false
+}
+
+// letGo drains the Node of a Machine that is being deleted, whether the object below it is being deleted already or not, deletes that
+// object, and says on the Machine how far it is.
+func (k *keeper) letGo(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine, node *corev1.Node, id string) {
+	w := k.world
+	if node != nil && !k.drained(m, node) {
+		k.phase(m, clusterv1.MachineDeletingDrainingNodeReason)
+		return
+	}
+	if node == nil && !infra.DeletionTimestamp.Before(m.DeletionTimestamp) {
+		k.unjoined[id] = true
+	}
+	if infra.DeletionTimestamp.IsZero() {
+		w.must(w.user.Delete(w.t.Context(), infra), "delete infrastructure machine %s", infra.Name)
+	}
+	k.phase(m, clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason)
+}
+
+// phase says on a Machine how far its deletion is, as its controller does.
+func (k *keeper) phase(m *clusterv1.Machine, reason string) {
+	of := metav1.Condition{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now()}
+	if meta.SetStatusCondition(&m.Status.Conditions, of) {
+		k.world.must(k.world.user.Status().Update(k.world.t.Context(), m), "write the status of Machine %s", m.Name)
+	}
 }
 
 // drained goes on with the drain of a Machine's Node, and says whether it has ended: nothing is left, or its time is up.
@@ -288,7 +304,9 @@ func (w *World) dropMachine(e Event) {
 	for i := range list.Items {
 		going[list.Items[i].Spec.InfrastructureRef.Name] = !list.Items[i].DeletionTimestamp.IsZero()
 	}
-	living := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return !o.DeletionTimestamp.IsZero() || going[o.Name] })
+	living := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool {
+		return !o.DeletionTimestamp.IsZero() || going[o.Name] && e.What == DropMachine // the object of a Machine that is drained may be deleted too
+	})
 	if len(living) == 0 {
 		return
 	}
