@@ -142,7 +142,7 @@ func unknownTemplate(o Observed, t Traits) []Cause {
 func (v *view) launchesNext() string {
 	latest := v.o.Latest()
 	unwanted := v.o.Wanted.Content != "" && !latest.Same(v.o.Wanted)
-	if latest.Ref == "" || unwanted || v.t.RollsChanges || v.pointsByRoll() || v.rollsNow() {
+	if latest.Ref == "" || unwanted || v.t.RollsChanges || v.pointsByRoll() || v.rollsNow() && !v.launchesNothing() {
 		return v.o.Group.Template
 	}
 	return latest.Ref

@@ -10,12 +10,21 @@ func TestRollToADeletedVersion(t *testing.T) {
 	gone := func(started time.Duration) func(*Roll) {
 		return func(r *Roll) { r.Template, r.Started = Template{Ref: "lt:9"}, now.Add(-started) }
 	}
+	untold := func(started time.Duration) func(*Roll) {
+		return func(r *Roll) { r.Template, r.Started = Template{}, now.Add(-started) }
+	}
 	launchesFromIt := func(o *Observed) { o.Group.Template = "lt:9" }
 	checkOn(t, rollsByItself, []row{
 		{name: "deleted", why: "it is ended, so that the group can launch from what there is", d: wants(3),
 			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", gone(time.Hour))), want: "CancelRoll refs roll-1 (TemplateDeleted), waiting RollRunning"},
 		{name: "young", why: "a list of versions may not show it yet", d: wants(3),
 			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", gone(time.Second))), want: "waiting RollRunning"},
+		{name: "by hand", why: "a roll without a template of its own replaces by what the group launches from: the group is pointed at what there is", d: wants(3),
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", untold(time.Hour))), want: "UpdateGroup of lt:2 (TemplateBehind), waiting RollRunning"},
+		{name: "by hand, young", why: "a list of versions may not show it yet", d: wants(3),
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", untold(time.Second))), want: "waiting RollRunning"},
+		{name: "by hand, known", why: "what the group launches from exists: the roll goes on with it", d: wants(3),
+			o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", untold(time.Hour))), want: "waiting RollRunning"},
 		{name: "others' template", why: "what the group does not launch from is somebody else's", d: wants(3),
 			o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", gone(time.Hour))), want: "waiting RollRunning"},
 	})

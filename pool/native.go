@@ -153,6 +153,13 @@ func (v *view) fromNothing(r *Roll) bool {
 	return r.Template.Ref != "" && r.Template.Ref == v.o.Group.Template && len(v.o.Versions) > 0 && !v.known(r.Template.Ref) && v.reached(r.Started.Add(unlisted))
 }
 
+// launchesNothing reports whether the group launches from a version that was deleted while a roll replaces machines by whatever the group
+// launches from: the roll decides about no template, and waits for machines that nothing can launch.
+func (v *view) launchesNothing() bool {
+	r := v.o.Roll
+	return r.Template.Ref == "" && len(v.o.Versions) > 0 && !v.known(v.o.Group.Template) && v.reached(r.Started.Add(unlisted))
+}
+
 // lost says that no machine launched from a template can join any more.
 func (v *view) lost(t Template) bool { return t.Data != "" && slices.Contains(v.d.DataLost, t.Data) }
 

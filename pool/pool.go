@@ -289,6 +289,8 @@ type Instance struct {
 	ID string
 	// ProviderID is what its Node carries in spec.providerID.
 	ProviderID string
+	// UID identifies the instance among all that ever had its ID; empty where the cloud never gives an ID twice.
+	UID string
 	// Zone is the failure domain that it is in.
 	Zone string
 	// Template is what it was launched from; Content is empty when that is unknown.
