@@ -22,6 +22,9 @@ type Facts[S any] struct {
 	Condemned map[string]pool.Cause
 	// Guards are those who have to let instances go first, by the instances' provider keys.
 	Guards map[string]pool.Guard
+	// UIDs are those of the instances that Condemned and Guards are about, by provider key, as far as they are known. An instance of
+	// another UID has been given the ID of one that is gone, and they are not about it.
+	UIDs map[string]string
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
@@ -204,8 +207,8 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 		return Outcome{Err: err, Fresh: fresh, Again: m.failedToObserve(f.Now, err), Refused: m.refusals()}
 	}
 	m.observed()
-	observed = join(ctx, observed, f.Marked, f.Condemned, n)
-	guard(observed.Instances, f.Guards)
+	observed = join(ctx, observed, f.Marked, n)
+	name(observed.Instances, f)
 	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed)}
 	e.preferUnused(ctx, f, n, &out)
 	return out
@@ -311,7 +314,7 @@ func news(last, err error) error {
 }
 
 // join puts each node to its instance. Unknown nodes are said to be unknown.
-func join(ctx context.Context, o pool.Observed, marked map[string]bool, condemned map[string]pool.Cause, n Nodes) pool.Observed {
+func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes) pool.Observed {
 	keys := make([]string, 0, len(o.Instances))
 	for _, i := range o.Instances {
 		if key := cloud.ProviderKey(i.ProviderID); key != "" {
@@ -333,9 +336,6 @@ func join(ctx context.Context, o pool.Observed, marked map[string]bool, condemne
 			continue
 		}
 		instances[k].Marked = instances[k].Marked || marked[key]
-		if cause, ok := condemned[key]; ok {
-			instances[k].Condemned = &cause
-		}
 	}
 	attach(instances, nodes)
 	return o
@@ -351,12 +351,19 @@ func attach(instances []pool.Instance, nodes map[string]pool.Node) {
 	}
 }
 
-// guard puts each guard to its instance.
-func guard(instances []pool.Instance, guards map[string]pool.Guard) {
+// name puts to each instance what was said about it by name: that it is to go, and the guard that has to let it go.
+func name[S any](instances []pool.Instance, f Facts[S]) {
 	for k := range instances {
-		key := cloud.ProviderKey(instances[k].ProviderID)
-		if g, ok := guards[key]; ok && key != "" {
-			instances[k].Guard = &g
+		i := &instances[k]
+		key := cloud.ProviderKey(i.ProviderID)
+		if uid, ok := f.UIDs[key]; key == "" || ok && i.UID != "" && i.UID != uid {
+			continue
+		}
+		if cause, ok := f.Condemned[key]; ok {
+			i.Condemned = &cause
+		}
+		if g, ok := f.Guards[key]; ok {
+			i.Guard = &g
 		}
 	}
 }

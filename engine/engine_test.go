@@ -578,6 +578,21 @@ func (*calm) Observe(context.Context, cloud.Target[int]) (pool.Observed, error) 
 }
 func (*calm) Start(context.Context, cloud.Target[int], pool.Step) error { return errors.New("no") }
 
+// An instance that was given the ID of one that is gone is not the one that was asked to go, and the guard of that one says nothing of it.
+func TestCondemnedAreNotThoseWithTheSameID(t *testing.T) {
+	for uid, want := range map[string]bool{"new": false, "old": true, "": true} {
+		s := rest(t)
+		s.facts.Condemned = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
+		s.facts.Guards = map[string]pool.Guard{"aws://i-2": {Asked: true, Done: true}}
+		s.facts.UIDs = map[string]string{"aws://i-2": "old"}
+		s.driver.observed.Instances[1].State, s.driver.observed.Instances[1].UID = pool.Running, uid
+		out := s.pass()
+		if i := out.Observed.Instances[1]; (i.Condemned != nil) != want || (i.Guard != nil) != want {
+			t.Errorf("UID %q: want condemned and guarded %t, got %v and %v", uid, want, i.Condemned, i.Guard)
+		}
+	}
+}
+
 // A machine that was asked to go by name carries the reason with it, wherever its node is.
 func TestCondemnedReachTheDecision(t *testing.T) {
 	s := rest(t)

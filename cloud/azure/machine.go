@@ -29,7 +29,9 @@ const (
 
 // machine is one machine of the scale set in either mode. Exactly one of uniform and flexible is set.
 type machine struct {
-	id       string
+	id string
+	// uid is its vmId: a scale set that is deleted and created again gives the same instance IDs to other machines.
+	uid      string
 	uniform  *armcompute.VirtualMachineScaleSetVM
 	flexible *armcompute.VirtualMachine
 	tags     map[string]*string
@@ -46,7 +48,7 @@ func uniformMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration)
 	m := machine{id: idOf(vm), uniform: vm, tags: vm.Tags, shielded: guarded(vm)}
 	var domain *int32
 	if is := vm.Properties; is != nil {
-		m.provisioning, m.created = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
+		m.provisioning, m.created, m.uid = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew), deref(is.VMID)
 		if view := is.InstanceView; view != nil {
 			domain, m.statuses = view.PlatformFaultDomain, allStatuses(view.Statuses, view.Extensions)
 		}
@@ -59,6 +61,7 @@ func flexibleMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine 
 	var domain *int32
 	if is := vm.Properties; is != nil {
 		m.provisioning, m.created, domain = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew), is.PlatformFaultDomain
+		m.uid = deref(is.VMID)
 		if view := is.InstanceView; view != nil {
 			if view.PlatformFaultDomain != nil {
 				domain = view.PlatformFaultDomain

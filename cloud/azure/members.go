@@ -19,6 +19,7 @@ func (p *pass) instances(want wanted) []pool.Instance {
 		list = append(list, pool.Instance{
 			ID:         m.id,
 			ProviderID: p.providerID(m.id, m.flexible != nil),
+			UID:        m.uid,
 			Zone:       m.zone,
 			Template:   pool.Template{Ref: model.Ref(is.Content, is.Data), Content: is.Content, Data: is.Data},
 			State:      m.state(),

@@ -127,7 +127,7 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 		}
 		f.Marked[marked] = true
 	}
-	f.Guards, m.guards = says.Guards, says.Guards
+	f.Guards, m.guards, f.UIDs = says.Guards, says.Guards, says.UIDs
 	if !goesWhole(s) {
 		f.Condemned = says.Condemned
 	}
@@ -220,7 +220,7 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	gone := s.deleting() && out.Plan.Gone
 	f := machines.Facts{
 		On: m.on, Announced: m.announced, Failed: m.kind.Always, Deleting: makesNoMore(s),
-		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Lent: o.Lent, Known: m.known, Now: m.doer.Now,
+		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Lent: o.Lent, Known: m.known, NameOf: m.doer.NameOf, Now: m.doer.Now,
 	}
 	left, err := m.doer.Do(ctx, machines.Decide(f))
 	m.conflicts = m.doer.Conflicts

@@ -55,7 +55,9 @@ type Facts struct {
 	// Lent are the provider IDs of instances that exist and are somebody else's for now: what stands for them stays as it is.
 	Lent  []string
 	Known Known
-	Now   time.Time
+	// NameOf is the name of what stands for an instance.
+	NameOf func(i pool.Instance) string
+	Now    time.Time
 }
 
 // shownWithin is for how long after an instance was first seen a look at the cloud may not show it once more: reads are eventually
@@ -114,7 +116,11 @@ func Decide(f Facts) []Action {
 		if lent[i.Key] && !i.leaves(f.On) {
 			continue
 		}
-		if a := f.decide(i, seen[i.Key]); a != nil {
+		instance := seen[i.Key]
+		if instance != nil && !i.of(instance) {
+			instance = nil // the one that it stands for is gone
+		}
+		if a := f.decide(i, instance); a != nil {
 			out = append(out, *a)
 		}
 	}
@@ -130,14 +136,19 @@ func Decide(f Facts) []Action {
 }
 
 // creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays
-// until somebody takes it away.
+// until somebody takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take the
+// new object for the one below that Machine, and delete it.
 func (f Facts) creations(have map[string]bool) []Action {
 	var out []Action
+	going := map[string]bool{}
+	for _, m := range f.Known.Alone {
+		going[m.Infra] = m.Deleting
+	}
 	for k := range f.Instances {
 		i := &f.Instances[k]
 		key := cloud.ProviderKey(i.ProviderID)
 		stays := i.State == pool.Pending || i.State == pool.Running || f.Failed && i.State == pool.Failed
-		if stays && key != "" && !have[key] {
+		if stays && key != "" && !have[key] && !going[f.NameOf(*i)] {
 			out = append(out, Action{Do: Create, Instance: i})
 		}
 	}

@@ -103,8 +103,9 @@ func (d *Doer) seen(i pool.Instance) Seen {
 func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	o := d.Kind.New()
 	o.SetNamespace(d.Pool.GetNamespace())
-	o.SetName(d.nameOf(i))
+	o.SetName(d.NameOf(i))
 	d.tie(o)
+	identify(o, i)
 	d.Kind.FillSpec(o, d.seen(i))
 	d.writes++
 	err := d.Client.Create(ctx, o)
@@ -117,8 +118,8 @@ func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	return d.writeStatus(ctx, o, i)
 }
 
-// nameOf is the name of the infrastructure machine that stands for an instance.
-func (d *Doer) nameOf(i pool.Instance) string {
+// NameOf is the name of the infrastructure machine that stands for an instance.
+func (d *Doer) NameOf(i pool.Instance) string {
 	if d.Kind.NameOf != nil {
 		return d.Kind.NameOf(d.Pool.GetName(), i)
 	}
@@ -146,10 +147,24 @@ func (d *Doer) tie(o client.Object) {
 	}
 }
 
+// identify writes down which instance an infrastructure machine stands for.
+func identify(o client.Object, i pool.Instance) {
+	if i.UID == "" || o.GetAnnotations()[InstanceUIDAnnotation] == i.UID {
+		return
+	}
+	annotations := maps.Clone(o.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[InstanceUIDAnnotation] = i.UID
+	o.SetAnnotations(annotations)
+}
+
 // update writes what is new about an instance: nothing, as a rule.
 func (d *Doer) update(ctx context.Context, a Action) error {
 	o := a.Infra.Object.DeepCopyObject().(client.Object)
 	d.tie(o)
+	identify(o, *a.Instance)
 	d.Kind.FillSpec(o, d.seen(*a.Instance))
 	if err := d.patch(ctx, a.Infra.Object, o, client.MergeFromWithOptions(a.Infra.Object, client.MergeFromWithOptimisticLock{})); err != nil {
 		return err

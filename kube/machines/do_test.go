@@ -127,6 +127,7 @@ func (w *world) pass(f Facts) []string {
 	w.t.Helper()
 	w.writes = nil
 	f.Known, f.Now = Know(kind, "u-p", w.infras(), w.list()), now
+	f.NameOf = w.doer.NameOf
 	if _, err := w.doer.Do(w.t.Context(), Decide(f)); err != nil {
 		w.t.Fatal(err)
 	}
@@ -164,6 +165,27 @@ func TestALifeOfAMachine(t *testing.T) {
 	check("and nothing is left to do", on)
 	if len(w.infras()) > 0 {
 		t.Errorf("want it gone, got %v", w.infras())
+	}
+}
+
+// Who stands for an instance says for which, and is handed on to the next one that has its ID.
+func TestTheInstanceIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, nil)
+	on := Facts{On: true, Announced: true, Trusted: true}
+	for _, step := range []struct {
+		uid, named string
+		want       []string
+	}{
+		{"a", "a", []string{"create mp-i-1", "patch status of mp-i-1"}}, {"a", "a", nil}, {"b", "b", []string{"patch mp-i-1"}}, {"", "b", nil},
+	} {
+		on.Instances = []pool.Instance{identified("i-1", step.uid)}
+		if diff := cmp.Diff(step.want, w.pass(on)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", step.uid, diff)
+		}
+		if got := w.infras()[0].GetAnnotations()[InstanceUIDAnnotation]; got != step.named {
+			t.Errorf("%q: want it to stand for %q, got %q", step.uid, step.named, got)
+		}
 	}
 }
 

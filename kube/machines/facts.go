@@ -27,6 +27,9 @@ const (
 	DetachedAnnotation = "muster.dev/detached"
 	// machineDeleted is the reason of an instance whose Machine somebody else has deleted.
 	machineDeleted = "MachineDeleted"
+	// InstanceUIDAnnotation on an infrastructure machine is the UID of the instance that it stands for, where the cloud gives an
+	// instance's ID to another one when its group is deleted and created again.
+	InstanceUIDAnnotation = "muster.dev/instance-uid"
 )
 
 // Machine is what is known about one Machine of the pool.
@@ -45,6 +48,8 @@ type Infra struct {
 	Object client.Object
 	// Key is the provider key of its instance, empty when it names none.
 	Key string
+	// UID is that of its instance, empty when it is not known.
+	UID string
 	// Machine is the Machine that it belongs to; nil when there is none, or none yet.
 	Machine                    *Machine
 	Deleting, Detached, Paused bool
@@ -79,7 +84,7 @@ func Know(k Kind, owner types.UID, infras []client.Object, list []clusterv1.Mach
 	var out Known
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
-			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), Machine: byInfra[o.GetName()],
+			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: o.GetAnnotations()[InstanceUIDAnnotation], Machine: byInfra[o.GetName()],
 			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: controllerutil.ContainsFinalizer(o, k.Finalizer),
 			Orphaned: !ownedBy(o, owner),
 		})
@@ -122,11 +127,13 @@ type Says struct {
 	Condemned map[string]pool.Cause
 	// Guards have to let instances go first.
 	Guards map[string]pool.Guard
+	// UIDs are those of the instances that Condemned and Guards are about, of those that go.
+	UIDs map[string]string
 }
 
 // Say derives what the machines say. While guarded is false nobody is waited for: there is nobody who could let go.
 func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
-	out := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}}
+	out := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
 	for _, i := range k.Infras {
 		m := i.Machine
 		if i.Key == "" {
@@ -134,6 +141,9 @@ func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 		}
 		if i.marked() {
 			out.Marked[i.Key] = true
+		}
+		if i.goes() && i.UID != "" {
+			out.UIDs[i.Key] = i.UID
 		}
 		if cause := i.condemned(kind); cause != nil {
 			out.Condemned[i.Key] = *cause
@@ -147,6 +157,15 @@ func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 
 // marked says that somebody wants the instance to go before others.
 func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.Marked }
+
+// goes reports whether it, or its Machine, is being deleted.
+func (i Infra) goes() bool { return i.Deleting || i.Machine != nil && i.Machine.Deleting }
+
+// of reports whether it stands for an instance that has its ID. One that is being deleted does not where another instance has been given
+// the ID since; one that stays is handed on to it.
+func (i Infra) of(seen *pool.Instance) bool {
+	return !i.goes() || i.UID == "" || seen.UID == "" || i.UID == seen.UID
+}
 
 // condemned says why the instance was asked to go, if it was.
 func (i Infra) condemned(kind Kind) *pool.Cause {

@@ -148,6 +148,16 @@ func instance(id string, state pool.InstanceState) pool.Instance {
 	return pool.Instance{ID: id, ProviderID: "aws:///zone-b/" + id, State: state}
 }
 
+func identified(id, uid string) pool.Instance {
+	i := instance(id, pool.Running)
+	i.UID = uid
+	return i
+}
+
+func infraOf(uid string) func(*awsv1.AWSMachine) {
+	return func(o *awsv1.AWSMachine) { o.Annotations = map[string]string{InstanceUIDAnnotation: uid} }
+}
+
 func held(i pool.Instance) pool.Instance {
 	i.Hold = &pool.Hold{}
 	return i
@@ -192,16 +202,28 @@ func TestDecide(t *testing.T) {
 		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
 		"failed, stood for": {"who stays until somebody takes him away is stood for until then", Facts{On: true, Announced: true, Failed: true, Trusted: true},
 			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed)}, nil, nil, []string{"Create i-2"}},
-		"known":             {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"other zone":        {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"other name":        {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
-		"not asked":         {"what was not seen is not gone", Facts{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"no Machine yet":    {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"gone":              {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"gone, going":       {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
-		"gone, both going":  {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
-		"gone, let go":      {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"gone, never had":   {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"known":            {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"other zone":       {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"other name":       {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
+		"not asked":        {"what was not seen is not gone", Facts{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"no Machine yet":   {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"gone":             {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"gone, going":      {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+		"gone, both going": {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"gone, let go":     {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"gone, never had":  {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"ID given anew, going": {"a group that was made again gives its IDs to others: what goes for the one before has nothing to wait for", on,
+			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"ID given anew, Machine going": {"both go", on,
+			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+		"ID given anew": {"what stays stands for the new one", on,
+			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"name in use": {"the Machine of the one before would take what is made now for its own", on,
+			[]pool.Instance{identified("i-1", "new")}, nil, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"name free": {"another Machine has another", on,
+			[]pool.Instance{identified("i-1", "new")}, nil, []clusterv1.Machine{machine("i-2", machineGoing)}, []string{"Create i-1"}},
+		"the same, going": {"it is held as long as this very one exists", on,
+			[]pool.Instance{identified("i-1", "old")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		"being deleted":     {"it is held as long as its instance exists", on, running, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		"not shown yet":     {"a look that is behind knows nothing of an instance that was seen a moment ago", on, nil, []client.Object{infra("i-1", made(-29*time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
 		"not shown, going":  {"nor is it let go then", on, nil, []client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
@@ -239,6 +261,7 @@ func TestDecide(t *testing.T) {
 	} {
 		f := tc.facts
 		f.Instances, f.Known, f.Now = tc.instances, Know(kind, "u-p", tc.infras, tc.machines), now
+		f.NameOf = func(i pool.Instance) string { return i.ID }
 		if diff := cmp.Diff(tc.want, say(Decide(f))); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
@@ -320,7 +343,7 @@ func TestSay(t *testing.T) {
 			list = append(list, *tc.machine)
 		}
 		got := Know(kind, "u-p", []client.Object{tc.infra}, list).Say(kind, !tc.off, !tc.free, now)
-		want := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}}
+		want := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
 		if tc.condemned != nil {
 			want.Condemned["aws://i-1"] = *tc.condemned
 		}
@@ -333,6 +356,16 @@ func TestSay(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
+	}
+}
+
+// What is said of an instance that goes is said with its UID; what stays may stand for whichever has the ID.
+func TestSayOfWhom(t *testing.T) {
+	t.Parallel()
+	infras := []client.Object{infra("i-1", infraOf("a")), infra("i-2", infraOf("b"), infraGoing), infra("i-3", infraOf("c")), infra("i-4", infraGoing)}
+	got := Know(kind, "u-p", infras, []clusterv1.Machine{machine("i-3", machineGoing)}).Say(kind, true, true, now).UIDs
+	if diff := cmp.Diff(map[string]string{"aws://i-2": "b", "aws://i-3": "c"}, got); diff != "" {
+		t.Errorf("UIDs (-want +got):\n%s", diff)
 	}
 }
 

@@ -50,7 +50,7 @@ func (d *Doer) Belongs(o client.Object, listed map[string]bool) bool {
 		return false
 	}
 	id := d.Kind.ProviderID(o)
-	return listed[key] || o.GetName() == d.nameOf(pool.Instance{ID: id[strings.LastIndexByte(id, '/')+1:], ProviderID: id})
+	return listed[key] || o.GetName() == d.NameOf(pool.Instance{ID: id[strings.LastIndexByte(id, '/')+1:], ProviderID: id})
 }
 
 // ownedBy reports whether an object has an owner with the UID.

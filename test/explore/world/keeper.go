@@ -30,7 +30,7 @@ type keeper struct {
 	mgmt, workload int64
 	// due says that it will look.
 	due bool
-	// drains are since when Nodes have been condemned by the deletion of their Machines, by name.
+	// drains are since when machines have been condemned by the deletion of their Machines, by ID.
 	drains map[string]time.Time
 	// unjoined are the provider IDs of those that had not joined when they were let go: nobody drains them any more.
 	unjoined map[string]bool
@@ -170,7 +170,6 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 		return true
 	}
 	if node != nil && !time.Now().Before(w.workload.away) {
-		delete(k.drains, node.Name)
 		w.must(client.IgnoreNotFound(w.workload.user.Delete(ctx, node)), "delete node %s", node.Name)
 	}
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
@@ -225,16 +224,17 @@ func (k *keeper) drained(m *clusterv1.Machine, node *corev1.Node) bool {
 	return len(left) == 0
 }
 
-// condemn notes that a Machine, or what stands below it, is to go, and gives its instance.
+// condemn notes that a Machine, or what stands below it, is to go, and gives its instance: of those that ever had the provider ID the
+// one that runs.
 func (k *keeper) condemn(providerID string) string {
-	for _, id := range sortedKeys(k.world.workload.by) {
-		m := k.world.workload.by[id]
-		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
-			if k.drains[m.Hostname].IsZero() {
-				k.drains[m.Hostname] = time.Now()
-			}
-			return id
+	for _, m := range k.world.workload.running() {
+		if cloud.ProviderKey(m.ProviderID) != cloud.ProviderKey(providerID) {
+			continue
 		}
+		if k.drains[m.ID].IsZero() {
+			k.drains[m.ID] = time.Now()
+		}
+		return m.ID
 	}
 	return ""
 }
@@ -342,34 +342,12 @@ func (w *World) vms() []simazure.Machine {
 	return nil
 }
 
-// allCondemned are the instances that are to go by name. A scale set that was deleted by hand and made again has machines of the same
-// IDs: while the Machines of the former ones go, they take the new ones with them.
+// allCondemned are the instances that are to go by name.
 func (w *World) allCondemned() map[string]bool {
 	if !w.scenario.onAzure() {
 		return nil
 	}
-	infras := &azurev1.AzureMachinePoolMachineList{}
-	w.must(w.user.List(w.t.Context(), infras, client.InNamespace(namespace), client.UnsafeDisableDeepCopy), "list infrastructure machines")
-	machines := &clusterv1.MachineList{}
-	w.must(w.user.List(w.t.Context(), machines, client.InNamespace(namespace), client.UnsafeDisableDeepCopy), "list Machines")
-	since := map[string]time.Time{} // when the first of both was made
-	for i := range machines.Items {
-		since[machines.Items[i].Spec.InfrastructureRef.Name] = machines.Items[i].CreationTimestamp.Time
-	}
-	vms, all := w.vms(), maps.Clone(w.condemned)
-	for i := range infras.Items {
-		o := &infras.Items[i]
-		made := o.CreationTimestamp.Time
-		if at, ok := since[o.Name]; ok && at.Before(made) {
-			made = at
-		}
-		for _, m := range vms {
-			if m.Created.Sub(made) > time.Second && cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(o.Spec.ProviderID) {
-				all[m.UID] = true
-			}
-		}
-	}
-	return all
+	return maps.Clone(w.condemned)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

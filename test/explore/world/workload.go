@@ -336,7 +336,7 @@ func (l *workload) truth() map[string]oracle.Node {
 			if at, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation]); err == nil && node.Spec.Unschedulable {
 				n.DrainStarted = at
 			}
-			if at := l.world.keeper.drains[node.Name]; !at.IsZero() {
+			if at := l.world.keeper.drains[id]; !at.IsZero() {
 				n.DrainStarted = at
 			}
 		}
