@@ -166,7 +166,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 		f.Target.MaxAge = 0
 		out = e.look(ctx, f, n, m)
 	}
-	if takesBack(out) && !out.Observed.Anew {
+	if takesBack(out) && !out.Observed.Anew || out.Observed.Reused && (undrains(out) || f.doubts(out)) {
 		f.Target.MaxAge = cloud.Unshared
 		out = e.look(ctx, f, n, m)
 	}
@@ -192,8 +192,11 @@ func final(p pool.Plan) bool { return p.Gone || p.Step != nil && p.Step.Kind != 
 
 // takesBack says that a drain is about to be taken back in a pool whose instances the cloud may take: another process may know of
 // a notice that this one has not asked for yet, and the two would quarrel.
-func takesBack(out Outcome) bool {
-	return out.Seen && out.Observed.ShortNotice && out.Plan.Step != nil && out.Plan.Step.Kind == pool.Undrain
+func takesBack(out Outcome) bool { return out.Observed.ShortNotice && undrains(out) }
+
+// undrains reports whether a drain is about to be taken back.
+func undrains(out Outcome) bool {
+	return out.Seen && out.Plan.Step != nil && out.Plan.Step.Kind == pool.Undrain
 }
 
 // onNodes says whether a step concerns nodes rather than the cloud.

@@ -42,10 +42,11 @@ func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {
 	for name, c := range map[string]struct {
 		notice bool
 		want   time.Duration
-	}{"any": {false, 0}, "at short notice": {true, cloud.Unshared}} {
+		reused bool
+	}{"any": {false, 0, false}, "at short notice": {true, cloud.Unshared, false}, "after a step of ours": {false, cloud.Unshared, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
-			s.driver.observed.ShortNotice = c.notice
+			s.driver.observed.ShortNotice, s.driver.observed.Reused = c.notice, c.reused
 			s.pass()
 			s.drained()
 			if out := s.after(time.Second); !out.Started || out.Plan.Step.Kind != pool.Undrain {
@@ -158,5 +159,18 @@ func (s *scene) drained() {
 	for key, n := range s.cluster.nodes {
 		n.DrainStarted, n.Cordoned = s.facts.Now, true
 		s.cluster.nodes[key] = n
+	}
+}
+
+// Where another process contradicts a look that a step of ours let pass for a new one, the cloud is asked itself.
+func TestADoubtIsSettledByTheCloud(t *testing.T) {
+	for _, doubted := range []bool{false, true} {
+		s := rest(t)
+		s.facts.Doubt = func(pool.Observed) bool { return doubted }
+		s.driver.observed.Reused = true
+		s.pass()
+		if last := s.driver.observes[len(s.driver.observes)-1]; (last.MaxAge == cloud.Unshared) != doubted {
+			t.Errorf("doubted %t: want the cloud asked itself only then, got a look of an age of %s at most", doubted, last.MaxAge)
+		}
 	}
 }

@@ -160,6 +160,9 @@ type Observed struct {
 	// Anew says that the cloud was asked for the whole of it, and for this pool alone, in answer to this very call: whoever wants it
 	// as new as can be need not ask a second time.
 	Anew bool
+	// Reused is true where a look was asked for that is as new as can be, and one that a step of ours left as it was a moment ago was
+	// taken for it. Another process may have changed something since.
+	Reused bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
 	// Remember are look-ups that were resolved during this observation (an image by its name), to be kept on the object,

@@ -207,3 +207,24 @@ func TestAGroupMadeAMomentAgoIsNotTakenForGone(t *testing.T) {
 		}
 	})
 }
+
+// A write to the template leaves the group as it was: a look right before it is taken for a new one, is said to be, and is not where
+// another process seems to know better.
+func TestALookBeforeATemplateIsSaidToBeReused(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 1)
+		target = with(target, func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })
+		w.observe(target)
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		for _, c := range []struct {
+			age    time.Duration
+			reused bool
+		}{{0, true}, {cloud.Unshared, false}, {0, false}} {
+			target.MaxAge = c.age
+			n := len(w.wire.calls)
+			if o := w.observe(target); o.Reused != c.reused || slices.Contains(w.wire.since(n), "DescribeAutoScalingGroups") == c.reused {
+				t.Errorf("age %s: want reused %t, got %t with %v", c.age, c.reused, o.Reused, w.wire.since(n))
+			}
+		}
+	})
+}

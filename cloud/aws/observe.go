@@ -23,6 +23,8 @@ type pass struct {
 	t      target
 	now    time.Time
 	memory *memory
+	// reused is true if the group was not read although the pass wants it as it is now.
+	reused bool
 	// launch is the pass over the pool's launch template.
 	launch launch.Pass
 }
@@ -48,7 +50,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if foreign := p.foreign(); foreign != nil {
 		return pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}, nil
 	}
-	out := pool.Observed{Versions: p.memory.template.Versions()}
+	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused}
 	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
@@ -85,6 +87,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 // readGroup reads the group with its instances, in one call.
 func (p *pass) readGroup(ctx context.Context) error {
 	if p.memory.groupAsRead(p.now, p.t.MaxAge) {
+		p.reused = p.t.MaxAge == 0
 		return nil
 	}
 	found, err := p.c.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{

@@ -7,6 +7,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/recall"
@@ -59,7 +60,7 @@ func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 	if m.group.at.IsZero() {
 		return false
 	}
-	return maxAge > 0 && age <= maxAge || m.template.Wrote && age <= session.SameMoment
+	return maxAge > 0 && age <= maxAge || maxAge != cloud.Unshared && m.template.Wrote && age <= session.SameMoment
 }
 
 // remember keeps what is known about an instance.

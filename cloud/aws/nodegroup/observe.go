@@ -21,6 +21,8 @@ type pass struct {
 	t      target
 	now    time.Time
 	memory *memory
+	// reused is true if the group was not read although the pass wants it as it is now.
+	reused bool
 	// slowRead says that the pass has read something that is read slowly.
 	slowRead bool
 	// brought are the instances that an update has brought that has not succeeded, or not yet: its ID, by theirs.
@@ -47,7 +49,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if failed == nil {
 		failed = p.orphan()
 	}
-	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember}
+	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember, Reused: p.reused}
 	if failed != nil {
 		out.Wanted = pool.Template{}
 	}
@@ -120,6 +122,7 @@ func (p *pass) groupIssues(is *ekstypes.Nodegroup, want wanted) []pool.Cause {
 // readGroup reads the node group and the group behind it, in a call each.
 func (p *pass) readGroup(ctx context.Context) error {
 	if p.memory.asRead(p.now, p.t.MaxAge) {
+		p.reused = p.t.MaxAge == 0
 		return nil
 	}
 	found, err := p.c.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &p.t.eks, NodegroupName: &p.t.name})
