@@ -58,6 +58,9 @@ func (v *view) hold() {
 	}
 }
 
+// sizedElsewhere is the reason of what is not done because an external autoscaler owns the size.
+const sizedElsewhere = "SizedElsewhere"
+
 // forbidden says what in the object, or in what the cloud can do, keeps a rollout from going on.
 func (v *view) forbidden() (RolloutState, *Cause) {
 	switch {
@@ -68,7 +71,7 @@ func (v *view) forbidden() (RolloutState, *Cause) {
 	case v.bounds() != nil:
 		return RolloutWaiting, v.bounds()
 	case v.d.External && v.t.NoReplace && v.surge == 0:
-		return RolloutNone, &Cause{"SizedElsewhere", fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size, unless another may be launched beside it", v.t.Group)}
+		return RolloutNone, &Cause{sizedElsewhere, fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size, unless another may be launched beside it", v.t.Group)}
 	}
 	return "", nil
 }

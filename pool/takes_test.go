@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,6 +242,28 @@ func TestExternalSurge(t *testing.T) {
 	step = Decide(d, fleet(append(numbered("n", 3, current), machine("i-9", 9, drainedNode)), newTemplate, surge(1)), traits, now).Step
 	if step.Surge != 0 {
 		t.Errorf("want the surge gone with the last one, got %+v", step)
+	}
+}
+
+// Where an external autoscaler owns the size, and the cloud lowers it with every removal, nothing but a surge keeps a place.
+func TestStrandedInstances(t *testing.T) {
+	lost := machine("i-9", 60, notJoined)
+	text := "i-9 can't be replaced (it has not joined the cluster in time, and it was launched from model lt:1, which differs from what the specification asks for): " +
+		"replicas are managed externally and spec.strategy.rollingUpdate.maxSurge is 0: set it to 1 or more, or delete the machine"
+	for name, c := range map[string]struct {
+		why  string
+		d    Desired
+		want bool
+	}{
+		"no surge":       {"the autoscaler's own removal of it could not be told from ours", wants(0, external, rolls(0, 1)), true},
+		"surge":          {"another is launched first", wants(0, external, rolls(1, 0)), false},
+		"sized by us":    {"its place is ours", wants(3, rolls(0, 1)), false},
+		"none but fresh": {"what is not stale is not replaced for it", wants(0, external, rolls(0, 1), func(d *Desired) { d.SkipModel = true }), false},
+	} {
+		p := Decide(c.d, fleet(append(numbered("n", 2, current), lost), newTemplate), onQuick(scaleSet), now)
+		if got := slices.Contains(p.Waiting, Cause{sizedElsewhere, text}); got != c.want || c.want && (p.Step != nil && p.Step.Kind == Remove || p.Waiting[0].Reason != sizedElsewhere) {
+			t.Errorf("%s: %s: want it said %t, and no removal then, got %+v and %+v", name, c.why, c.want, p.Waiting, p.Step)
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ func (v *view) waiting() []Cause {
 	if o.NodesUnknown {
 		out = append(out, Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
 	}
+	out = append(out, v.stranded()...)
 	out = append(out, v.heldUp()...)
 	out = append(out, v.healWaits()...)
 	out = append(out, o.Issues...)
@@ -63,6 +64,34 @@ func (v *view) heldUp() []Cause {
 		return []Cause{*v.rollWaits()}
 	}
 	return nil
+}
+
+// stranded names the stale instances that are not serving and that nothing may replace: where an external autoscaler owns the size and the
+// cloud lowers it with every removal, only a surge keeps the place. To remove one and to raise the size again is not safe: a pass that
+// follows a crash could not tell its own removal from the autoscaler's, which removes what never joins too, and would undo that.
+func (v *view) stranded() []Cause {
+	if _, why := v.forbidden(); why == nil || why.Reason != sizedElsewhere {
+		return nil
+	}
+	var names []string
+	var first Cause
+	for _, m := range v.members {
+		if m.why != idle {
+			continue
+		}
+		if names = append(names, m.ID); len(names) == 1 {
+			first = m.cause
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	field := "maxSurge"
+	if s := v.d.Strategy; s != nil && s.SurgeField != "" {
+		field = s.SurgeField
+	}
+	return []Cause{{sizedElsewhere, fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
+		short(names), first.Message, field)}}
 }
 
 // toRoll says that there is something for a roll of the cloud's own to do.

@@ -24,7 +24,8 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 	if w.external() || w.scenario.Has(HandExpose) && w.scenario.Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
 		delete(want, "exposed") // whoever sizes the scale set could not make it smaller
 	}
-	if surge := share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true); w.external() && surge == 0 {
+	stays := w.external() && share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) == 0
+	if stays {
 		for _, what := range []string{"stale", "old", "behind"} {
 			delete(want, what) // nobody may be taken whom nobody replaces, which the object says
 		}
@@ -38,6 +39,13 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines"} {
 		want[name] = size
+	}
+	if stays && strings.Contains(w.says(), "can't be replaced") {
+		// A stale machine that never joined stays too: Azure lowers the autoscaler's capacity with its removal, and one that is raised
+		// again could not be told, after a crash, from one that undoes what the autoscaler has removed. The user is told what to do.
+		for _, what := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool"} {
+			delete(want, what)
+		}
 	}
 	return want
 }
