@@ -84,6 +84,8 @@ func (v *view) obstructed() (RolloutState, *Cause) {
 		return RolloutWaiting, &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:
 		return RolloutWaiting, &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
+	case v.o.RollUnknown != nil:
+		return RolloutWaiting, v.o.RollUnknown
 	case roll != nil && !roll.ended():
 		return RolloutWaiting, &Cause{"CloudRolls", "waiting for a roll of the cloud's own to end"}
 	case v.cloudFirst() || v.repoints():

@@ -170,6 +170,8 @@ func (v *view) rollWaits() *Cause {
 		return v.d.RolloutHeld
 	case v.bounds() != nil:
 		return v.bounds()
+	case v.o.RollUnknown != nil:
+		return v.o.RollUnknown
 	case v.unpointed():
 		return &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:

@@ -153,6 +153,9 @@ type Observed struct {
 	Lent []string
 	// Roll is the cloud's own roll that runs now, or else the last one that it remembers; nil when there was none.
 	Roll *Roll
+	// RollUnknown, when set, is the cloud's refusal to report whether a roll of its own runs. No other one is begun then, no serving
+	// instance is replaced beside it, and every version of the template may still be launched from.
+	RollUnknown *Cause
 	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
 	NodesUnknown bool
 	// ShortNotice says that the cloud may take instances back minutes after it has said so: the pool is looked at more often.
@@ -204,6 +207,11 @@ func (o Observed) LaunchesFrom() []Template {
 	}
 	if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {
 		refs = append(refs, o.Roll.Template.Ref)
+	}
+	for _, v := range o.Versions {
+		if o.RollUnknown != nil && o.Group != nil && !v.Given {
+			refs = append(refs, v.Ref)
+		}
 	}
 	var out []Template
 	for k, ref := range refs {

@@ -310,6 +310,39 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+func rollUnknown(o *Observed) {
+	o.RollUnknown = &Cause{"Denied", "autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"}
+}
+
+// Whether the cloud rolls by itself is not known while it refuses to say: nothing is begun beside what may run, and the rest goes on.
+func TestRollUnknown(t *testing.T) {
+	byCloud := traits
+	byCloud.Rolls = true
+	byHand := wants(3, func(d *Desired) { d.Strategy = &Strategy{MaxSurge: IntOrPercent{Value: 1}} })
+	for _, c := range []struct {
+		name, why string
+		d         Desired
+		t         Traits
+		o         Observed
+		want      string
+		state     RolloutState
+	}{
+		{"stale, left to the cloud", "another roll may run", wants(3), byCloud, fleet(serving(3, from(Template{Ref: "lt:0", Content: "z"})), rollUnknown), "waiting Denied, settled", RolloutWaiting},
+		{"stale, by our hand", "the two together would take more than the budgets allow", byHand, traits, fleet(serving(3, from(Template{Ref: "lt:0", Content: "z"})), rollUnknown), "waiting Denied, settled", RolloutWaiting},
+		{"surplus", "a scale-in takes no more than was asked for", wants(2), byCloud, fleet(serving(3), rollUnknown), "Drain i-1 (ScaleIn)", RolloutDone},
+		{"versions", "none is deleted that a roll may launch from", wants(3), byCloud, fleet(serving(3), rollUnknown, func(o *Observed) {
+			for _, ref := range []string{"lt:-1", "lt:-2", "lt:-3", "lt:-4"} {
+				o.Versions = append(o.Versions, Template{Ref: ref, Content: ref})
+			}
+		}), "settled", RolloutDone},
+	} {
+		p := Decide(c.d, c.o, c.t, now)
+		if got := say(p); got != c.want || p.Rollout.State != c.state {
+			t.Errorf("%s: %s:\nwant %s, %s\n got %s, %s", c.name, c.why, c.want, c.state, got, p.Rollout.State)
+		}
+	}
+}
+
 // Rule 8: what machines may still be launched from, so that its bootstrap data is kept valid.
 func TestLaunchesFrom(t *testing.T) {
 	old := func(o *Observed) { o.Group.Template = "lt:1" }
@@ -322,6 +355,7 @@ func TestLaunchesFrom(t *testing.T) {
 		{"rolling", "a roll pins what it makes machines of, while the group goes back to the old one if it fails", fleet(serving(1), newTemplate, old, rollOf(RollRunning, "b")), "[lt:1 d] [lt:2 d]"},
 		{"rolled", "a roll that has ended makes none", fleet(serving(1), newTemplate, rollOf(RollSucceeded, "b")), "[lt:2 d]"},
 		{"rolls to the group's own", "once is enough", fleet(serving(1), newTemplate, rollOf(RollRunning, "b")), "[lt:2 d]"},
+		{"roll unknown", "a roll that can't be seen may launch from any version", fleet(serving(1), newTemplate, old, rollUnknown), "[lt:1 d] [lt:2 d]"},
 		{"unknown", "it is named even so", fleet(serving(1), func(o *Observed) { o.Group.Template = "lt:9" }), "[lt:9 ]"},
 		{"no group", "nothing launches", nothing(), ""},
 	} {

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -30,6 +31,10 @@ func (p *pass) readActivities(ctx context.Context, is *asgtypes.AutoScalingGroup
 	})
 	found, err := session.Listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
 		activitiesMost, p.now)
+	if err != nil && cloud.KindOf(err) == cloud.Denied {
+		*known = activitiesRead{issues: []pool.Cause{causeOf(err)}, at: p.now}
+		return known.issues, nil
+	}
 	if err != nil {
 		return nil, err
 	}

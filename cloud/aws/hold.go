@@ -87,10 +87,10 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	found, err := p.c.AutoScaling.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
 		AutoScalingGroupName: &p.t.group, MaxRecords: new(int32(activitiesPage)),
 	})
-	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) && cloud.KindOf(err) != cloud.Denied {
 		return err
 	}
-	if found == nil {
+	if err != nil || found == nil {
 		found = &autoscaling.DescribeScalingActivitiesOutput{}
 	}
 	for _, id := range unknown {

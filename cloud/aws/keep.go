@@ -156,7 +156,7 @@ func (p *pass) setProtection(ctx context.Context, ids []string, on bool) error {
 // leftProtected are the instances with a protection of ours that no refresh needs.
 func (p *pass) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 	var ids []string
-	if p.memory.rolls.at.IsZero() || p.memory.rolls.running() {
+	if p.memory.rolls.at.IsZero() || p.memory.rolls.refused != nil || p.memory.rolls.running() {
 		return nil
 	}
 	for _, i := range is.Instances {

@@ -75,7 +75,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Group = p.group(is, want.group)
 	out.Instances, out.Lent = p.instances(is, want), p.lent(is)
 	out.ShortNotice = p.atShortNotice(is)
-	out.Roll = p.roll()
+	out.Roll, out.RollUnknown = p.roll(), p.memory.rolls.refused
 	issues, err := p.readActivities(ctx, is)
 	if err != nil {
 		return pool.Observed{}, err

@@ -25,6 +25,8 @@ const (
 type rollsRead struct {
 	list []asgtypes.InstanceRefresh
 	at   time.Time
+	// refused is the service's refusal to list them; list is empty then.
+	refused *pool.Cause
 }
 
 // mixedPeriod is the time between two questions for refreshes while instances are of other content than the group launches: a
@@ -36,7 +38,10 @@ const mixedPeriod = 10 * time.Second
 func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	known := &p.memory.rolls
 	age := p.now.Sub(known.at)
-	quiet := age < session.SlowPeriod || age < 2*session.SlowPeriod && (p.memory.template.ReadAt(p.now) || p.memory.hooks.at.Equal(p.now))
+	if known.refused != nil && age < session.RefusedPeriod {
+		return nil
+	}
+	quiet := known.refused == nil && age < session.SlowPeriod || known.refused == nil && age < 2*session.SlowPeriod && (p.memory.template.ReadAt(p.now) || p.memory.hooks.at.Equal(p.now))
 	if !known.at.IsZero() && quiet && !known.running() && (age < mixedPeriod || !p.mixedVersions(is)) {
 		return nil
 	}
@@ -44,6 +49,10 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 		AutoScalingGroupName: &p.t.group, MaxRecords: new(int32(rollsMost)),
 	})
 	if err = session.Refusal(err, p.now); session.Absent(err) || beingDeleted(err) {
+		return nil
+	}
+	if cloud.KindOf(err) == cloud.Denied && err != nil {
+		*known = rollsRead{at: p.now, refused: new(causeOf(err))}
 		return nil
 	}
 	if err != nil {

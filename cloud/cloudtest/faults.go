@@ -297,9 +297,18 @@ func (p player[S]) refusedLook(r refusal, c call, before pool.Observed) {
 	o, err := p.driver.Observe(p.Context(), p.target())
 	p.played()
 	p.calm()
-	if err != nil {
+	switch {
+	case err != nil:
 		p.fits(r, err)
-	} else {
+		if r.kind == cloud.Denied && slices.Contains(p.suite.Secondary, c.action) {
+			p.Errorf("want what %s does not tell unknown, and the rest observed, got %v", c, err)
+		}
+	case o.RollUnknown != nil:
+		p.check("all but the cloud's own roll", before, knowingRoll(o, before))
+		if o.RollUnknown.Reason != string(r.kind) || !strings.Contains(o.RollUnknown.Message, r.words) {
+			p.Errorf("want the reason %s and the words %q, got %+v", r.kind, r.words, *o.RollUnknown)
+		}
+	default:
 		p.check("the group", before.Group, o.Group)
 		p.check("the versions", len(before.Versions), len(o.Versions))
 		p.check("the instances", ids(before.Instances), ids(o.Instances))
@@ -312,6 +321,12 @@ func (p player[S]) refusedLook(r refusal, c call, before pool.Observed) {
 	}
 	rest(nextPass)
 	p.check("what is seen afterwards", before, p.observe(p.target()))
+}
+
+// knowingRoll is an observation with the cloud's own roll of another.
+func knowingRoll(o, other pool.Observed) pool.Observed {
+	o.Roll, o.RollUnknown = other.Roll, other.RollUnknown
+	return o
 }
 
 func unavailableLooks[S any](p player[S]) { refusedLooks(p, unavailables()) }

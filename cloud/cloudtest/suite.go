@@ -70,6 +70,8 @@ type Suite[S any] struct {
 	Name func(cloud.Owner) string
 	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.
 	GroupID func(name string) string
+	// Secondary are the actions of reads that a look can do without: one that is denied makes its own part unknown, not the pool.
+	Secondary []string
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
 }

@@ -111,10 +111,13 @@ func and(changes ...func(*scene)) func(*scene) {
 		}
 	}
 }
-func replicas(n int) func(*scene)          { return func(s *scene) { s.d.Replicas = n } }
-func size(n int) func(*scene)              { return func(s *scene) { s.o.Group.Size = n } }
-func external(s *scene)                    { s.d.External = true }
-func deleting(s *scene)                    { s.d.Deleting = true }
+func replicas(n int) func(*scene) { return func(s *scene) { s.d.Replicas = n } }
+func size(n int) func(*scene)     { return func(s *scene) { s.o.Group.Size = n } }
+func external(s *scene)           { s.d.External = true }
+func deleting(s *scene)           { s.d.Deleting = true }
+func rollsUnseen(s *scene) {
+	s.o.RollUnknown = &pool.Cause{Reason: "Denied", Message: "autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"}
+}
 func timeout(d time.Duration) func(*scene) { return func(s *scene) { s.d.DrainTimeout = d } }
 func held(s *scene) {
 	s.d.Held = &pool.Cause{Reason: "ClusterNotReady", Message: "waiting for the cluster's network"}
@@ -358,6 +361,8 @@ func TestUpToDate(t *testing.T) {
 		{"the cloud's roll has failed", "its reason, and what becomes of it", and(native, first(stale), cloudRolls(pool.RollFailed, 40, "too few healthy")), "False RollFailed: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: too few healthy"},
 		{"the cloud watches", "all are replaced, and it has not ended", and(native, cloudRolls(pool.RollBaking, 100, "")), "False RollBaking: 3 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Baking at 100 %"},
 		{"template unknown", "nothing can be compared", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
+		{"rolls can't be seen", "whether a rollout has ended is not known", rollsUnseen, "Unknown Denied: 3 of 3 machines were launched from the wanted launch template; autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"},
+		{"rolls can't be seen, one old", "why nothing replaces it", and(native, first(stale), rollsUnseen), "False Denied: 2 of 3 machines were launched from the wanted launch template; autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"},
 		{"no machines", "none is old", noGroup, "True AllUpToDate: 0 of 0 machines were launched from the wanted launch template"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"deleting", "a pool that goes is compared with nothing", deleting, "absent"},
@@ -408,6 +413,7 @@ func TestReady(t *testing.T) {
 		{"some old", "a pool is ready while it has old machines, and they are counted", first(func(i *pool.Instance) { i.Template.Content = "v1:old" }), "True AllReady: 3 of 3 machines are Ready, 2 up to date"},
 		{"halted", "a pool is ready with its old machines, and says what is wrong with the new", and(rolling, first(stale), second(late), size(2), replicas(2)), "True AllReady: 2 of 2 machines are Ready, 2 up to date; the rollout is halted: new instance i-2 has not joined the cluster in time"},
 		{"rolling, none launched", "a pool is ready with its old machines, and says why no new ones come", and(rolling, issue, first(stale)), "True AllReady: 3 of 3 machines are Ready, 2 up to date; no m5.large left in zone a"},
+		{"rolls can't be seen", "what serves is ready, whatever else can't be read", rollsUnseen, "True AllReady: 3 of 3 machines are Ready"},
 		{"paused", "and that it is paused", and(rolling, paused, first(stale)), "True AllReady: 3 of 3 machines are Ready, 2 up to date; paused by muster.dev/rollout"},
 		{"a drain that can't end", "pod and budget by name", and(rolling, first(stale), first(draining)), "True AllReady: 3 of 3 machines are Ready, 2 up to date; draining node-i-1; kept by default/web (budget web)"},
 		{"not joined", "how many, and what is waited for", first(notJoined), "False NodesJoining: 2 of 3 machines are Ready; waiting for 1 machine to join the cluster"},

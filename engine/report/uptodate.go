@@ -30,6 +30,8 @@ func upToDate(f facts) *Condition {
 	case len(f.out.Plan.InPlace) > 0:
 		first := f.out.Plan.InPlace[0].Cause
 		return &Condition{UpToDate, False, first.Reason, fmt.Sprintf("%s; %d of them to change in place: %s", text, len(f.out.Plan.InPlace), first.Message)}
+	case *f.counts.UpToDate == *f.counts.Current && f.o.RollUnknown != nil:
+		return &Condition{UpToDate, Unknown, f.o.RollUnknown.Reason, text + "; " + f.o.RollUnknown.Message}
 	case *f.counts.UpToDate == *f.counts.Current:
 		return &Condition{UpToDate, True, "AllUpToDate", text}
 	case f.d.SkipModel:

@@ -13,6 +13,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -277,6 +278,10 @@ func (p *pass) readActivities(ctx context.Context) ([]pool.Cause, error) {
 	if err != nil {
 		if session.Absent(err) {
 			return nil, nil
+		}
+		if cloud.KindOf(err) == cloud.Denied {
+			*known = activitiesRead{issues: []pool.Cause{causeOf(err)}, at: p.now}
+			return known.issues, nil
 		}
 		return nil, err
 	}

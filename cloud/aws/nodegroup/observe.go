@@ -88,7 +88,7 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 	p.attribute()
 	out.Group = p.group(is, want)
 	out.Instances, out.Lent = p.instances(is, want), p.lent()
-	out.Roll = p.roll(is, want)
+	out.Roll, out.RollUnknown = p.roll(is, want), p.memory.updates.refused
 	out.Issues = append(out.Issues, p.groupIssues(is, want)...)
 	issues, err := p.readActivities(ctx)
 	if err != nil {

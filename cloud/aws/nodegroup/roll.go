@@ -33,6 +33,8 @@ type updatesRead struct {
 	at     time.Time
 	// busy says that the group was being updated when they were read.
 	busy bool
+	// refused is EKS's refusal to list or describe them; known is empty then.
+	refused *pool.Cause
 }
 
 // updateRead is one update. EKS tells of no end: it is when it was first seen to have ended.
@@ -49,9 +51,21 @@ func (u updateRead) over() bool { return u.Status != ekstypes.UpdateStatusInProg
 func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
 	known := &p.memory.updates
 	busy := is.Status == ekstypes.NodegroupStatusUpdating
-	if !busy && known.quiet() && !p.slow(known.at) {
+	if known.refused != nil && p.now.Sub(known.at) < session.RefusedPeriod || !busy && known.quiet() && !p.slow(known.at) {
 		return nil
 	}
+	err := p.readAllUpdates(ctx, is, busy)
+	if err != nil && cloud.KindOf(err) == cloud.Denied {
+		*known = updatesRead{at: p.now, busy: busy, refused: new(causeOf(err))}
+		return nil
+	}
+	return err
+}
+
+// readAllUpdates lists the updates, and reads those that are not known to have ended, a few at a time.
+func (p *pass) readAllUpdates(ctx context.Context, is *ekstypes.Nodegroup, busy bool) error {
+	known := &p.memory.updates
+	known.refused = nil
 	if len(known.unread) == 0 {
 		if err := p.listUpdates(ctx); err != nil {
 			return err
@@ -83,7 +97,7 @@ func (p *pass) readUpdate(ctx context.Context, id string, is *ekstypes.Nodegroup
 
 // quiet says that nothing was going on when the updates were read, and all were.
 func (r updatesRead) quiet() bool {
-	return !r.at.IsZero() && !r.busy && !r.running() && len(r.unread) == 0
+	return r.refused == nil && !r.at.IsZero() && !r.busy && !r.running() && len(r.unread) == 0
 }
 
 // listUpdates lists the group's updates, and notes those that are not known to have ended.

@@ -50,6 +50,9 @@ type Options struct {
 // SlowPeriod is how long what nobody but us writes as a rule (template versions, lifecycle hooks) is taken as read.
 const SlowPeriod = 10 * time.Minute
 
+// RefusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
+const RefusedPeriod = 10 * time.Second
+
 // Session are the services of one region, over one transport, and what was asked of them for all pools. The clients do not
 // try again by themselves; everything that they refuse goes through Refusal.
 type Session struct {
