@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -82,13 +83,16 @@ type Outcome struct {
 	Seen bool
 	// Started says that Plan.Step was begun without an error.
 	Started bool
+	// Repeated is true if all that Plan.Step changes was accepted by the cloud before and shows no effect yet: it is no news.
+	Repeated bool
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
 	// error that began it is shown again and nothing is asked.
 	Err error
 	// HeldBack says that Err is a budget of ours that is used up for a moment: the cloud was spared, nothing has failed, and what was
 	// said before holds.
 	HeldBack bool
-	// Refused are the steps that can't be begun now, with the error that was met last.
+	// Refused are the steps that can't be done now, with the error that was met last: a refusal, or a *NoEffectError where the cloud
+	// accepts the step and shows no effect of it.
 	Refused map[pool.StepKind]error
 	// Failed are the IDs of the targets for which Plan.Step was not begun, where it was begun for the others; nil otherwise.
 	Failed map[string]bool
@@ -173,7 +177,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	if out.HeldBack = m.heldBack(f.Now, out.Err); !out.Seen {
 		return out
 	}
-	e.confirm(ctx, f, n, &out)
+	e.confirm(ctx, f, n, m, &out)
 	e.start(ctx, f, n, m, &out)
 	out.Refused = m.refusals()
 	out.Again = m.next(f.Now, out, e.steady)
@@ -212,19 +216,35 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 	m.observed()
 	observed = join(ctx, observed, f.Marked, n)
 	name(observed.Instances, f)
-	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed)}
-	e.preferUnused(ctx, f, n, &out)
+	m.sawEffects(observed, f.Now)
+	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed, m, f.Now)}
+	e.preferUnused(ctx, f, n, m, &out)
 	return out
 }
 
-// decide asks the domain.
-func (e *Engine[S]) decide(f Facts[S], o pool.Observed) pool.Plan {
-	return pool.Decide(f.Desired, o, e.driver.Traits(), f.Now)
+// decide asks the domain, again for each step that waits because it was accepted before and shows no effect yet.
+func (e *Engine[S]) decide(f Facts[S], o pool.Observed, m *record, now time.Time) pool.Plan {
+	t := e.driver.Traits()
+	f.Desired.Avoid, f.Desired.Unresponsive = maps.Clone(f.Desired.Avoid), m.unresponsive()
+	for {
+		p := pool.Decide(f.Desired, o, t, f.Now)
+		if p.Step == nil {
+			return p
+		}
+		cause, rests := m.resting(*p.Step, o, t, now)
+		if _, avoided := f.Desired.Avoid[p.Step.Kind]; !rests || avoided {
+			return p
+		}
+		if f.Desired.Avoid == nil {
+			f.Desired.Avoid = map[pool.StepKind]pool.Cause{}
+		}
+		f.Desired.Avoid[p.Step.Kind] = cause
+	}
 }
 
 // confirm asks the workload cluster itself before machines go undrained because nothing is known of their nodes, and
 // decides again with what it says. A cluster that can't be asked says nothing about its nodes.
-func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, out *Outcome) {
+func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
 	if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {
 		return
 	}
@@ -239,7 +259,7 @@ func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, out *Outco
 	if o.NodesUnknown = err != nil; err == nil {
 		attach(o.Instances, nodes)
 	}
-	out.Plan = e.decide(f, *o)
+	out.Plan = e.decide(f, *o, m, f.Now)
 }
 
 // removesUnknown says that a step ends machines of which no node is known.
@@ -271,11 +291,14 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 		m.refused(s.Kind, f.Now, err)
 		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
 		f.Desired.Avoid = m.avoid(time.Time{})
-		out.Plan.Waiting = e.decide(f, out.Observed).Waiting
+		out.Plan.Waiting = e.decide(f, out.Observed, m, time.Time{}).Waiting
 		return
 	}
 	out.Started = true
 	m.began(s.Kind)
+	if out.Repeated = m.begun(*s, out.Observed, e.driver.Traits(), f.Now); out.Repeated {
+		out.Plan.Waiting = e.decide(f, out.Observed, m, time.Time{}).Waiting
+	}
 }
 
 // failedTargets are the targets that an error names, or nil when it concerns the whole step.

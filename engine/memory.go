@@ -57,6 +57,8 @@ type record struct {
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure
+	// attempts are the changes that the cloud accepted and whose effect is not visible yet, by kind of step and by what was to change.
+	attempts map[pool.StepKind]map[string]attempt
 }
 
 // failure is a row of errors without a success in between.
@@ -70,11 +72,13 @@ const (
 	// backoffLeast doubles with each error in a row up to backoffMost, whatever the error says: a permanent error costs
 	// a dozen calls an hour, a passing one a second.
 	backoffLeast, backoffMost = time.Second, 5 * time.Minute
+	// backoffDoublings bounds the doublings of backoffLeast.
+	backoffDoublings = 16
 )
 
 // again is the failure after one more error.
 func (f failure) again(now time.Time, err error) failure {
-	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, 16))))
+	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, backoffDoublings))))
 	wait = min(wait, backoffMost)
 	var refused *cloud.Error
 	if errors.As(err, &refused) {
@@ -140,13 +144,19 @@ func (r *record) avoid(now time.Time) map[pool.StepKind]pool.Cause {
 	return avoid
 }
 
+// refusals are the steps that can't be done now, with the reason of each. A refusal is told before a change without effect.
 func (r *record) refusals() map[pool.StepKind]error {
-	if len(r.refusal) == 0 {
-		return nil
+	out := map[pool.StepKind]error{}
+	for kind := range r.attempts {
+		if none := r.noEffect(kind); none != nil {
+			out[kind] = none
+		}
 	}
-	out := make(map[pool.StepKind]error, len(r.refusal))
 	for kind, f := range r.refusal {
 		out[kind] = f.err
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	return out
 }
@@ -214,7 +224,7 @@ func (r *record) untilDeadline(now time.Time, p pool.Plan, wait time.Duration) t
 
 // pace is the time to the next look that what goes on asks for: soon after a step, at rest rarely.
 func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Duration {
-	if out.Started {
+	if out.Started && !out.Repeated {
 		r.moving = now
 		switch s := out.Plan.Step; s.Kind {
 		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,

@@ -47,7 +47,7 @@ func TestProtectionIsUnhurried(t *testing.T) {
 	s := rest(t)
 	exposed := func(n int) {
 		for k := range s.driver.observed.Instances {
-			s.driver.observed.Instances[k].Exposed = k < n
+			s.driver.observed.Instances[k].Exposed = k >= len(s.driver.observed.Instances)-n
 		}
 	}
 	s.facts.Desired.Replicas, s.driver.observed.Group.Size = 7, 7

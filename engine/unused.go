@@ -9,7 +9,7 @@ import (
 
 // preferUnused finds out which nodes that others cordoned have nothing to evict, and decides again: those go before others. The pods of
 // these nodes are listed only in a pass that chooses an instance.
-func (e *Engine[S]) preferUnused(ctx context.Context, f Facts[S], n Nodes, out *Outcome) {
+func (e *Engine[S]) preferUnused(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
 	o := &out.Observed
 	if f.Desired.NoDrain != nil || f.Desired.Deleting || !chooses(out.Plan.Step, o.Instances) {
 		return
@@ -33,7 +33,7 @@ func (e *Engine[S]) preferUnused(ctx context.Context, f Facts[S], n Nodes, out *
 			i.Node.Unused = unused[cloud.ProviderKey(i.ProviderID)]
 		}
 	}
-	out.Plan = e.decide(f, *o)
+	out.Plan = e.decide(f, *o, m, f.Now)
 }
 
 // chooses reports whether a step begins to take an instance that could be another one.

@@ -101,7 +101,7 @@ func (p *Plan) first(d Desired, steps ...*Step) {
 		p.Settled = false
 		switch cause, avoid := d.Avoid[step.Kind]; {
 		case avoid && p.Step == nil:
-			p.Waiting = append(p.Waiting, Cause{cause.Reason, fmt.Sprintf("%s was refused: %s", step.Kind, cause.Message)})
+			p.Waiting = append(p.Waiting, avoided(step.Kind, cause)...)
 		case avoid:
 		case p.Step == nil:
 			p.Step = step
@@ -109,6 +109,18 @@ func (p *Plan) first(d Desired, steps ...*Step) {
 			p.Step.More = true
 			return
 		}
+	}
+}
+
+// avoided returns what is told about a step that waits for its back-off.
+func avoided(kind StepKind, c Cause) []Cause {
+	switch c.Reason {
+	case EffectPending:
+		return nil
+	case NoEffect:
+		return []Cause{c}
+	default:
+		return []Cause{{c.Reason, fmt.Sprintf("%s was refused: %s", kind, c.Message)}}
 	}
 }
 

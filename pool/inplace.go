@@ -1,6 +1,9 @@
 package pool
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // protectBatch bounds how many instances one step protects: each is a call of its own, and nothing waits for it.
 const protectBatch = 5
@@ -42,9 +45,25 @@ func (v *view) applyStep() *Step {
 	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() || !v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}
+	v.unresponsiveLast(Apply, list)
 	now := list[:min(len(list), v.few())]
 	now, more := v.batch(now)
 	return &Step{Kind: Apply, Targets: targets(now), Cause: common(now), More: more || len(now) < len(list)}
+}
+
+// unresponsiveLast puts the instances last that a step of the kind has changed without effect.
+func (v *view) unresponsiveLast(kind StepKind, list []*member) {
+	tried := v.d.Unresponsive[kind]
+	slices.SortStableFunc(list, func(a, b *member) int {
+		switch {
+		case tried[a.ID] == tried[b.ID]:
+			return 0
+		case tried[a.ID]:
+			return 1
+		default:
+			return -1
+		}
+	})
 }
 
 // inPlace are the verdicts on those that are changed and not replaced.
@@ -73,6 +92,7 @@ func (v *view) protectStep() *Step {
 	if len(list) == 0 {
 		return nil
 	}
+	v.unresponsiveLast(Protect, list)
 	now := list[:min(len(list), protectBatch)]
 	return &Step{Kind: Protect, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
 }

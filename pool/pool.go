@@ -71,7 +71,17 @@ type Desired struct {
 	// Avoid are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
 	// has ended, and what does not depend on them goes on.
 	Avoid map[StepKind]Cause
+	// Unresponsive are the IDs of instances that a step of the kind has changed without effect: others come first.
+	Unresponsive map[StepKind]map[string]bool
 }
+
+// The reasons of Desired.Avoid where the cloud accepted a step.
+const (
+	// NoEffect: the cloud accepted the step more than once, and still reports the state before it.
+	NoEffect = "NoEffect"
+	// EffectPending: the cloud accepted the step a moment ago and may show its effect late. It is not told.
+	EffectPending = "EffectPending"
+)
 
 // Most is the largest number of machines that the pool's limits allow.
 func (d Desired) Most() int {

@@ -55,7 +55,7 @@ func happened(f facts) []Event {
 // did are the events of the step that was begun, for all of its targets or for some.
 func did(f facts) []Event {
 	s := f.out.Plan.Step
-	if s == nil || !f.out.Started && f.out.Failed == nil || !tells(f.o, *s) {
+	if s == nil || !f.out.Started && f.out.Failed == nil || f.out.Repeated || !tells(f.o, *s) {
 		return nil
 	}
 	targets := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool { return f.out.Failed[t.ID] })

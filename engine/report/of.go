@@ -168,8 +168,9 @@ func stuck(f facts) bool {
 
 // refuses says that the cloud refuses a step. One that it only wants later goes on by itself.
 func refuses(f facts) bool {
-	for _, err := range f.out.Refused {
-		if cloud.KindOf(err) != cloud.Throttled {
+	for kind, err := range f.out.Refused {
+		harmless := ineffective(err) && (kind == pool.DefaultTemplate || kind == pool.PruneTemplates)
+		if cloud.KindOf(err) != cloud.Throttled && !harmless {
 			return true
 		}
 	}
@@ -227,20 +228,37 @@ func versionOf(o pool.Observed, ref string) pool.Template {
 // reason is the word for an error: its kind if a cloud refused, else what went wrong on our side.
 func reason(err error) string {
 	var refused *cloud.Error
-	if errors.As(err, &refused) {
+	switch {
+	case ineffective(err):
+		return pool.NoEffect
+	case errors.As(err, &refused):
 		return string(refused.Kind)
+	default:
+		return "Failed"
 	}
-	return "Failed"
 }
 
-// refusal is the condition of a step that the cloud refuses, the first of the given kinds that has one.
+// ineffective reports that the cloud accepted a step and shows no effect of it.
+func ineffective(err error) bool {
+	var none *engine.NoEffectError
+	return errors.As(err, &none)
+}
+
+// refusal is the condition of a step that the cloud refuses, the first of the given kinds that has one, or else of one that the cloud
+// accepts without effect.
 func refusal(f facts, condition string, kinds ...pool.StepKind) *Condition {
+	var c *Condition
 	for _, kind := range kinds {
-		if err := f.out.Refused[kind]; err != nil {
-			return &Condition{condition, False, reason(err), err.Error()}
+		err := f.out.Refused[kind]
+		if err == nil || c != nil && ineffective(err) {
+			continue
+		}
+		c = &Condition{condition, False, reason(err), err.Error()}
+		if !ineffective(err) {
+			break
 		}
 	}
-	return nil
+	return c
 }
 
 // unseen is the condition while the cloud could not be asked, or need not be.

@@ -29,6 +29,8 @@ type scene struct {
 	started bool
 	// failed are the targets for which the step was not begun, where it was for the others.
 	failed map[string]bool
+	// repeated says that the step was accepted before.
+	repeated bool
 	// rolls says that the cloud replaces machines by itself, asides that it can set them aside.
 	rolls, asides bool
 	// changes says that it replaces what is of another template alone, needs what its groups need beside it.
@@ -59,13 +61,16 @@ func (s *scene) outcome() engine.Outcome {
 			s.d.Avoid = map[pool.StepKind]pool.Cause{}
 		}
 		s.d.Avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
+		if err == ineffective {
+			s.d.Avoid[kind] = pool.Cause{Reason: pool.NoEffect, Message: err.Error()}
+		}
 	}
 	plan := pool.Decide(s.d, s.o, s.traits(), epoch)
 	if s.step != nil {
 		plan.Step = s.step
 	}
 	return engine.Outcome{
-		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Failed: s.failed, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
+		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Repeated: s.repeated, Failed: s.failed, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
 	}
 }
 
@@ -100,8 +105,10 @@ func aScene(change ...func(*scene)) *scene {
 
 // What may be wrong, as a person would say it.
 var (
-	denied  = &cloud.Error{Kind: cloud.Denied, Op: "autoscaling:X", Code: "AccessDenied", Message: "not authorized"}
-	invalid = &cloud.Error{Kind: cloud.Invalid, Op: "ec2:X", Field: "spec.awsLaunchTemplate.ami", Code: "InvalidAMIID.NotFound", Message: "no such image"}
+	denied = &cloud.Error{Kind: cloud.Denied, Op: "autoscaling:X", Code: "AccessDenied", Message: "not authorized"}
+	// ineffective is a change that the cloud accepted and that shows no effect.
+	ineffective error = &engine.NoEffectError{Kind: pool.UpdateGroup, Items: []string{"spec.defaultInstanceWarmup"}}
+	invalid           = &cloud.Error{Kind: cloud.Invalid, Op: "ec2:X", Field: "spec.awsLaunchTemplate.ami", Code: "InvalidAMIID.NotFound", Message: "no such image"}
 )
 
 func and(changes ...func(*scene)) func(*scene) {
@@ -248,6 +255,8 @@ func TestTemplateReady(t *testing.T) {
 		{"unknown, with the cloud's words", "they say why", and(wanted("", ""), issue), "False Capacity: no m5.large left in zone a"},
 		{"unknown", "nothing is made up", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
 		{"refused", "the cloud's refusal stands before what is being done about it", and(wanted("v1:b", "d"), refused(pool.PutTemplate, invalid)), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
+		{"without effect", "what the cloud keeps is not what it was asked for", and(wanted("v1:b", "d"), refused(pool.PutTemplate, ineffective)), "False NoEffect: " + ineffective.Error()},
+		{"default without effect", "machines are launched from the right version all the same", refused(pool.DefaultTemplate, ineffective), "True AsWanted: launch template lt-1:1 is what the specification asks for; " + ineffective.Error()},
 		{"another step refused", "it has a condition of its own", refused(pool.Resize, denied), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"held, not asked", "the reason is known without asking", and(unseen, held), "False ClusterNotReady: waiting for the cluster's network"},
@@ -286,6 +295,10 @@ func TestGroupReady(t *testing.T) {
 			s.refused = map[pool.StepKind]error{pool.PutTemplate: invalid, pool.CreateGroup: denied}
 		}), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"removal refused", "the cloud's words", and(replicas(2), refused(pool.Remove, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"without effect", "the field is named", and(drift("spec.defaultInstanceWarmup"), refused(pool.UpdateGroup, ineffective)), "False NoEffect: " + ineffective.Error()},
+		{"without effect, and refused", "the refusal says more", and(replicas(5), drift("spec.defaultInstanceWarmup"), func(s *scene) {
+			s.refused = map[pool.StepKind]error{pool.UpdateGroup: ineffective, pool.Resize: denied}
+		}), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"template refused", "it has a condition of its own", and(wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
 		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
@@ -428,6 +441,7 @@ func TestReady(t *testing.T) {
 		{"held", "what holds it up", and(noGroup, noTemplate, held), "False ClusterNotReady: 0 of 3 machines are Ready; waiting for the cluster's network"},
 		{"foreign", "what is in the way", foreign, "False ForeignGroup: 0 of 3 machines are Ready; Auto Scaling group x is not this pool's"},
 		{"refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: 3 of 5 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
+		{"without effect", "the sentence names the field", and(drift("spec.defaultInstanceWarmup"), refused(pool.UpdateGroup, ineffective)), "False NoEffect: 3 of 3 machines are Ready; " + ineffective.Error()},
 		{"drain refused", "the same", and(first(notJoined), replicas(2), refused(pool.Drain, denied)), "False Scaling: 2 of 2 machines are Ready; waiting for 1 machine to join the cluster"},
 		{"no group, template refused", "the refusal, and not what waits for it", and(noGroup, noTemplate, noMachines, refused(pool.PutTemplate, denied)), "False Denied: 0 of 3 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
 		{"no group, template missing", "what is being made", and(noGroup, noTemplate), "False GroupMissing: 0 of 3 machines are Ready; the Auto Scaling group is being made"},
@@ -455,6 +469,8 @@ func TestState(t *testing.T) {
 		{"refused by us", "somebody has to change something", replicas(99), "Error"},
 		{"foreign", "the same", foreign, "Error"},
 		{"refused by the cloud", "the same, most of the time", and(replicas(5), refused(pool.Resize, denied)), "Error"},
+		{"default without effect", "no machine is launched from it", refused(pool.DefaultTemplate, ineffective), "Running"},
+		{"without effect", "what is asked for is never so", and(drift("spec.defaultInstanceWarmup"), refused(pool.UpdateGroup, ineffective)), "Error"},
 		{"held back", "what the cloud only wants later goes on by itself", and(replicas(5), refused(pool.Resize, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack})), "Scaling"},
 		{"specification can't be met", "an image that there is not is not waited for", and(wanted("", ""), issue), "Error"},
 		{"not asked", "nothing is known", unseen, "Waiting"},
@@ -591,6 +607,7 @@ func TestEvents(t *testing.T) {
 			s.o.Instances = append(s.o.Instances, i)
 		}, began), "DrainStarted: draining i-1 (node-i-1): the cloud takes it\nDrainStarted: draining i-2 (node-i-2): its Machine was deleted"},
 		{"refused for the first time", "a warning with the cloud's words", and(replicas(5), news), "Warning ResizeFailed: autoscaling:X: AccessDenied: not authorized"},
+		{"begun again without effect", "one event for the change", and(drift("x"), began, func(s *scene) { s.repeated = true }), ""},
 		{"refused again", "the same words are no news", refused(pool.Resize, denied), ""},
 		{"can't be observed", "a warning", and(failing(denied), news), "Warning ObserveFailed: autoscaling:X: AccessDenied: not authorized"},
 		{"still can't be observed", "no news", failing(denied), ""},

@@ -70,7 +70,15 @@ func newestTemplate(f facts) *Condition {
 	if latest.Given {
 		text = fmt.Sprintf("%s %s, which is not the pool's to change, is what the specification asks for", f.t.Template, latest.Ref)
 	}
-	return &Condition{TemplateReady, True, "AsWanted", text}
+	return &Condition{TemplateReady, True, "AsWanted", text + leftovers(f)}
+}
+
+// leftovers names what the cloud accepts without effect and no machine is launched from: the default version, versions to delete.
+func leftovers(f facts) string {
+	if c := refusal(f, TemplateReady, pool.DefaultTemplate, pool.PruneTemplates); c != nil && c.Reason == pool.NoEffect {
+		return "; " + c.Message
+	}
+	return ""
 }
 
 // lacks is what the newest template lacks, in one word, or nothing. New bootstrap data is no lack: a rotated token changes no machine.

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
 )
 
 // notable are the reasons that are news when a condition takes them, by condition: true for those that want somebody's
@@ -14,11 +15,12 @@ import (
 var notable = map[string]map[string]bool{
 	report.UpToDate: {
 		"RolloutHalted": true, "RollFailed": true, "RollReverting": true, "StrategyInvalid": true, reasonInvalidAnnotation: true,
-		"RollRunning": false, "RollBaking": false, "RollCancelling": false, reasonPaused: false,
+		"RollRunning": false, "RollBaking": false, "RollCancelling": false, reasonPaused: false, pool.NoEffect: true,
 	},
-	report.TemplateReady:  {"Invalid": true, "Denied": true},
+	report.TemplateReady:  {"Invalid": true, "Denied": true, pool.NoEffect: true},
+	report.NeedsReady:     {pool.NoEffect: true},
 	report.InstancesReady: {"Capacity": true, "Denied": true, "Invalid": true, "LaunchFailed": true},
-	report.GroupReady:     {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true},
+	report.GroupReady:     {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true, pool.NoEffect: true},
 	report.Draining:       {"DrainBlocked": true},
 	SettingsValid:         {reasonInvalidAnnotation: true},
 	MachinesOwned:         {reasonMachineNameTaken: true},

@@ -1,7 +1,7 @@
 package mutants
 
 // The files, from the root of the module.
-const engineRun, engineMemory, engineEvents = "engine/engine.go", "engine/memory.go", "engine/report/events.go"
+const engineRun, engineMemory, engineEffect, engineEvents = "engine/engine.go", "engine/memory.go", "engine/effect.go", "engine/report/events.go"
 
 // engineTable is what goes wrong in a pass.
 var engineTable = []Mutation{
@@ -34,8 +34,8 @@ var engineTable = []Mutation{
 `),
 	one("no back-off", engineMemory, "asks again at the same pace whatever the cloud says",
 		Engine, []string{"TestObservationBacksOff"},
-		`math.Pow(2, float64(min(f.times, 16))))`,
-		`math.Pow(2, float64(min(either(mutated("no back-off"), 0, f.times), 16))))`),
+		`math.Pow(2, float64(min(f.times, backoffDoublings))))`,
+		`math.Pow(2, float64(min(either(mutated("no back-off"), 0, f.times), backoffDoublings))))`),
 	one("Retry-After ignored", engineMemory, "asks sooner than the cloud allows",
 		Engine, []string{"TestThrottledWaitsAsLongAsTheCloudSays"},
 		`wait = max(wait, refused.After)`,
@@ -48,6 +48,18 @@ var engineTable = []Mutation{
 		Engine, []string{"TestObservationBacksOff", "TestErrorsWhileDeleting"},
 		`wait = min(wait, backoffMost)`,
 		`wait = min(wait, either(mutated("back-off without an end"), 10000*time.Hour, backoffMost))`),
+	one("changes without effect repeated", engineEffect, "makes a change that shows no effect again and again, at an unbroken pace",
+		Engine, []string{"TestAStepWithoutEffectBacksOff"},
+		`if a, known := list[i.key]; !known || !now.Before(a.until) {`,
+		`if a, known := list[i.key]; !known || !now.Before(a.until) || mutated("changes without effect repeated") {`),
+	one("missing effect not told", engineEffect, "never says that a change shows no effect",
+		Engine, []string{"TestAStepWithoutEffectBacksOff"},
+		`a.failed = true`,
+		`a.failed = !mutated("missing effect not told")`),
+	one("late effect taken for none", engineEffect, "takes a read that is behind for a change without effect",
+		Engine, []string{"TestAnEffectThatShowsLateIsNoFailure"},
+		`case a.times > 1 && now.Sub(a.first) >= effectWithin:`,
+		`case a.times > 1 && now.Sub(a.first) >= either(mutated("late effect taken for none"), 0, effectWithin):`),
 	one("step without words", engineEvents, "adds a kind of step and no words for its event",
 		Explore, []string{"reason"},
 		`{"DrainStarted", "draining"}`,

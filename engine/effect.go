@@ -1,0 +1,334 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// effectWithin is how long after a change its effect may still not be visible: three times as long as the reads of the clouds are
+// behind their writes.
+const effectWithin = 30 * time.Second
+
+// NoEffectError reports changes that the cloud accepted and that show no effect.
+type NoEffectError struct {
+	// Kind of the step that makes the changes.
+	Kind pool.StepKind
+	// Items are what was to change: fields of the object, instances, versions.
+	Items []string
+}
+
+// itemsLimit is how many items a message names.
+const itemsLimit = 5
+
+// Error names what shows no effect, and what happens next.
+func (e *NoEffectError) Error() string {
+	named := strings.Join(e.Items[:min(len(e.Items), itemsLimit)], ", ")
+	if more := len(e.Items) - itemsLimit; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("changed, shows no effect: %s: the cloud accepted the change (%s) and still reports the old value; retrying with back-off", named, e.Kind)
+}
+
+// attempt is a change that the cloud accepted and whose effect was not visible when the cloud was observed last.
+type attempt struct {
+	first, until time.Time
+	times        int
+	// name is what was to change, for people.
+	name string
+	// failed is true once the effect has been missing for longer than reads are behind.
+	failed bool
+}
+
+// begun records that a step was accepted, and returns true if all of it had been accepted before without a visible effect.
+func (r *record) begun(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) (repeated bool) {
+	e, ok := effects[s.Kind]
+	if !ok {
+		return false
+	}
+	before := r.attempts[s.Kind]
+	after := map[string]attempt{}
+	if !e.single {
+		maps.Copy(after, before)
+	}
+	repeated = true
+	for _, i := range e.items(s, o, t) {
+		a, known := before[i.key]
+		if repeated = repeated && known; !known {
+			a = attempt{first: now, name: i.name}
+		}
+		wait := backoffLeast << min(a.times, backoffDoublings)
+		a.times, a.until = a.times+1, now.Add(min(wait, backoffMost))
+		after[i.key] = a
+	}
+	if r.attempts == nil {
+		r.attempts = map[pool.StepKind]map[string]attempt{}
+	}
+	r.attempts[s.Kind] = after
+	return repeated && len(after) > 0
+}
+
+// sawEffects drops the attempts whose effect is visible, and marks those whose effect is missing. While the cloud is at work on
+// the group neither can be told.
+func (r *record) sawEffects(o pool.Observed, now time.Time) {
+	if o.Group != nil && o.Group.Busy != nil {
+		return
+	}
+	for kind, list := range r.attempts {
+		e, count := effects[kind], len(list)
+		maps.DeleteFunc(list, func(key string, _ attempt) bool { return !e.missing(o, key) })
+		progress := len(list) < count
+		for key, a := range list {
+			switch {
+			case a.failed:
+				continue
+			case progress:
+				// A driver may make the changes of one step one after the other: the next one begins only now.
+				a.first, a.times = now, min(a.times, 1)
+			case a.times > 1 && now.Sub(a.first) >= effectWithin:
+				a.failed = true
+			}
+			list[key] = a
+		}
+		if len(list) == 0 {
+			delete(r.attempts, kind)
+		}
+	}
+}
+
+// resting returns why a step waits: all of it was accepted before without a visible effect, and the back-off lasts.
+func (r *record) resting(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) (pool.Cause, bool) {
+	list := r.attempts[s.Kind]
+	if len(list) == 0 {
+		return pool.Cause{}, false
+	}
+	cause := pool.Cause{Reason: pool.EffectPending}
+	for _, i := range effects[s.Kind].items(s, o, t) {
+		if a, known := list[i.key]; !known || !now.Before(a.until) {
+			return pool.Cause{}, false
+		}
+	}
+	if none := r.noEffect(s.Kind); none != nil {
+		cause = pool.Cause{Reason: pool.NoEffect, Message: none.Error()}
+	}
+	return cause, true
+}
+
+// noEffect returns the changes of a kind of step that show no effect, or nil.
+func (r *record) noEffect(kind pool.StepKind) error {
+	var items []string
+	for _, a := range r.attempts[kind] {
+		if a.failed {
+			items = append(items, a.name)
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	slices.Sort(items)
+	return &NoEffectError{Kind: kind, Items: items}
+}
+
+// unresponsive returns the instances that a kind of step has changed without effect, by kind of step.
+func (r *record) unresponsive() map[pool.StepKind]map[string]bool {
+	var out map[pool.StepKind]map[string]bool
+	for _, kind := range []pool.StepKind{pool.Apply, pool.Protect} {
+		for key, a := range r.attempts[kind] {
+			if !a.failed {
+				continue
+			}
+			if out == nil {
+				out = map[pool.StepKind]map[string]bool{}
+			}
+			if out[kind] == nil {
+				out[kind] = map[string]bool{}
+			}
+			out[kind][key] = true
+		}
+	}
+	return out
+}
+
+// item is one change of a step: what tells it apart from others of the same kind, and its name for people.
+type item struct{ key, name string }
+
+// effect describes how the changes of one kind of step are told apart, and how an observation shows that one has not happened.
+type effect struct {
+	items   func(s pool.Step, o pool.Observed, t pool.Traits) []item
+	missing func(o pool.Observed, key string) bool
+	// single is true if a step of the kind replaces what an earlier one asked for.
+	single bool
+}
+
+// effects are the steps whose repetition without effect backs off. Drain and Undrain change nodes, and a drain is begun again in
+// each of its rounds; Renew is repeated as long as a drain lasts.
+var effects = map[pool.StepKind]effect{
+	pool.PutTemplate: {
+		items: func(_ pool.Step, o pool.Observed, t pool.Traits) []item {
+			name := t.Template
+			if o.Wanted.About != "" {
+				name += " (" + o.Wanted.About + ")"
+			}
+			return []item{{contentOf(o), name}}
+		},
+		missing: func(o pool.Observed, key string) bool {
+			latest := o.Latest()
+			return key == contentOf(o) && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
+		},
+		single: true,
+	},
+	pool.CreateGroup: {items: groupItem, missing: func(o pool.Observed, _ string) bool { return o.Group == nil }, single: true},
+	pool.UpdateGroup: {items: updateItems, missing: updateMissing},
+	pool.Resize: {
+		items: func(s pool.Step, _ pool.Observed, _ pool.Traits) []item {
+			size := fmt.Sprintf("size %d", s.Size)
+			return []item{{size, size}}
+		},
+		missing: func(o pool.Observed, key string) bool {
+			// A cloud that reports a failure to bring machines has done what it can.
+			return o.Group != nil && o.Group.GrowFailed.IsZero() && fmt.Sprintf("size %d", o.Group.Size) != key
+		},
+		single: true,
+	},
+	pool.Remove:   {items: instanceItems("instance %s"), missing: instance(present)},
+	pool.Replace:  {items: instanceItems("instance %s"), missing: instance(present)},
+	pool.SetAside: {items: instanceItems("standby of instance %s"), missing: instance(func(i pool.Instance) bool { return present(i) && !i.Aside })},
+	pool.Protect:  {items: instanceItems("scale-in protection of instance %s"), missing: instance(func(i pool.Instance) bool { return i.Exposed })},
+	pool.Release:  {items: instanceItems("termination of instance %s"), missing: instance(func(i pool.Instance) bool { return i.Hold != nil })},
+	pool.Apply: {
+		items: func(s pool.Step, o pool.Observed, _ pool.Traits) []item {
+			var list []item
+			for _, t := range s.Targets {
+				list = append(list, item{t.ID, strings.Join(behindOf(o, t.ID), ", ") + " of instance " + t.ID})
+			}
+			return list
+		},
+		missing: instance(func(i pool.Instance) bool { return len(i.Behind) > 0 }),
+	},
+	pool.StartRoll: {
+		items: func(s pool.Step, o pool.Observed, _ pool.Traits) []item {
+			return []item{{rollID(o), "rollout to " + s.Template}}
+		},
+		missing: func(o pool.Observed, key string) bool { return rollID(o) == key && !o.Roll.Runs() },
+		single:  true,
+	},
+	pool.CancelRoll: {
+		items: func(s pool.Step, _ pool.Observed, _ pool.Traits) []item { return named("rollout ", s.Refs) },
+		missing: func(o pool.Observed, key string) bool {
+			return rollID(o) == key && o.Roll.Runs() && o.Roll.State != pool.RollCancelling
+		},
+	},
+	pool.DefaultTemplate: {
+		items: func(s pool.Step, _ pool.Observed, _ pool.Traits) []item {
+			return named("default version ", []string{s.Template})
+		},
+		missing: func(o pool.Observed, key string) bool {
+			return slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return v.Ref == key && !v.Fixed })
+		},
+		single: true,
+	},
+	pool.PruneTemplates: {
+		items: func(s pool.Step, _ pool.Observed, _ pool.Traits) []item { return named("version ", s.Refs) },
+		missing: func(o pool.Observed, key string) bool {
+			return slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return v.Ref == key })
+		},
+	},
+	pool.DeleteGroup: {items: groupItem, missing: func(o pool.Observed, _ string) bool { return o.Group != nil && !o.Group.Deleting }, single: true},
+	pool.DeleteTemplates: {
+		items:   func(_ pool.Step, _ pool.Observed, t pool.Traits) []item { return named("", []string{t.Template}) },
+		missing: func(o pool.Observed, _ string) bool { return len(o.Versions) > 0 },
+		single:  true,
+	},
+	pool.Provide: {
+		items:   func(s pool.Step, _ pool.Observed, _ pool.Traits) []item { return named("", s.Fields) },
+		missing: func(o pool.Observed, key string) bool { return slices.Contains(o.Needs, key) },
+	},
+	pool.CleanUp: {
+		items:   func(s pool.Step, _ pool.Observed, _ pool.Traits) []item { return named("", s.Fields) },
+		missing: func(o pool.Observed, key string) bool { return slices.Contains(o.Leftovers, key) },
+	},
+}
+
+// contentOf is what tells the wanted template apart. Its Ref does not: each try makes another version.
+func contentOf(o pool.Observed) string { return o.Wanted.Content + " " + o.Wanted.Data }
+
+func groupItem(_ pool.Step, _ pool.Observed, t pool.Traits) []item {
+	return named("", []string{t.Group})
+}
+
+// templateMark is before the ref of a template in the keys of UpdateGroup, surgeKey stands for what is kept beside the size.
+const templateMark, surgeKey = "template ", "surge"
+
+// updateItems are the fields that an update repairs, and what it has the group launch from.
+func updateItems(s pool.Step, o pool.Observed, _ pool.Traits) []item {
+	list := named("", s.Fields)
+	if s.Template != "" && o.Group != nil && s.Template != o.Group.Template {
+		list = append(list, item{templateMark + s.Template, templateMark + s.Template})
+	}
+	if len(list) == 0 {
+		return named("", []string{surgeKey})
+	}
+	return list
+}
+
+func updateMissing(o pool.Observed, key string) bool {
+	if o.Group == nil {
+		return false
+	}
+	if key == surgeKey {
+		return o.Group.SurgeSpent
+	}
+	if ref, ok := strings.CutPrefix(key, templateMark); ok {
+		return o.Group.Template != ref && o.Latest().Ref == ref
+	}
+	return slices.Contains(o.Group.Drift, key)
+}
+
+// instanceItems are the targets of a step.
+func instanceItems(format string) func(pool.Step, pool.Observed, pool.Traits) []item {
+	return func(s pool.Step, _ pool.Observed, _ pool.Traits) []item {
+		var list []item
+		for _, t := range s.Targets {
+			list = append(list, item{t.ID, fmt.Sprintf(format, t.ID)})
+		}
+		return list
+	}
+}
+
+// instance reports that an instance is there and not as it should be.
+func instance(wrong func(pool.Instance) bool) func(pool.Observed, string) bool {
+	return func(o pool.Observed, id string) bool {
+		return slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == id && wrong(i) })
+	}
+}
+
+func present(i pool.Instance) bool { return i.State != pool.Terminating }
+
+func behindOf(o pool.Observed, id string) []string {
+	for _, i := range o.Instances {
+		if i.ID == id {
+			return i.Behind
+		}
+	}
+	return nil
+}
+
+func rollID(o pool.Observed) string {
+	if o.Roll == nil {
+		return ""
+	}
+	return o.Roll.ID
+}
+
+// named are items whose names are their keys behind a prefix.
+func named(prefix string, keys []string) []item {
+	list := make([]item, 0, len(keys))
+	for _, key := range keys {
+		list = append(list, item{key, prefix + key})
+	}
+	return list
+}

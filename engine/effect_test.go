@@ -1,0 +1,255 @@
+package engine_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+const warmup = "spec.defaultInstanceWarmup"
+
+// ignoring returns a pool at rest in a cloud that accepts every step and shows the effect of none.
+func ignoring(t *testing.T, change func(*scene)) *scene {
+	s := rest(t)
+	for key, n := range s.cluster.nodes {
+		n.Joined, n.ReadySince = epoch.Add(-time.Hour), epoch.Add(-time.Hour)
+		s.cluster.nodes[key] = n
+	}
+	change(s)
+	return s
+}
+
+// noEffectOf returns the error that an outcome shows for a kind of step, if it is one of a change without effect.
+func noEffectOf(out engine.Outcome, kind pool.StepKind) string {
+	var none *engine.NoEffectError
+	if errors.As(out.Refused[kind], &none) {
+		return none.Error()
+	}
+	return ""
+}
+
+func TestAStepWithoutEffectBacksOff(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		change func(*scene)
+		kind   pool.StepKind
+		names  string
+	}{
+		"field": {
+			"a cloud that does not know a field accepts it", func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} },
+			pool.UpdateGroup, warmup,
+		},
+		"two fields": {
+			"all that are ignored are named", func(s *scene) { s.driver.observed.Group.Drift = []string{"spec.lifecycleHooks", warmup} },
+			pool.UpdateGroup, warmup + ", spec.lifecycleHooks",
+		},
+		"template of the group": {
+			"the group goes on launching from the old version", func(s *scene) {
+				old := s.driver.observed.Versions[0]
+				s.driver.observed.Versions = []pool.Template{{Ref: "t:2", Content: old.Content, Data: old.Data}, old}
+			},
+			pool.UpdateGroup, "template t:2",
+		},
+		"content of the template": {
+			"the template keeps the old content, whatever its new version is called", func(s *scene) { s.driver.observed.Wanted.Content = "v1:b" },
+			pool.PutTemplate, "template",
+		},
+		"size": {
+			"nothing is launched", func(s *scene) { s.facts.Desired.Replicas = 3 },
+			pool.Resize, "size 3",
+		},
+		"group": {
+			"the group never exists", func(s *scene) { s.driver.observed.Group = nil },
+			pool.CreateGroup, "group",
+		},
+		"instance that stays": {
+			"the instance goes on running", func(s *scene) {
+				s.facts.Desired.Replicas = 1
+				s.cluster.nodes["aws://i-2"] = pool.Node{Name: "node", Joined: epoch, Cordoned: true, DrainStarted: epoch}
+			},
+			pool.Remove, "instance i-2",
+		},
+		"protection": {
+			"the instances stay exposed", func(s *scene) {
+				for k := range s.driver.observed.Instances {
+					s.driver.observed.Instances[k].Exposed = true
+				}
+			},
+			pool.Protect, "scale-in protection of instance i-1, scale-in protection of instance i-2",
+		},
+		"change in place": {
+			"the instances never get what the group has", func(s *scene) { s.driver.observed.Instances[1].Behind = []string{"spec.additionalTags"} },
+			pool.Apply, "spec.additionalTags of instance i-2",
+		},
+		"default version": {
+			"the old version stays the default", func(s *scene) {
+				s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: "t:0", Content: "v1:z", Fixed: true})
+			},
+			pool.DefaultTemplate, "default version t:1",
+		},
+		"old versions": {
+			"they are never gone", func(s *scene) {
+				for _, ref := range []string{"t:-1", "t:-2", "t:-3"} {
+					s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: ref, Content: ref})
+				}
+			},
+			pool.PruneTemplates, "version t:-3",
+		},
+		"prerequisite": {
+			"it is never as the group needs it", func(s *scene) { s.driver.observed.Needs = []string{"role"} },
+			pool.Provide, "role",
+		},
+		"deletion": {
+			"the group stays", func(s *scene) {
+				s.facts.Desired.Deleting, s.facts.Desired.NoDrain = true, &pool.Cause{Reason: "ClusterDeleted"}
+			},
+			pool.DeleteGroup, "group",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ignoring(t, c.change)
+			if out := s.pass(); !out.Started || out.Repeated || out.Plan.Step.Kind != c.kind {
+				t.Fatalf("%s: want %s begun as news, got %+v", c.reason, c.kind, out.Plan.Step)
+			}
+			waits := s.play(time.Hour)
+			if n := len(s.driver.starts); n < 10 || n > oneHourOfErrors {
+				t.Errorf("%s: want 10 to %d tries an hour, got %d: %s", c.reason, oneHourOfErrors, n, s.driver.began())
+			}
+			if len(waits) > 120 {
+				t.Errorf("%s: want at most 120 looks an hour, got %d", c.reason, len(waits))
+			}
+			out := s.pass()
+			if want, got := "changed, shows no effect: "+c.names+": ", noEffectOf(out, c.kind); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: want %q told, got %q", c.reason, want, got)
+			}
+			if out.Fresh != nil || out.Started && !out.Repeated {
+				t.Errorf("%s: want no news in a repetition, got %+v", c.reason, out)
+			}
+		})
+	}
+}
+
+// A read may be behind the write: what is asked for again soon is not said to show no effect, and is not asked for at an unbroken pace.
+func TestAnEffectThatShowsLateIsNoFailure(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+	s.play(10 * time.Second)
+	if n := len(s.driver.starts); n < 2 || n > 4 {
+		t.Errorf("want 2 to 4 tries in ten seconds, got %d", n)
+	}
+	out := s.pass()
+	check(t, "said of it", map[pool.StepKind]error(nil), out.Refused)
+	check(t, "waited for", 0, len(out.Plan.Waiting))
+	s.driver.observed.Group.Drift = nil
+	tries := len(s.driver.starts)
+	s.play(10 * time.Minute)
+	check(t, "tries once the effect shows", tries, len(s.driver.starts))
+	// The same field may be changed by hand again, much later.
+	s.driver.observed.Group.Drift = []string{warmup}
+	if out := s.pass(); !out.Started || out.Repeated {
+		t.Errorf("want it repaired at once and told, got %+v", out)
+	}
+}
+
+// A change without effect keeps no other step from being done.
+func TestAStepWithoutEffectStopsNoOther(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+	s.play(2 * time.Minute)
+	tries := len(s.driver.starts)
+	s.driver.observed.Group.Drift = []string{"spec.additionalTags", warmup}
+	if out := s.pass(); !out.Started || out.Repeated || !slices.Contains(out.Plan.Step.Fields, "spec.additionalTags") {
+		t.Errorf("want the other field written at once, got %+v", out.Plan.Step)
+	}
+	s.driver.observed.Group.Drift = []string{warmup}
+	s.driver.observed.Group.Size = 1
+	if out := s.pass(); !out.Started || out.Plan.Step.Kind != pool.Resize {
+		t.Errorf("want the size set meanwhile, got %+v", out.Plan.Step)
+	}
+	check(t, "steps", tries+2, len(s.driver.starts))
+}
+
+// What was asked for may be right after an edit.
+func TestAnEditEndsTheBackoffOfAStepWithoutEffect(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+	s.play(10 * time.Minute)
+	s.pass()
+	if out := s.after(time.Second); out.Started {
+		t.Fatalf("want a back-off that lasts, got %+v", out.Plan.Step)
+	}
+	s.facts.Generation = "2"
+	if out := s.pass(); !out.Started || out.Repeated || out.Refused != nil {
+		t.Errorf("want the step begun as news, got %+v", out)
+	}
+}
+
+// A new process tries once more, then backs off as the one before it did.
+func TestARestartRepeatsAStepWithoutEffectOnce(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+	s.play(time.Hour)
+	s.engine, s.driver.starts = engine.New[int](s.driver, engine.Options{}), nil
+	s.play(time.Hour)
+	if n := len(s.driver.starts); n > oneHourOfErrors {
+		t.Errorf("want at most %d tries an hour, got %d", oneHourOfErrors, n)
+	}
+}
+
+// What the cloud is at work on has not come to nothing yet: it is judged when the work is over.
+func TestWorkOnTheGroupIsWaitedForBeforeAnEffectIsMissed(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Instances[1].Behind = []string{"spec.additionalTags"} })
+	busy := &pool.Cause{Reason: "Updating", Message: "at work"}
+	for range 12 {
+		s.driver.observed.Group.Busy = nil
+		s.after(3 * time.Second)
+		s.driver.observed.Group.Busy = busy
+		for range 40 {
+			s.after(3 * time.Second)
+		}
+	}
+	if n := len(s.driver.starts); n < 5 || n > 9 {
+		t.Errorf("want 5 to 9 tries in 24 minutes of work that comes to nothing, got %d", n)
+	}
+	if out := s.pass(); noEffectOf(out, pool.Apply) == "" {
+		t.Errorf("want it told, got %v", out.Refused)
+	}
+}
+
+// Machines that take no change keep no others from it.
+func TestAMachineThatTakesNoChangeHoldsUpNoOther(t *testing.T) {
+	s := ignoring(t, func(s *scene) {
+		s.facts.Desired.Replicas, s.driver.observed.Group.Size = 6, 6
+		v := s.driver.observed.Versions[0]
+		for _, id := range []string{"i-3", "i-4", "i-5", "i-6"} {
+			s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: id, ProviderID: "aws:///z/" + id, State: pool.Running, Template: v})
+			s.cluster.nodes["aws://"+id] = s.cluster.nodes["aws://i-1"]
+		}
+		for k := range s.driver.observed.Instances {
+			s.driver.observed.Instances[k].Behind = []string{"spec.additionalTags"}
+		}
+	})
+	s.play(10 * time.Minute)
+	tried := map[string]bool{}
+	for _, step := range s.driver.starts {
+		for _, target := range step.Targets {
+			tried[target.ID] = true
+		}
+	}
+	check(t, "machines tried", 6, len(tried))
+	if n := len(s.driver.starts); n > 20 {
+		t.Errorf("want at most 20 tries in ten minutes, got %d", n)
+	}
+}
+
+// A refusal says more than a change without effect.
+func TestARefusalIsToldBeforeAMissingEffect(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+	s.play(5 * time.Minute)
+	denied := &cloud.Error{Kind: cloud.Denied, Message: "not allowed"}
+	s.driver.refusing[pool.UpdateGroup] = denied
+	s.play(10 * time.Minute)
+	check(t, "refusal", map[pool.StepKind]error{pool.UpdateGroup: denied}, s.pass().Refused)
+}
