@@ -40,6 +40,46 @@ func TestWhatOthersPutOnTheGroupStays(t *testing.T) {
 	})
 }
 
+// A notification that others add to a hook of the specification is removed with one write: the service keeps the one that it has unless
+// it is sent an empty one. One on the hook by which nodes are drained stays, with the role, which can't be removed.
+func TestNotificationsThatOthersAddToHooks(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(with(aTarget(), reshape), 1)
+		target.Spec.Pool.AWSLifecycleHooks[0].NotificationTargetARN, target.Spec.Pool.AWSLifecycleHooks[0].RoleARN = nil, nil
+		name := target.Owner.ResourceName()
+		if o := w.observe(target); o.Group.Drift != nil {
+			w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		}
+		for _, hook := range []string{target.Spec.Pool.AWSLifecycleHooks[0].Name, "muster-drain"} {
+			_, err := w.byHand.PutLifecycleHook(t.Context(), &autoscaling.PutLifecycleHookInput{
+				AutoScalingGroupName: &name, LifecycleHookName: &hook, LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"),
+				NotificationTargetARN: awssdk.String("arn:aws:sqs:eu-west-1:123456789012:queue"), RoleARN: awssdk.String("arn:aws:iam::123456789012:role/notifier"),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		settle()
+		o := w.observe(target)
+		if !slices.Equal(o.Group.Drift, []string{"spec.lifecycleHooks"}) {
+			t.Fatalf("want the hook of the specification named, got %v", o.Group.Drift)
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		if o := w.observe(target); o.Group.Drift != nil {
+			t.Errorf("want no drift after one write, got %v", o.Group.Drift)
+		}
+		hooks, err := w.byHand.DescribeLifecycleHooks(t.Context(), &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hooks.LifecycleHooks {
+			if kept := awssdk.ToString(h.NotificationTargetARN) != ""; kept != (*h.LifecycleHookName == "muster-drain") {
+				t.Errorf("hook %s: got the target %q", *h.LifecycleHookName, awssdk.ToString(h.NotificationTargetARN))
+			}
+		}
+	})
+}
+
 // meddle puts a hook, a tag and a suspension on the group, as other tools do.
 func (w *world) meddle(group string) {
 	w.t.Helper()

@@ -75,11 +75,38 @@ func or[T any](p *T, otherwise T) T {
 	return *p
 }
 
+// sameHook reports whether a hook does what is wanted. A role and metadata that the specification does not name can't be removed from
+// a hook, and have no effect without a target. What others notify of the hook by which nodes are drained is theirs.
+func sameHook(want asgtypes.LifecycleHookSpecification, is asgtypes.LifecycleHook) bool {
+	wanted, existing := textOfWanted(want), textOfExisting(is)
+	if wanted.role == "" {
+		existing.role = ""
+	}
+	if wanted.metadata == "" {
+		existing.metadata = ""
+	}
+	if wanted.name == drainHook {
+		existing.target = ""
+	}
+	return wanted == existing
+}
+
+// notificationTarget is the target to send with a hook: the service keeps the one that a hook has unless it is sent an empty one.
+func notificationTarget(want asgtypes.LifecycleHookSpecification, existing []asgtypes.LifecycleHook) *string {
+	for _, h := range existing {
+		same := session.Deref(h.LifecycleHookName) == session.Deref(want.LifecycleHookName)
+		if same && want.NotificationTargetARN == nil && session.Deref(want.LifecycleHookName) != drainHook && session.Deref(h.NotificationTargetARN) != "" {
+			return new(string)
+		}
+	}
+	return want.NotificationTargetARN
+}
+
 // hookChanges says which hooks are to be put, and which of ours are to be taken away. Hooks of others (of a termination
 // handler, of other tools) are left alone.
 func (g groupSpec) hookChanges(is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook) (put []asgtypes.LifecycleHookSpecification, remove []string) {
 	for _, want := range g.hooks {
-		if !slices.ContainsFunc(existing, func(h asgtypes.LifecycleHook) bool { return textOfExisting(h) == textOfWanted(want) }) {
+		if !slices.ContainsFunc(existing, func(h asgtypes.LifecycleHook) bool { return sameHook(want, h) }) {
 			put = append(put, want)
 		}
 	}

@@ -171,7 +171,7 @@ func (p *pass) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, e
 		_, err := p.c.AutoScaling.PutLifecycleHook(ctx, &autoscaling.PutLifecycleHookInput{
 			AutoScalingGroupName: &p.t.group, LifecycleHookName: h.LifecycleHookName, LifecycleTransition: h.LifecycleTransition,
 			DefaultResult: h.DefaultResult, HeartbeatTimeout: h.HeartbeatTimeout, NotificationMetadata: h.NotificationMetadata,
-			NotificationTargetARN: h.NotificationTargetARN, RoleARN: h.RoleARN,
+			NotificationTargetARN: notificationTarget(h, existing), RoleARN: h.RoleARN,
 		})
 		if err != nil {
 			return session.Refusal(err, p.now)

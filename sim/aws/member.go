@@ -267,7 +267,7 @@ func (g *group) putHook(in *autoscaling.PutLifecycleHookInput) error {
 		return invalid("Invalid default result: %s. Allowed values are CONTINUE and ABANDON.", *h.DefaultResult)
 	case *h.HeartbeatTimeout < 30 || *h.HeartbeatTimeout > 7200:
 		return invalid("Heartbeat timeout must be between 30 and 7200 seconds: %d", *h.HeartbeatTimeout)
-	case (str(h.NotificationTargetARN) == "") != (str(h.RoleARN) == ""):
+	case str(h.NotificationTargetARN) != "" && str(h.RoleARN) == "":
 		return invalid("A notification target and a role that may publish to it must be given together.")
 	}
 	h.GlobalTimeout = ptr(int32(min(globalWaits*seconds(h.HeartbeatTimeout), globalLimit) / time.Second))
