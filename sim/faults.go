@@ -28,6 +28,8 @@ const (
 	Stale Kind = "stale"
 	// PageLimit lets a list answer with at most Limit items a page, however many were asked for.
 	PageLimit Kind = "page-limit"
+	// Ignore accepts a write and does nothing of it. With a Field it does nothing about that field alone, and the rest of the request.
+	Ignore Kind = "ignore"
 )
 
 // Faults of machines, played when one is launched.
@@ -44,7 +46,7 @@ const (
 	SpotInterruption Kind = "spot-interruption"
 )
 
-var requestKinds = []Kind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAfter, Delay, Stale, PageLimit}
+var requestKinds = []Kind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAfter, Delay, Stale, PageLimit, Ignore}
 
 var machineKinds = []Kind{NoCapacity, NeverBoots, Impaired, Dies, SpotInterruption}
 
@@ -80,6 +82,9 @@ type Fault struct {
 	Writes int `json:"writes,omitempty"`
 	// Limit of NoCapacity: how many machines that match may exist. Of PageLimit: how many items a page holds, at least one.
 	Limit int `json:"limit,omitempty"`
+	// Field of Ignore: what is ignored of a request, by its path in the request as the cloud spells it ("DefaultInstanceWarmup",
+	// "properties.upgradePolicy"), with all that lies below. Empty is the whole request. Requests without the field are no matches.
+	Field string `json:"field,omitempty"`
 }
 
 // Duration is written as in "1m30s".
@@ -109,6 +114,9 @@ func (f Fault) Validate() error {
 	if f.Kind == PageLimit && f.Limit < 1 {
 		return fmt.Errorf("a page limit of %d is below 1", f.Limit)
 	}
+	if f.Field != "" && f.Kind != Ignore {
+		return fmt.Errorf("field %q: a fault of kind %q has none", f.Field, f.Kind)
+	}
 	if _, err := path.Match(f.Action, ""); err != nil {
 		return fmt.Errorf("action pattern %q: %w", f.Action, err)
 	}
@@ -119,6 +127,8 @@ func (f Fault) Validate() error {
 type Request struct {
 	Service, Action, Resource string
 	Mutating                  bool
+	// Has reports whether the request says anything of a field; nil is of no field.
+	Has func(field string) bool
 }
 
 // Launch is what faults of machines are matched against.
@@ -183,10 +193,13 @@ type PlayedFault struct {
 	Played int `json:"played"`
 }
 
-// ForRequest are the faults to play on a request, at most one of each kind.
+// ForRequest are the faults to play on a request, at most one of each kind and field.
 func (f *Faults) ForRequest(r Request) []Fault {
 	return f.play(func(x Fault) bool {
 		if !slices.Contains(requestKinds, x.Kind) || (x.Kind == Stale || x.Kind == PageLimit) && r.Mutating {
+			return false
+		}
+		if x.Kind == Ignore && (!r.Mutating || x.Field != "" && (r.Has == nil || !r.Has(x.Field))) {
 			return false
 		}
 		return matches(x.Service, r.Service) && matches(x.Action, r.Action) && matches(x.Resource, r.Resource)
@@ -211,7 +224,7 @@ func (f *Faults) play(match func(Fault) bool) []Fault {
 	defer f.mu.Unlock()
 	var out []Fault
 	for _, r := range f.rules {
-		if !match(r.Fault) || slices.ContainsFunc(out, func(o Fault) bool { return o.Kind == r.Kind }) {
+		if !match(r.Fault) || slices.ContainsFunc(out, func(o Fault) bool { return o.Kind == r.Kind && o.Field == r.Field }) {
 			continue
 		}
 		r.matched++

@@ -13,6 +13,8 @@ type Profile struct {
 	Denied Fault
 	// NoCapacity are words of the cloud, in its reason for a machine that it does not have.
 	NoCapacity string
+	// Ignorable are rules that each ignore one thing that clients can set, without end.
+	Ignorable []Fault
 }
 
 // Deed is something that somebody does to a cloud by hand, in its console or with another tool.

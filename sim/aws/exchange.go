@@ -94,7 +94,7 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	faults := x.server.faults.ForRequest(sim.Request{Service: x.service, Action: x.action, Resource: x.resource, Mutating: x.mutating})
+	faults := x.server.faults.ForRequest(sim.Request{Service: x.service, Action: x.action, Resource: x.resource, Mutating: x.mutating, Has: x.says})
 	if drop, err := x.before(faults); drop || err != nil {
 		return nil, drop, err
 	}
@@ -220,7 +220,7 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		return op.run(r, x)
 	}
 	r.stirred = true
-	out, err := op.run(r, x)
+	out, err := x.carryOut(op, r, faults)
 	if err := s.settle(now, true); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ func (s *Server) Profile() sim.Profile {
 		},
 		Denied:     sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::" + AccountID + ":user/muster is not authorized to do this", Status: 403},
 		NoCapacity: "We currently do not have sufficient",
+		Ignorable:  Ignorable(),
 	}
 }
 

@@ -24,6 +24,7 @@ func (c *Cloud) Profile() sim.Profile {
 		},
 		Denied:     sim.Fault{Code: "AuthorizationFailed", Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
 		NoCapacity: "Allocation failed",
+		Ignorable:  Ignorable(),
 	}
 }
 

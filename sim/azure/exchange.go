@@ -114,7 +114,7 @@ func (x *exchange) answer() (out *answer, drop bool, err error) {
 		return nil, false, err
 	}
 	defer leave()
-	faults := x.cloud.faults.ForRequest(sim.Request{Service: route.service, Action: route.name, Resource: x.subject(), Mutating: route.mutating})
+	faults := x.cloud.faults.ForRequest(sim.Request{Service: route.service, Action: route.name, Resource: x.subject(), Mutating: route.mutating, Has: x.says})
 	if drop, err := x.before(faults); drop || err != nil {
 		return nil, drop, err
 	}
@@ -194,7 +194,7 @@ func (x *exchange) perform(faults []sim.Fault) (*answer, error) {
 	}
 	if x.route.mutating {
 		w.stirred = true
-		out, err := x.route.run(w, x)
+		out, err := x.carryOut(w, faults)
 		if err := c.settle(now, true); err != nil {
 			return nil, err
 		}

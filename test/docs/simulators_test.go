@@ -125,9 +125,12 @@ func TestSimulatorExamples(t *testing.T) {
 			return "throttle, throttle", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults())
 		},
 		"Refuse an operation": func(s simulated) (string, string) { return "error-before drop-after", faults(s.aws.Faults()) },
-		"Let machines fail":   func(s simulated) (string, string) { return "never-boots dies", faults(s.aws.Faults()) },
-		"Remove faults":       func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
-		"Start over":          func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
+		"Ignore a field": func(s simulated) (string, string) {
+			return "ignore, ignore", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults())
+		},
+		"Let machines fail": func(s simulated) (string, string) { return "never-boots dies", faults(s.aws.Faults()) },
+		"Remove faults":     func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
+		"Start over":        func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
 		"See what a cloud was asked for": func(s simulated) (string, string) {
 			return "0", fmt.Sprint(s.aws.Calls().Summary(0).Total)
 		},

@@ -1,0 +1,73 @@
+package aws
+
+import "github.com/muster-project/muster/sim"
+
+// says reports whether the request says anything of a field.
+func (x *exchange) says(field string) bool {
+	if protocolOf(x.service).kind == restProtocol.kind || protocolOf(x.service).kind == jsonProtocol.kind {
+		return sim.JSONHas(x.body, field)
+	}
+	return sim.FormHas(x.params, field)
+}
+
+// carryOut runs a write, or what faults leave of it. What is ignored is checked as ever, and refused if it is wrong.
+func (x *exchange) carryOut(op operation, r *realm, faults []sim.Fault) (any, error) {
+	all, fields := sim.Ignored(faults)
+	if !all && len(fields) == 0 {
+		return op.run(r, x)
+	}
+	trial, err := x.server.asOf(r, r.now, 0)
+	if err != nil {
+		return nil, err
+	}
+	out, err := op.run(trial, x)
+	if err != nil || all {
+		return out, err
+	}
+	if err := x.drop(fields); err != nil {
+		return nil, err
+	}
+	if rest, err := op.run(r, x); err == nil {
+		return rest, nil
+	}
+	return out, nil // nothing is left of the request that makes sense alone
+}
+
+// drop takes fields out of the request.
+func (x *exchange) drop(fields []string) error {
+	if protocolOf(x.service).kind != restProtocol.kind && protocolOf(x.service).kind != jsonProtocol.kind {
+		x.params = sim.FormWithout(x.params, fields...)
+		return nil
+	}
+	body, err := sim.JSONWithout(x.body, fields...)
+	x.body = body
+	return err
+}
+
+// Ignorable are rules that each ignore one field that clients can set, or one operation that sets something as a whole: every such
+// field of groups, hooks, tags, templates and node groups, without end.
+func Ignorable() []sim.Fault {
+	var out []sim.Fault
+	add := func(service, action string, fields ...string) {
+		for _, field := range fields {
+			out = append(out, sim.Fault{Kind: sim.Ignore, Service: service, Action: action, Field: field, Name: "ignores " + action + " " + field})
+		}
+	}
+	const whole = ""
+	add(serviceAutoScaling, "UpdateAutoScalingGroup", "MinSize", "MaxSize", "VPCZoneIdentifier", "DefaultCooldown", "DefaultInstanceWarmup",
+		"CapacityRebalance", "LaunchTemplate", "MixedInstancesPolicy")
+	add(serviceAutoScaling, "PutLifecycleHook", whole, "HeartbeatTimeout", "NotificationTargetARN")
+	for _, action := range []string{
+		"SetDesiredCapacity", "CreateOrUpdateTags", "DeleteTags", "DeleteLifecycleHook", "SuspendProcesses", "ResumeProcesses",
+		"SetInstanceProtection", "TerminateInstanceInAutoScalingGroup", "EnterStandby", "StartInstanceRefresh",
+	} {
+		add(serviceAutoScaling, action, whole)
+	}
+	add(serviceEC2, "ModifyLaunchTemplate", whole)
+	add(serviceEC2, "DeleteLaunchTemplateVersions", whole)
+	add(serviceEKS, "UpdateNodegroupConfig", "labels", "taints", "scalingConfig.minSize", "scalingConfig.maxSize", "scalingConfig.desiredSize",
+		"updateConfig", "nodeRepairConfig")
+	add(serviceEKS, "TagResource", whole)
+	add(serviceEKS, "UntagResource", whole)
+	return out
+}
