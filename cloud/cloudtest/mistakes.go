@@ -122,6 +122,7 @@ func sights[S any]() []mistake[S] {
 			}
 		}),
 		{name: "looks at what it remembers, and remembers nothing at first", guard: caseForgetful, driver: newcomer[S]},
+		{name: "takes what was accepted for done", guard: caseIgnored, driver: trusting[S]},
 		{name: "writes while it looks", guard: caseSteady, driver: func(d cloud.Driver[S]) cloud.Driver[S] {
 			return bent[S]{Driver: d, see: func(ctx context.Context, t cloud.Target[S], o pool.Observed, err error) (pool.Observed, error) {
 				if o.Group != nil {

@@ -144,6 +144,7 @@ func Cases[S any]() []Case[S] {
 		{caseThrottledLook, throttledLooks[S]},
 		{caseDeniedLook, deniedLooks[S]},
 		{caseCapacity, capacity[S]},
+		{caseIgnored, ignored[S]},
 		{caseInvalid, invalid[S]},
 		{"a specification that can't be met disturbs no group that exists", broken[S]},
 		{casePages, pages[S]},
@@ -166,7 +167,7 @@ func Cases[S any]() []Case[S] {
 // faulty are the cases in which what goes wrong is the wire's or the cloud's doing: they send what the others send, many times over.
 var faulty = map[string]bool{
 	caseLost: true, caseStale: true, caseUnheard: true, caseThrottled: true, caseDenied: true, caseFailedLook: true,
-	caseThrottledLook: true, caseDeniedLook: true, caseCapacity: true,
+	caseThrottledLook: true, caseDeniedLook: true, caseCapacity: true, caseIgnored: true,
 }
 
 // Faulty says that the case is about requests that fail, and sends none that other cases do not send.
@@ -194,6 +195,7 @@ const (
 	caseDenied        = "a step that is denied says so in the cloud's words, does nothing, and works once it is allowed"
 	caseDeniedLook    = "a look that is denied says so in the cloud's words, and is no empty cloud"
 	caseCapacity      = "capacity that is refused is told in the cloud's words, with the zone, and heals"
+	caseIgnored       = "what the cloud accepts and ignores differs still, and is no error"
 	caseInvalid       = "a specification that can't be met is refused with its field"
 	casePages         = "pages of one show the same"
 	caseForeignGroup  = "a group that has our name and not our tag is left alone"
