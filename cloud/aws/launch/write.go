@@ -166,7 +166,6 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 		}
 		numbers = append(numbers, number)
 	}
-	at := p.Memory.at
 	p.Memory.touched()
 	done, err := p.Session.EC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
 	if err != nil {
@@ -181,7 +180,6 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 		}
 	}
 	objects := p.objectsOf(p.Memory.versions)
-	p.Memory.at = at
 	p.Memory.versions = slices.DeleteFunc(p.Memory.versions, func(v version) bool { return slices.Contains(refs, v.Ref) })
 	left := p.objectsOf(p.Memory.versions)
 	return p.dropObjects(ctx, slices.DeleteFunc(objects, func(o object) bool { return slices.Contains(left, o) }))
@@ -196,17 +194,9 @@ func (p Pass) SetDefault(ctx context.Context, ref string) error {
 	if id != p.Memory.id || !p.Memory.ours {
 		return fmt.Errorf("asked to make version %s the default, which is not of this pool's launch template %s", ref, p.Memory.id)
 	}
-	at := p.Memory.at
 	p.Memory.touched()
 	_, err = p.Session.EC2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &id, DefaultVersion: &number})
-	if err != nil {
-		return session.Refusal(err, p.Now)
-	}
-	p.Memory.at = at
-	for k := range p.Memory.versions {
-		p.Memory.versions[k].Fixed = p.Memory.versions[k].Ref == ref
-	}
-	return nil
+	return session.Refusal(err, p.Now)
 }
 
 // undeleted is the error of one version that was not deleted; nil when it is not there anyway.
