@@ -55,6 +55,8 @@ type account struct {
 	steps map[string]Cost
 	// lately are the moments of the last writes, by their kind.
 	lately map[string][]time.Time
+	// accepted are the moments at which writes were accepted last, by all that they say.
+	accepted map[string][]time.Time
 	// disowned is when somebody took the owner tag off our group: for a moment not everybody can see that.
 	disowned time.Time
 	// owned is when he gave it back, with as much right to be seen late.
@@ -79,7 +81,7 @@ type simulator interface {
 }
 
 func newAccount(w *World) *account {
-	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
+	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
 	if w.scenario.onAzure() {
 		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload, LiveTags: w.scenario.LiveTags})
 		w.must(err, "make the simulator")
@@ -172,6 +174,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	a.look(after, nodes, named)
 	if err == nil && reply.StatusCode < http.StatusMultipleChoices {
 		after = a.foretold(call.Operation, req, after)
+		a.repeat(call.String() + " " + words)
 		if call.Operation == "CreateNodegroup" {
 			a.notes = map[string]string{} // nobody has put anything onto the new one
 		}

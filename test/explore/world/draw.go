@@ -61,6 +61,8 @@ func Draw(seed uint64) Scenario {
 	if !s.onAzure() {
 		d.versions()
 	}
+	d.Rand = rand.New(rand.NewPCG(seed, 0x69676e6f)) // the same
+	d.ignored()
 	s.sort()
 	return *s
 }

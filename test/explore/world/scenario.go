@@ -182,6 +182,9 @@ const (
 func (e Event) String() string {
 	switch e.What {
 	case CloudFault:
+		if e.Fault.Kind == sim.Ignore {
+			return fmt.Sprintf("fault %s %s:%s %s", e.Fault.Kind, e.Fault.Service, e.Fault.Action, e.Fault.Field)
+		}
 		return fmt.Sprintf("fault %s %s:%s skip=%d times=%d chance=%.2f %s %s", e.Fault.Kind, e.Fault.Service, e.Fault.Action,
 			e.Fault.Skip, e.Fault.Times, e.Fault.Probability, e.Fault.Code, time.Duration(e.Fault.Delay))
 	case ServerFault:

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -32,6 +33,8 @@ type Options struct {
 	// Credentials are what the manager asks the cloud with, made when the account is; nil are the account's own keys, which
 	// may do everything, and which people and other programs ask with.
 	Credentials func(*simaws.Server) (awssdk.CredentialsProvider, error)
+	// Ignores is what the cloud accepts and ignores from Edited on, also when everything else has calmed down; nil is nothing.
+	Ignores *sim.Fault
 }
 
 // Result is what became of a scenario.
@@ -49,6 +52,8 @@ type Result struct {
 	// End is what was there at the end, in words that no clock and no identifier is in; Gone says that it was nothing.
 	End  map[string]string
 	Gone bool
+	// Told reports whether a condition said at rest that a change shows no effect.
+	Told bool
 	// Planned and Happened are there when they were asked for.
 	Planned plan.Course
 	Happened
@@ -72,7 +77,7 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 		w.calm()
 		out = Result{
 			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
-			Steps: w.account.steps, Virtual: time.Since(w.trace.began), End: w.end(), Gone: w.gone, Planned: w.planned, Happened: w.happened(),
+			Steps: w.account.steps, Virtual: time.Since(w.trace.began), End: w.end(), Gone: w.gone, Told: w.reported, Planned: w.planned, Happened: w.happened(),
 		}
 	})
 	return out
@@ -123,6 +128,7 @@ type World struct {
 	keeper    keeper
 	condemned map[string]bool
 	gone      bool
+	reported  bool
 	wrong     []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
@@ -161,6 +167,7 @@ func (w *World) at(when time.Time, do func()) {
 
 // live lets everything happen, then looks at what is left when all is quiet.
 func (w *World) live() {
+	w.ignores()
 	for _, e := range w.scenario.Events {
 		if w.until(w.trace.began.Add(e.At)); w.gone {
 			return
@@ -174,6 +181,10 @@ func (w *World) live() {
 		return
 	}
 	w.peace()
+	if w.options.Ignores != nil {
+		w.unheeded()
+		return
+	}
 	if w.rest(); w.gone {
 		return
 	}

@@ -1,0 +1,48 @@
+package explore
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// Of ignoredOneOf rules one is played, for each kind of pool another one, unless all are asked for.
+const ignoredOneOf = 4
+
+// A cloud that accepts a change and ignores it is asked ever more rarely, and a condition reports it, whatever it is that it ignores.
+func TestIgnoredChangesComeToRest(t *testing.T) {
+	for _, s := range world.Golden() {
+		if !slices.Contains([]string{"create", "managed: create", "azure Uniform: create", "azure Flexible: create"}, s.Name) {
+			continue
+		}
+		for n := range 9 {
+			s.Events = append(s.Events, world.Event{What: world.GroupEdit, N: n, M: 1, At: world.Edited + time.Duration(n)*time.Second})
+		}
+		s.Events = append(s.Events,
+			world.Event{What: world.Bounds, N: 3, M: 4, At: world.Edited + 10*time.Second},
+			world.Event{What: world.Template, N: 3, At: world.Edited + 11*time.Second},
+			world.Event{What: world.Replicas, N: 5, At: world.Edited + 12*time.Second})
+		s.Ends = world.Edited + 5*time.Minute
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			told := 0
+			for n, f := range world.Ignorable(s) {
+				if !*every && (n+len(s.Name))%ignoredOneOf > 0 {
+					continue
+				}
+				got := world.Play(t, s, world.Options{Ignores: &f})
+				for _, v := range got.Wrong {
+					t.Errorf("%s: %s: %s", f.Name, v.Oracle, v.Text)
+				}
+				if got.Told {
+					told++
+				}
+			}
+			if *every && told == 0 {
+				t.Error("want a rule at least to be reported, got none")
+			}
+		})
+	}
+}
