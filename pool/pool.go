@@ -243,6 +243,8 @@ func (o Observed) LaunchesFrom() []Template {
 type Group struct {
 	// ID is what the cloud calls the group (an ARN, a resource ID).
 	ID string
+	// TaggedFor is the object that the group's tags name beside the owner ID, as cluster/namespace/name.
+	TaggedFor string
 	// Size is the number of machines that the group itself is asked to keep; those that are set aside are not in it.
 	Size int
 	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size

@@ -243,12 +243,13 @@ func (p *pass) refOf(s *asgtypes.LaunchTemplateSpecification) string {
 
 func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group {
 	g := &pool.Group{
-		ID:       session.Deref(is.AutoScalingGroupARN),
-		Size:     int(session.Deref(is.DesiredCapacity)),
-		Min:      int(session.Deref(is.MinSize)),
-		Max:      int(session.Deref(is.MaxSize)),
-		Template: p.refOf(launchedFrom(is)),
-		Deleting: strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting),
+		ID:        session.Deref(is.AutoScalingGroupARN),
+		TaggedFor: cloud.TaggedFor(func(name string) string { return tagOf(is, session.OwnTag(name)) }),
+		Size:      int(session.Deref(is.DesiredCapacity)),
+		Min:       int(session.Deref(is.MinSize)),
+		Max:       int(session.Deref(is.MaxSize)),
+		Template:  p.refOf(launchedFrom(is)),
+		Deleting:  strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting),
 	}
 	if !g.Deleting {
 		g.Drift = want.drift(is, p.memory.hooks.list)

@@ -43,6 +43,7 @@ type account struct {
 
 type group struct {
 	owner     string
+	taggedFor string
 	region    string
 	size      int
 	surge     int
@@ -92,7 +93,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		o.Foreign = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to somebody else"}
 		return o, nil
 	}
-	o.Group = &pool.Group{ID: "arn:" + name, Size: g.size, Surge: g.surge, Min: g.min, Max: g.max, Template: g.template}
+	o.Group = &pool.Group{ID: "arn:" + name, TaggedFor: g.taggedFor, Size: g.size, Surge: g.surge, Min: g.min, Max: g.max, Template: g.template}
 	if g.min != int(t.Spec.Pool.MinSize) || g.max != int(t.Spec.Pool.MaxSize) {
 		o.Group.Drift = []string{"sizes"}
 	}

@@ -3,6 +3,7 @@ package infrapool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -135,23 +136,67 @@ func resolve(o client.Object, found map[string]string, drop ...string) error {
 	return nil
 }
 
-// rival finds another object of the kind with the same owner ID that is older: a copy of a manifest carries the
-// annotation along, and two objects must never own one group.
-func (r *Reconciler[O, S]) rival(ctx context.Context, o O) (types.NamespacedName, error) {
+// rivals are the other objects of the kind with the same owner ID: a copy of a manifest carries the annotation along, and two objects
+// must never own one group.
+func (r *Reconciler[O, S]) rivals(ctx context.Context, o O) ([]client.Object, error) {
 	id := o.GetAnnotations()[OwnerIDAnnotation]
 	if id == "" {
-		return types.NamespacedName{}, nil
+		return nil, nil
 	}
 	list := r.kind.NewList()
 	if err := r.Client.List(ctx, list, client.MatchingFields{OwnerIDField: id}); err != nil {
-		return types.NamespacedName{}, fmt.Errorf("look up other objects with owner ID %s: %w", id, err)
+		return nil, fmt.Errorf("look up other objects with owner ID %s: %w", id, err)
 	}
-	for _, other := range objects(list) {
-		if other.GetUID() != o.GetUID() && older(other, o) {
-			return client.ObjectKeyFromObject(other), nil
+	return slices.DeleteFunc(objects(list), func(other client.Object) bool { return other.GetUID() == o.GetUID() }), nil
+}
+
+// winner returns which of several objects with one owner ID owns the group, if it is not o: the one that the group's tags name, and
+// without such the oldest.
+func winner(o client.Object, others []client.Object, taggedFor string) types.NamespacedName {
+	named := func(other client.Object) bool {
+		return strings.HasSuffix(taggedFor, "/"+other.GetNamespace()+"/"+other.GetName())
+	}
+	if named(o) {
+		return types.NamespacedName{}
+	}
+	for _, other := range others {
+		if named(other) {
+			return client.ObjectKeyFromObject(other)
 		}
 	}
-	return types.NamespacedName{}, nil
+	for _, other := range others {
+		if older(other, o) {
+			return client.ObjectKeyFromObject(other)
+		}
+	}
+	return types.NamespacedName{}
+}
+
+// rival finds another object of the kind with the same owner ID that owns the group. sure is false if the cloud could not be asked whom
+// the group's tags name.
+func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f *facts[S]) (rival types.NamespacedName, sure bool, err error) {
+	others, err := r.rivals(ctx, o)
+	if err != nil || len(others) == 0 {
+		return types.NamespacedName{}, true, err
+	}
+	first := func(one client.Object) bool { return string(one.GetUID()) == one.GetAnnotations()[OwnerIDAnnotation] }
+	if first(o) || slices.ContainsFunc(others, first) {
+		// It is the object that the ID was made for: no tag says more.
+		return winner(o, others, ""), true, nil
+	}
+	if f.unasked != nil {
+		// An object that has named no group has nothing to lose.
+		return winner(o, others, ""), o.GetProviderID() == "", nil
+	}
+	seen, err := r.driver.Driver.Observe(ctx, f.Target)
+	var unmet *cloud.Unmet
+	if err != nil && !errors.As(err, &unmet) {
+		return winner(o, others, ""), false, nil
+	}
+	if seen.Group == nil {
+		return winner(o, others, ""), true, nil
+	}
+	return winner(o, others, seen.Group.TaggedFor), true, nil
 }
 
 // older orders objects by creation, then UID. The object whose own UID the ID is always comes first.

@@ -963,3 +963,44 @@ func TestAPoolOfAnotherTool(t *testing.T) {
 		t.Errorf("want one event that names what is left, got %q", got)
 	}
 }
+
+// TestTheGroupsTagsTellItsOwner: after a move or a restore the owner ID is no object's UID, and an older object of another namespace that
+// carries it, as a copy does, takes neither the group nor its deletion from the object that the group's tags name.
+func TestTheGroupsTagsTellItsOwner(t *testing.T) {
+	t.Parallel()
+	withID := func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{infrapool.OwnerIDAnnotation: "moved"} }
+	copied := awsMachinePool(withID, func(o *awsv1.AWSMachinePool) {
+		o.Namespace, o.UID, o.CreationTimestamp = "other", "older", metav1.NewTime(start.Add(-time.Hour))
+	})
+	for name, tc := range map[string]struct {
+		why       string
+		taggedFor string
+		held      bool
+	}{
+		"tags":    {"the tags name it", "c/default/p", false},
+		"another": {"the tags name the other", "c/other/p", true},
+		"neither": {"the older object wins where the tags name neither", "c/elsewhere/p", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			moved := func(o *awsv1.AWSMachinePool) { withID(o); o.CreationTimestamp = metav1.NewTime(start) }
+			w := running(t, machinePool(), awsMachinePool(moved), cluster(), place(), data(), definition())
+			for _, g := range w.account.groups {
+				g.taggedFor = tc.taggedFor
+			}
+			if err := w.management.Create(t.Context(), copied.DeepCopy()); err != nil {
+				t.Fatal(err)
+			}
+			w.passes(2)
+			if held := w.condition("Ready").Reason == "OwnerIDTaken"; held != tc.held {
+				t.Errorf("%s: want held %v\n%s", tc.why, tc.held, w.say())
+			}
+			w.account.take()
+			w.remove(w.get())
+			w.passes(8)
+			if deleted := len(w.destructive()) > 0; deleted == tc.held {
+				t.Errorf("%s: want the group deleted %v\n", tc.why, !tc.held)
+			}
+		})
+	}
+}

@@ -145,7 +145,7 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 
 // unaskable says why there is no cloud to ask.
 func (r *Reconciler[O, S]) unaskable(ctx context.Context, s *scope[O], f *facts[S]) (*pool.Cause, error) {
-	rival, err := r.rival(ctx, s.object)
+	rival, _, err := r.rival(ctx, s.object, f)
 	if err != nil {
 		return nil, err
 	}

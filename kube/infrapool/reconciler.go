@@ -207,12 +207,12 @@ const (
 // judge says what may be done. The cloud is not asked when nothing tells where to ask, or when nothing may be made and
 // nothing can have been. Before it is asked, whatever will be made there can be found again.
 func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) (verdict, error) {
-	rival, err := r.rival(ctx, s.object)
+	rival, sure, err := r.rival(ctx, s.object, f)
 	if err != nil {
 		return onlySay, err
 	}
 	switch {
-	case rival.Name != "" && s.deleting():
+	case rival.Name != "" && s.deleting() && sure:
 		return letGo, nil
 	case rival.Name != "":
 		f.Desired.Held = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(

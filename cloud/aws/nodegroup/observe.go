@@ -277,16 +277,17 @@ func (p *pass) rollSurge() int {
 func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 	scaling := scalingOf(is)
 	g := &pool.Group{
-		ID:       session.Deref(is.NodegroupArn),
-		Size:     int(p.size()),
-		Min:      int(session.Deref(scaling.MinSize)),
-		Max:      int(session.Deref(scaling.MaxSize)),
-		Template: p.templateNow(is, want).Ref,
-		Content:  p.templateNow(is, want).Content,
-		Deleting: is.Status == ekstypes.NodegroupStatusDeleting,
-		Busy:     busy(is),
-		Failed:   failed(is),
-		Created:  session.Deref(is.CreatedAt),
+		ID:        session.Deref(is.NodegroupArn),
+		TaggedFor: cloud.TaggedFor(func(name string) string { return is.Tags[session.OwnTag(name)] }),
+		Size:      int(p.size()),
+		Min:       int(session.Deref(scaling.MinSize)),
+		Max:       int(session.Deref(scaling.MaxSize)),
+		Template:  p.templateNow(is, want).Ref,
+		Content:   p.templateNow(is, want).Content,
+		Deleting:  is.Status == ekstypes.NodegroupStatusDeleting,
+		Busy:      busy(is),
+		Failed:    failed(is),
+		Created:   session.Deref(is.CreatedAt),
 
 		RollSurge: p.rollSurge(),
 	}

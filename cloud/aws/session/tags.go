@@ -121,3 +121,6 @@ func GroupTags(group string, tags map[string]string, apart func(key string) bool
 	}
 	return list
 }
+
+// OwnTag returns the name of a tag that says whose a cloud object is, from its name without the domain.
+func OwnTag(name string) string { return cloud.TagDomain + between + name }

@@ -203,3 +203,6 @@ func (m *Model) tagsDiffer(is map[string]*string) bool {
 	}
 	return false
 }
+
+// OwnTag returns the name of a tag that says whose a scale set is, from its name without the domain.
+func OwnTag(name string) string { return ownPrefix + name }
