@@ -1,4 +1,4 @@
-package e2e
+package commands
 
 import (
 	"testing"
@@ -7,39 +7,40 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	simaws "github.com/muster-project/muster/sim/aws"
+
+	"github.com/muster-project/muster/test/e2e/account"
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 // TestSimAlone holds that the simulated cloud runs without a world, for anybody's client, and finds its state again.
 func TestSimAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the binary: left out with -short")
-	}
+	world.NeedsBinary(t)
 	dir := t.TempDir()
-	open := func() (*world, account) {
-		w := run(t, dir, "sim", "--clouds", "aws", "--dir", dir)
-		w.endpoint = w.printed(`AWS_ENDPOINT_URL=(\S+)`)
-		return w, w.account()
+	open := func() (*world.World, account.Account) {
+		w := world.Run(t, dir, "sim", "--clouds", "aws", "--dir", dir)
+		w.Endpoint = w.Printed(`AWS_ENDPOINT_URL=(\S+)`)
+		return w, account.Of(w)
 	}
 	first, cloud := open()
-	out, err := cloud.ec2.RunInstances(t.Context(), &ec2.RunInstancesInput{
+	out, err := cloud.EC2.RunInstances(t.Context(), &ec2.RunInstancesInput{
 		ImageId: aws.String(image(t, cloud)), InstanceType: simaws.InstanceType, SubnetId: aws.String(simaws.SubnetID), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := first.calls(); c.Total != 2 || c.Mutating != 1 {
+	if c := first.Calls(); c.Total != 2 || c.Mutating != 1 {
 		t.Errorf("want two calls, one of them a write, got %s", c)
 	}
-	first.kill()
+	first.Kill()
 	_, cloud = open()
-	if got := cloud.holds().instances; len(got) != 1 || got[0] != aws.ToString(out.Instances[0].InstanceId) {
+	if got := cloud.Holds().Instances; len(got) != 1 || got[0] != aws.ToString(out.Instances[0].InstanceId) {
 		t.Errorf("want the instance that ran before, got %v", got)
 	}
 }
 
 // image is one that can be launched.
-func image(t *testing.T, cloud account) string {
+func image(t *testing.T, cloud account.Account) string {
 	t.Helper()
-	images, err := cloud.ec2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Owners: []string{"819546954734"}})
+	images, err := cloud.EC2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Owners: []string{"819546954734"}})
 	if err != nil || len(images.Images) == 0 {
 		t.Fatalf("want images, got %v", err)
 	}

@@ -1,4 +1,4 @@
-package e2e
+package rollouts
 
 import (
 	"bytes"
@@ -21,6 +21,9 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	simaws "github.com/muster-project/muster/sim/aws"
+
+	"github.com/muster-project/muster/test/e2e/account"
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 // The pool of the rollouts' guide, and how many of its machines may be missing, as its manifest has it.
@@ -33,8 +36,8 @@ const (
 // rolloutReplicas are fewer than the guide has, so that the test is short.
 var rolloutReplicas = flag.Int("replicas", 4, "how many machines TestRollouts rolls")
 
-// rolloutSurge is how many machines more than wanted may exist: a quarter, rounded up.
-func rolloutSurge() int { return (*rolloutReplicas + 3) / 4 }
+// machinesReplicas is how many machines have a Machine: fewer, for cluster-api looks at each drain every twenty seconds.
+const machinesReplicas = 2
 
 // part is one kind of reason for which machines go.
 type part struct {
@@ -45,7 +48,7 @@ type part struct {
 // TestRollouts has one world in which machines go for every reason that there is, beneath a Deployment with a budget.
 func TestRollouts(t *testing.T) {
 	t.Parallel()
-	roll(t,
+	roll(t, *rolloutReplicas,
 		part{"a new image replaces every machine once, in waves", newImage},
 		part{"a paused rollout replaces nobody, and one that is asked for everybody, whatever is killed meanwhile", restartNow},
 		part{"an unhealthy machine is drained before it is replaced", unhealthy},
@@ -54,30 +57,30 @@ func TestRollouts(t *testing.T) {
 	)
 }
 
-// TestMachines is the same with a Machine for every machine. It takes long, for cluster-api looks at a drain every twenty seconds.
+// TestMachines is the same with a Machine for every machine.
 func TestMachines(t *testing.T) {
 	t.Parallel()
-	roll(t,
+	roll(t, machinesReplicas,
 		part{"a Machine that is deleted takes its machine with it, drained, and another comes", deleteMachine},
 		part{"a rollout of machines that have Machines goes through these", rollsMachines},
 	)
 }
 
 // roll has a world with the guide's pool, in which one part follows the other.
-func roll(t *testing.T, parts ...part) {
+func roll(t *testing.T, replicas int, parts ...part) {
 	t.Helper()
-	manifest, err := os.ReadFile("../../docs/rollouts/pool.yaml")
+	manifest, err := os.ReadFile("../../../docs/rollouts/pool.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "pool.yaml")
-	if err := os.WriteFile(file, bytes.ReplaceAll(manifest, []byte("${REPLICAS:=10}"), []byte(strconv.Itoa(*rolloutReplicas))), 0o600); err != nil {
+	if err := os.WriteFile(file, bytes.ReplaceAll(manifest, []byte("${REPLICAS:=10}"), []byte(strconv.Itoa(replicas))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := start(t, t.TempDir(), "-f", file)
-	w.ready(rolloutPool, *rolloutReplicas)
-	w.web(rolloutCluster, 2*(*rolloutReplicas))
-	r := &rollouts{world: w, witness: w.witness(rolloutCluster)}
+	w := world.Start(t, t.TempDir(), "-f", file)
+	w.Ready(rolloutPool, replicas)
+	w.Web(rolloutCluster, 2*replicas)
+	r := &rollouts{World: w, Witness: w.Watch(rolloutCluster), replicas: replicas}
 	for _, p := range parts {
 		t.Run(p.name, func(t *testing.T) { p.run(r.in(t)) })
 	}
@@ -85,12 +88,17 @@ func roll(t *testing.T, parts ...part) {
 
 // rollouts is a world in which machines go, with who watches it.
 type rollouts struct {
-	*world
-	*witness
+	*world.World
+	*world.Witness
+	// replicas is how many machines the pool wants.
+	replicas int
 }
 
+// surge is how many machines more than wanted may exist: a quarter, rounded up.
+func (r *rollouts) surge() int { return (r.replicas + 3) / 4 }
+
 func (r *rollouts) in(t *testing.T) *rollouts {
-	return &rollouts{world: r.world.in(t), witness: r.witness}
+	return &rollouts{World: r.In(t), Witness: r.Witness, replicas: r.replicas}
 }
 
 // change does something to the pool, waits until it is at rest again, and holds what must be so of every change: machines go
@@ -107,25 +115,25 @@ type change struct {
 }
 
 func (r *rollouts) holds(c change) {
-	t := r.t
+	t := r.T
 	t.Helper()
-	r.begin()
+	r.Begin()
 	before := r.launches()
 	c.do()
 	most := 0
-	r.eventually("the change to come to its end", func() error {
+	r.Eventually("the change to come to its end", func() error {
 		most = max(most, r.members())
 		return c.until()
 	})
-	r.workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
+	r.Workload(rolloutCluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", world.WaitLimit.String())
 	// Nodes go a moment after their machines.
-	r.eventually(fmt.Sprintf("%d nodes to be gone", c.gone), func() error {
-		if _, gone, _, _ := r.saw(); len(gone) != c.gone {
+	r.Eventually(fmt.Sprintf("%d nodes to be gone", c.gone), func() error {
+		if _, gone, _, _ := r.Saw(); len(gone) != c.gone {
 			return fmt.Errorf("gone are %v", gone)
 		}
 		return nil
 	})
-	lowest, gone, evicted, err := r.saw()
+	lowest, gone, evicted, err := r.Saw()
 	if err != nil {
 		t.Errorf("what must not happen: %v", err)
 	}
@@ -137,19 +145,19 @@ func (r *rollouts) holds(c change) {
 	}
 	t.Logf("made %d, gone %d, evicted %d pods; serving at least %d, machines at most %d", c.made, len(gone), evicted, lowest, most)
 	if t.Failed() {
-		t.Log(r.kubectl("get", "events", "--sort-by=.metadata.creationTimestamp"))
+		t.Log(r.Kubectl("get", "events", "--sort-by=.metadata.creationTimestamp"))
 	}
 }
 
 // launches counts what the group has ever launched.
 func (r *rollouts) launches() int {
-	r.t.Helper()
+	r.T.Helper()
 	n := 0
-	pages := autoscaling.NewDescribeScalingActivitiesPaginator(r.account().scaling, &autoscaling.DescribeScalingActivitiesInput{})
+	pages := autoscaling.NewDescribeScalingActivitiesPaginator(account.Of(r.World).Scaling, &autoscaling.DescribeScalingActivitiesInput{})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(r.t.Context())
+		page, err := pages.NextPage(r.T.Context())
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		for _, a := range page.Activities {
 			if strings.HasPrefix(aws.ToString(a.Description), "Launching a new EC2 instance") {
@@ -162,9 +170,9 @@ func (r *rollouts) launches() int {
 
 // members are the machines of the account's groups that are not on their way out; none while the cloud is away.
 func (r *rollouts) members() int {
-	r.t.Helper()
+	r.T.Helper()
 	var account simaws.State
-	if err := r.tryAdmin(http.MethodGet, "state", "", &account); err != nil {
+	if err := r.TryAdmin(http.MethodGet, "state", "", &account); err != nil {
 		return 0
 	}
 	n := 0
@@ -180,8 +188,8 @@ func (r *rollouts) members() int {
 
 // nodeNames are the nodes that exist.
 func (r *rollouts) nodeNames() []string {
-	r.t.Helper()
-	return strings.Fields(r.workload(rolloutCluster, "get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"))
+	r.T.Helper()
+	return strings.Fields(r.ReadFrom(rolloutCluster, "{.items[*].metadata.name}", "nodes"))
 }
 
 // replaced says that none of the nodes that were there is there any more, and that the pool is at rest with the others.
@@ -193,50 +201,50 @@ func (r *rollouts) replaced(before []string) func() error {
 				return fmt.Errorf("node %s is still there", name)
 			}
 		}
-		return r.atRest(*rolloutReplicas)
+		return r.atRest(r.replicas)
 	}
 }
 
 // atRest says that the pool has as many machines as it wants, all Ready and of the wanted template, and nothing else to do.
 func (r *rollouts) atRest(replicas int) error {
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
-	got := r.kubectl("get", "awsmachinepool/"+rolloutPool, "-o", "jsonpath="+path)
+	got := r.Read(path, "awsmachinepool/"+rolloutPool)
 	if want := fmt.Sprintf("%d %d %d Running True", replicas, replicas, replicas); got != want {
-		return fmt.Errorf("want %s, the pool says %s; its conditions are\n%s", want, got, r.conditions(rolloutPool))
+		return fmt.Errorf("want %s, the pool says %s; its conditions are\n%s", want, got, r.Conditions(rolloutPool))
 	}
 	return nil
 }
 
 // happened holds that an event says something.
 func (r *rollouts) happened(reason, message string) {
-	r.t.Helper()
-	got := r.kubectl("get", "events", "--field-selector", "involvedObject.kind=AWSMachinePool,reason="+reason, "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
+	r.T.Helper()
+	got := r.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector", "involvedObject.kind=AWSMachinePool,reason="+reason)
 	if !regexp.MustCompile(message).MatchString(got) {
-		r.t.Errorf("want an event %s that says %s, got\n%s", reason, message, got)
+		r.T.Errorf("want an event %s that says %s, got\n%s", reason, message, got)
 	}
 }
 
 // anotherImage is one that the pool's machines were not made from, and that fits its Kubernetes version.
 func (r *rollouts) anotherImage() string {
-	r.t.Helper()
-	c := r.account()
-	instances, err := c.ec2.DescribeInstances(r.t.Context(), &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
+	r.T.Helper()
+	c := account.Of(r.World)
+	instances, err := c.EC2.DescribeInstances(r.T.Context(), &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
 		{Name: aws.String("instance-state-name"), Values: []string{"running"}}}})
 	if err != nil || len(instances.Reservations) == 0 {
-		r.t.Fatalf("want instances, got %v", err)
+		r.T.Fatalf("want instances, got %v", err)
 	}
 	in := aws.ToString(instances.Reservations[0].Instances[0].ImageId)
-	images, err := c.ec2.DescribeImages(r.t.Context(), &ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: aws.String("name"), Values: []string{"capa-ami-*-v1.30.2-*"}},
+	images, err := c.EC2.DescribeImages(r.T.Context(), &ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: aws.String("name"), Values: []string{"capa-ami-*-v1.30.2-*"}},
 		{Name: aws.String("architecture"), Values: []string{"x86_64"}}}})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	for _, i := range images.Images {
 		if id := aws.ToString(i.ImageId); id != in {
 			return id
 		}
 	}
-	r.t.Fatalf("want an image beside %s, found %d", in, len(images.Images))
+	r.T.Fatalf("want an image beside %s, found %d", in, len(images.Images))
 	return ""
 }
 
@@ -245,58 +253,58 @@ func newImage(r *rollouts) {
 	before, image := r.nodeNames(), r.anotherImage()
 	r.holds(change{
 		do: func() {
-			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", `{"spec":{"awsLaunchTemplate":{"ami":{"id":"`+image+`"}}}}`)
+			r.Kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", `{"spec":{"awsLaunchTemplate":{"ami":{"id":"`+image+`"}}}}`)
 		},
-		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
-		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + rolloutSurge(),
+		until: r.replaced(before), made: r.replicas, gone: r.replicas,
+		lowest: r.replicas - rolloutMissing, most: r.replicas + r.surge(),
 	})
 	r.happened("InstancesReplaced", `ip-\S+: launched from lt-\w+:1, which differs`)
-	r.happened("RolloutCompleted", fmt.Sprintf("%[1]d of %[1]d machines were launched from the wanted launch template", *rolloutReplicas))
+	r.happened("RolloutCompleted", fmt.Sprintf("%[1]d of %[1]d machines were launched from the wanted launch template", r.replicas))
 }
 
 // killInDrain ends the controllers, and then the cloud with all its machines, while a node is drained. Both come back.
 func (r *rollouts) killInDrain() {
-	r.t.Helper()
-	r.eventually("a node to be drained", func() error {
-		if r.workload(rolloutCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.annotations.muster\.dev/drain-started}`) == "" {
+	r.T.Helper()
+	r.Eventually("a node to be drained", func() error {
+		if r.ReadFrom(rolloutCluster, `{.items[*].metadata.annotations.muster\.dev/drain-started}`, "nodes") == "" {
 			return errors.New("none is")
 		}
 		return nil
 	})
-	r.killChild("controllers")
-	r.killChild("clouds")
+	r.KillChild("controllers")
+	r.KillChild("clouds")
 }
 
 // restartNow holds a rollout and lets it go.
 func restartNow(r *rollouts) {
 	before := r.nodeNames()
-	r.kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout=paused")
+	r.Kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout=paused")
 	r.holds(change{
 		do: func() {
-			r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=the certificates have leaked")
-			r.eventually("the pool to say that its rollout is paused", func() error {
-				if got := r.conditions(rolloutPool); !strings.Contains(got, "UpToDate=False RolloutPaused") {
+			r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=the certificates have leaked")
+			r.Eventually("the pool to say that its rollout is paused", func() error {
+				if got := r.Conditions(rolloutPool); !strings.Contains(got, "UpToDate=False RolloutPaused") {
 					return fmt.Errorf("the conditions are\n%s", got)
 				}
 				return nil
 			})
 			if now := r.nodeNames(); !slices.Equal(now, before) {
-				r.t.Errorf("want nobody replaced while the rollout is paused: %v, got %v", before, now)
+				r.T.Errorf("want nobody replaced while the rollout is paused: %v, got %v", before, now)
 			}
-			r.kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout-")
+			r.Kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout-")
 			r.killInDrain()
 		},
-		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
-		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + rolloutSurge(),
+		until: r.replaced(before), made: r.replicas, gone: r.replicas,
+		lowest: r.replicas - rolloutMissing, most: r.replicas + r.surge(),
 	})
 	r.happened("InstancesReplaced", "the certificates have leaked")
-	r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now-")
+	r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now-")
 }
 
 // instanceOf is the instance behind a node.
 func (r *rollouts) instanceOf(node string) string {
-	r.t.Helper()
-	id := r.workload(rolloutCluster, "get", "node", node, "-o", "jsonpath={.spec.providerID}")
+	r.T.Helper()
+	id := r.ReadFrom(rolloutCluster, "{.spec.providerID}", "node", node)
 	return id[strings.LastIndex(id, "/")+1:]
 }
 
@@ -321,7 +329,7 @@ func (r *rollouts) nudged(until func() error) func() error {
 		err := until()
 		if err != nil && time.Since(last) > nudgePause {
 			last = time.Now()
-			r.kubectl("annotate", "--overwrite", "awsmachinepool/"+rolloutPool, "example.com/looked-at="+last.Format("150405"))
+			r.Kubectl("annotate", "--overwrite", "awsmachinepool/"+rolloutPool, "example.com/looked-at="+last.Format("150405"))
 		}
 		return err
 	}
@@ -333,13 +341,13 @@ func unhealthy(r *rollouts) {
 	id := r.instanceOf(victim)
 	r.holds(change{
 		do: func() {
-			_, err := r.account().scaling.SetInstanceHealth(r.t.Context(), &autoscaling.SetInstanceHealthInput{
+			_, err := account.Of(r.World).Scaling.SetInstanceHealth(r.T.Context(), &autoscaling.SetInstanceHealthInput{
 				InstanceId: aws.String(id), HealthStatus: aws.String("Unhealthy"), ShouldRespectGracePeriod: aws.Bool(false)})
 			if err != nil {
-				r.t.Fatal(err)
+				r.T.Fatal(err)
 			}
 		},
-		until: r.nudged(r.without(victim, *rolloutReplicas)), made: 1, gone: 1, lowest: *rolloutReplicas - 1, most: *rolloutReplicas + 1,
+		until: r.nudged(r.without(victim, r.replicas)), made: 1, gone: 1, lowest: r.replicas - 1, most: r.replicas + 1,
 	})
 	r.happened("InstancesReleased", id)
 }
@@ -348,16 +356,16 @@ func unhealthy(r *rollouts) {
 func takesTheMarked(r *rollouts) {
 	names := r.nodeNames()
 	victim := names[len(names)-1]
-	r.workload(rolloutCluster, "annotate", "node", victim, "cluster.x-k8s.io/delete-machine=yes")
+	r.Workload(rolloutCluster, "annotate", "node", victim, "cluster.x-k8s.io/delete-machine=yes")
 	r.holds(change{
 		do: func() {
-			r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", *rolloutReplicas-1))
+			r.Kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", r.replicas-1))
 		},
-		until: r.without(victim, *rolloutReplicas-1), gone: 1, lowest: *rolloutReplicas - 1, most: *rolloutReplicas,
+		until: r.without(victim, r.replicas-1), gone: 1, lowest: r.replicas - 1, most: r.replicas,
 	})
 	r.happened("InstancesRemoved", regexp.QuoteMeta(victim))
-	r.kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", *rolloutReplicas))
-	r.ready(rolloutPool, *rolloutReplicas)
+	r.Kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", r.replicas))
+	r.Ready(rolloutPool, r.replicas)
 }
 
 // refresh takes the strategy away: what is stale then is the group's own matter, and drained all the same. The group counts a
@@ -367,21 +375,21 @@ func refresh(r *rollouts) {
 	before := r.nodeNames()
 	r.holds(change{
 		do: func() {
-			r.kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", fmt.Sprintf(
+			r.Kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", fmt.Sprintf(
 				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":%d,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`, healthy))
 		},
-		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
-		lowest: (*rolloutReplicas*healthy + 99) / 100, most: *rolloutReplicas,
+		until: r.replaced(before), made: r.replicas, gone: r.replicas,
+		lowest: (r.replicas*healthy + 99) / 100, most: r.replicas,
 	})
 	r.happened("RollStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
 }
 
 // machines are the names of the pool's Machines by the names of their nodes.
 func (r *rollouts) machines() map[string]string {
-	r.t.Helper()
-	const path = `jsonpath={range .items[*]}{.status.nodeRef.name} {.metadata.name}{"\n"}{end}`
+	r.T.Helper()
+	const path = `{range .items[*]}{.status.nodeRef.name} {.metadata.name}{"\n"}{end}`
 	all := map[string]string{}
-	for line := range strings.Lines(r.kubectl("get", "machines", "-l", "cluster.x-k8s.io/pool-name="+rolloutPool, "-o", path)) {
+	for line := range strings.Lines(r.Read(path, "machines", "-l", "cluster.x-k8s.io/pool-name="+rolloutPool)) {
 		if node, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			all[node] = name
 		}
@@ -391,8 +399,8 @@ func (r *rollouts) machines() map[string]string {
 
 // deleteMachine gives every machine of the pool a Machine, and deletes one.
 func deleteMachine(r *rollouts) {
-	r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/machines=true")
-	r.eventually("a Machine with its node for every machine", func() error {
+	r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/machines=true")
+	r.Eventually("a Machine with its node for every machine", func() error {
 		if got, nodes := r.machines(), r.nodeNames(); len(got) != len(nodes) {
 			return fmt.Errorf("nodes are %v, Machines by node %v", nodes, got)
 		}
@@ -400,13 +408,13 @@ func deleteMachine(r *rollouts) {
 	})
 	victim := r.nodeNames()[1]
 	machine := r.machines()[victim]
-	r.byOthers()
+	r.ByOthers()
 	r.holds(change{
-		do:    func() { r.kubectl("delete", "machine/"+machine, "--wait=false") },
-		until: r.without(victim, *rolloutReplicas), made: 1, gone: 1, lowest: *rolloutReplicas - 1, most: *rolloutReplicas + 1,
+		do:    func() { r.Kubectl("delete", "machine/"+machine, "--wait=false") },
+		until: r.without(victim, r.replicas), made: 1, gone: 1, lowest: r.replicas - 1, most: r.replicas + 1,
 	})
-	if got := r.kubectl("get", "machine,awsmachine", "-o", "name"); strings.Contains(got, machine) {
-		r.t.Errorf("want nothing left of Machine %s, got\n%s", machine, got)
+	if got := r.Kubectl("get", "machine,awsmachine", "-o", "name"); strings.Contains(got, machine) {
+		r.T.Errorf("want nothing left of Machine %s, got\n%s", machine, got)
 	}
 }
 
@@ -414,18 +422,18 @@ func deleteMachine(r *rollouts) {
 func rollsMachines(r *rollouts) {
 	before, machines := r.nodeNames(), r.machines()
 	r.holds(change{
-		do:    func() { r.kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=a new kernel") },
-		until: r.replaced(before), made: *rolloutReplicas, gone: *rolloutReplicas,
-		lowest: *rolloutReplicas - rolloutMissing, most: *rolloutReplicas + rolloutSurge(),
+		do:    func() { r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=a new kernel") },
+		until: r.replaced(before), made: r.replicas, gone: r.replicas,
+		lowest: r.replicas - rolloutMissing, most: r.replicas + r.surge(),
 	})
-	r.eventually("a Machine for every machine, and no other", func() error {
-		got := r.kubectl("get", "machine,awsmachine", "-o", "name")
+	r.Eventually("a Machine for every machine, and no other", func() error {
+		got := r.Kubectl("get", "machine,awsmachine", "-o", "name")
 		for _, old := range machines {
 			if strings.Contains(got, old) {
 				return fmt.Errorf("%s is still there:\n%s", old, got)
 			}
 		}
-		if n := len(strings.Fields(got)); n != 2*(*rolloutReplicas) {
+		if n := len(strings.Fields(got)); n != 2*r.replicas {
 			return fmt.Errorf("there are\n%s", got)
 		}
 		return nil

@@ -1,4 +1,4 @@
-package e2e
+package azure
 
 import (
 	"errors"
@@ -19,6 +19,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	simazure "github.com/muster-project/muster/sim/azure"
+
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 // The pools of the world on Azure, one in each mode, in one cluster; one machine may be missing in the first, and one more than
@@ -71,14 +73,14 @@ spec:
 // TestLifeOnAzure goes through the life of a pool in each mode, beneath a Deployment with a budget.
 func TestLifeOnAzure(t *testing.T) {
 	t.Parallel()
-	w := start(t, t.TempDir(), "--clouds", "azure", "-f", modesManifest(t))
-	a := &azureLife{world: w, cloud: w.subscription()}
+	w := world.Start(t, t.TempDir(), "--clouds", "azure", "-f", modesManifest(t))
+	a := &azureLife{World: w, cloud: subscriptionOf(w)}
 	for _, pool := range modes {
 		a.atRest(pool, azureReplicas)
 	}
-	w.web(azureCluster, 2*azureReplicas)
-	a.witness = w.witness(azureCluster)
-	a.byOthers() // every machine has a Machine, which cluster-api drains
+	w.Web(azureCluster, 2*azureReplicas)
+	a.Witness = w.Watch(azureCluster)
+	a.ByOthers() // every machine has a Machine, which cluster-api drains
 	for _, part := range []struct {
 		name string
 		run  func(a *azureLife)
@@ -119,15 +121,15 @@ func modesManifest(t *testing.T) string {
 
 // azureLife is a world with pools on Azure, with who watches their machines.
 type azureLife struct {
-	*world
-	*witness
+	*world.World
+	*world.Witness
 	cloud subscription
 }
 
 func (a *azureLife) in(t *testing.T) *azureLife {
 	cloud := a.cloud
 	cloud.t = t
-	return &azureLife{world: a.world.in(t), witness: a.witness, cloud: cloud}
+	return &azureLife{World: a.In(t), Witness: a.Witness, cloud: cloud}
 }
 
 // subscription is the simulated one, seen through the SDK as anybody would see it.
@@ -139,16 +141,16 @@ type subscription struct {
 }
 
 // subscription opens the world's subscription at the endpoint that "muster up" prints.
-func (w *world) subscription() subscription {
-	w.t.Helper()
+func subscriptionOf(w *world.World) subscription {
+	w.T.Helper()
 	options := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{InsecureAllowCredentialWithHTTP: true, Cloud: cloud.Configuration{
-		Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: w.endpoint, Audience: w.endpoint}}}}}
+		Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: w.Endpoint, Audience: w.Endpoint}}}}}
 	var anybody azcore.TokenCredential = &fake.TokenCredential{}
-	factory, err := armcompute.NewClientFactory(w.printed(`AZURE_SUBSCRIPTION_ID=(\S+)`), anybody, options)
+	factory, err := armcompute.NewClientFactory(w.Printed(`AZURE_SUBSCRIPTION_ID=(\S+)`), anybody, options)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	return subscription{t: w.t, sets: factory.NewVirtualMachineScaleSetsClient(), vms: factory.NewVirtualMachinesClient(), ofs: factory.NewVirtualMachineScaleSetVMsClient()}
+	return subscription{t: w.T, sets: factory.NewVirtualMachineScaleSetsClient(), vms: factory.NewVirtualMachinesClient(), ofs: factory.NewVirtualMachineScaleSetVMsClient()}
 }
 
 // holds are the names of the scale sets and machines of the cluster's resource group.
@@ -190,10 +192,10 @@ func (s subscription) members(set string) []string {
 
 // atRest waits until a pool has as many machines as it wants, all Ready and as specified, and nothing else to do.
 func (a *azureLife) atRest(pool string, replicas int) {
-	a.t.Helper()
+	a.T.Helper()
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
-	a.eventually(pool+" to be at rest", func() error {
-		got := a.kubectl("get", "azuremachinepool/"+pool, "-o", "jsonpath="+path)
+	a.Eventually(pool+" to be at rest", func() error {
+		got := a.Read(path, "azuremachinepool/"+pool)
 		if want := fmt.Sprintf("%[1]d %[1]d %[1]d Running True", replicas); got != want {
 			return fmt.Errorf("want %s, the pool says %s; its conditions are\n%s", want, got, a.saysOf(pool))
 		}
@@ -203,16 +205,15 @@ func (a *azureLife) atRest(pool string, replicas int) {
 
 // saysOf are the conditions of both objects of a pool.
 func (a *azureLife) saysOf(pool string) string {
-	a.t.Helper()
-	return a.kubectl("get", "machinepool/"+pool, "azuremachinepool/"+pool, "-o",
-		`jsonpath={range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`)
+	a.T.Helper()
+	return a.Read(`{range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`, "machinepool/"+pool, "azuremachinepool/"+pool)
 }
 
 // nodesBy are the names of the cluster's nodes by provider ID.
 func (a *azureLife) nodesBy() map[string]string {
-	a.t.Helper()
+	a.T.Helper()
 	all := map[string]string{}
-	for line := range strings.Lines(a.workload(azureCluster, "get", "nodes", "-o", `jsonpath={range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`)) {
+	for line := range strings.Lines(a.ReadFrom(azureCluster, `{range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`, "nodes")) {
 		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			all[id] = name
 		}
@@ -222,9 +223,9 @@ func (a *azureLife) nodesBy() map[string]string {
 
 // machineObjects are the names of a pool's AzureMachinePoolMachines by provider ID.
 func (a *azureLife) machineObjects(pool string) map[string]string {
-	a.t.Helper()
+	a.T.Helper()
 	all := map[string]string{}
-	list := a.kubectl("get", "azuremachinepoolmachine", "-l", "cluster.x-k8s.io/pool-name="+pool, "-o", `jsonpath={range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`)
+	list := a.Read(`{range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`, "azuremachinepoolmachine", "-l", "cluster.x-k8s.io/pool-name="+pool)
 	for line := range strings.Lines(list) {
 		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			all[id] = name
@@ -235,9 +236,9 @@ func (a *azureLife) machineObjects(pool string) map[string]string {
 
 // objectOfEach waits until every machine of a pool has its object, and no other is left.
 func (a *azureLife) objectOfEach(pool string, replicas int) map[string]string {
-	a.t.Helper()
+	a.T.Helper()
 	var found map[string]string
-	a.eventually(fmt.Sprintf("%d machine objects of %s, each with a node", replicas, pool), func() error {
+	a.Eventually(fmt.Sprintf("%d machine objects of %s, each with a node", replicas, pool), func() error {
 		found = a.machineObjects(pool)
 		nodes := a.nodesBy()
 		for id := range found {
@@ -258,7 +259,7 @@ func showsAzure(a *azureLife) {
 	for _, pool := range modes {
 		for id, name := range a.objectOfEach(pool, azureReplicas) {
 			if !strings.HasPrefix(name, pool+"-") {
-				a.t.Errorf("want machine objects named after their pool, got %s of %s", name, id)
+				a.T.Errorf("want machine objects named after their pool, got %s of %s", name, id)
 			}
 		}
 	}
@@ -269,46 +270,46 @@ func showsAzure(a *azureLife) {
 		{"azuremachinepoolmachine", `NAME +VERSION +READY +STATE +LATEST +NODE +AGE`},
 		{"azuremachinepoolmachine", `uniform-\S+ +v1\.33\.0 +true +Succeeded +true +uniform`},
 	} {
-		if got := a.kubectl("get", tc.kinds); !regexp.MustCompile(tc.want).MatchString(got) {
-			a.t.Errorf("kubectl get %s: want a match of %s in\n%s", tc.kinds, tc.want, got)
+		if got := a.Kubectl("get", tc.kinds); !regexp.MustCompile(tc.want).MatchString(got) {
+			a.T.Errorf("kubectl get %s: want a match of %s in\n%s", tc.kinds, tc.want, got)
 		}
 	}
 	uniform := regexp.MustCompile(`^azure:///subscriptions/[-0-9a-f]+/resourceGroups/modes/providers/Microsoft.Compute/virtualMachineScaleSets/uniform/virtualMachines/\d+$`)
 	flexible := regexp.MustCompile(`^azure:///subscriptions/[-0-9a-f]+/resourceGroups/modes/providers/Microsoft.Compute/virtualMachines/flexible_[0-9a-f]+$`)
 	for id := range a.nodesBy() {
 		if !uniform.MatchString(id) && !flexible.MatchString(id) {
-			a.t.Errorf("want provider IDs as the cloud provider writes them, got %s", id)
+			a.T.Errorf("want provider IDs as the cloud provider writes them, got %s", id)
 		}
 	}
 }
 
 // went holds what must be so of every change: that many nodes went, each drained, none beyond a budget, and never fewer served.
 func (a *azureLife) went(want, lowest int) {
-	a.t.Helper()
-	a.eventually(fmt.Sprintf("%d nodes to be gone", want), func() error {
-		if _, gone, _, _ := a.saw(); len(gone) != want {
+	a.T.Helper()
+	a.Eventually(fmt.Sprintf("%d nodes to be gone", want), func() error {
+		if _, gone, _, _ := a.Saw(); len(gone) != want {
 			return fmt.Errorf("gone are %v", gone)
 		}
 		return nil
 	})
-	least, gone, evicted, err := a.saw()
+	least, gone, evicted, err := a.Saw()
 	if err != nil {
-		a.t.Errorf("what must not happen: %v", err)
+		a.T.Errorf("what must not happen: %v", err)
 	}
 	if least < lowest {
-		a.t.Errorf("want at least %d nodes that serve at every moment, got %d: %s", lowest, least, a.at)
+		a.T.Errorf("want at least %d nodes that serve at every moment, got %d: %s", lowest, least, a.At())
 	}
-	a.t.Logf("gone %v, evicted %d pods, serving at least %d", gone, evicted, least)
-	if a.t.Failed() {
-		a.t.Log(a.kubectl("get", "events", "--sort-by=.metadata.creationTimestamp"))
+	a.T.Logf("gone %v, evicted %d pods, serving at least %d", gone, evicted, least)
+	if a.T.Failed() {
+		a.T.Log(a.Kubectl("get", "events", "--sort-by=.metadata.creationTimestamp"))
 	}
 }
 
 // told holds that an event of a pool says something.
 func (a *azureLife) told(pool, reason, message string) {
-	a.t.Helper()
-	a.eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
-		got := a.kubectl("get", "events", "--field-selector", "involvedObject.kind=AzureMachinePool,involvedObject.name="+pool+",reason="+reason, "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
+	a.T.Helper()
+	a.Eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
+		got := a.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector", "involvedObject.kind=AzureMachinePool,involvedObject.name="+pool+",reason="+reason)
 		if !strings.Contains(got, message) {
 			return fmt.Errorf("there are\n%s", got)
 		}
@@ -319,26 +320,26 @@ func (a *azureLife) told(pool, reason, message string) {
 // killInRoll ends the controllers, and then the cloud with all its machines, while a node is drained. Both come back, and find what
 // Azure was asked for.
 func (a *azureLife) killInRoll() {
-	a.t.Helper()
-	a.eventually("a node to be closed", func() error {
-		if a.workload(azureCluster, "get", "nodes", "-o", "jsonpath={.items[*].spec.unschedulable}") == "" {
+	a.T.Helper()
+	a.Eventually("a node to be closed", func() error {
+		if a.ReadFrom(azureCluster, "{.items[*].spec.unschedulable}", "nodes") == "" {
 			return errors.New("none is")
 		}
 		return nil
 	})
-	a.killChild("controllers")
-	a.killChild("clouds")
+	a.KillChild("controllers")
+	a.KillChild("clouds")
 }
 
 // anotherSize rolls both pools at once, whatever is killed meanwhile: what their modes differ in shows in no count.
 func anotherSize(a *azureLife) {
 	before := a.nodesBy()
-	a.begin()
+	a.Begin()
 	for _, pool := range modes {
-		a.kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"template":{"vmSize":"Standard_D4s_v3"}}}`)
+		a.Kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"template":{"vmSize":"Standard_D4s_v3"}}}`)
 	}
 	a.killInRoll()
-	a.eventually("every machine to be another one", func() error {
+	a.Eventually("every machine to be another one", func() error {
 		for id := range a.nodesBy() {
 			if before[id] != "" {
 				return fmt.Errorf("%s is still there; the pools say\n%s%s", id, a.saysOf(uniformPool), a.saysOf(flexiblePool))
@@ -354,14 +355,14 @@ func anotherSize(a *azureLife) {
 		a.told(pool, "TemplateUpdated", "vmSize Standard_D2s_v3 -> Standard_D4s_v3")
 		a.told(pool, "RolloutCompleted", "machines were launched from the wanted model") // without a surge, before the last one is replaced
 	}
-	if got := a.workload(azureCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`); strings.Count(got, "Standard_D4s_v3") != 2*azureReplicas {
-		a.t.Errorf("want every node on the new size, got %s", got)
+	if got := a.ReadFrom(azureCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); strings.Count(got, "Standard_D4s_v3") != 2*azureReplicas {
+		a.T.Errorf("want every node on the new size, got %s", got)
 	}
 }
 
 // victim is a machine of a pool: its provider ID, and the name of its object.
 func (a *azureLife) victim(pool string) (id, object string) {
-	a.t.Helper()
+	a.T.Helper()
 	all := a.objectOfEach(pool, azureReplicas)
 	var ids []string
 	for id := range all {
@@ -373,16 +374,16 @@ func (a *azureLife) victim(pool string) (id, object string) {
 
 // takes deletes an object, and holds that exactly this machine goes, drained, and another comes.
 func (a *azureLife) takes(pool, id, object string) {
-	a.t.Helper()
+	a.T.Helper()
 	before := a.nodesBy()
 	node := before[id]
-	a.begin()
-	a.kubectl("delete", object, "--timeout", waitLimit.String())
+	a.Begin()
+	a.Kubectl("delete", object, "--timeout", world.WaitLimit.String())
 	a.atRest(pool, azureReplicas)
 	a.objectOfEach(pool, azureReplicas)
 	a.went(1, 2*azureReplicas-1)
-	if _, gone, _, _ := a.saw(); !slices.Equal(gone, []string{node}) {
-		a.t.Errorf("want %s gone and no other, got %v", node, gone)
+	if _, gone, _, _ := a.Saw(); !slices.Equal(gone, []string{node}) {
+		a.T.Errorf("want %s gone and no other, got %v", node, gone)
 	}
 	stayed := 0
 	for now := range a.nodesBy() {
@@ -391,7 +392,7 @@ func (a *azureLife) takes(pool, id, object string) {
 		}
 	}
 	if stayed != 2*azureReplicas-1 {
-		a.t.Errorf("want every other machine left alone, %d of them, got %d", 2*azureReplicas-1, stayed)
+		a.T.Errorf("want every other machine left alone, %d of them, got %d", 2*azureReplicas-1, stayed)
 	}
 }
 
@@ -402,14 +403,14 @@ func deletesMachineObject(a *azureLife) {
 
 func deletesMachine(a *azureLife) {
 	id, object := a.victim(flexiblePool)
-	a.eventually("the machine to have its Machine", func() error {
-		if got := a.kubectl("get", "machine", "-o", "jsonpath={.items[*].spec.providerID}"); !strings.Contains(got, id) {
+	a.Eventually("the machine to have its Machine", func() error {
+		if got := a.Read("{.items[*].spec.providerID}", "machine"); !strings.Contains(got, id) {
 			return fmt.Errorf("Machines are of %s, %s is of %s", got, object, id)
 		}
 		return nil
 	})
 	machine := ""
-	for line := range strings.Lines(a.kubectl("get", "machine", "-o", `jsonpath={range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`)) {
+	for line := range strings.Lines(a.Read(`{range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`, "machine")) {
 		if of, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && of == id {
 			machine = name
 		}
@@ -420,13 +421,13 @@ func deletesMachine(a *azureLife) {
 // changesTags holds that a tag reaches scale sets and machines, and replaces nobody.
 func changesTags(a *azureLife) {
 	before := a.nodesBy()
-	a.begin()
+	a.Begin()
 	for _, pool := range modes {
-		a.kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"additionalTags":{"team":"blue"}}}`)
+		a.Kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"additionalTags":{"team":"blue"}}}`)
 	}
 	for _, pool := range modes {
-		a.eventually("the tag on the scale set "+pool, func() error {
-			got, err := a.cloud.sets.Get(a.t.Context(), azureCluster, pool, nil)
+		a.Eventually("the tag on the scale set "+pool, func() error {
+			got, err := a.cloud.sets.Get(a.T.Context(), azureCluster, pool, nil)
 			if err != nil {
 				return err
 			}
@@ -436,18 +437,18 @@ func changesTags(a *azureLife) {
 			return nil
 		})
 		a.atRest(pool, azureReplicas)
-		a.eventually("the tag on the machines of "+pool, func() error { return a.tagged(pool, "team", "blue") })
+		a.Eventually("the tag on the machines of "+pool, func() error { return a.tagged(pool, "team", "blue") })
 	}
 	a.went(0, 2*azureReplicas)
 	if now := a.nodesBy(); len(now) != len(before) {
-		a.t.Errorf("want the same nodes, %v, got %v", before, now)
+		a.T.Errorf("want the same nodes, %v, got %v", before, now)
 	}
 }
 
 // tagged says whether every machine of a scale set has a tag, as somebody would see it in the portal.
 func (a *azureLife) tagged(pool, name, value string) error {
 	var state simazure.State
-	if err := a.tryAdmin(http.MethodGet, "state", "", &state); err != nil {
+	if err := a.TryAdmin(http.MethodGet, "state", "", &state); err != nil {
 		return err
 	}
 	for _, set := range state.Sets {
@@ -462,15 +463,15 @@ func (a *azureLife) tagged(pool, name, value string) error {
 
 // quota bounds the cores of the machines' size; below zero there is no bound.
 func (a *azureLife) quota(cores int) {
-	a.t.Helper()
-	a.admin(http.MethodPut, "quotas", fmt.Sprintf(`{"location":%q,"family":"standardDSv3Family","limit":%d}`, simazure.Location, cores), nil)
+	a.T.Helper()
+	a.Admin(http.MethodPut, "quotas", fmt.Sprintf(`{"location":%q,"family":"standardDSv3Family","limit":%d}`, simazure.Location, cores), nil)
 }
 
 // waitsForQuota holds that a refusal is told in Azure's own words, and that nothing but room is needed to go on.
 func waitsForQuota(a *azureLife) {
 	a.quota(4 * 2 * azureReplicas) // what the machines use that are there
-	a.kubectl("scale", "machinepool/"+flexiblePool, fmt.Sprintf("--replicas=%d", azureReplicas+1))
-	a.eventually("the pool to tell of the quota", func() error {
+	a.Kubectl("scale", "machinepool/"+flexiblePool, fmt.Sprintf("--replicas=%d", azureReplicas+1))
+	a.Eventually("the pool to tell of the quota", func() error {
 		if got := a.saysOf(flexiblePool); !regexp.MustCompile(`(?i)quota`).MatchString(got) {
 			return fmt.Errorf("it says\n%s", got)
 		}
@@ -482,9 +483,9 @@ func waitsForQuota(a *azureLife) {
 
 // scalesAzureDown takes machines of both pools.
 func scalesAzureDown(a *azureLife) {
-	a.begin()
+	a.Begin()
 	for _, pool := range modes {
-		a.kubectl("scale", "machinepool/"+pool, "--replicas=1")
+		a.Kubectl("scale", "machinepool/"+pool, "--replicas=1")
 	}
 	for _, pool := range modes {
 		a.atRest(pool, 1)
@@ -495,18 +496,18 @@ func scalesAzureDown(a *azureLife) {
 
 // deletesAzure deletes both pools with all that is theirs.
 func deletesAzure(a *azureLife) {
-	a.workload(azureCluster, "delete", "poddisruptionbudget/web", "deployment/web")
-	a.kubectl("delete", "machinepool/"+uniformPool, "machinepool/"+flexiblePool, "--timeout", waitLimit.String())
-	a.eventually("nothing to be left in the subscription", func() error {
+	a.Workload(azureCluster, "delete", "poddisruptionbudget/web", "deployment/web")
+	a.Kubectl("delete", "machinepool/"+uniformPool, "machinepool/"+flexiblePool, "--timeout", world.WaitLimit.String())
+	a.Eventually("nothing to be left in the subscription", func() error {
 		if sets, machines := a.cloud.holds(); len(sets)+len(machines) > 0 {
 			return fmt.Errorf("left: %v %v", sets, machines)
 		}
 		return nil
 	})
-	if got := a.workload(azureCluster, "get", "nodes", "-o", "name"); got != "" {
-		a.t.Errorf("want no node, got\n%s", got)
+	if got := a.Workload(azureCluster, "get", "nodes", "-o", "name"); got != "" {
+		a.T.Errorf("want no node, got\n%s", got)
 	}
-	if got := a.kubectl("get", "azuremachinepool,azuremachinepoolmachine,kubeadmconfig,machine", "-A", "-o", "name"); got != "" {
-		a.t.Errorf("want nothing of the pools, got\n%s", got)
+	if got := a.Kubectl("get", "azuremachinepool,azuremachinepoolmachine,kubeadmconfig,machine", "-A", "-o", "name"); got != "" {
+		a.T.Errorf("want nothing of the pools, got\n%s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package e2e
+package life
 
 import (
 	"bytes"
@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
+
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
-// planned is the part of a plan's JSON that these tests read.
-type planned struct {
+// courseOf is the part of a plan's JSON that these tests read.
+type courseOf struct {
 	Plans []struct {
 		Headline     string
 		Replaced     int
@@ -26,11 +27,11 @@ type planned struct {
 }
 
 // plan runs "muster plan" with nothing but the kubeconfig of the world, and gives its output and exit code.
-func (w *world) plan(stdin string, args ...string) (stdout, stderr string, code int) {
-	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), muster, append([]string{"plan"}, args...)...)
+func plan(w *world.World, stdin string, args ...string) (stdout, stderr string, code int) {
+	w.T.Helper()
+	cmd := exec.CommandContext(w.T.Context(), world.Binary, append([]string{"plan"}, args...)...)
 	// Whatever account the environment names is not the one that a world's pools are in.
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=somebody", "AWS_SECRET_ACCESS_KEY=else")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=somebody", "AWS_SECRET_ACCESS_KEY=else")
 	var out, told bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &told
 	err := cmd.Run()
@@ -39,7 +40,7 @@ func (w *world) plan(stdin string, args ...string) (stdout, stderr string, code 
 	case errors.As(err, &exit):
 		code = exit.ExitCode()
 	case err != nil:
-		w.t.Fatalf("muster plan %v: %v", args, err)
+		w.T.Fatalf("muster plan %v: %v", args, err)
 	}
 	return out.String(), told.String(), code
 }
@@ -56,27 +57,26 @@ spec:
   strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}
 `
 
-// TestPlan plans a file beside a running world, finds the world untouched, applies the file, and sees exactly those machines go
+// planned plans a file beside a running world, finds the world untouched, applies the file, and sees exactly those machines go
 // that the plan named.
-func TestPlan(t *testing.T) {
-	w := start(t, t.TempDir())
-	w.ready("capa-mp-0", 2)
-	before := w.kubectl("get", "machinepool,awsmachinepool", "-o", "jsonpath={.items[*].metadata.generation} {.items[*].spec}")
+func planned(w *world.World) {
+	t := w.T
+	before := w.Read("{.items[*].metadata.generation} {.items[*].spec}", "machinepool,awsmachinepool")
 
-	if out, told, code := w.plan("", "machinepool/capa-mp-0", "--exit-code"); code != 0 || !strings.Contains(out, "Nothing changes. 2 of 2 are Ready.") {
+	if out, told, code := plan(w, "", "machinepool/capa-mp-0", "--exit-code"); code != 0 || !strings.Contains(out, "Nothing changes. 2 of 2 are Ready.") {
 		t.Errorf("want nothing to do, got %d\n%s%s", code, out, told)
 	}
-	if _, told, code := w.plan("", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 || !strings.Contains(told, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
+	if _, told, code := plan(w, "", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 || !strings.Contains(told, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
 		t.Errorf("want an unknown field refused, got %d\n%s", code, told)
 	}
-	if _, told, code := w.plan("", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 || !strings.Contains(told, "minSize must not be above maxSize") {
+	if _, told, code := plan(w, "", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 || !strings.Contains(told, "minSize must not be above maxSize") {
 		t.Errorf("want the API server's own words, got %d\n%s", code, told)
 	}
-	out, told, code := w.plan(planFile, "-f", "-", "-o", "json", "--exit-code")
+	out, told, code := plan(w, planFile, "-f", "-", "-o", "json", "--exit-code")
 	if code != 2 {
 		t.Fatalf("want exit code 2, got %d\n%s%s", code, out, told)
 	}
-	var p planned
+	var p courseOf
 	if err := json.Unmarshal([]byte(out), &p); err != nil || len(p.Plans) != 1 {
 		t.Fatalf("want one plan, got %v\n%s", err, out)
 	}
@@ -89,7 +89,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("want %s said to be %s, got %+v", path, effect, one.Changes)
 		}
 	}
-	if after := w.kubectl("get", "machinepool,awsmachinepool", "-o", "jsonpath={.items[*].metadata.generation} {.items[*].spec}"); after != before {
+	if after := w.Read("{.items[*].metadata.generation} {.items[*].spec}", "machinepool,awsmachinepool"); after != before {
 		t.Errorf("want every object as it was, got %s before and %s after", before, after)
 	}
 
@@ -103,9 +103,9 @@ func TestPlan(t *testing.T) {
 	if err := os.WriteFile(file, []byte(planFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.kubectl("apply", "-f", file)
-	w.eventually("the planned machines to be replaced", func() error {
-		list := w.kubectl("get", "awsmachinepool/capa-mp-0", "-o", "jsonpath={.spec.providerIDList}")
+	w.Kubectl("apply", "-f", file)
+	w.Eventually("the planned machines to be replaced", func() error {
+		list := w.Read("{.spec.providerIDList}", "awsmachinepool/capa-mp-0")
 		for _, id := range gone {
 			if strings.Contains(list, id) {
 				return errors.New(id + " is still there: " + list)
@@ -113,8 +113,8 @@ func TestPlan(t *testing.T) {
 		}
 		return nil
 	})
-	w.ready("capa-mp-0", 2)
-	if out, _, _ := w.plan("", "machinepool/capa-mp-0"); !strings.Contains(out, "2 of 2 are Ready.") || strings.Contains(out, "replaced in") {
+	w.Ready("capa-mp-0", 2)
+	if out, _, _ := plan(w, "", "machinepool/capa-mp-0"); !strings.Contains(out, "2 of 2 are Ready.") || strings.Contains(out, "replaced in") {
 		t.Errorf("want nothing left to replace, got\n%s", out)
 	}
 }

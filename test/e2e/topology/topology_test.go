@@ -1,4 +1,4 @@
-package e2e
+package topology
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 const (
@@ -24,8 +26,8 @@ const topologyKinds = "cluster,clusterclass,machinepool,awsmachinepool,kubeadmco
 // TestTopology has cluster-api's topology controller make the pools of a Cluster from a ClusterClass, and change and delete them.
 func TestTopology(t *testing.T) {
 	t.Parallel()
-	w := start(t, t.TempDir(), "-f", filepath.Join("..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates", "ClusterTopology=true", "--speed", topologySpeed)
-	c := &classed{world: w, pool: map[string]string{}, infra: map[string]string{}}
+	w := world.Start(t, t.TempDir(), "-f", filepath.Join("..", "..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates", "ClusterTopology=true", "--speed", topologySpeed)
+	c := &classed{World: w, pool: map[string]string{}, infra: map[string]string{}}
 	for _, part := range []struct {
 		name string
 		run  func(*classed)
@@ -45,7 +47,7 @@ func TestTopology(t *testing.T) {
 // classed is a world with a Cluster of a class, and the names that the topology controller has given to its MachinePools and their
 // infrastructure, by the pools' names in the topology.
 type classed struct {
-	*world
+	*world.World
 	pool, infra map[string]string
 }
 
@@ -55,15 +57,15 @@ const (
 )
 
 func (c *classed) in(t *testing.T) *classed {
-	return &classed{world: c.world.in(t), pool: c.pool, infra: c.infra}
+	return &classed{World: c.In(t), pool: c.pool, infra: c.infra}
 }
 
 // find waits for the objects of a pool of the topology.
 func (c *classed) find(name string) {
-	c.t.Helper()
-	c.eventually("the objects of pool "+name, func() error {
+	c.T.Helper()
+	c.Eventually("the objects of pool "+name, func() error {
 		const selector = "cluster.x-k8s.io/cluster-name=" + shop + ",topology.cluster.x-k8s.io/owned=,topology.cluster.x-k8s.io/pool-name="
-		got := strings.Fields(c.kubectl("get", "machinepool,awsmachinepool,kubeadmconfig", "-l", selector+name, "-o", "jsonpath={.items[*].metadata.name}"))
+		got := strings.Fields(c.Read("{.items[*].metadata.name}", "machinepool,awsmachinepool,kubeadmconfig", "-l", selector+name))
 		if len(got) != 3 {
 			return fmt.Errorf("want a MachinePool, its infrastructure and its configuration with the topology's labels, got %v", got)
 		}
@@ -74,27 +76,26 @@ func (c *classed) find(name string) {
 
 // serves waits until a pool has that many machines, all Ready, of that Kubernetes version and from the wanted template.
 func (c *classed) serves(name string, replicas int, version string) {
-	c.t.Helper()
+	c.T.Helper()
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="Ready")].status} {.status.version}`
-	c.eventually(fmt.Sprintf("%d machines of pool %s at %s", replicas, name, version), func() error {
-		got := c.kubectl("get", "awsmachinepool", c.infra[name], "-o", "jsonpath="+path)
+	c.Eventually(fmt.Sprintf("%d machines of pool %s at %s", replicas, name, version), func() error {
+		got := c.Read(path, "awsmachinepool", c.infra[name])
 		if want := fmt.Sprintf("%[1]d %[1]d %[1]d Running True %[2]s", replicas, version); got != want {
 			return fmt.Errorf("want %s, it says %s", want, got)
 		}
 		return nil
 	})
-	nodes := strings.Fields(c.workload(shop, "get", "nodes", "-l", "node.cluster.x-k8s.io/class=workers", "-o",
-		`jsonpath={range .items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[name]+`")]}{.status.nodeInfo.kubeletVersion}{"\n"}{end}`))
+	nodes := strings.Fields(c.ReadFrom(shop, `{range .items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[name]+`")]}{.status.nodeInfo.kubeletVersion}{"\n"}{end}`, "nodes", "-l", "node.cluster.x-k8s.io/class=workers"))
 	if want := slices.Repeat([]string{version}, replicas); !slices.Equal(nodes, want) {
-		c.t.Errorf("nodes of pool %s with the label of their class: want versions %v, got %v", name, want, nodes)
+		c.T.Errorf("nodes of pool %s with the label of their class: want versions %v, got %v", name, want, nodes)
 	}
 }
 
 // reconciled waits until the topology controller has nothing left to do, and knows it.
 func (c *classed) reconciled() {
-	c.t.Helper()
-	c.eventually("the topology to be reconciled", func() error {
-		got := c.kubectl("get", "cluster", shop, "-o", `jsonpath={.status.conditions[?(@.type=="TopologyReconciled")]}`)
+	c.T.Helper()
+	c.Eventually("the topology to be reconciled", func() error {
+		got := c.Read(`{.status.conditions[?(@.type=="TopologyReconciled")]}`, "cluster", shop)
 		if !strings.Contains(got, `"status":"True"`) {
 			return errors.New("it says " + got)
 		}
@@ -103,8 +104,8 @@ func (c *classed) reconciled() {
 }
 
 func (c *classed) topology(patch string) {
-	c.t.Helper()
-	c.kubectl("patch", "cluster", shop, "--type=json", "-p", patch)
+	c.T.Helper()
+	c.Kubectl("patch", "cluster", shop, "--type=json", "-p", patch)
 }
 
 func topologyUp(c *classed) {
@@ -114,9 +115,9 @@ func topologyUp(c *classed) {
 	}{{web, "t3.large", 2}, {batch, "m5.large", 1}} {
 		c.find(p.name)
 		c.serves(p.name, p.replicas, "v1.33.1")
-		got := c.kubectl("get", "awsmachinepool", c.infra[p.name], "-o", "jsonpath={.spec.awsLaunchTemplate.instanceType} {.spec.additionalTags.pool}")
+		got := c.Read("{.spec.awsLaunchTemplate.instanceType} {.spec.additionalTags.pool}", "awsmachinepool", c.infra[p.name])
 		if want := p.instanceType + " " + p.name; got != want {
-			c.t.Errorf("pool %s: want the patches of the class to make it %s, got %s", p.name, want, got)
+			c.T.Errorf("pool %s: want the patches of the class to make it %s, got %s", p.name, want, got)
 		}
 	}
 	c.reconciled()
@@ -124,39 +125,39 @@ func topologyUp(c *classed) {
 
 // versions are the resource versions of everything that belongs to the Cluster.
 func (c *classed) versions() string {
-	c.t.Helper()
-	return c.kubectl("get", topologyKinds, "-o", `jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`)
+	c.T.Helper()
+	return c.Read(`{range .items[*]}{.kind} {.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`, topologyKinds)
 }
 
 func topologyRests(c *classed) {
 	var before string
-	c.eventually("what is written to come to an end", func() error {
+	c.Eventually("what is written to come to an end", func() error {
 		last := before
 		if before = c.versions(); before != last {
 			return errors.New("it goes on")
 		}
 		return nil
 	})
-	c.forgetCalls()
+	c.ForgetCalls()
 	timer := time.NewTimer(atRestFor)
 	defer timer.Stop()
 	<-timer.C
 	if after := c.versions(); after != before {
-		c.t.Errorf("want nothing written within %v, it was\n%s\nand is\n%s", atRestFor, before, after)
+		c.T.Errorf("want nothing written within %v, it was\n%s\nand is\n%s", atRestFor, before, after)
 	}
-	if calls := c.calls(); calls.Mutating != 0 {
-		c.t.Errorf("want nothing written to the cloud within %v, got %s", atRestFor, calls)
+	if calls := c.Calls(); calls.Mutating != 0 {
+		c.T.Errorf("want nothing written to the cloud within %v, got %s", atRestFor, calls)
 	}
 }
 
 func topologyTemplate(c *classed) {
 	const edit = `{"spec":{"template":{"spec":{"maxSize":12}}}}`
-	out, err := c.try("", "--kubeconfig", c.kubeconfig, "patch", "awsmachinepooltemplate/ec2-workers", "--type=merge", "-p", edit)
+	out, err := c.Try("", "--kubeconfig", c.Kubeconfig, "patch", "awsmachinepooltemplate/ec2-workers", "--type=merge", "-p", edit)
 	if err == nil || !strings.Contains(out, "spec.template.spec: Forbidden: can't be changed: make another AWSMachinePoolTemplate, and have the ClusterClass name it") {
-		c.t.Errorf("want the change refused, and to be told what to do instead, got %v: %s", err, out)
+		c.T.Errorf("want the change refused, and to be told what to do instead, got %v: %s", err, out)
 	}
-	nodes := c.workload(shop, "get", "nodes", "-o", "jsonpath={.items[*].metadata.uid}")
-	c.apply(`apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+	nodes := c.ReadFrom(shop, "{.items[*].metadata.uid}", "nodes")
+	c.Apply(`apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: AWSMachinePoolTemplate
 metadata: {name: ec2-workers-v2, namespace: default}
 spec:
@@ -164,28 +165,28 @@ spec:
     spec:
       minSize: 0
       maxSize: 12
-      subnets: ` + c.kubectl("get", "awsmachinepooltemplate/ec2-workers", "-o", "jsonpath={.spec.template.spec.subnets}") + `
-      awsLaunchTemplate: {sshKeyName: ` + c.kubectl("get", "awsmachinepooltemplate/ec2-workers", "-o", "jsonpath={.spec.template.spec.awsLaunchTemplate.sshKeyName}") + `}
+      subnets: ` + c.Read("{.spec.template.spec.subnets}", "awsmachinepooltemplate/ec2-workers") + `
+      awsLaunchTemplate: {sshKeyName: ` + c.Read("{.spec.template.spec.awsLaunchTemplate.sshKeyName}", "awsmachinepooltemplate/ec2-workers") + `}
       strategy: {rollingUpdate: {maxSurge: 1}}
 `)
-	c.kubectl("patch", "clusterclass", "ec2", "--type=json", "-p", `[{"op":"replace","path":"/spec/workers/machinePools/0/infrastructure/templateRef/name","value":"ec2-workers-v2"}]`)
+	c.Kubectl("patch", "clusterclass", "ec2", "--type=json", "-p", `[{"op":"replace","path":"/spec/workers/machinePools/0/infrastructure/templateRef/name","value":"ec2-workers-v2"}]`)
 	for _, name := range []string{web, batch} {
-		c.wait("awsmachinepool/"+c.infra[name], "{.spec.maxSize}", "12")
+		c.Wait("awsmachinepool/"+c.infra[name], "{.spec.maxSize}", "12")
 	}
 	c.reconciled()
-	if got := c.workload(shop, "get", "nodes", "-o", "jsonpath={.items[*].metadata.uid}"); got != nodes {
-		c.t.Errorf("want nobody replaced for another size of the groups: nodes were %s, and are %s", nodes, got)
+	if got := c.ReadFrom(shop, "{.items[*].metadata.uid}", "nodes"); got != nodes {
+		c.T.Errorf("want nobody replaced for another size of the groups: nodes were %s, and are %s", nodes, got)
 	}
 }
 
 func topologyUpgrade(c *classed) {
 	c.topology(`[{"op":"replace","path":"/spec/topology/workers/machinePools/0/replicas","value":3},{"op":"replace","path":"/spec/topology/version","value":"v1.34.1"}]`)
-	c.eventually("the pools to go on to the version of the control plane", func() error {
+	c.Eventually("the pools to go on to the version of the control plane", func() error {
 		// What is read first is what must come later.
-		pools := c.kubectl("get", "machinepool", "-o", "jsonpath={.items[*].spec.template.spec.version}")
-		controlPlane := c.kubectl("get", "localcontrolplane", "-o", "jsonpath={.items[*].status.version}")
+		pools := c.Read("{.items[*].spec.template.spec.version}", "machinepool")
+		controlPlane := c.Read("{.items[*].status.version}", "localcontrolplane")
 		if strings.Contains(pools, "v1.34.1") && controlPlane != "v1.34.1" {
-			c.t.Errorf("a pool is of version %s before its control plane, which is of %s", pools, controlPlane)
+			c.T.Errorf("a pool is of version %s before its control plane, which is of %s", pools, controlPlane)
 		}
 		if pools != "v1.34.1 v1.34.1" {
 			return errors.New("they are of " + pools)
@@ -198,24 +199,24 @@ func topologyUpgrade(c *classed) {
 }
 
 func topologyLeaves(c *classed) {
-	seen := c.witness(shop)
-	seen.begin()
-	batchNode := c.workload(shop, "get", "nodes", "-o", `jsonpath={.items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[batch]+`")].metadata.name}`)
+	seen := c.Watch(shop)
+	seen.Begin()
+	batchNode := c.ReadFrom(shop, `{.items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[batch]+`")].metadata.name}`, "nodes")
 	c.topology(`[{"op":"remove","path":"/spec/topology/workers/machinePools/1"}]`)
 	for _, o := range []string{"machinepool/" + c.pool[batch], "awsmachinepool/" + c.infra[batch]} {
-		c.kubectl("wait", o, "--for=delete", "--timeout", waitLimit.String())
+		c.Kubectl("wait", o, "--for=delete", "--timeout", world.WaitLimit.String())
 	}
-	c.eventually("the node of the pool to be gone, and no other", func() error {
-		if _, gone, _, _ := seen.saw(); !slices.Equal(gone, []string{batchNode}) {
+	c.Eventually("the node of the pool to be gone, and no other", func() error {
+		if _, gone, _, _ := seen.Saw(); !slices.Equal(gone, []string{batchNode}) {
 			return fmt.Errorf("want %s gone, gone are %v", batchNode, gone)
 		}
 		return nil
 	})
-	if _, _, _, err := seen.saw(); err != nil {
-		c.t.Errorf("what must not happen: %v", err)
+	if _, _, _, err := seen.Saw(); err != nil {
+		c.T.Errorf("what must not happen: %v", err)
 	}
 	c.serves(web, 3, "v1.34.1")
-	if got := c.kubectl("get", "kubeadmconfig", "-o", "jsonpath={.items[*].metadata.labels.topology\\.cluster\\.x-k8s\\.io/pool-name}"); got != web {
-		c.t.Errorf("want the configuration of pool %s alone, got those of %s", web, got)
+	if got := c.Read("{.items[*].metadata.labels.topology\\.cluster\\.x-k8s\\.io/pool-name}", "kubeadmconfig"); got != web {
+		c.T.Errorf("want the configuration of pool %s alone, got those of %s", web, got)
 	}
 }

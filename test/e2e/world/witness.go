@@ -1,4 +1,4 @@
-package e2e
+package world
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 	"github.com/muster-project/muster/kube/drain"
 )
 
-// witness watches a workload cluster while machines come and go, and remembers what must never happen.
-type witness struct {
+// Witness watches a workload cluster while machines come and go, and remembers what must never happen.
+type Witness struct {
 	mu sync.Mutex
 	// nodes and pods are those that exist, by name; pods of the app that is watched alone.
 	nodes map[string]*corev1.Node
@@ -46,18 +46,18 @@ type witness struct {
 // appLabel is the label of the pods that a witness watches.
 const appLabel = "app"
 
-// witness begins to watch a workload cluster; what it saw is complete while the test runs.
-func (w *world) witness(cluster string) *witness {
-	w.t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", w.clusterKubeconfig(cluster))
+// Watch begins to watch a workload cluster; what it saw is complete while the test runs.
+func (w *World) Watch(cluster string) *Witness {
+	w.T.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", w.ClusterKubeconfig(cluster))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	c, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	s := &witness{nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}}
+	s := &Witness{nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}}
 	factory := informers.NewSharedInformerFactory(c, 0)
 	var seen []cache.InformerSynced
 	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
@@ -67,41 +67,41 @@ func (w *world) witness(cluster string) *witness {
 	} {
 		registered, err := informer.AddEventHandler(handler)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		seen = append(seen, registered.HasSynced)
 	}
-	factory.StartWithContext(w.t.Context())
-	if !cache.WaitForCacheSync(w.t.Context().Done(), seen...) {
-		w.t.Fatal("the workload cluster was not seen before the test ended")
+	factory.StartWithContext(w.T.Context())
+	if !cache.WaitForCacheSync(w.T.Context().Done(), seen...) {
+		w.T.Fatal("the workload cluster was not seen before the test ended")
 	}
-	w.t.Cleanup(factory.Shutdown)
+	w.T.Cleanup(factory.Shutdown)
 	return s
 }
 
-// web brings the guide's Deployment and its budget to a workload cluster, with as many pods from its beginning: those of a Deployment
+// Web brings the guide's Deployment and its budget to a workload cluster, with as many pods from its beginning: those of a Deployment
 // that is made smaller would go without an eviction, and some while later.
-func (w *world) web(cluster string, pods int) {
-	w.t.Helper()
-	manifest, err := os.ReadFile("../../docs/rollouts/web.yaml")
+func (w *World) Web(cluster string, pods int) {
+	w.T.Helper()
+	manifest, err := os.ReadFile("../../../docs/rollouts/web.yaml")
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	file := filepath.Join(w.t.TempDir(), "web.yaml")
+	file := filepath.Join(w.T.TempDir(), "web.yaml")
 	if err := os.WriteFile(file, bytes.ReplaceAll(manifest, []byte("replicas: 20"), fmt.Appendf(nil, "replicas: %d", pods)), 0o600); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if out, err := w.try("", "--kubeconfig", w.clusterKubeconfig(cluster), "apply", "-f", file); err != nil {
-		w.t.Fatalf("%v\n%s", err, out)
+	if out, err := w.Try("", "--kubeconfig", w.ClusterKubeconfig(cluster), "apply", "-f", file); err != nil {
+		w.T.Fatalf("%v\n%s", err, out)
 	}
-	w.workload(cluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", waitLimit.String())
-	if is := w.workload(cluster, "get", "deployment/web", "-o", "jsonpath={.spec.replicas}"); is != strconv.Itoa(pods) {
-		w.t.Fatalf("want %d pods in the guide's manifest, got %s", pods, is)
+	w.Workload(cluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", WaitLimit.String())
+	if is := w.ReadFrom(cluster, "{.spec.replicas}", "deployment/web"); is != strconv.Itoa(pods) {
+		w.T.Fatalf("want %d pods in the guide's manifest, got %s", pods, is)
 	}
 }
 
 // handler calls see with each object as it is, and lose with the last of it.
-func (s *witness) handler(see, lose func(any)) cache.ResourceEventHandler {
+func (s *Witness) handler(see, lose func(any)) cache.ResourceEventHandler {
 	locked := func(f func(any)) func(any) {
 		return func(o any) {
 			s.mu.Lock()
@@ -120,8 +120,8 @@ func (s *witness) handler(see, lose func(any)) cache.ResourceEventHandler {
 	}
 }
 
-// begin forgets what was seen until now.
-func (s *witness) begin() {
+// Begin forgets what was seen until now.
+func (s *Witness) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.evicted, s.gone, s.wrong = 0, nil, nil
@@ -129,22 +129,22 @@ func (s *witness) begin() {
 	s.count()
 }
 
-// byOthers says that from now on somebody else drains nodes.
-func (s *witness) byOthers() {
+// ByOthers says that from now on somebody else drains nodes.
+func (s *Witness) ByOthers() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.others = true
 }
 
-// byCloud says that from now on the cloud itself drains and removes nodes.
-func (s *witness) byCloud() {
+// ByCloud says that from now on the cloud itself drains and removes nodes.
+func (s *Witness) ByCloud() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.others, s.cloud = true, true
 }
 
 // count keeps the least number.
-func (s *witness) count() {
+func (s *Witness) count() {
 	serving := 0
 	for _, n := range s.nodes {
 		if ready(n) && !n.Spec.Unschedulable {
@@ -156,8 +156,15 @@ func (s *witness) count() {
 	}
 }
 
+// At tells what the nodes were when the fewest of them served.
+func (s *Witness) At() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at
+}
+
 // describe tells of every node whether it is Ready and open.
-func (s *witness) describe() string {
+func (s *Witness) describe() string {
 	var all []string
 	for name, n := range s.nodes {
 		all = append(all, fmt.Sprintf("%s ready %v closed %v", name, ready(n), n.Spec.Unschedulable))
@@ -172,14 +179,14 @@ func ready(n *corev1.Node) bool {
 	})
 }
 
-func (s *witness) seeNode(o any) {
+func (s *Witness) seeNode(o any) {
 	n := o.(*corev1.Node)
 	s.nodes[n.Name] = n
 	s.count()
 }
 
 // loseNode holds that a node goes drained: closed by us, and with no pod on it.
-func (s *witness) loseNode(o any) {
+func (s *Witness) loseNode(o any) {
 	n := o.(*corev1.Node)
 	if !n.Spec.Unschedulable || n.Annotations[drain.StartedAnnotation] == "" && !s.others {
 		s.say("node %s was removed without a drain", n.Name)
@@ -194,14 +201,14 @@ func (s *witness) loseNode(o any) {
 	s.count()
 }
 
-func (s *witness) seePod(o any) {
+func (s *Witness) seePod(o any) {
 	if p := o.(*corev1.Pod); p.Labels[appLabel] != "" {
 		s.pods[p.Name] = p
 	}
 }
 
 // losePod holds that a pod goes because it was evicted through its budget.
-func (s *witness) losePod(o any) {
+func (s *Witness) losePod(o any) {
 	p := o.(*corev1.Pod)
 	if p.Labels[appLabel] == "" {
 		return
@@ -219,19 +226,19 @@ func (s *witness) losePod(o any) {
 }
 
 // seeBudget holds that never fewer pods are healthy than the budget wants, once it counts as many as there should be.
-func (s *witness) seeBudget(o any) {
+func (s *Witness) seeBudget(o any) {
 	b := o.(*policyv1.PodDisruptionBudget)
 	if b.Status.ExpectedPods > 0 && b.Status.CurrentHealthy < b.Status.DesiredHealthy {
 		s.say("budget %s: %d pods were healthy, %d are wanted", b.Name, b.Status.CurrentHealthy, b.Status.DesiredHealthy)
 	}
 }
 
-func (s *witness) say(format string, args ...any) {
+func (s *Witness) say(format string, args ...any) {
 	s.wrong = append(s.wrong, time.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
 }
 
-// saw is what happened since begin, with an error when something must not have.
-func (s *witness) saw() (lowest int, gone []string, evicted int, err error) {
+// Saw is what happened since Begin, with an error when something must not have.
+func (s *Witness) Saw() (lowest int, gone []string, evicted int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.wrong) > 0 {

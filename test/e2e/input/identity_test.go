@@ -1,4 +1,4 @@
-package e2e
+package input
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	simaws "github.com/muster-project/muster/sim/aws"
+
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 const identityManifest = `apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
@@ -16,14 +18,14 @@ spec: {secretRef: tenant-keys, allowedNamespaces: {selector: {matchLabels: {tena
 
 // identityDecides holds that the identity which a cluster names decides who asks the cloud, and that what it rests on reaches
 // the next call: the namespace's labels, the secret, and the secret once it is rotated. No key is in what is said.
-func identityDecides(w *world) {
-	t := w.t
+func identityDecides(w *world.World) {
+	t := w.T
 	t.Helper()
 	says := func(what string) {
 		t.Helper()
 		pattern := regexp.MustCompile(what)
-		w.eventually(what+" in a condition", func() error {
-			got := w.conditions("capa-mp-0")
+		w.Eventually(what+" in a condition", func() error {
+			got := w.Conditions("capa-mp-0")
 			if !pattern.MatchString(got) {
 				return fmt.Errorf("the conditions are\n%s", got)
 			}
@@ -35,22 +37,22 @@ func identityDecides(w *world) {
 	}
 	keys := func(id, secret string) {
 		t.Helper()
-		w.apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"tenant-keys","namespace":"muster-system"},"stringData":{"AccessKeyID":%q,"SecretAccessKey":%q}}`, id, secret))
+		w.Apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"tenant-keys","namespace":"muster-system"},"stringData":{"AccessKeyID":%q,"SecretAccessKey":%q}}`, id, secret))
 	}
-	w.apply(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"muster-system"}}`)
-	w.kubectl("patch", "awscluster/capa", "--type=merge", "-p", `{"spec":{"identityRef":{"kind":"AWSClusterStaticIdentity","name":"tenant"}}}`)
+	w.Apply(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"muster-system"}}`)
+	w.Kubectl("patch", "awscluster/capa", "--type=merge", "-p", `{"spec":{"identityRef":{"kind":"AWSClusterStaticIdentity","name":"tenant"}}}`)
 	says("IdentityMissing: AWSCluster default/capa: spec.identityRef: AWSClusterStaticIdentity tenant does not exist")
-	w.apply(identityManifest)
+	w.Apply(identityManifest)
 	says("IdentityNotAllowed: AWSClusterStaticIdentity/tenant: spec.allowedNamespaces does not allow namespace default")
-	w.kubectl("label", "namespace/default", "tenant=a")
+	w.Kubectl("label", "namespace/default", "tenant=a")
 	says("IdentityMissing: AWSClusterStaticIdentity/tenant: spec.secretRef: secret muster-system/tenant-keys does not exist")
 	keys("AKIANOBODY0000000000", "not-the-secret-of-anybody")
 	says("Denied: .*AWSClusterStaticIdentity/tenant: InvalidClientTokenId")
 	keys(simaws.AccessKeyID, simaws.SecretAccessKey)
-	w.ready("capa-mp-0", 2)
-	w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=3")
-	w.ready("capa-mp-0", 3)
-	w.kubectl("patch", "awscluster/capa", "--type=merge", "-p", `{"spec":{"identityRef":null}}`)
-	w.kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
-	w.ready("capa-mp-0", 2)
+	w.Ready("capa-mp-0", 2)
+	w.Kubectl("scale", "machinepool/capa-mp-0", "--replicas=3")
+	w.Ready("capa-mp-0", 3)
+	w.Kubectl("patch", "awscluster/capa", "--type=merge", "-p", `{"spec":{"identityRef":null}}`)
+	w.Kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
+	w.Ready("capa-mp-0", 2)
 }

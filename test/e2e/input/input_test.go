@@ -1,4 +1,4 @@
-package e2e
+package input
 
 import (
 	"encoding/base64"
@@ -14,6 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	simaws "github.com/muster-project/muster/sim/aws"
+
+	"github.com/muster-project/muster/test/e2e/account"
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 // poolManifest is a pool of one machine, in the shape of the published manifests.
@@ -59,16 +62,16 @@ type badInput struct {
 	name, reason string
 	manifest     string
 	// before is done before the manifest is applied.
-	before func(w *world)
+	before func(w *world.World)
 	// says must be found in the messages of the pool's conditions.
 	says string
 	// right puts it right.
-	right func(w *world)
+	right func(w *world.World)
 }
 
 // patch puts right by changing a field.
-func patch(object, with string) func(*world) {
-	return func(w *world) { w.kubectl("patch", object, "--type=merge", "-p", with) }
+func patch(object, with string) func(*world.World) {
+	return func(w *world.World) { w.Kubectl("patch", object, "--type=merge", "-p", with) }
 }
 
 // dataFrom has a pool take its bootstrap data from a secret.
@@ -89,49 +92,49 @@ var badInputs = []badInput{
 	{name: "bad-size", reason: "more replicas than maxSize", manifest: manifestOf("bad-size", "replicas: 1", "replicas: 7"),
 		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
 	{name: "bad-foreign", reason: "a group of the same name that is somebody else's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
-		before: makeForeignGroup, says: `theirs`, right: func(w *world) {
-			w.kubectl("annotate", "--overwrite", "awsmachinepool/bad-foreign", "muster.dev/group-name=ours")
+		before: makeForeignGroup, says: `theirs`, right: func(w *world.World) {
+			w.Kubectl("annotate", "--overwrite", "awsmachinepool/bad-foreign", "muster.dev/group-name=ours")
 		}},
 	{name: "bad-cluster", reason: "a cluster that does not exist", manifest: manifestOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
-		says: `nowhere`, right: func(w *world) {
-			w.kubectl("delete", "machinepool/bad-cluster", "--timeout", waitLimit.String())
-			w.apply(manifestOf("bad-cluster"))
+		says: `nowhere`, right: func(w *world.World) {
+			w.Kubectl("delete", "machinepool/bad-cluster", "--timeout", world.WaitLimit.String())
+			w.Apply(manifestOf("bad-cluster"))
 		}},
 	{name: "bad-secret", reason: "a bootstrap secret that is not there", manifest: manifestOf("bad-secret", dataFrom("bad-secret")...),
-		says: `bad-secret-data`, right: func(w *world) { w.copyBootstrapData("bad-secret-data", nil) }},
+		says: `bad-secret-data`, right: func(w *world.World) { copyBootstrapData(w, "bad-secret-data", nil) }},
 	{name: "bad-data", reason: "bootstrap data that no machine can start from", manifest: manifestOf("bad-data", dataFrom("bad-data")...),
-		before: func(w *world) {
-			w.copyBootstrapData("bad-data-data", func(string) string { return "please join the cluster\n" })
-		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`, right: func(w *world) { w.copyBootstrapData("bad-data-data", nil) }},
+		before: func(w *world.World) {
+			copyBootstrapData(w, "bad-data-data", func(string) string { return "please join the cluster\n" })
+		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`, right: func(w *world.World) { copyBootstrapData(w, "bad-data-data", nil) }},
 }
 
 // TestWhatGoesWrong has one world in which much is wrong.
 func TestWhatGoesWrong(t *testing.T) {
 	t.Parallel()
-	w := start(t, t.TempDir())
-	w.ready("capa-mp-0", 2)
-	t.Run("an expired token is on the console", func(t *testing.T) { expiredToken(w.in(t)) })
-	t.Run("bad input is told and recovers", func(t *testing.T) { badInputRecovers(w.in(t)) })
-	t.Run("the identity of a cluster decides who asks", func(t *testing.T) { identityDecides(w.in(t)) })
+	w := world.Start(t, t.TempDir())
+	w.Ready("capa-mp-0", 2)
+	t.Run("an expired token is on the console", func(t *testing.T) { expiredToken(w.In(t)) })
+	t.Run("bad input is told and recovers", func(t *testing.T) { badInputRecovers(w.In(t)) })
+	t.Run("the identity of a cluster decides who asks", func(t *testing.T) { identityDecides(w.In(t)) })
 }
 
 // badInputRecovers holds that what is wrong is said on the object, by the name of the field, that nothing is created meanwhile,
 // and that putting it right is enough.
-func badInputRecovers(w *world) {
-	t := w.t
+func badInputRecovers(w *world.World) {
+	t := w.T
 	t.Helper()
 	for _, bad := range badInputs {
 		if bad.before != nil {
 			bad.before(w)
 		}
-		w.apply(bad.manifest)
+		w.Apply(bad.manifest)
 	}
 	for _, bad := range badInputs {
 		t.Run(bad.reason, func(t *testing.T) {
-			w := w.in(t)
+			w := w.In(t)
 			says := regexp.MustCompile(bad.says)
-			w.eventually(bad.says+" in a condition of "+bad.name, func() error {
-				got := w.conditions(bad.name)
+			w.Eventually(bad.says+" in a condition of "+bad.name, func() error {
+				got := w.Conditions(bad.name)
 				if !says.MatchString(got) {
 					return fmt.Errorf("the conditions are\n%s", got)
 				}
@@ -139,60 +142,53 @@ func badInputRecovers(w *world) {
 			})
 		})
 	}
-	if got := len(w.account().holds().groups); got != 2 {
-		t.Errorf("want the good pool's group and the foreign one, got %v", w.account().holds().groups)
+	if got := len(account.Of(w).Holds().Groups); got != 2 {
+		t.Errorf("want the good pool's group and the foreign one, got %v", account.Of(w).Holds().Groups)
 	}
 	for _, bad := range badInputs {
 		bad.right(w)
 	}
 	for _, bad := range badInputs {
-		t.Run(bad.reason+", put right", func(t *testing.T) { w.in(t).ready(bad.name, 1) })
+		t.Run(bad.reason+", put right", func(t *testing.T) { w.In(t).Ready(bad.name, 1) })
 	}
-	h := w.account().holds()
-	if len(h.groups) != len(badInputs)+2 || len(h.instances) != len(badInputs)+2 {
+	h := account.Of(w).Holds()
+	if len(h.Groups) != len(badInputs)+2 || len(h.Instances) != len(badInputs)+2 {
 		t.Errorf("want one group for each pool and the foreign one, and two instances for the good one, got %v", h)
 	}
-	if !slices.Contains(h.groups, "theirs") || !slices.Contains(h.groups, "ours") {
-		t.Errorf("want the foreign group left alone, and ours beside it, got %v", h.groups)
+	if !slices.Contains(h.Groups, "theirs") || !slices.Contains(h.Groups, "ours") {
+		t.Errorf("want the foreign group left alone, and ours beside it, got %v", h.Groups)
 	}
-}
-
-// conditions are the messages of a pool's conditions that are not true, of both its objects.
-func (w *world) conditions(pool string) string {
-	w.t.Helper()
-	const path = `jsonpath={range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`
-	return w.kubectl("get", "machinepool/"+pool, "awsmachinepool/"+pool, "-o", path)
 }
 
 // copyBootstrapData makes a secret of the good pool's bootstrap data, changed.
-func (w *world) copyBootstrapData(name string, change func(string) string) {
-	w.t.Helper()
-	data := w.kubectl("get", "secret/capa-mp-0", "-o", "jsonpath={.data.value}")
+func copyBootstrapData(w *world.World, name string, change func(string) string) {
+	w.T.Helper()
+	data := w.Read("{.data.value}", "secret/capa-mp-0")
 	if change != nil {
 		text, err := base64.StdEncoding.DecodeString(data)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		data = base64.StdEncoding.EncodeToString([]byte(change(string(text))))
 	}
-	w.apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","type":"cluster.x-k8s.io/secret","metadata":{"name":%q,"namespace":"default",
+	w.Apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","type":"cluster.x-k8s.io/secret","metadata":{"name":%q,"namespace":"default",
 		"labels":{"cluster.x-k8s.io/cluster-name":"capa"}},"data":{"value":%q}}`, name, data))
 }
 
 // makeForeignGroup makes a group that carries nobody's owner tag.
-func makeForeignGroup(w *world) {
-	w.t.Helper()
-	cloud := w.account()
-	_, err := cloud.ec2.CreateLaunchTemplate(w.t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String("theirs-template"),
-		LaunchTemplateData: launchTemplateData(w.t.Context(), w, cloud)})
+func makeForeignGroup(w *world.World) {
+	w.T.Helper()
+	cloud := account.Of(w)
+	_, err := cloud.EC2.CreateLaunchTemplate(w.T.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String("theirs-template"),
+		LaunchTemplateData: launchTemplateData(w.T.Context(), w, cloud)})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	_, err = cloud.scaling.CreateAutoScalingGroup(w.t.Context(), &autoscaling.CreateAutoScalingGroupInput{
+	_, err = cloud.Scaling.CreateAutoScalingGroup(w.T.Context(), &autoscaling.CreateAutoScalingGroupInput{
 		AutoScalingGroupName: aws.String("theirs"), MinSize: aws.Int32(0), MaxSize: aws.Int32(1), VPCZoneIdentifier: aws.String(simaws.SubnetID),
 		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateName: aws.String("theirs-template"), Version: aws.String("1")},
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package e2e
+package templates
 
 import (
 	"cmp"
@@ -11,6 +11,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/muster-project/muster/test/e2e/account"
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 // templatesSpeed is how much faster than life this world is: node groups are updated in minutes of life. Evictions wait for real
@@ -32,8 +35,8 @@ var bothPools = []string{plainPool, managedPool}
 // events and histories; then the managed pool goes on to another Kubernetes version, is scaled, and is deleted.
 func TestTemplateUpdates(t *testing.T) {
 	t.Parallel()
-	w := start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
-	u := &updates{world: w, version: map[string]int{plainPool: 1, managedPool: 1}}
+	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
+	u := &updates{World: w, version: map[string]int{plainPool: 1, managedPool: 1}}
 	u.settled()
 	for _, part := range []struct {
 		name string
@@ -55,50 +58,50 @@ func TestTemplateUpdates(t *testing.T) {
 
 // updates is a world with both kinds of pools, and how many versions their templates have had.
 type updates struct {
-	*world
+	*world.World
 	version map[string]int
 }
 
 func (u *updates) in(t *testing.T) *updates {
-	return &updates{world: u.world.in(t), version: u.version}
+	return &updates{World: u.In(t), version: u.version}
 }
 
 // edit patches the infrastructure object of a pool.
 func (u *updates) edit(pool, patch string) {
-	u.t.Helper()
-	u.kubectl("patch", pool, "--type=merge", "-p", patch)
+	u.T.Helper()
+	u.Kubectl("patch", pool, "--type=merge", "-p", patch)
 }
 
 // settled waits until both pools rest at their newest version with two machines each.
 func (u *updates) settled() {
-	u.t.Helper()
+	u.T.Helper()
 	for _, pool := range bothPools {
 		u.atRest(pool, 2)
 	}
 }
 
 func (u *updates) atRest(pool string, replicas int) {
-	u.t.Helper()
+	u.T.Helper()
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="Ready")].status} {.status.launchTemplateVersion}`
-	u.eventually(fmt.Sprintf("%s to rest at version %d", pool, u.version[pool]), func() error {
-		got := u.kubectl("get", pool, "-o", "jsonpath="+path)
+	u.Eventually(fmt.Sprintf("%s to rest at version %d", pool, u.version[pool]), func() error {
+		got := u.Read(path, pool)
 		if want := fmt.Sprintf("%[1]d %[1]d %[1]d Running True %[2]d", replicas, u.version[pool]); got != want {
-			return fmt.Errorf("want %s, it says %s; its conditions are\n%s", want, got, u.kubectl("get", pool, "-o", conditionLines))
+			return fmt.Errorf("want %s, it says %s; its conditions are\n%s", want, got, u.Read(conditionLines, pool))
 		}
 		return nil
 	})
 }
 
 // conditionLines prints the conditions of an object.
-const conditionLines = `jsonpath={range .status.conditions[*]}  {.type}={.status} {.reason}: {.message}{"\n"}{end}`
+const conditionLines = `{range .status.conditions[*]}  {.type}={.status} {.reason}: {.message}{"\n"}{end}`
 
 // told holds that an event of a pool's infrastructure object says something.
 func (u *updates) told(pool, reason, message string) {
-	u.t.Helper()
+	u.T.Helper()
 	kind, name, _ := strings.Cut(pool, "/")
 	kinds := map[string]string{"awsmachinepool": "AWSMachinePool", "awsmanagedmachinepool": "AWSManagedMachinePool"}
-	u.eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
-		got := u.kubectl("get", "events", "--field-selector", "involvedObject.kind="+kinds[kind]+",involvedObject.name="+name+",reason="+reason, "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
+	u.Eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
+		got := u.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector", "involvedObject.kind="+kinds[kind]+",involvedObject.name="+name+",reason="+reason)
 		if !regexp.MustCompile(message).MatchString(got) {
 			return fmt.Errorf("there are\n%s", got)
 		}
@@ -108,14 +111,14 @@ func (u *updates) told(pool, reason, message string) {
 
 // nodesOf are the names of a cluster's nodes.
 func (u *updates) nodesOf(cluster string) []string {
-	u.t.Helper()
-	return strings.Fields(u.workload(cluster, "get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"))
+	u.T.Helper()
+	return strings.Fields(u.ReadFrom(cluster, "{.items[*].metadata.name}", "nodes"))
 }
 
 // template is the ID of a pool's launch template.
 func (u *updates) template(pool string) string {
-	u.t.Helper()
-	return u.kubectl("get", pool, "-o", "jsonpath={.status.launchTemplateID}")
+	u.T.Helper()
+	return u.Read("{.status.launchTemplateID}", pool)
 }
 
 // templateVersion is one version of a launch template, as the account has it.
@@ -127,10 +130,10 @@ type templateVersion struct {
 
 // versions are those that a pool's template has, the oldest first.
 func (u *updates) versions(pool string) []templateVersion {
-	u.t.Helper()
-	out, err := u.account().ec2.DescribeLaunchTemplateVersions(u.t.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String(u.template(pool))})
+	u.T.Helper()
+	out, err := account.Of(u.World).EC2.DescribeLaunchTemplateVersions(u.T.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String(u.template(pool))})
 	if err != nil {
-		u.t.Fatal(err)
+		u.T.Fatal(err)
 	}
 	var all []templateVersion
 	for _, v := range out.LaunchTemplateVersions {
@@ -145,43 +148,43 @@ func (u *updates) versions(pool string) []templateVersion {
 func firstVersion(u *updates) {
 	for _, pool := range bothPools {
 		if got := u.versions(pool); len(got) != 1 || !strings.HasPrefix(got[0].display, "muster content=v1:") || !got[0].isDefault {
-			u.t.Errorf("%s: want one version, which says what it is of, got %+v", pool, got)
+			u.T.Errorf("%s: want one version, which says what it is of, got %+v", pool, got)
 		}
 		u.told(pool, "TemplateCreated", `made launch template lt-\w+`)
 	}
 	u.told(managedPool, "GroupCreated", "made the node group")
 	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1", "example.com/pool=eks-mmp-0"} {
-		if got := strings.Fields(u.workload(managedCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
-			u.t.Errorf("want two nodes with the label %s, got %v", label, got)
+		if got := strings.Fields(u.Workload(managedCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
+			u.T.Errorf("want two nodes with the label %s, got %v", label, got)
 		}
 	}
 }
 
 // anotherType edits both templates at once. Pods with a budget are on the managed pool's nodes, where EKS drains.
 func anotherType(u *updates) {
-	u.applyTo(managedCluster, pairManifest)
-	u.workload(managedCluster, "wait", "deployment/pair", "--for=condition=Available", "--timeout", waitLimit.String())
-	seen := u.witness(managedCluster)
-	seen.byCloud()
-	seen.begin()
+	u.ApplyTo(managedCluster, pairManifest)
+	u.Workload(managedCluster, "wait", "deployment/pair", "--for=condition=Available", "--timeout", world.WaitLimit.String())
+	seen := u.Watch(managedCluster)
+	seen.ByCloud()
+	seen.Begin()
 	before := map[string][]string{plainCluster: u.nodesOf(plainCluster), managedCluster: u.nodesOf(managedCluster)}
 	for _, pool := range bothPools {
 		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.xlarge","versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
 		u.version[pool]++
 	}
 	u.told(managedPool, "RollStarted", `began a roll of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
-	u.killChild("controllers")
-	u.eventually("a node to be closed", func() error {
-		if u.workload(managedCluster, "get", "nodes", "-o", "jsonpath={.items[*].spec.unschedulable}") == "" {
+	u.KillChild("controllers")
+	u.Eventually("a node to be closed", func() error {
+		if u.ReadFrom(managedCluster, "{.items[*].spec.unschedulable}", "nodes") == "" {
 			return errors.New("none is")
 		}
 		return nil
 	})
-	u.killChild("clouds")
-	u.killChild("controllers")
+	u.KillChild("clouds")
+	u.KillChild("controllers")
 	u.settled()
 	for cluster, names := range before {
-		u.eventually("every node of "+cluster+" replaced", func() error {
+		u.Eventually("every node of "+cluster+" replaced", func() error {
 			now := u.nodesOf(cluster)
 			if len(now) != 2 || slices.ContainsFunc(now, func(n string) bool { return slices.Contains(names, n) }) {
 				return fmt.Errorf("they were %v, and are %v", names, now)
@@ -193,17 +196,17 @@ func anotherType(u *updates) {
 		u.told(pool, "TemplateVersionCreated", `made version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
 		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
 	}
-	if got := u.workload(managedCluster, "get", "nodes", "-o", `jsonpath={.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`); got != "t3.xlarge t3.xlarge" {
-		u.t.Errorf("want machines of the new type, got %s", got)
+	if got := u.ReadFrom(managedCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); got != "t3.xlarge t3.xlarge" {
+		u.T.Errorf("want machines of the new type, got %s", got)
 	}
-	lowest, gone, evicted, err := seen.saw()
+	lowest, gone, evicted, err := seen.Saw()
 	if err != nil {
-		u.t.Errorf("what must not happen: %v", err)
+		u.T.Errorf("what must not happen: %v", err)
 	}
 	if lowest < 1 {
-		u.t.Errorf("want a node that serves at every moment, for EKS adds machines first; got %d: %s", lowest, seen.at)
+		u.T.Errorf("want a node that serves at every moment, for EKS adds machines first; got %d: %s", lowest, seen.At())
 	}
-	u.t.Logf("gone %d, evicted %d pods; serving at least %d", len(gone), evicted, lowest)
+	u.T.Logf("gone %d, evicted %d pods; serving at least %d", len(gone), evicted, lowest)
 }
 
 // pairManifest is two pods, of which one may be away.
@@ -234,8 +237,8 @@ func sameMachines(u *updates) {
 	}
 	u.edit(plainPool, `{"spec":{"maxSize":9}}`)
 	u.edit(managedPool, `{"spec":{"scaling":{"maxSize":9},"labels":{"example.com/more":"yes"}}}`)
-	u.eventually("the label on both nodes", func() error {
-		if got := u.workload(managedCluster, "get", "nodes", "-l", "example.com/more=yes", "-o", "name"); len(strings.Fields(got)) != 2 {
+	u.Eventually("the label on both nodes", func() error {
+		if got := u.Workload(managedCluster, "get", "nodes", "-l", "example.com/more=yes", "-o", "name"); len(strings.Fields(got)) != 2 {
 			return fmt.Errorf("it is on %s", got)
 		}
 		return nil
@@ -243,23 +246,21 @@ func sameMachines(u *updates) {
 	u.settled()
 	for _, pool := range bothPools {
 		if got := u.versions(pool); len(got) != before[pool] {
-			u.t.Errorf("%s: want %d versions as before, got %+v", pool, before[pool], got)
+			u.T.Errorf("%s: want %d versions as before, got %+v", pool, before[pool], got)
 		}
 		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
 	}
 }
 
-// history makes two versions more.
+// history makes a version more than are kept.
 func history(u *updates) {
-	for _, instance := range []string{"m5.large", "m5.xlarge"} {
-		for _, pool := range bothPools {
-			u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"`+instance+`"}}}`)
-			u.version[pool]++
-		}
-		u.settled()
-	}
 	for _, pool := range bothPools {
-		u.eventually(fmt.Sprintf("%s to keep %d versions, and launch from the default", pool, kept), func() error {
+		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"m5.large"}}}`)
+		u.version[pool]++
+	}
+	u.settled()
+	for _, pool := range bothPools {
+		u.Eventually(fmt.Sprintf("%s to keep %d versions, and launch from the default", pool, kept), func() error {
 			all := u.versions(pool)
 			contents := map[string]bool{}
 			for _, v := range all {
@@ -280,20 +281,20 @@ func history(u *updates) {
 // anotherKubernetes asks the pool for a version that its control plane does not have yet, on which its user has to insist.
 func anotherKubernetes(u *updates) {
 	before := u.nodesOf(managedCluster)
-	u.kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p", `{"metadata":{"annotations":{"muster.dev/skip-version-skew":"true"}},"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
-	u.eventually("the pool to have seen the version", func() error {
-		const path = `jsonpath={.status.version} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
-		if got := u.kubectl("get", managedPool, "-o", path); !strings.HasPrefix(got, "v1.34.0 ") {
+	u.Kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p", `{"metadata":{"annotations":{"muster.dev/skip-version-skew":"true"}},"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
+	u.Eventually("the pool to have seen the version", func() error {
+		const path = `{.status.version} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
+		if got := u.Read(path, managedPool); !strings.HasPrefix(got, "v1.34.0 ") {
 			return errors.New("it says " + got)
 		}
 		return nil
 	})
 	if got := u.nodesOf(managedCluster); !slices.Equal(got, before) {
-		u.t.Errorf("want nobody replaced before the control plane is, got %v after %v", got, before)
+		u.T.Errorf("want nobody replaced before the control plane is, got %v after %v", got, before)
 	}
-	u.kubectl("patch", "awsmanagedcontrolplane/eks-control-plane", "--type=merge", "-p", `{"spec":{"version":"v1.34.0"}}`)
-	u.eventually("nodes of version 1.34", func() error {
-		if got := u.workload(managedCluster, "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"); got != "v1.34.10 v1.34.10" {
+	u.Kubectl("patch", "awsmanagedcontrolplane/eks-control-plane", "--type=merge", "-p", `{"spec":{"version":"v1.34.0"}}`)
+	u.Eventually("nodes of version 1.34", func() error {
+		if got := u.ReadFrom(managedCluster, "{.items[*].status.nodeInfo.kubeletVersion}", "nodes"); got != "v1.34.10 v1.34.10" {
 			return errors.New("they are of " + got)
 		}
 		return nil
@@ -304,20 +305,20 @@ func anotherKubernetes(u *updates) {
 
 // scaleManaged adds a machine and takes one away, which Muster drains before EKS's group takes it.
 func scaleManaged(u *updates) {
-	u.kubectl("scale", "machinepool/eks-mmp-0", "--replicas=3")
+	u.Kubectl("scale", "machinepool/eks-mmp-0", "--replicas=3")
 	u.atRest(managedPool, 3)
-	seen := u.witness(managedCluster)
-	seen.begin()
-	u.kubectl("scale", "machinepool/eks-mmp-0", "--replicas=2")
+	seen := u.Watch(managedCluster)
+	seen.Begin()
+	u.Kubectl("scale", "machinepool/eks-mmp-0", "--replicas=2")
 	u.atRest(managedPool, 2)
-	u.eventually("one node to be gone", func() error {
-		if _, gone, _, _ := seen.saw(); len(gone) != 1 {
+	u.Eventually("one node to be gone", func() error {
+		if _, gone, _, _ := seen.Saw(); len(gone) != 1 {
 			return fmt.Errorf("gone are %v", gone)
 		}
 		return nil
 	})
-	if _, _, _, err := seen.saw(); err != nil {
-		u.t.Errorf("what must not happen: %v", err)
+	if _, _, _, err := seen.Saw(); err != nil {
+		u.T.Errorf("what must not happen: %v", err)
 	}
 	u.told(managedPool, "DrainStarted", "draining i-")
 }
@@ -325,12 +326,12 @@ func scaleManaged(u *updates) {
 func deleteManaged(u *updates) {
 	template := u.template(managedPool)
 	// The budget would keep the last machine, as it should.
-	u.workload(managedCluster, "delete", "deployment/pair", "poddisruptionbudget/pair")
-	u.kubectl("delete", "machinepool/eks-mmp-0", "--timeout", waitLimit.String())
+	u.Workload(managedCluster, "delete", "deployment/pair", "poddisruptionbudget/pair")
+	u.Kubectl("delete", "machinepool/eks-mmp-0", "--timeout", world.WaitLimit.String())
 	u.told(managedPool, "GroupDeleted", "deleting the node group: the pool is being deleted")
-	u.eventually("nothing to be left of it", func() error {
-		h := u.account().holds()
-		for _, name := range slices.Concat(h.groups, h.templates) {
+	u.Eventually("nothing to be left of it", func() error {
+		h := account.Of(u.World).Holds()
+		for _, name := range slices.Concat(h.Groups, h.Templates) {
 			if strings.Contains(name, "eks") {
 				return errors.New("left: " + name)
 			}
@@ -340,17 +341,17 @@ func deleteManaged(u *updates) {
 		}
 		return nil
 	})
-	out, err := u.account().ec2.DescribeLaunchTemplates(u.t.Context(), nil)
+	out, err := account.Of(u.World).EC2.DescribeLaunchTemplates(u.T.Context(), nil)
 	if err != nil {
-		u.t.Fatal(err)
+		u.T.Fatal(err)
 	}
 	for _, l := range out.LaunchTemplates {
 		if aws.ToString(l.LaunchTemplateId) == template {
-			u.t.Errorf("want the launch template gone, got %s", template)
+			u.T.Errorf("want the launch template gone, got %s", template)
 		}
 	}
-	u.kubectl("delete", "cluster/eks", "--timeout", waitLimit.String())
-	if got := u.kubectl("get", "awsmanagedcontrolplane,awsmanagedcluster", "-o", "name"); got != "" {
-		u.t.Errorf("want nothing of the cluster left, got\n%s", got)
+	u.Kubectl("delete", "cluster/eks", "--timeout", world.WaitLimit.String())
+	if got := u.Kubectl("get", "awsmanagedcontrolplane,awsmanagedcluster", "-o", "name"); got != "" {
+		u.T.Errorf("want nothing of the cluster left, got\n%s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package e2e
+package commands
 
 import (
 	"context"
@@ -11,19 +11,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/muster-project/muster/test/e2e/world"
 )
 
 // TestUntilReady is the first thing that anybody types, with both clouds: a world of its own that comes up, is ready, and leaves
 // nothing.
 func TestUntilReady(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a world: left out with -short")
-	}
+	world.NeedsBinary(t)
 	temp := t.TempDir()
 	const mark = "MUSTER_E2E_MARK=until-ready"
-	ctx, cancel := context.WithTimeout(t.Context(), startLimit+waitLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), world.StartLimit+world.WaitLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, muster, "up", "--clouds", "aws,azure", "--until-ready", "--timeout", "5m")
+	cmd := exec.CommandContext(ctx, world.Binary, "up", "--clouds", "aws,azure", "--until-ready", "--timeout", "5m")
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "HOME="+t.TempDir(), mark)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -62,9 +62,7 @@ func processesWith(t *testing.T, mark string) []string {
 
 // TestUpRefuses holds what "muster up" says before it starts anything.
 func TestUpRefuses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the binary: left out with -short")
-	}
+	world.NeedsBinary(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +95,7 @@ func TestUpRefuses(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, muster, args...)
+			cmd := exec.CommandContext(ctx, world.Binary, args...)
 			cmd.Stdin = strings.NewReader(tc.manifest)
 			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 			out, err := cmd.CombinedOutput()
@@ -114,9 +112,7 @@ func TestUpRefuses(t *testing.T) {
 
 // TestKubectlKeepsExitCodes holds that "muster kubectl" is kubectl for scripts too.
 func TestKubectlKeepsExitCodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the binary: left out with -short")
-	}
+	world.NeedsBinary(t)
 	for _, tc := range []struct {
 		reason string
 		args   []string
@@ -130,7 +126,7 @@ func TestKubectlKeepsExitCodes(t *testing.T) {
 		{reason: "flags before the command are kubectl's", args: []string{"--kubeconfig", "/no/such/file", "get", "pods"}, code: 1, want: "/no/such/file"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			out, err := exec.CommandContext(t.Context(), muster, append([]string{"kubectl"}, tc.args...)...).CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), world.Binary, append([]string{"kubectl"}, tc.args...)...).CombinedOutput()
 			code := 0
 			var exit *exec.ExitError
 			if errors.As(err, &exit) {

@@ -1,0 +1,128 @@
+package world
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+)
+
+// Binary is the path of the built muster; it is empty with -short.
+var Binary string
+
+// Main runs the tests of a package with the built binary, and ends the process. With -short nothing is built: tests that need the
+// binary call NeedsBinary.
+func Main(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if testing.Short() {
+		return m.Run()
+	}
+	remove, err := build()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "build cmd/muster:", err)
+		return 1
+	}
+	defer remove()
+	return m.Run()
+}
+
+// NeedsBinary skips a test with -short.
+func NeedsBinary(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the built binary: left out with -short")
+	}
+}
+
+// build has cmd/muster built once for all packages below test/e2e. They run side by side, and to link it takes longer than most of
+// their tests: so it is built into bin/e2e of the module, by one package at a time, and "go build" leaves it as it is when its
+// sources have not changed. Each package runs a hard link of its own, which another build does not change.
+func build() (remove func(), err error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, err
+	}
+	shared := filepath.Join(root, "bin", "e2e")
+	if err := os.MkdirAll(shared, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := fileutil.LockFile(filepath.Join(shared, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	target := filepath.Join(shared, "muster")
+	cmd := exec.Command("go", "build", "-o", target, "./cmd/muster")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	if err := removeStale(shared); err != nil {
+		return nil, err
+	}
+	own, err := os.MkdirTemp(shared, runPrefix)
+	if err != nil {
+		return nil, err
+	}
+	Binary = filepath.Join(own, "muster")
+	remove = func() {
+		if err := os.RemoveAll(own); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	if err := os.Link(target, Binary); err != nil {
+		remove()
+		return nil, err
+	}
+	return remove, nil
+}
+
+const (
+	// runPrefix begins the names of the folders with the packages' own links.
+	runPrefix = "run-"
+	// staleAfter is when such a folder belongs to no run any more: its tests were killed.
+	staleAfter = 24 * time.Hour
+)
+
+// removeStale removes what tests that were killed have left below the folder of the binary.
+func removeStale(shared string) error {
+	links, err := filepath.Glob(filepath.Join(shared, runPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		info, err := os.Stat(link)
+		if err == nil && time.Since(info.ModTime()) > staleAfter {
+			err = os.RemoveAll(link)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// moduleRoot is the folder with the module's go.mod: packages below test/e2e may be at any depth.
+func moduleRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	file := strings.TrimSpace(string(out))
+	if filepath.Base(file) != "go.mod" {
+		return "", fmt.Errorf("want a module around the tests, go env GOMOD gives %q", file)
+	}
+	return filepath.Dir(file), nil
+}
