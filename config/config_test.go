@@ -57,6 +57,9 @@ func TestBuilds(t *testing.T) {
 				if got := r.GetLabels()["cluster.x-k8s.io/provider"]; got != "infrastructure-muster" {
 					t.Errorf("%s %s: clusterctl finds what it installed by its label, got %q", r.GetKind(), r.GetName(), got)
 				}
+				if _, ok := r.GetLabels()["clusterctl.cluster.x-k8s.io"]; ok != (r.GetKind() == "CustomResourceDefinition") {
+					t.Errorf("%s %s: clusterctl move looks at the kinds whose definitions have its label, got %v", r.GetKind(), r.GetName(), r.GetLabels())
+				}
 				if strings.HasSuffix(r.GetKind(), "WebhookConfiguration") {
 					hooks++
 				}

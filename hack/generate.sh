@@ -45,6 +45,8 @@ bin/crds -from "$out/upstream" -to api/crd -label cluster.x-k8s.io/v1beta1=v1bet
   echo "kind: Kustomization"
   echo "resources:"
   for file in api/crd/infrastructure.*.yaml; do echo "- $(basename "$file")"; done
+  # clusterctl move looks at the kinds that have this label. clusterctl init sets it, kubectl apply does not.
+  printf 'labels:\n- pairs:\n    clusterctl.cluster.x-k8s.io: ""\n'
 } >api/crd/kustomization.yaml
 
 # The rules that the controllers need and the admission webhooks that they serve, from the markers beside the code.

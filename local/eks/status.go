@@ -52,7 +52,11 @@ func mark(o *unstructured.Unstructured, status, reason, message string) error {
 	}
 	all := make([]any, 0, len(conditions))
 	for _, name := range conditions {
-		c := map[string]any{"type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
+		c := map[string]any{"type": name, "status": status, "reason": reason, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
+		if message != "" {
+			// The schema of the AWS provider refuses an empty message.
+			c["message"] = message
+		}
 		if b := before[name]; b != nil && b["status"] == status {
 			c["lastTransitionTime"] = b["lastTransitionTime"]
 		}

@@ -36,6 +36,10 @@ var (
 	AWSClusterStaticIdentity     = schema.GroupVersionKind{Group: infrastructure, Version: stored, Kind: "AWSClusterStaticIdentity"}
 )
 
+// moveHierarchy on a definition has clusterctl move its objects with what they own. The AWS provider sets it on its identities, which
+// belong to no Cluster; users set it on single AzureClusterIdentities.
+const moveHierarchy = "clusterctl.cluster.x-k8s.io/move-hierarchy"
+
 // definition is what kinds differ in.
 type definition struct {
 	kind      schema.GroupVersionKind
@@ -102,11 +106,15 @@ func (d definition) object() *apiextensionsv1.CustomResourceDefinition {
 	if d.shortName != "" {
 		short = []string{d.shortName}
 	}
+	labels := map[string]string{"cluster.x-k8s.io/v1beta1": contract}
+	if d.scope == apiextensionsv1.ClusterScoped {
+		labels[moveHierarchy] = ""
+	}
 	return &apiextensionsv1.CustomResourceDefinition{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   d.plural + "." + d.kind.Group,
-			Labels: map[string]string{"cluster.x-k8s.io/v1beta1": contract},
+			Labels: labels,
 		},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: d.kind.Group, Scope: d.scope,

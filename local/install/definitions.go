@@ -12,6 +12,10 @@ import (
 	"github.com/muster-project/muster/local/foreign"
 )
 
+// clusterctlLabel marks the definitions whose objects clusterctl move looks at. clusterctl init sets it on what it installs; in a world it is
+// set here, or clusterctl would move nothing without an error.
+const clusterctlLabel = "clusterctl.cluster.x-k8s.io"
+
 // definitions are the generated ones, and those of kinds that others own.
 func definitions() ([]*unstructured.Unstructured, error) {
 	files, err := crd.Files.ReadDir(".")
@@ -36,6 +40,14 @@ func definitions() ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("read the definition of %s: %w", d.Name, err)
 		}
 		all = append(all, &unstructured.Unstructured{Object: o})
+	}
+	for _, d := range all {
+		labels := d.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[clusterctlLabel] = ""
+		d.SetLabels(labels)
 	}
 	return all, nil
 }

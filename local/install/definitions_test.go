@@ -3,6 +3,7 @@ package install
 import (
 	"encoding/base64"
 	"slices"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -49,6 +50,23 @@ func TestConversion(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestClusterctlMoves holds that clusterctl move finds the objects of every kind, and identities, which belong to no Cluster, with what they own.
+func TestClusterctlMoves(t *testing.T) {
+	all, err := definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		if _, ok := d.GetLabels()["clusterctl.cluster.x-k8s.io"]; !ok {
+			t.Errorf("%s: want the label by which clusterctl finds its objects, got %v", d.GetName(), d.GetLabels())
+		}
+		_, moved := d.GetLabels()["clusterctl.cluster.x-k8s.io/move-hierarchy"]
+		if identity := strings.HasPrefix(d.GetName(), "awscluster") && strings.Contains(d.GetName(), "identities."); moved != identity {
+			t.Errorf("%s: want it moved with its hierarchy: %v, got %v", d.GetName(), identity, moved)
+		}
 	}
 }
 
