@@ -24,7 +24,7 @@ func converters() map[schema.GroupKind]converter {
 	core := func(kind string) schema.GroupKind { return clusterv1.GroupVersion.WithKind(kind).GroupKind() }
 	bootstrap := func(kind string) schema.GroupKind { return bootstrapv1.GroupVersion.WithKind(kind).GroupKind() }
 	return map[schema.GroupKind]converter{
-		core("Cluster"):                    coreconversion.Cluster,
+		core("Cluster"):                    cluster(),
 		core("ClusterClass"):               coreconversion.ClusterClass,
 		core("Machine"):                    coreconversion.Machine,
 		core("MachineSet"):                 coreconversion.MachineSet,

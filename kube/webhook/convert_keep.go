@@ -38,7 +38,8 @@ func keeping[H, S client.Object](hub H, older S, toOlder func(context.Context, H
 
 // machinePool keeps a number of machines that nobody has counted yet, which is 0 in the older version, as nothing.
 func machinePool() converter {
-	return keeping(&clusterv1.MachinePool{}, &clusterv1beta1.MachinePool{}, coreconversion.ConvertMachinePoolHubToV1Beta1, coreconversion.ConvertMachinePoolV1Beta1ToHub,
+	return keeping(&clusterv1.MachinePool{}, &clusterv1beta1.MachinePool{},
+		showReferences(poolReferences, coreconversion.ConvertMachinePoolHubToV1Beta1), rememberReferences(poolReferences, coreconversion.ConvertMachinePoolV1Beta1ToHub),
 		func(aside, dst *clusterv1.MachinePool, src *clusterv1beta1.MachinePool) {
 			uncounted(aside.Status.Replicas, &dst.Status.Replicas, src.Status.Replicas)
 			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated, &clusterv1.MachinePoolDeprecatedStatus{V1Beta1: &clusterv1.MachinePoolV1Beta1DeprecatedStatus{}})
@@ -46,11 +47,19 @@ func machinePool() converter {
 }
 
 func machineDeployment() converter {
-	return keeping(&clusterv1.MachineDeployment{}, &clusterv1beta1.MachineDeployment{}, coreconversion.ConvertMachineDeploymentHubToV1Beta1, coreconversion.ConvertMachineDeploymentV1Beta1ToHub,
+	return keeping(&clusterv1.MachineDeployment{}, &clusterv1beta1.MachineDeployment{},
+		showReferences(deploymentReferences, coreconversion.ConvertMachineDeploymentHubToV1Beta1), rememberReferences(deploymentReferences, coreconversion.ConvertMachineDeploymentV1Beta1ToHub),
 		func(aside, dst *clusterv1.MachineDeployment, src *clusterv1beta1.MachineDeployment) {
 			uncounted(aside.Status.Replicas, &dst.Status.Replicas, src.Status.Replicas)
 			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated, &clusterv1.MachineDeploymentDeprecatedStatus{V1Beta1: &clusterv1.MachineDeploymentV1Beta1DeprecatedStatus{}})
 		})
+}
+
+// cluster keeps what its references said.
+func cluster() converter {
+	return keeping(&clusterv1.Cluster{}, &clusterv1beta1.Cluster{},
+		showReferences(clusterReferences, coreconversion.ConvertClusterHubToV1Beta1), rememberReferences(clusterReferences, coreconversion.ConvertClusterV1Beta1ToHub),
+		func(_, _ *clusterv1.Cluster, _ *clusterv1beta1.Cluster) {})
 }
 
 // kubeadmConfig keeps the time that a join waits for a control plane where it differs from that of an init: the older version

@@ -20,8 +20,8 @@ type loss struct {
 
 // losses are all that is known to be lost: fields that one of the two versions does not have, by cluster-api's own decision.
 var losses = []loss{
-	{"MachinePool", "v1beta1", "spec.template.spec.infrastructureRef.apiVersion", `"infrastructure.cluster.x-k8s.io/v1beta1"`, "infrastructure.cluster.x-k8s.io/v1beta2"},
-	{"MachinePool", "v1beta1", "spec.template.spec.infrastructureRef.namespace", `"elsewhere"`, "ns"},
+	{"Machine", "v1beta1", "spec.infrastructureRef.apiVersion", `"infrastructure.cluster.x-k8s.io/v1beta1"`, "infrastructure.cluster.x-k8s.io/v1beta2"},
+	{"Machine", "v1beta1", "spec.infrastructureRef.namespace", `"elsewhere"`, "ns"},
 	{"MachinePool", "v1beta1", "spec.template.spec.infrastructureRef.uid", `"u"`, nil},
 	{"MachinePool", "v1beta1", "spec.template.spec.nodeDrainTimeout", `"1500ms"`, "1s"},
 	{"Machine", "v1beta1", "status.nodeRef.uid", `"u"`, nil},
@@ -36,7 +36,7 @@ var losses = []loss{
 }
 
 // base is what objects have beside the field.
-const base = `{"metadata":{"name":"x","namespace":"ns"},"spec":{"template":{"spec":{"infrastructureRef":{"kind":"AWSMachinePool","name":"p","apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2"}}},"topology":{"class":"c"}},
+const base = `{"metadata":{"name":"x","namespace":"ns"},"spec":{"infrastructureRef":{"kind":"AWSMachinePool","name":"p","apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2"},"template":{"spec":{"infrastructureRef":{"kind":"AWSMachinePool","name":"p","apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2"}}},"topology":{"class":"c"}},
 "status":{"nodeRef":{"apiVersion":"v1","kind":"Node","name":"n"}}}`
 
 // TestKnownLosses holds that each known loss is one, exactly, and that people are told of it: a list of losses that are none

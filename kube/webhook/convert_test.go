@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	bootstrapv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1"
@@ -112,11 +114,106 @@ func TestConversionOfTheSeedPool(t *testing.T) {
 	if refused != "" {
 		t.Fatal(refused)
 	}
-	if v := at(t, back, "spec", "template", "spec", "infrastructureRef", "apiVersion"); v != "infrastructure.cluster.x-k8s.io/v1beta2" {
-		t.Errorf("reference as read back: want the newest version of the contract's label, got %v", v)
+	if v := at(t, back, "spec", "template", "spec", "infrastructureRef", "apiVersion"); v != "infrastructure.cluster.x-k8s.io/v1beta1" {
+		t.Errorf("reference as read back: want the version that was written, got %v", v)
 	}
-	if v := at(t, back, "spec", "template", "spec", "bootstrap", "configRef", "apiVersion"); v != "bootstrap.cluster.x-k8s.io/v1beta2" {
-		t.Errorf("bootstrap reference as read back: want the newest version of the contract's label, got %v", v)
+	if v := at(t, back, "spec", "template", "spec", "bootstrap", "configRef", "apiVersion"); v != "bootstrap.cluster.x-k8s.io/v1beta1" {
+		t.Errorf("bootstrap reference as read back: want the version that was written, got %v", v)
+	}
+}
+
+// TestWrittenReferences holds that references come back as they were written, and only while they are to the same kind, so that whoever
+// applies a manifest again changes nothing.
+func TestWrittenReferences(t *testing.T) {
+	t.Parallel()
+	h := converting(t)
+	const poolsGroup = "infrastructure.cluster.x-k8s.io/"
+	for name, tc := range map[string]struct {
+		reason, apiVersion, kind, namespace string
+		// edit is made in the stored version.
+		edit                        func(stored map[string]any)
+		want, wantNamespace, stored string
+	}{
+		"older":       {reason: "as the published manifests have it", apiVersion: poolsGroup + "v1beta1", kind: "AWSMachinePool", want: poolsGroup + "v1beta1", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"AWSMachinePool"}}`},
+		"newest":      {reason: "nothing is remembered that is shown anyway", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool", want: poolsGroup + "v1beta2", stored: "<nil>"},
+		"own space":   {reason: "the same", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool", namespace: "ns", want: poolsGroup + "v1beta2", stored: "<nil>", wantNamespace: "ns"},
+		"other space": {reason: "it has no effect, and is what the manifest says", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool", namespace: "elsewhere", want: poolsGroup + "v1beta2", wantNamespace: "elsewhere", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2","kind":"AWSMachinePool","namespace":"elsewhere"}}`},
+		"not there":   {reason: "once its kind is installed another version would be shown", apiVersion: poolsGroup + "v1beta1", kind: "LaterMachinePool", want: poolsGroup + "v1beta1", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"LaterMachinePool"}}`},
+		"another kind": {reason: "the version was that of the former", apiVersion: poolsGroup + "v1alpha9", kind: "LaterMachinePool", want: poolsGroup + "v1beta2", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1alpha9","kind":"LaterMachinePool"}}`,
+			edit: func(stored map[string]any) {
+				_ = unstructured.SetNestedField(stored, "AWSMachinePool", "spec", "template", "spec", "infrastructureRef", "kind")
+			}},
+		"no JSON": {reason: "an annotation that users broke says nothing", apiVersion: poolsGroup + "v1beta1", kind: "AWSMachinePool", want: poolsGroup + "v1beta2",
+			edit: func(stored map[string]any) {
+				_ = unstructured.SetNestedField(stored, "{", "metadata", "annotations", "muster.dev/written-references")
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ref := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"name":"p","namespace":%q}`, tc.apiVersion, tc.kind, tc.namespace)
+			stored, refused := convert(t, h, "cluster.x-k8s.io/v1beta2", `{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"MachinePool","metadata":{"name":"p","namespace":"ns","annotations":{"a":"b"}},
+"spec":{"clusterName":"c","template":{"spec":{"clusterName":"c","bootstrap":{"dataSecretName":""},"infrastructureRef":`+ref+`}}}}`)
+			if refused != "" {
+				t.Fatal(refused)
+			}
+			if got := fmt.Sprint(at(t, stored, "metadata", "annotations").(map[string]any)["muster.dev/written-references"]); tc.stored != "" && got != tc.stored {
+				t.Errorf("%s: stored: want %s, got %s", tc.reason, tc.stored, got)
+			}
+			if tc.edit != nil {
+				tc.edit(stored)
+			}
+			for range 2 {
+				raw, err := json.Marshal(stored)
+				if err != nil {
+					t.Fatal(err)
+				}
+				older, refused := convert(t, h, "cluster.x-k8s.io/v1beta1", string(raw))
+				if refused != "" {
+					t.Fatal(refused)
+				}
+				got := at(t, older, "spec", "template", "spec", "infrastructureRef").(map[string]any)
+				if got["apiVersion"] != tc.want || (tc.wantNamespace != "" && got["namespace"] != tc.wantNamespace) {
+					t.Errorf("%s: want %s in namespace %q, got %v", tc.reason, tc.want, tc.wantNamespace, got)
+				}
+				annotations := at(t, older, "metadata", "annotations").(map[string]any)
+				if annotations["muster.dev/written-references"] != nil || annotations["a"] != "b" {
+					t.Errorf("annotations: want those of the user alone, got %v", annotations)
+				}
+				if raw, err = json.Marshal(older); err != nil {
+					t.Fatal(err)
+				}
+				if stored, refused = convert(t, h, "cluster.x-k8s.io/v1beta2", string(raw)); refused != "" {
+					t.Fatal(refused)
+				}
+			}
+		})
+	}
+}
+
+// TestWrittenReferencesOfOthers holds the same of the other kinds that users write.
+func TestWrittenReferencesOfOthers(t *testing.T) {
+	t.Parallel()
+	h := converting(t)
+	const ref = `{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"LaterKind","name":"p"}`
+	for object, path := range map[string][]string{
+		`{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Cluster","metadata":{"name":"c","namespace":"ns"},"spec":{"infrastructureRef":` + strings.Replace(ref, "v1beta1", "v1beta2", 1) + `}}`:                                                                     {"spec", "infrastructureRef", "apiVersion"},
+		`{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"MachineDeployment","metadata":{"name":"c","namespace":"ns"},"spec":{"clusterName":"c","template":{"spec":{"clusterName":"c","infrastructureRef":` + strings.Replace(ref, "v1beta1", "v1beta2", 1) + `}}}}`: {"spec", "template", "spec", "infrastructureRef", "apiVersion"},
+	} {
+		came := object
+		for _, version := range []string{"v1beta2", "v1beta1"} {
+			got, refused := convert(t, h, "cluster.x-k8s.io/"+version, came)
+			if refused != "" {
+				t.Fatal(refused)
+			}
+			raw, err := json.Marshal(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			came = string(raw)
+			if version == "v1beta1" && at(t, got, path...) != "infrastructure.cluster.x-k8s.io/v1beta2" {
+				t.Errorf("want the version that was written, got %v of %s", at(t, got, path...), came)
+			}
+		}
 	}
 }
 

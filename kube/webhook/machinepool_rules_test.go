@@ -119,6 +119,13 @@ func TestReferenceRules(t *testing.T) {
 	}
 }
 
+// inNamespace is what the conversion leaves of a reference to another namespace.
+func inNamespace(namespace string) change {
+	return func(p *clusterv1.MachinePool) {
+		p.Annotations = map[string]string{referencesAnnotation: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"AWSMachinePool","namespace":"` + namespace + `"}}`}
+	}
+}
+
 // TestWarnings holds what is taken and told of, and whom it is told: a write that does not touch it is no occasion.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
@@ -147,6 +154,8 @@ func TestWarnings(t *testing.T) {
 		"newer":                  {reason: "upgrades are what versions are changed for", was: []change{}, is: []change{version("v1.36.1")}},
 		"another provider":       {reason: "EKSConfig to NodeadmConfig is a way that people go, and never an accident without a word", was: []change{}, is: []change{func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "NodeadmConfig" }}, want: []string{"spec.template.spec.bootstrap.configRef: was a KubeadmConfig.bootstrap.cluster.x-k8s.io"}},
 		"another configuration":  {reason: "another name is how machines are rolled", was: []change{}, is: []change{func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" }}},
+		"another namespace":      {reason: "it was refused once, and has no effect now", is: []change{inNamespace("elsewhere")}, want: []string{"spec.template.spec.infrastructureRef.namespace: elsewhere has no effect: a MachinePool refers to objects of its own namespace, default"}},
+		"another one, as it was": {reason: "told once", was: []change{inNamespace("elsewhere")}, is: []change{inNamespace("elsewhere"), size(3)}},
 		"a machine's ID":         {reason: "the template of a pool is no machine", is: []change{func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.ProviderID = "aws:///a/i-1" }}, want: []string{"spec.template.spec.providerID: has no effect"}},
 		"a domain twice":         {reason: "it does not weigh more", is: []change{domains("a", "b", "a")}, want: []string{"spec.failureDomains[2]: a is listed twice"}},
 		"a domain twice, before": {reason: "whoever scales can't help it", was: []change{domains("a", "a")}, is: []change{domains("a", "a"), size(3)}},

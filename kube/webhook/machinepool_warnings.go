@@ -13,7 +13,7 @@ import (
 // warningsOf tells of what is allowed and most likely not meant, whoever changes what it is about. The writes of controllers,
 // which can do nothing about it, are no occasion.
 func warningsOf(old, pool *clusterv1.MachinePool) admission.Warnings {
-	all := sizeWarnings(old, pool)
+	all := append(sizeWarnings(old, pool), namespaceWarnings(old, pool)...)
 	if old != nil {
 		all = append(all, changeWarnings(old, pool)...)
 	}
