@@ -51,11 +51,16 @@ func (v *view) ails(i *Instance, after time.Duration) bool {
 	case v.o.NodesUnknown || !v.runs(i) || n != nil && n.Ready:
 		return false
 	case n == nil || n.Joining():
-		made := born(i)
-		return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)))
+		return v.overdue(i)
 	default:
 		return v.passed(n.ReadySince.Add(after))
 	}
+}
+
+// overdue reports whether the join deadline of an instance has passed.
+func (v *view) overdue(i *Instance) bool {
+	made := born(i)
+	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)))
 }
 
 // sickNotStale says that the health of an instance is what it goes for: there is no rollout that would replace it anyway.

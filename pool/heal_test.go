@@ -118,3 +118,38 @@ func TestHealOneByOne(t *testing.T) {
 		}
 	})
 }
+
+// TestAMachineWithoutANodeIsNamed holds that a machine whose Node was deleted by hand, or that never joins, is named with what can be done
+// about it: without a health rule nothing ever replaces it.
+func TestAMachineWithoutANodeIsNamed(t *testing.T) {
+	t.Parallel()
+	const text, hint = "waiting for 1 machine to join the cluster", "set ANNOTATION"
+	hinted := func(d *Desired) { d.HealHint = hint }
+	for name, tc := range map[string]struct {
+		why  string
+		d    Desired
+		o    Observed
+		want string
+	}{
+		"overdue":       {"it waits for ever", wants(3, hinted), fleet(with(2, machine("x-1", 0, notJoined, born5(16)))), text + "; without a node after the join deadline, and not replaced: x-1; " + hint},
+		"on its way":    {"it may join yet", wants(3, hinted), fleet(with(2, machine("x-1", 0, notJoined, born5(14)))), text},
+		"own rule":      {"the user's deadline counts", wants(3, hinted, func(d *Desired) { d.JoinDeadline = time.Hour }), fleet(with(2, machine("x-1", 0, notJoined, born5(16)))), text},
+		"replaced":      {"the rule for unhealthy nodes sees to it", wants(3, hinted, healing), fleet(with(2, machine("x-1", 0, notJoined, born5(14)))), text},
+		"rolled out":    {"the rollout replaces it", wants(3, hinted, rolls(1, 0)), fleet(with(2, machine("x-1", 1, notJoined, born5(16))), newTemplate), text},
+		"many":          {"a message is read by people", wants(7, hinted), fleet(with(2, machine("x-1", 0, notJoined, born5(16)), machine("x-2", 0, notJoined, born5(16)), machine("x-3", 0, notJoined, born5(16)), machine("x-4", 0, notJoined, born5(16)), machine("x-5", 0, notJoined, born5(16)))), "waiting for 5 machines to join the cluster; without a node after the join deadline, and not replaced: x-1, x-2, x-3 and 2 more; " + hint},
+		"nothing to do": {"no hint, no name", wants(3), fleet(with(2, machine("x-1", 0, notJoined, born5(16)))), text},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			for _, w := range Decide(tc.d, tc.o, traits, now).Waiting {
+				if w.Reason == "NodesJoining" {
+					got = w.Message
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%s:\nwant %s\n got %s", tc.why, tc.want, got)
+			}
+		})
+	}
+}

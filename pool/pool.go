@@ -62,6 +62,8 @@ type Desired struct {
 	ProgressDeadline time.Duration
 	// Heal, when set, asks for the replacement of instances whose nodes are unwell.
 	Heal *Heal
+	// HealHint says what a user can do about an instance without a node while Heal is nil; empty if there is nothing.
+	HealHint string
 	// DataLost are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
 	DataLost []string
 	// KeepTemplates is how many template versions of distinct content are kept in all, the newest included, beside what is in

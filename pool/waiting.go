@@ -50,7 +50,7 @@ func (v *view) waiting() []Cause {
 	if d.Most() < o.Group.Size && (d.External || v.left == 0) {
 		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}
-	return append(out, joining(o)...)
+	return append(out, v.joining()...)
 }
 
 // heldUp says why a rollout does not go on.
@@ -151,13 +151,28 @@ func (v *view) launching() []Cause {
 	return out
 }
 
+// leftWithoutNode returns the instances that run without a Node after the join deadline, because it was deleted or never registered, and
+// that no rule replaces.
+func (v *view) leftWithoutNode() []string {
+	if v.d.Heal != nil || v.d.HealHint == "" {
+		return nil
+	}
+	var ids []string
+	for _, m := range v.members {
+		if m.State == Running && m.Node == nil && m.why == stays && !m.going && v.overdue(m.Instance) {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
 // joining counts the machines that run and serve nobody yet.
-func joining(o Observed) []Cause {
-	if o.NodesUnknown {
+func (v *view) joining() []Cause {
+	if v.o.NodesUnknown {
 		return nil
 	}
 	unjoined, unready := 0, 0
-	for _, i := range o.Instances {
+	for _, i := range v.o.Instances {
 		switch {
 		case i.State != Running:
 		case i.Node == nil:
@@ -168,7 +183,11 @@ func joining(o Observed) []Cause {
 	}
 	var out []Cause
 	if unjoined > 0 {
-		out = append(out, Cause{"NodesJoining", fmt.Sprintf("waiting for %s to join the cluster", machines(unjoined))})
+		text := fmt.Sprintf("waiting for %s to join the cluster", machines(unjoined))
+		if stuck := v.leftWithoutNode(); len(stuck) > 0 {
+			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", short(stuck), v.d.HealHint)
+		}
+		out = append(out, Cause{"NodesJoining", text})
 	}
 	if unready > 0 {
 		out = append(out, Cause{"NodesNotReady", fmt.Sprintf("waiting for the nodes of %s to be Ready", machines(unready))})

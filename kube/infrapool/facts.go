@@ -125,7 +125,7 @@ func (f *facts[S]) remembered(before map[string]string) map[string]string {
 // are replaced if somebody asks for it in so many words, and those alone that he asks for.
 func (r *Reconciler[O, S]) steer(s *scope[O], f *facts[S], remembered map[string]string, disabled *pool.Cause) {
 	d := &f.Desired
-	d.JoinDeadline, d.ProgressDeadline = s.settings.join, s.settings.progress
+	d.JoinDeadline, d.ProgressDeadline, d.HealHint = s.settings.join, s.settings.progress, s.settings.healHint
 	var keep map[string]string
 	d.Restart, keep, f.drop = restarting(s.settings.restarts, remembered, f.Now)
 	f.keep = merged(keep, f.keep)

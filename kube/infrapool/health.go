@@ -40,6 +40,7 @@ func (s *settings) heal(machines bool, objects ...annotated) {
 		s.refuse(*of, MaxUnhealthyAnnotation, limit, "a number or a percentage such as "+maxUnhealthy)
 	}
 	if from == nil {
+		s.healHint = healHint(machines)
 		return
 	}
 	d, wrong := time.ParseDuration(after)
@@ -52,6 +53,14 @@ func (s *settings) heal(machines bool, objects ...annotated) {
 	case err == nil && !skipsRemediation(objects):
 		s.healing = &pool.Heal{After: d, MaxUnhealthy: most}
 	}
+}
+
+// healHint says what replaces a machine that has no node, where the user has asked for nothing.
+func healHint(machines bool) string {
+	if machines {
+		return "a MachineHealthCheck has its Machine replaced"
+	}
+	return "delete it, or set the annotation " + HealAnnotation + " on the MachinePool to have such machines replaced"
 }
 
 // skipsRemediation says that somebody looks into the pool.

@@ -53,6 +53,8 @@ type settings struct {
 	join, progress time.Duration
 	// healing is nil where nobody asks for it.
 	healing *pool.Heal
+	// healHint is what a user can do about a machine without a node; empty where an annotation says what is done.
+	healHint string
 	// bootstrapRolls says that the content of bootstrap data replaces machines.
 	bootstrapRolls bool
 	// invalid says of each value that means nothing where it is, what was found and what is allowed.
