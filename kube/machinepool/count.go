@@ -50,6 +50,9 @@ func (p *pass) countNode(counted *status.Nodes, id string, node *corev1.Node) ti
 	switch {
 	case !ready:
 		counted.NotReady = append(counted.NotReady, node.Name+unready(node))
+		if neverReady(node) {
+			counted.Starting++
+		}
 		return 0
 	case p.machineKind != "" && machine == nil:
 		counted.NotReady = append(counted.NotReady, node.Name+" (no Machine yet)")
@@ -89,6 +92,20 @@ func (p *pass) settle() time.Duration {
 func leaving(node *corev1.Node) bool {
 	_, drained := node.Annotations[drain.StartedAnnotation]
 	return drained || !node.DeletionTimestamp.IsZero()
+}
+
+// startLimit is the time after the creation of a Node within which its Ready condition is set for the first time.
+const startLimit = time.Minute
+
+// neverReady reports whether a Node has not been Ready since it registered: its Ready condition, which is not True, has not changed since.
+// A Node whose condition the node controller has changed meanwhile counts as one that has been Ready.
+func neverReady(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionFalse && c.LastTransitionTime.Sub(node.CreationTimestamp.Time) <= startLimit
+		}
+	}
+	return true
 }
 
 // unready is the reason that a Node gives for not being ready.

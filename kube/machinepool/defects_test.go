@@ -153,7 +153,7 @@ func TestDefectE_WhatIsDrainedIsNotAvailable(t *testing.T) {
 	w.settled()
 	want(t, "ready, available, up to date", w.counts(), [3]int32{2, 1, 2})
 	want(t, "Available", w.message(clusterv1.AvailableCondition), "1 of 2 replicas are available: drained or being deleted: n1")
-	want(t, "phase", w.pool().Status.Phase, "Running")
+	want(t, "phase: one is missing, and the condition ScalingUp says so", w.pool().Status.Phase, "Provisioned")
 	want(t, "MachinesReady", w.condition(clusterv1.MachinesReadyCondition), "True Ready")
 	want(t, "unavailable of the older kind", w.pool().Status.Deprecated.V1Beta1.UnavailableReplicas, 1)
 }
@@ -363,7 +363,7 @@ func TestDefectR_NodesThatWereRemovedAreNotCounted(t *testing.T) {
 	w.settled()
 	wantAll(t, "references", w.refs(), []string{})
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
-	want(t, "phase", w.pool().Status.Phase, "Provisioned")
+	want(t, "phase", w.pool().Status.Phase, "ScalingUp")
 	wantAll(t, "events", w.events(), []string{"Normal SuccessfulSetNodeRefs n1, n2 left; nodes now: 0"})
 	w.node("n1", id1, true)
 	w.node("n2", id2, true)

@@ -47,7 +47,7 @@ func TestRow27_MachinesAreMadeOfTheInfrastructuresMachines(t *testing.T) {
 	if !slices.Contains(w.events(), "Normal SuccessfulCreateMachine Made Machines for instances: m1, m2") {
 		t.Error("events: want what was made told")
 	}
-	want(t, "phase while nothing is known of the Machines", w.pool().Status.Phase, "Provisioned")
+	want(t, "phase while nothing is known of the Machines", w.pool().Status.Phase, "ScalingUp")
 	w.upstream()
 	w.node("n2", id2, true)
 	w.settled()

@@ -549,3 +549,33 @@ func TestAPoolStaysWhileItOwnsWhatItMustNot(t *testing.T) {
 	}
 	want(t, "the pool is gone", w.pool() == nil, true)
 }
+
+// TestANewNodeIsStarting holds that a pool scales up until its last new machine is available, and that a node which was Ready once does not.
+func TestANewNodeIsStarting(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		since  time.Duration
+		status corev1.ConditionStatus
+		want   clusterv1.MachinePoolPhase
+	}{
+		"new":      {"its network is being set up", time.Second, corev1.ConditionFalse, clusterv1.MachinePoolPhaseScalingUp},
+		"sick":     {"it was Ready once", time.Hour, corev1.ConditionFalse, clusterv1.MachinePoolPhaseProvisioned},
+		"silent":   {"the node controller has given up on it", time.Second, corev1.ConditionUnknown, clusterv1.MachinePoolPhaseProvisioned},
+		"well":     {"nothing is missing", time.Hour, corev1.ConditionTrue, clusterv1.MachinePoolPhaseRunning},
+		"well now": {"nor here", time.Second, corev1.ConditionTrue, clusterv1.MachinePoolPhaseRunning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1-uid", CreationTimestamp: metav1.NewTime(w.clock.Add(-2 * time.Hour))}, Spec: corev1.NodeSpec{ProviderID: id1}}
+			setReady(n, tc.status == corev1.ConditionTrue, w.clock.Add(tc.since-2*time.Hour))
+			n.Status.Conditions[0].Status = tc.status
+			if err := w.wl.Create(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			w.settled()
+			want(t, tc.reason, w.pool().Status.Phase, string(tc.want))
+		})
+	}
+}

@@ -55,7 +55,7 @@ func TestRow35_ProviderIDsAreComparedByMeaning(t *testing.T) {
 			w.node("n1", tc.node, true)
 			w.settled()
 			want(t, "ready", w.counts()[0], map[bool]int32{true: 1, false: 0}[tc.same])
-			want(t, "phase", w.pool().Status.Phase, map[bool]string{true: "Running", false: "Provisioned"}[tc.same])
+			want(t, "phase", w.pool().Status.Phase, map[bool]string{true: "Running", false: "ScalingUp"}[tc.same])
 		})
 	}
 }

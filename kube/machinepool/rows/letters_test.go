@@ -49,7 +49,7 @@ func TestDefectE_WhatIsNotKnownIsNotStored(t *testing.T) {
 	infra := w.anInfra(3)
 	unstructured.RemoveNestedField(infra.Object, "status", "upToDateReplicas")
 	w.create(infra)
-	says(w, "three instances without nodes", "[3 0 0 -] Provisioned", countsAndPhase)
+	says(w, "three instances without nodes", "[3 0 0 -] ScalingUp", countsAndPhase)
 	stored := w.get(clusterv1.GroupVersion.WithKind("MachinePool"), "pool")
 	for field, there := range map[string]bool{"readyReplicas": true, "availableReplicas": true, "upToDateReplicas": false} {
 		_, found, _ := unstructured.NestedFieldNoCopy(stored.Object, "status", field)

@@ -20,13 +20,13 @@ func countsAndPhase(p *clusterv1.MachinePool) string { return counts(p) + " " + 
 func TestRow37_ReadyAndAvailableFollowTheNodesAndTheClock(t *testing.T) {
 	w := newWorld(t)
 	w.running(2, func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.MinReadySeconds = new(int32(3)) })
-	w.ready(1, corev1.ConditionFalse, time.Now())
+	w.ready(1, corev1.ConditionFalse, time.Now().Add(time.Hour))
 	w.ready(2, corev1.ConditionUnknown, time.Now())
 	says(w, "nodes that fall silent", "[2 0 0 2] Provisioned", countsAndPhase)
 	for n := range 2 {
 		w.ready(n+1, corev1.ConditionTrue, time.Now().Add(time.Hour))
 	}
-	says(w, "nodes that are Ready, but not for long enough", "[2 2 0 2] Running", countsAndPhase)
+	says(w, "nodes that are Ready, but not for long enough", "[2 2 0 2] ScalingUp", countsAndPhase)
 	says(w, "Available", fmt.Sprintf("False NotAvailable: 0 of 2 replicas are available: Ready for less than minReadySeconds: %s, %s", w.nodeName(1), w.nodeName(2)),
 		condition(clusterv1.AvailableCondition))
 	for n := range 2 {
@@ -52,12 +52,12 @@ func TestRow39_NodesThatVanishAndComeBackAreSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says(w, "nodes that somebody deleted", "[2 0 0 2] Provisioned[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
+	says(w, "nodes that somebody deleted", "[2 0 0 2] ScalingUp[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
 	w.node(1)
 	w.node(2)
 	w.runs(2)
 	w.change(poolGVK, "infra", func(o map[string]any) { o["spec"] = map[string]any{"providerIDList": []any{w.id(3), w.id(4)}} })
-	says(w, "a list that is exchanged", "[2 0 0 2] Provisioned[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
+	says(w, "a list that is exchanged", "[2 0 0 2] ScalingUp[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
 	w.node(3)
 	w.node(4)
 	w.runs(2)

@@ -85,6 +85,8 @@ type Nodes struct {
 	Missing []string
 	// NotReady names Nodes or Machines that are not Ready, with the reason that they report.
 	NotReady []string
+	// Starting counts those of NotReady whose Node has never been Ready: new machines on their way up.
+	Starting int32
 	// Settling names Nodes that are Ready, but not yet for minReadySeconds.
 	Settling []string
 	// Leaving names Nodes that are Ready still, but drained by us or being deleted.

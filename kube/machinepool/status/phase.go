@@ -4,8 +4,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// phase is the pool's one-word state. Scaling is told from what machines there are, never from their health: a pool with
-// a sick node is Provisioned, not ScalingUp. nodesKnown says that the pool had nodes before this pass.
+// phase is the pool's one-word state. It is ScalingUp from the first machine that is missing until the last new one is available, and
+// Running exactly when the condition ScalingUp is not True. A pool that is short of a machine for its health is Provisioned, not
+// ScalingUp. nodesKnown is true if the pool had nodes before this pass.
 func phase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
 	switch {
 	case f.Deletion != nil:
@@ -32,9 +33,9 @@ func provisionedPhase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
 		return clusterv1.MachinePoolPhaseUnknown
 	case f.Nodes == nil:
 		return clusterv1.MachinePoolPhaseProvisioned
-	case f.Nodes.Ready >= desired:
+	case f.Nodes.Available >= desired:
 		return clusterv1.MachinePoolPhaseRunning
-	case f.Nodes.Ready > 0 && len(f.Nodes.Missing) > 0:
+	case len(f.Nodes.Missing) > 0 || len(f.Nodes.Settling) > 0 || f.Nodes.Starting > 0:
 		return scaling(f, clusterv1.MachinePoolPhaseScalingUp)
 	default:
 		return clusterv1.MachinePoolPhaseProvisioned

@@ -49,10 +49,11 @@ func unready(c metav1.Condition, f *Facts) metav1.Condition {
 	return c
 }
 
-// readyOf says how many machines are ready of how many, and why not all are. In a rollout there are more than are wanted.
+// readyOf returns how many machines are ready of how many, and why not all are. In a rollout there are more than are wanted, and a
+// machine on its way out is Ready for a while after its provider has stopped counting it.
 func (f *Facts) readyOf() (text string, enough bool) {
 	want := max(f.target(), f.replicas())
-	text = fmt.Sprintf("%d of %d replicas are ready", f.Nodes.Ready, want)
+	text = fmt.Sprintf("%d of %d replicas are ready", f.Nodes.Ready, max(want, f.Nodes.Ready))
 	if f.Nodes.Ready >= want {
 		return text, true
 	}

@@ -275,30 +275,36 @@ func TestRow46_Phase(t *testing.T) {
 		before bool
 		want   clusterv1.MachinePoolPhase
 	}{
-		"running":        {"all Ready", func(*Facts) {}, true, "Running"},
-		"none":           {"a pool of none runs", func(f *Facts) { f.Desired, f.Replicas, f.Instances, f.Nodes = num(0), num(0), 0, &Nodes{} }, false, "Running"},
-		"new":            {"neither half is done", func(f *Facts) { f.Bootstrap.Once, f.Infrastructure.Once = false, false }, false, "Pending"},
-		"bootstrapped":   {"one half is done", func(f *Facts) { f.Infrastructure.Once = false }, false, "Provisioning"},
-		"provisioned":    {"machines are there, no node yet", func(f *Facts) { f.Nodes = &Nodes{Missing: []string{"1", "2", "3"}} }, false, "Provisioned"},
-		"joining":        {"some have joined", func(f *Facts) { f.Nodes = &Nodes{Ready: 1, Missing: []string{"2", "3"}} }, true, "ScalingUp"},
-		"sick":           {"a sick node is no scaling", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, NotReady: []string{"c"}} }, true, "Provisioned"},
-		"settling":       {"Ready is enough for the phase", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Settling: []string{"c"}} }, true, "Running"},
-		"up":             {"machines are missing", func(f *Facts) { f.Desired = num(5) }, true, "ScalingUp"},
-		"down":           {"machines are too many", func(f *Facts) { f.Desired = num(1) }, true, "ScalingDown"},
-		"up by others":   {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(5), true }, true, "Scaling"},
-		"down by others": {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(1), true }, true, "Scaling"},
-		"away":           {"nodes that were there can't be asked", away, true, "Unknown"},
-		"not yet":        {"no node was ever seen", away, false, "Provisioned"},
-		"deleting":       {"before all else", func(f *Facts) { f.Deletion = &Cause{} }, true, "Deleting"},
-		"no cluster":     {"not begun", func(f *Facts) { noCluster(f); f.Infrastructure.Once = false }, false, "Pending"},
-		"lost cluster":   {"begun, and nobody can tell how it is", noCluster, true, "Unknown"},
+		"running":         {"all Ready", func(*Facts) {}, true, "Running"},
+		"starting":        {"a new machine's node is there and not Ready yet", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}, Starting: 1} }, true, "ScalingUp"},
+		"drained":         {"one goes before its replacement is there", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Leaving: []string{"c"}} }, true, "Provisioned"},
+		"none":            {"a pool of none runs", func(f *Facts) { f.Desired, f.Replicas, f.Instances, f.Nodes = num(0), num(0), 0, &Nodes{} }, false, "Running"},
+		"new":             {"neither half is done", func(f *Facts) { f.Bootstrap.Once, f.Infrastructure.Once = false, false }, false, "Pending"},
+		"bootstrapped":    {"one half is done", func(f *Facts) { f.Infrastructure.Once = false }, false, "Provisioning"},
+		"none has joined": {"machines are there, no node yet: the same as with one of them", func(f *Facts) { f.Nodes = &Nodes{Missing: []string{"1", "2", "3"}} }, false, "ScalingUp"},
+		"joining":         {"some have joined", func(f *Facts) { f.Nodes = &Nodes{Ready: 1, Missing: []string{"2", "3"}} }, true, "ScalingUp"},
+		"sick":            {"a sick node is no scaling", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}} }, true, "Provisioned"},
+		"settling":        {"it is Running when the last one is available", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Settling: []string{"c"}} }, true, "ScalingUp"},
+		"up":              {"machines are missing", func(f *Facts) { f.Desired = num(5) }, true, "ScalingUp"},
+		"down":            {"machines are too many", func(f *Facts) { f.Desired = num(1) }, true, "ScalingDown"},
+		"up by others":    {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(5), true }, true, "Scaling"},
+		"down by others":  {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(1), true }, true, "Scaling"},
+		"away":            {"nodes that were there can't be asked", away, true, "Unknown"},
+		"not yet":         {"no node was ever seen", away, false, "Provisioned"},
+		"deleting":        {"before all else", func(f *Facts) { f.Deletion = &Cause{} }, true, "Deleting"},
+		"no cluster":      {"not begun", func(f *Facts) { noCluster(f); f.Infrastructure.Once = false }, false, "Pending"},
+		"lost cluster":    {"begun, and nobody can tell how it is", noCluster, true, "Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := well()
 			tc.change(f)
-			if got := phase(f, tc.before); got != tc.want {
+			got := phase(f, tc.before)
+			if got != tc.want {
 				t.Errorf("%s: want %s, got %s", tc.reason, tc.want, got)
+			}
+			if up := scalingUp(f).Status == metav1.ConditionTrue; up && got == clusterv1.MachinePoolPhaseRunning {
+				t.Errorf("%s: want no phase %s while the condition ScalingUp is True", tc.reason, got)
 			}
 		})
 	}
@@ -400,6 +406,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	check(t, ready, "Ready", map[string]row{
 		"well":     {"how many, also when all is well", nil, "True Ready: 3 of 3 replicas are ready"},
+		"leaving":  {"the provider counts one no more whose node is still Ready", func(f *Facts) { f.Nodes.Ready = 4 }, "True Ready: 4 of 4 replicas are ready"},
 		"none":     {"a pool of none has all it wants", func(f *Facts) { f.Desired, f.Replicas, f.Nodes = num(0), num(0), &Nodes{} }, "True Ready: 0 of 0 replicas are ready"},
 		"settling": {"Ready is not Available", func(f *Facts) { f.Nodes.Available, f.Nodes.Settling = 0, []string{"a", "b", "c"} }, "True Ready: 3 of 3 replicas are ready"},
 		"fewer": {"what is missing", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c (KubeletNotReady)"}} },
