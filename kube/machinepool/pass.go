@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -38,10 +39,27 @@ type pass struct {
 // happened is something to tell: what was done, at once, and what the status says, once it has been written down.
 type happened struct {
 	kind, reason, message string
+	// about is the first object that the event is about, nil if it is about the pool alone.
+	about *corev1.ObjectReference
 }
 
 func (p *pass) tell(kind, reason, format string, args ...any) {
 	p.events = append(p.events, happened{kind: kind, reason: reason, message: fmt.Sprintf(format, args...)})
+}
+
+// tellOf records an event that names other objects; about is the first of them. The events API takes two events of one reason for the
+// same event, and drops the text of the second, unless they are related to different objects.
+func (p *pass) tellOf(about corev1.ObjectReference, kind, reason, format string, args ...any) {
+	p.tell(kind, reason, format, args...)
+	p.events[len(p.events)-1].about = &about
+}
+
+func machineReference(namespace, name string) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Machine", Namespace: namespace, Name: name}
+}
+
+func nodeReference(name string) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: name}
 }
 
 func (p *pass) deleting() bool { return !p.pool.DeletionTimestamp.IsZero() }

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -578,4 +579,36 @@ func TestANewNodeIsStarting(t *testing.T) {
 			want(t, tc.reason, w.pool().Status.Phase, string(tc.want))
 		})
 	}
+}
+
+// related records what events are related to.
+type related struct{ all []string }
+
+func (r *related) Eventf(_ k8sruntime.Object, about k8sruntime.Object, _, reason, _, note string, args ...any) {
+	of := "nothing"
+	if ref, ok := about.(*corev1.ObjectReference); ok && ref != nil {
+		of = ref.Kind + " " + ref.Name
+	}
+	r.all = append(r.all, reason+" of "+of+": "+fmt.Sprintf(note, args...))
+}
+
+// TestEventsOfOneReasonAreToldApart holds that machines which join one after the other are all told of: the events API takes events of one
+// reason and one related object for the same, and shows the text of the first.
+func TestEventsOfOneReasonAreToldApart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
+	told := &related{}
+	w.r.Recorder = told
+	w.settled()
+	w.node("n1", id1, true)
+	w.settled()
+	w.node("n2", id2, true)
+	w.settled()
+	var joined []string
+	for _, e := range told.all {
+		if strings.HasPrefix(e, eventNodes) {
+			joined = append(joined, e)
+		}
+	}
+	wantAll(t, "events", joined, []string{"SuccessfulSetNodeRefs of Node n1: n1 joined; nodes now: 1", "SuccessfulSetNodeRefs of Node n2: n2 joined; nodes now: 2"})
 }

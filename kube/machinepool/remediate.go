@@ -71,7 +71,7 @@ func (w *machineWork) remediate(ctx context.Context, m *clusterv1.Machine) error
 	if err := w.r.deleteMachine(ctx, after); err != nil {
 		return err
 	}
-	w.p.tell(corev1.EventTypeNormal, eventRemediated, "Deleted Machine %s: %s", m.Name, why)
+	w.p.tellOf(machineReference(m.Namespace, m.Name), corev1.EventTypeNormal, eventRemediated, "Deleted Machine %s: %s", m.Name, why)
 	return nil
 }
 

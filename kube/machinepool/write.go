@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -102,7 +103,8 @@ func (p *pass) compare() {
 	}
 	joined, left := without(is.NodeRefs, was.NodeRefs), without(was.NodeRefs, is.NodeRefs)
 	if len(joined) > 0 || len(left) > 0 {
-		p.tell(corev1.EventTypeNormal, eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
+		first := append(slices.Clone(joined), left...)[0]
+		p.tellOf(nodeReference(first), corev1.EventTypeNormal, eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
 	}
 }
 
@@ -143,7 +145,11 @@ func (r *Reconciler) announce(p *pass) {
 		if len(note) > noteLimit {
 			note = strings.ToValidUTF8(note[:noteLimit-len("...")], "") + "..."
 		}
-		r.Recorder.Eventf(p.pool, nil, e.kind, e.reason, action, "%s", note)
+		var about runtime.Object
+		if e.about != nil {
+			about = e.about
+		}
+		r.Recorder.Eventf(p.pool, about, e.kind, e.reason, action, "%s", note)
 	}
 	p.events = nil
 }
