@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
@@ -110,6 +111,21 @@ func pausedBecause(cluster *clusterv1.Cluster, pool *clusterv1.MachinePool) stri
 	return strings.Join(why, ", ")
 }
 
+// observePause reports an infrastructure object that is not paused with the pool: by the contract each object is paused by itself, or all
+// by their Cluster. It changes nothing, and an object that can't be read says nothing.
+func (r *Reconciler) observePause(ctx context.Context, p *pass) result {
+	ref := p.pool.Spec.Template.Spec.InfrastructureRef
+	if p.cluster == nil || isTrue(p.cluster.Spec.Paused) || !ref.IsDefined() {
+		return goOn()
+	}
+	found, outcome := r.read(ctx, p, contract.InfraMachinePool(), ref, &status.Source{})
+	if o := found.object; o != nil && !annotations.HasPaused(o) {
+		p.facts.Paused += fmt.Sprintf("; %s %s is not paused, and its machines are still created, replaced and removed: "+
+			"set the annotation on it too, or spec.paused of Cluster %s", ref.Kind, ref.Name, p.cluster.Name)
+	}
+	return result{again: outcome.again}
+}
+
 // step is one part of a pass.
 type step func(ctx context.Context, p *pass) result
 
@@ -117,7 +133,7 @@ type step func(ctx context.Context, p *pass) result
 func (r *Reconciler) steps(p *pass) []step {
 	switch {
 	case p.facts.Paused != "":
-		return nil
+		return []step{r.observePause}
 	case p.deleting() && !controllerutil.ContainsFinalizer(p.pool, clusterv1.MachinePoolFinalizer):
 		return nil
 	case p.deleting():

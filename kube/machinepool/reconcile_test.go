@@ -612,3 +612,26 @@ func TestEventsOfOneReasonAreToldApart(t *testing.T) {
 	}
 	wantAll(t, "events", joined, []string{"SuccessfulSetNodeRefs of Node n1: n1 joined; nodes now: 1", "SuccessfulSetNodeRefs of Node n2: n2 joined; nodes now: 2"})
 }
+
+// TestAPauseOfThePoolAloneSaysSo holds that users are told when only the MachinePool is paused: by the contract each object is paused by itself.
+func TestAPauseOfThePoolAloneSaysSo(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	pause := func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} }
+	w.changePool(pause)
+	w.settled()
+	const own = "MachinePool has the cluster.x-k8s.io/paused annotation"
+	want(t, "Paused", w.condition(clusterv1.PausedCondition), "True Paused")
+	want(t, "the pool alone", w.message(clusterv1.PausedCondition), own+"; TestMachinePool infra is not paused, and its machines are still created, replaced and removed: "+
+		"set the annotation on it too, or spec.paused of Cluster c1")
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedStringMap(o, map[string]string{clusterv1.PausedAnnotation: ""}, "metadata", "annotations")
+	})
+	w.settled()
+	want(t, "both", w.message(clusterv1.PausedCondition), own)
+	w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "metadata", "annotations") })
+	cluster, yes := &clusterv1.Cluster{}, true
+	change(w, w.mgmt, clusterKey, cluster, func(c *clusterv1.Cluster) { c.Spec.Paused = &yes })
+	w.settled()
+	want(t, "the Cluster", w.message(clusterv1.PausedCondition), "Cluster spec.paused is set to true, "+own)
+}

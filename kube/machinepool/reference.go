@@ -77,6 +77,9 @@ func (r *Reconciler) unreadable(ctx context.Context, p *pass, role contract.Role
 	switch {
 	case errors.Is(err, contract.ErrOutside):
 		s.Problem, s.ProblemReason = role.Path()+": "+s.Problem, status.ReferenceRefusedReason
+		if p.facts.Paused != "" {
+			return reference{foreign: true}, goOn()
+		}
 		if err := r.release(ctx, p, ref); err != nil {
 			s.Problem += "; " + err.Error()
 			return reference{}, failed(err)

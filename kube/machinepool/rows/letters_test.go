@@ -78,9 +78,9 @@ func TestDefectP_ADeletionThatIsPausedSaysSo(t *testing.T) {
 	w.changePool(func(p *clusterv1.MachinePool) {
 		metav1.SetMetaDataAnnotation(&p.ObjectMeta, clusterv1.PausedAnnotation, "")
 	})
-	says(w, "Paused", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation", condition(clusterv1.PausedCondition))
+	says(w, "Paused", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.PausedCondition))
 	w.deletePool()
-	says(w, "Deleting", "True Paused: Deletion waits while the pool is paused: MachinePool has the cluster.x-k8s.io/paused annotation", condition(clusterv1.DeletingCondition))
+	says(w, "Deleting", "True Paused: Deletion waits while the pool is paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.DeletingCondition))
 	want(t, "phase", w.pool().Status.Phase, "Deleting")
 	want(t, "infrastructure is left alone", w.get(poolGVK, "infra").GetDeletionTimestamp().IsZero(), true)
 	w.changePool(func(p *clusterv1.MachinePool) { delete(p.Annotations, clusterv1.PausedAnnotation) })

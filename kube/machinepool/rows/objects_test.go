@@ -28,6 +28,9 @@ func (w *world) pauseCluster(paused bool) {
 	})
 }
 
+// poolAlone is what Paused says of a pool whose infrastructure object is not paused with it.
+const poolAlone = "; TestMachinePool infra is not paused, and its machines are still created, replaced and removed: set the annotation on it too, or spec.paused of Cluster c1"
+
 // TestRow02_APausedPoolIsLeftAloneAndSaysSo holds that a pause of the pool or of its Cluster is told, that nothing is done meanwhile, and
 // that the pool is caught up with afterwards without anybody's doing.
 func TestRow02_APausedPoolIsLeftAloneAndSaysSo(t *testing.T) {
@@ -36,7 +39,7 @@ func TestRow02_APausedPoolIsLeftAloneAndSaysSo(t *testing.T) {
 	w.changePool(func(p *clusterv1.MachinePool) {
 		metav1.SetMetaDataAnnotation(&p.ObjectMeta, clusterv1.PausedAnnotation, "")
 	})
-	says(w, "Paused of a pool with the annotation", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation", condition(clusterv1.PausedCondition))
+	says(w, "Paused of a pool with the annotation", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.PausedCondition))
 	w.pauseCluster(true)
 	says(w, "Paused of both", "True Paused: Cluster spec.paused is set to true, MachinePool has the cluster.x-k8s.io/paused annotation", condition(clusterv1.PausedCondition))
 	w.instances(2)
