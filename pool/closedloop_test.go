@@ -4,9 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "write docs/closed-loop.md anew")
@@ -147,5 +150,72 @@ func TestBadImageIsNoWedge(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Whatever the fleet, and though some of its machines never join, a pool that waits for no event outside of it ends with as many machines
+// as are wanted and all of them serving, or names what keeps it from that.
+func TestNoDeadlock(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
+		d.Avoid, d.Held, d.RolloutHeld, d.NoDrain, d.Deleting, d.External = nil, nil, nil, nil, false, false
+		unlimited(&d)
+		o.Wanted.Content, o.Wanted.Given, o.NodesUnknown, o.Roll = "v1:0", false, false, nil
+		if o.Group == nil || o.Group.Deleting {
+			t.Skip("there is no group")
+		}
+		o.Group.Failed, o.Group.Busy, o.Group.GrowFailed, o.Group.Unchangeable = nil, nil, time.Time{}, nil
+		tr := someTraits().Draw(t, "traits")
+		c := &ideal{o: copied(seenBy(tr, o)), now: now, tr: tr, barren: map[string]bool{}}
+		for k := range c.o.Instances {
+			i := &c.o.Instances[k]
+			i.Condemned, i.Doomed, i.Hold = nil, nil, nil
+			if i.Created.IsZero() {
+				i.Created = now
+			}
+			if i.Node != nil {
+				i.Node.Spared = false
+			} else if rapid.Bool().Draw(t, "never joins") {
+				c.barren[i.ID] = true
+			}
+		}
+		fails := rapid.IntRange(0, 2).Draw(t, "new machines that never join")
+		for pass := range 2 * (passBound(d, c.o)) {
+			p := Decide(d, c.o, c.tr, c.now)
+			if p.Step != nil {
+				c.do(t, *p.Step)
+			}
+			first := c.next
+			if c.tick(); pass > 0 {
+				c.now = c.now.Add(time.Minute)
+			}
+			for _, i := range c.o.Instances {
+				if fails > 0 && i.ID >= fmt.Sprintf("n-%d", first) && i.State == Pending {
+					c.barren[i.ID], fails = true, fails-1
+				}
+			}
+		}
+		c.endsWell(t, d)
+	})
+}
+
+// endsWell says what a pool that does not go on owes its user.
+func (c *ideal) endsWell(t *rapid.T, d Desired) {
+	p := Decide(d, c.o, c.tr, c.now)
+	serve, list := 0, alive(c.o)
+	for _, i := range list {
+		if available(d, c.tr, i, c.now) {
+			serve++
+		}
+	}
+	named := p.Refused != nil || slices.ContainsFunc(p.Waiting, func(w Cause) bool {
+		return slices.Contains([]string{"NodesJoining", budgetSpent, "RolloutHalted"}, w.Reason)
+	})
+	switch {
+	case len(list) == d.Replicas && serve == d.Replicas:
+	case !named:
+		t.Fatalf("want %d that serve or to be told why not, got %d of %d and %s", d.Replicas, serve, len(list), say(p))
+	case len(list) > d.Replicas && p.Rollout.State == RolloutDone:
+		t.Fatalf("want %d machines, got %d of which %d serve, and %s", d.Replicas, len(list), serve, say(p))
 	}
 }

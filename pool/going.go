@@ -33,7 +33,7 @@ func (v *view) chooseFree() {
 
 // chooseByTurn takes as many as the budgets allow.
 func (v *view) chooseByTurn() {
-	free := v.available - v.floor() - v.taking()
+	free := v.room()
 	if v.d.NoDrain != nil {
 		free = math.MaxInt
 	}
@@ -49,6 +49,9 @@ func (v *view) chooseByTurn() {
 		}
 	}
 }
+
+// room returns how many of those that serve the budget lets go now.
+func (v *view) room() int { return v.available - v.floor() - v.taking() }
 
 // taking is how many machines that serve the cloud is about to take because its group is larger than its size: somebody has
 // lowered it, and which ones go is not known before they are seen going. Those that we drained are the ones where we did it.
@@ -126,7 +129,7 @@ func (v *view) surplus() int {
 // spare gives the first so many of the queue that reason, unless they have one that goes now.
 func (v *view) spare(n int) {
 	cause := Cause{scaleIn, fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, v.o.Group.Size, v.want)}
-	for _, m := range v.victims(n) {
+	for _, m := range v.affordable(n) {
 		if m.why == condemned {
 			continue
 		}
@@ -149,4 +152,30 @@ func (v *view) victims(n int) []*member {
 		}
 	}
 	return out
+}
+
+// affordable are n of the queue that may go: the first n, unless the budget has no room for all of them that serve, marked ones among
+// them. Then instances that do not serve for certain go in the place of the last, for they would never make the room that is waited for.
+func (v *view) affordable(n int) []*member {
+	list := v.victims(n)
+	if n <= 0 || v.d.NoDrain != nil {
+		return list
+	}
+	var others []*member
+	for _, m := range v.queue {
+		if !m.Aside && !m.available && m.why != condemned && v.servesNobody(m.Instance) != nil && !slices.Contains(list, m) {
+			others = append(others, m)
+		}
+	}
+	room := v.room()
+	for k, m := range list {
+		switch {
+		case !m.available:
+		case room > 0:
+			room--
+		case m.why != condemned && len(others) > 0:
+			list[k], others = others[0], others[1:]
+		}
+	}
+	return list
 }

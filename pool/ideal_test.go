@@ -18,6 +18,8 @@ type ideal struct {
 	// gone counts the machines that went.
 	gone int
 	tr   Traits
+	// barren are the machines that never join.
+	barren map[string]bool
 }
 
 // failer is a test, or one round of a property.
@@ -202,6 +204,10 @@ func (c *ideal) tick() {
 	})
 	for k, i := range c.o.Instances {
 		if i.State == Terminating || i.State == Failed {
+			continue
+		}
+		if c.barren[i.ID] {
+			c.o.Instances[k].State = Running
 			continue
 		}
 		if i.Node == nil {

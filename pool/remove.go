@@ -121,7 +121,7 @@ func (v *view) batch(list []*member) (now []*member, more bool) {
 // the cloud is about to take some, as it does between a removal and its showing: those that we drained are not given back.
 func (v *view) undrainStep() *Step {
 	leaving := map[*member]bool{}
-	for _, m := range v.victims(v.unwanted()) {
+	for _, m := range v.affordable(v.unwanted()) {
 		leaving[m] = true
 	}
 	var back []*member

@@ -109,3 +109,33 @@ func TestRandomIsSpread(t *testing.T) {
 		t.Errorf("want about half of 500 victims among the first 500 of 1000 names, got %d", early)
 	}
 }
+
+// A removal that the budget has no room for never waits for an instance that does not come.
+func TestRemovalsThatWait(t *testing.T) {
+	joining := func(minutes int) Instance { return machine("i-9", 0, notJoined, born5(minutes)) }
+	two := func(first ...func(*Instance)) []Instance {
+		return []Instance{machine("i-1", 2, first...), machine("i-2", 1)}
+	}
+	checkAll(t, []row{
+		{name: "marked, another joins", why: "the marked one is exactly the one that goes, once there is another that serves", d: wants(2),
+			o: fleet(append(two(marked), joining(5))), want: "waiting BudgetSpent, waiting NodesJoining, settled"},
+		{name: "marked, another never joins", why: "what serves nobody costs no budget, and the pool comes to its size", d: wants(2),
+			o: fleet(append(two(marked), joining(16))), want: "Remove i-9 (ScaleIn), waiting NodesJoining"},
+		{name: "marked, another never joins, one may be missing", why: "the mark counts where the budget has room", d: wants(2, rolls(1, 1)),
+			o: fleet(append(two(marked), joining(16))), want: "Drain i-1 (ScaleIn), waiting NodesJoining"},
+		{name: "marked, another is not Ready", why: "it may come back", d: wants(2),
+			o: fleet(append(two(marked), machine("i-9", 1, down(2)))), want: "waiting BudgetSpent, waiting NodesNotReady, settled"},
+		{name: "marked, another is not Ready for long", why: "it does not", d: wants(2),
+			o: fleet(append(two(marked), machine("i-9", 1, down(6)))), want: "Drain i-9 (ScaleIn), waiting NodesNotReady"},
+		{name: "two too many, one of them marked", why: "what needs no drain goes at once, and the marked one next", d: wants(2),
+			o: fleet(append(append(two(marked), machine("i-3", 1)), joining(16))), want: "Remove i-9 (ScaleIn), waiting NodesJoining"},
+		{name: "asked for by name", why: "it waits for what replaces it, and the user learns for what", d: wants(2),
+			o: fleet(append(two(func(i *Instance) { i.Condemned = &Cause{"MachineDeleted", "x"} }), joining(16)), surged(1)), want: "waiting BudgetSpent, waiting NodesJoining"},
+	})
+	p := Decide(wants(2, rolls(1, 0)), fleet(append(two(marked), joining(5))), traits, now)
+	want := "removal of i-1 waits until more than 2 of 2 machines are available, now 2 are; i-9 has not joined the cluster and is removed instead if it stays so; " +
+		"raise spec.strategy.rollingUpdate.maxUnavailable to go on at once"
+	if got := p.Waiting[0].Message; got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+}

@@ -50,7 +50,65 @@ func (v *view) waiting() []Cause {
 	if d.Most() < o.Group.Size && (d.External || v.left == 0) {
 		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}
-	return append(out, v.joining()...)
+	return append(append(out, v.removalsWait()...), v.joining()...)
+}
+
+// removalsWait says why an instance that is to go, because there are too many or by name, does not, and what the user can do about it.
+// Instances that are replaced in a rollout wait for their turn in any case.
+func (v *view) removalsWait() []Cause {
+	var first *member
+	n := 0
+	for _, m := range v.members {
+		if m.going || !m.available || m.why != spare && m.why != condemned {
+			continue
+		}
+		if n++; first == nil || m.ID < first.ID {
+			first = m
+		}
+	}
+	missing, awaited := v.awaited()
+	if first == nil || awaited == nil || v.available > v.floor() || v.o.NodesUnknown {
+		return nil
+	}
+	text := fmt.Sprintf("removal of %s waits until more than %d of %d machines are available, now %d are; %s %s",
+		counting(first.ID, n), v.floor(), v.want, v.available, awaited.ID, missing)
+	if first.why == spare {
+		text += " and is removed instead if it stays so"
+	}
+	if s := v.d.Strategy; s != nil && s.UnavailableField != "" {
+		text += fmt.Sprintf("; raise %s to go on at once", s.UnavailableField)
+	}
+	return []Cause{{budgetSpent, text}}
+}
+
+// budgetSpent is the reason of instances that wait until more machines are available.
+const budgetSpent = "BudgetSpent"
+
+// awaited returns the first instance that may still become available, and what it lacks.
+func (v *view) awaited() (missing string, first *member) {
+	for _, m := range v.members {
+		if m.available || m.going || m.drains() || m.Doomed != nil || v.failed(m.Instance) || first != nil && m.ID > first.ID {
+			continue
+		}
+		switch {
+		case m.Node == nil:
+			missing = "has not joined the cluster"
+		case !m.Node.Ready:
+			missing = "is not Ready"
+		default:
+			missing = "has not been Ready for long enough"
+		}
+		first = m
+	}
+	return missing, first
+}
+
+// counting names the first of n.
+func counting(first string, n int) string {
+	if n > 1 {
+		return fmt.Sprintf("%s and %d more", first, n-1)
+	}
+	return first
 }
 
 // heldUp says why a rollout does not go on.
@@ -120,7 +178,7 @@ func (v *view) turns() []Cause {
 	if n == 0 || v.available > v.floor() {
 		return nil
 	}
-	return []Cause{{"BudgetSpent", fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.floor(), v.want, v.available)}}
+	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.floor(), v.want, v.available)}}
 }
 
 // launching counts the instances that the cloud has still to bring, and names those that failed.
