@@ -9,7 +9,8 @@ import (
 
 const (
 	// unreadyDeadline is how long a node may be unready before its stale instance is said to serve nobody: Kubernetes itself
-	// begins to evict pods from it after as long.
+	// begins to evict pods from it after as long. Until then the kubelet may come back and end the pods as they ask for, while a drain
+	// without it ends them at once. One that is too many is removed without that patience: one that serves would go instead.
 	unreadyDeadline = 5 * time.Minute
 	// together is how close in time nodes turn unready when one cause is behind it: the node controller's grace period
 	// and a few heartbeats lie between the first and the last.
@@ -22,8 +23,9 @@ const (
 	partitionPatience = 30 * time.Minute
 	// fewAtLeast and fewShare bound how many instances that serve nobody are replaced at a time.
 	fewAtLeast, fewShare = 3, 10
-	// failedRest is how old a failed instance is before it is replaced; it doubles with every other one that is as young,
-	// up to failedRestMost.
+	// failedRest is how old an instance is before it is replaced that failed before its node was ever Ready; it doubles with every
+	// other one that is as young, up to failedRestMost. One that has served before (a virtual machine that was deallocated) is
+	// replaced at once: it is no sign that the next one fails as well, and that takes as long as a machine takes to join.
 	failedRest, failedRestMost = time.Minute, 15 * time.Minute
 	// failedRestLeast is that rest where only we bring another in its place: the cloud does not slow down for us then, and
 	// there is nobody who remembers how many have failed before.
@@ -84,11 +86,11 @@ func (v *view) partition() bool {
 	return false
 }
 
-// rested says whether a failed instance may be replaced: the more of them are young, the longer each waits.
+// rested says whether a failed instance may be replaced: the more of them are young and never served, the longer each waits.
 func (v *view) rested() func(m *member) bool {
 	young := 0
 	for _, m := range v.members {
-		if m.why == broken && !v.reached(born(m.Instance).Add(failedRestMost)) {
+		if m.why == broken && !servedBefore(m.Instance) && !v.reached(born(m.Instance).Add(failedRestMost)) {
 			young++
 		}
 	}
@@ -99,5 +101,8 @@ func (v *view) rested() func(m *member) bool {
 	if v.t.NoReplace {
 		rest = max(rest, failedRestLeast)
 	}
-	return func(m *member) bool { return v.reached(born(m.Instance).Add(rest)) }
+	return func(m *member) bool { return servedBefore(m.Instance) || v.reached(born(m.Instance).Add(rest)) }
 }
+
+// servedBefore reports whether an instance's node has been Ready at some time, as far as can be told.
+func servedBefore(i *Instance) bool { return i.Node != nil && !i.Node.Joining() }

@@ -179,6 +179,7 @@ func TestIdle(t *testing.T) {
 	})
 	checkOn(t, keepsFailed, []row{
 		{name: "failed", why: "where the cloud leaves it, we replace it", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined))), want: "Replace i-9 (Failed), waiting InstancesFailed"},
+		{name: "failed young, served before", why: "a machine that was powered off is no sign that the next one fails", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, born5(3), func(i *Instance) { i.Node.Joined = i.Created }, down(1), drainedNode))), want: "Replace i-9 (Failed), waiting InstancesFailed"},
 		{name: "failed young", why: "what fails at birth fails again: it is not replaced at once", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined, born5(0)))), want: "waiting InstancesFailed"},
 		{name: "failed young, many", why: "the more fail, the longer each waits", d: wants(3), o: fleet(numbered("x", 3, failed, notJoined, born5(3))), want: "waiting InstancesFailed"},
 		{name: "failed, many, rested", why: "but not for ever", d: wants(3), o: fleet(numbered("x", 3, failed, notJoined, born5(4))), want: "Replace xi-1 xi-2 xi-3 (Failed), waiting InstancesFailed"},
