@@ -3,9 +3,11 @@ package infrapool
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/cloud"
@@ -44,8 +46,86 @@ func milestones(before *common.Status, out engine.Outcome, t pool.Traits) []repo
 	if !out.Seen || len(before.Conditions) == 0 {
 		return nil
 	}
-	return append(made(before, out.Observed, t), worked(before, out.Observed, t)...)
+	return slices.Concat(made(before, out.Observed, t), worked(before, out.Observed, t), lost(before, out, t))
 }
+
+const (
+	// groupLost and instancesLost are the events' reasons when others than Muster deleted the group, or took instances of it.
+	groupLost, instancesLost = "GroupLost", "InstancesLost"
+	// lostTold bounds how many instances one event names.
+	lostTold = 10
+)
+
+// lost are the warnings of what is gone, or on its way out, without a step of Muster: the cloud has taken it back, or somebody deleted it.
+// Instances that a step of Muster takes are told as Terminating in the status from then on (see takenBy), and those that a roll of the
+// cloud takes, or a size that was lowered, have a cause that is told elsewhere.
+func lost(before *common.Status, out engine.Outcome, t pool.Traits) []report.Event {
+	o := out.Observed
+	ready := meta.FindStatusCondition(before.Conditions, report.GroupReady)
+	switch {
+	case ready == nil || o.Foreign != nil || meta.FindStatusCondition(before.Conditions, report.Deleting) != nil:
+		return nil
+	case o.Group == nil && (ready.Status == metav1.ConditionTrue || len(before.Instances) > 0):
+		return []report.Event{{Warning: true, Reason: groupLost, Message: fmt.Sprintf("Lost the %s with its instances: it does not exist any more, and Muster did not delete it", t.Group)}}
+	case o.Group == nil || o.Group.Deleting || o.RollUnknown != nil || o.Roll.Runs() || o.Group.Size-o.Group.Surge < int(ptr.Deref(before.DesiredReplicas, 0)):
+		return nil
+	case slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool { return c.Type == report.UpToDate && strings.HasPrefix(c.Reason, "Roll") }):
+		return nil
+	}
+	return warnLost(lostInstances(before, o), t)
+}
+
+// lostInstances names the instances that ran when the status was written, and are gone or go.
+func lostInstances(before *common.Status, o pool.Observed) []string {
+	stays := map[string]bool{}
+	for _, i := range o.Instances {
+		stays[i.ProviderID] = i.State != pool.Terminating
+	}
+	for _, id := range o.Lent {
+		stays[id] = true
+	}
+	var names []string
+	for _, i := range before.Instances {
+		if i.State != string(pool.Running) || stays[i.ProviderID] {
+			continue
+		}
+		name := i.InstanceID
+		if i.Node != "" {
+			name += " (" + i.Node + ")"
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// warnLost is the warning of lost instances.
+func warnLost(names []string, t pool.Traits) []report.Event {
+	if len(names) == 0 {
+		return nil
+	}
+	text := strings.Join(names[:min(len(names), lostTold)], ", ")
+	if more := len(names) - lostTold; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return []report.Event{{Warning: true, Reason: instancesLost, Message: fmt.Sprintf("Lost %s: terminated, and not by Muster; the %s launches others in their place", text, t.Group)}}
+}
+
+// takenBy marks the rows of instances that the pass has begun to remove: what the next pass does not see any more is not lost.
+func takenBy(out engine.Outcome, rows []common.InstanceStatus) {
+	if s := out.Plan.Step; s == nil || !out.Started || !slices.Contains(removals, s.Kind) {
+		return
+	}
+	for _, target := range out.Plan.Step.Targets {
+		for k := range rows {
+			if rows[k].InstanceID == target.ID {
+				rows[k].State = string(pool.Terminating)
+			}
+		}
+	}
+}
+
+// removals are the steps that end instances.
+var removals = []pool.StepKind{pool.Remove, pool.Replace, pool.Release, pool.DeleteGroup}
 
 // begun are the events of a pass's own step, without those of what is told of when it is seen.
 func begun(list []report.Event) []report.Event {
@@ -139,6 +219,11 @@ func troubled(before, after []metav1.Condition, o pool.Observed) []report.Event 
 	said := troubles(o)
 	for _, c := range before {
 		if tellsOfTrouble(c) {
+			said[c.Reason] = false
+		}
+	}
+	for _, c := range after {
+		if _, told := notable[c.Type][c.Reason]; told && tellsOfTrouble(c) {
 			said[c.Reason] = false
 		}
 	}

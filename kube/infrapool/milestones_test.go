@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,6 +28,31 @@ func TestMilestones(t *testing.T) {
 	version := func(ref, about string) pool.Template { return pool.Template{Ref: ref, About: about, Content: ref} }
 	missing := saying(report.TemplateReady, "False", "TemplateMissing")
 	group := func(reason string) []metav1.Condition { return saying(report.GroupReady, "False", reason) }
+	// A name with a mark behind it is that of an instance that terminates.
+	running := func(ids ...string) common.Status {
+		s := common.Status{Conditions: saying(report.GroupReady, "True", "AsWanted"), DesiredReplicas: new(int32(len(ids)))}
+		for _, id := range ids {
+			name, gone := strings.CutSuffix(id, "!")
+			i := common.InstanceStatus{InstanceID: name, ProviderID: "p/" + name, Node: "node-" + name, State: "Running"}
+			if gone {
+				i.State = "Terminating"
+			}
+			s.Instances = append(s.Instances, i)
+		}
+		return s
+	}
+	left := func(ids ...string) pool.Observed {
+		o := pool.Observed{Group: &pool.Group{Size: 2}}
+		for _, id := range ids {
+			name, gone := strings.CutSuffix(id, "!")
+			i := pool.Instance{ID: name, ProviderID: "p/" + name, State: pool.Running}
+			if gone {
+				i.State = pool.Terminating
+			}
+			o.Instances = append(o.Instances, i)
+		}
+		return o
+	}
 	for name, c := range map[string]struct {
 		why    string
 		before common.Status
@@ -62,6 +88,19 @@ func TestMilestones(t *testing.T) {
 		"template unseen": {why: "what was never said to be missing was not made now", before: common.Status{Conditions: saying(report.TemplateReady, "Unknown", "Unavailable")}, o: pool.Observed{Versions: []pool.Template{version("lt-1:2", "b")}}},
 		"cloud away":      {why: "nothing was seen", before: common.Status{Template: "lt-1:1", Conditions: missing}, unseen: true},
 
+		"instance taken": {why: "neither a step of Muster nor a smaller size took it", before: running("i-1", "i-2"), o: left("i-2"),
+			want: []report.Event{{Warning: true, Reason: "InstancesLost", Message: "Lost i-1 (node-i-1): terminated, and not by Muster; the node group launches others in their place"}}},
+		"instance on its way out": {why: "the cloud's word for it comes before its end", before: running("i-1", "i-2"), o: left("i-2", "i-1!"),
+			want: []report.Event{{Warning: true, Reason: "InstancesLost", Message: "Lost i-1 (node-i-1): terminated, and not by Muster; the node group launches others in their place"}}},
+		"instance removed":             {why: "Muster has told that", before: running("i-1!", "i-2"), o: left("i-2")},
+		"instance in a roll":           {why: "the cloud replaces it", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 2}, Roll: &pool.Roll{State: pool.RollRunning}}},
+		"instance of a smaller size":   {why: "an autoscaler has lowered the size", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 1}}},
+		"instance set aside by others": {why: "it runs", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 2}, Lent: []string{"p/i-1", "p/i-2"}}},
+		"group deleted by others": {why: "nothing of it is left", before: running("i-1"), o: pool.Observed{},
+			want: []report.Event{{Warning: true, Reason: "GroupLost", Message: "Lost the node group with its instances: it does not exist any more, and Muster did not delete it"}}},
+		"group taken over":      {why: "a condition tells that", before: running("i-1"), o: pool.Observed{Foreign: &pool.Cause{Reason: "ForeignGroup"}}},
+		"group still there not": {why: "once is enough", before: common.Status{Conditions: group("GroupMissing")}, o: pool.Observed{}},
+
 		"group made": {why: "the cloud makes it for minutes after it was asked", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{ID: "arn:x"}},
 			want: []report.Event{{Reason: "GroupActive", Message: "the node group has been made: arn:x"}}},
 		"being made":   {why: "not yet", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{Busy: &pool.Cause{Reason: "Creating"}}}},
@@ -84,6 +123,35 @@ func TestMilestones(t *testing.T) {
 	}
 }
 
+// A rollout is complete when the last machine that it replaces is there.
+func TestHoldRollout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		why              string
+		before           string
+		current, desired int
+		want             string
+	}{
+		"last one missing":     {"it has still to come", "TemplateChanged", 2, 3, "False TemplateChanged: t; 2 of 3 machines exist"},
+		"group gone":           {"nothing was rolled out", "TemplateChanged", 0, 3, "False TemplateChanged: t; 0 of 3 machines exist"},
+		"all there":            {"it is complete", "TemplateChanged", 3, 3, "True AllUpToDate: t"},
+		"growing, no rollout":  {"there is none to complete", "AllUpToDate", 2, 3, "True AllUpToDate: t"},
+		"status lost, growing": {"nor is one known", "", 2, 3, "True AllUpToDate: t"},
+	} {
+		var before []metav1.Condition
+		if c.before != "" {
+			before = saying(report.UpToDate, "False", c.before)
+		}
+		rep := report.Report{Seen: true, Counts: report.Counts{Current: &c.current, Desired: c.desired},
+			Conditions: []report.Condition{{Type: report.UpToDate, Status: report.True, Reason: "AllUpToDate", Message: "t"}}}
+		holdRollout(before, &rep)
+		got := rep.Conditions[0]
+		if text := string(got.Status) + " " + got.Reason + ": " + got.Message; text != c.want {
+			t.Errorf("%s: %s: want %s, got %s", name, c.why, c.want, text)
+		}
+	}
+}
+
 func TestTroubled(t *testing.T) {
 	t.Parallel()
 	code := pool.Cause{Reason: "Ec2SubnetMissingIpv6Assignment", Message: "m"}
@@ -100,6 +168,8 @@ func TestTroubled(t *testing.T) {
 		"still unhealthy": {why: "once is enough", before: saying(report.InstancesReady, "False", code.Reason), after: saying(report.InstancesReady, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
 		"said twice": {why: "two conditions may say one thing", after: saying(report.GroupReady, "False", code.Reason, report.InstancesReady, "False", code.Reason),
 			o: pool.Observed{Issues: []pool.Cause{code}}, want: []report.Event{{Warning: true, Reason: code.Reason, Message: "m"}}},
+		"said twice, once as news": {why: "one quota refusal is one warning", after: saying(report.GroupReady, "False", "Capacity", report.InstancesReady, "False", "Capacity"),
+			o: pool.Observed{Issues: []pool.Cause{{Reason: "Capacity", Message: "m"}}}},
 		"said later": {why: "one of two conditions may be later than the other", before: saying(report.GroupReady, "False", code.Reason),
 			after: saying(report.GroupReady, "False", code.Reason, report.InstancesReady, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},
 		"said elsewhere": {why: "the summary repeats what another condition says", after: saying(report.Ready, "False", code.Reason), o: pool.Observed{Issues: []pool.Cause{code}}},

@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -61,6 +62,21 @@ func news(before, after []metav1.Condition) []report.Event {
 		}
 	}
 	return list
+}
+
+// holdRollout keeps the reason of a rollout while fewer machines exist than are wanted: all that exist are up to date then, and the last
+// ones that it replaces have still to come. A rollout is complete when they have.
+func holdRollout(before []metav1.Condition, rep *report.Report) {
+	old := meta.FindStatusCondition(before, report.UpToDate)
+	if !rep.Seen || old == nil || !slices.Contains(replacing, old.Reason) || *rep.Counts.Current >= rep.Counts.Desired {
+		return
+	}
+	for k := range rep.Conditions {
+		if c := &rep.Conditions[k]; c.Type == report.UpToDate && c.Status == report.True {
+			c.Status, c.Reason = report.False, old.Reason
+			c.Message = fmt.Sprintf("%s; %d of %d machines exist", c.Message, *rep.Counts.Current, rep.Counts.Desired)
+		}
+	}
 }
 
 // rolloutNews are the beginning and the end of a rollout, told by the reason that UpToDate had before and what it says now.

@@ -49,7 +49,9 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	before := o.DeepCopyObject().(O)
 	setPaused(o, "", r.Now())
 	rep.Conditions = append(rep.Conditions, r.told(o, rep, out)...)
+	holdRollout(before.GetConditions(), &rep)
 	r.fillStatus(s, rep)
+	takenBy(out, o.GetCommonStatus().Instances)
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
@@ -72,7 +74,11 @@ func (r *Reconciler[O, S]) told(o O, rep report.Report, out engine.Outcome) []re
 
 // news are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has
 // done since the status was written. What the pass itself has told already, as of a look-up that is refused, is not repeated.
+// A status that was lost, as in a move, tells nothing of a group that exists already: it was told before.
 func (r *Reconciler[O, S]) news(before, o O, rep report.Report, out engine.Outcome) []report.Event {
+	if out.Observed.Group != nil && meta.FindStatusCondition(before.GetConditions(), report.Ready) == nil {
+		return nil
+	}
 	list := milestones(before.GetCommonStatus(), out, r.engine.Traits())
 	list = append(list, news(before.GetConditions(), o.GetConditions())...)
 	list = append(list, troubled(before.GetConditions(), o.GetConditions(), out.Observed)...)
