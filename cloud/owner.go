@@ -37,7 +37,8 @@ func (o Owner) Tags(between string) map[string]string {
 // Key names the owner's object as cluster/namespace/name.
 func (o Owner) Key() string { return o.Cluster + "/" + o.Namespace + "/" + o.Name }
 
-// TaggedFor returns the Key of the object that tags name; tag returns the value of one of the tags of Owner.Tags, by its name without domain.
+// TaggedFor returns the Key of the object that tags name; tag returns the value of one of the tags of Owner.Tags, by its name without
+// the domain.
 func TaggedFor(tag func(name string) string) string {
 	return Owner{Cluster: tag(TagCluster), Namespace: tag(TagNamespace), Name: tag(TagPool)}.Key()
 }

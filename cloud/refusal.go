@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -71,6 +72,15 @@ func Unanswered(op string, err error) *Error {
 	return &Error{
 		Kind: Unavailable, Op: op, Code: CodeNoReply,
 		Message: "the service gave no reply that could be read" + InTheWay(err) + ": it may have done what was asked",
+	}
+}
+
+// NotTheServices returns the refusal of a reply that something else gave in the service's place, as the page of a proxy: it says nothing
+// about what was asked, whatever its status.
+func NotTheServices(op string, status int) *Error {
+	return &Error{
+		Kind: Unavailable, Op: op, Code: CodeNoReply,
+		Message: fmt.Sprintf("the reply with HTTP status %d is not the service's own: a proxy may have answered in its place", status),
 	}
 }
 

@@ -110,7 +110,8 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	is := p.memory.set.is
 	state := stateOf(is)
 	g := &pool.Group{
-		ID: p.groupID(), TaggedFor: cloud.TaggedFor(func(name string) string { return model.Tag(is.Tags, model.OwnTag(name)) }), Size: size(p.memory.set), Surge: p.surge(), Template: version.Ref,
+		ID: p.groupID(), TaggedFor: cloud.TaggedFor(func(name string) string { return model.Tag(is.Tags, model.OwnTag(name)) }),
+		Size: size(p.memory.set), Surge: p.surge(), Template: version.Ref,
 		Deleting: state == stateDeleting, Busy: cmp.Or(busy(state), p.extending(want)), State: state, Created: p.memory.set.created,
 		GrowFailed: p.memory.growFailed, DeleteFailed: p.memory.deleteFailed,
 	}

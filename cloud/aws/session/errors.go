@@ -104,7 +104,7 @@ func Refusal(err error, now time.Time) error {
 	}
 	var api smithy.APIError
 	if !errors.As(err, &api) {
-		return wordless(e, err)
+		return wordless(e, reply, err)
 	}
 	e.Code, e.Message = api.ErrorCode(), Clean(api.ErrorMessage())
 	if kind, ok := kindOfCode(e.Code); ok {
@@ -119,13 +119,17 @@ func Refusal(err error, now time.Time) error {
 	return byWhom(err, e)
 }
 
-// wordless gives code and message to an error that is not the service's own. What a reply's status said stays its kind.
-func wordless(e *cloud.Error, err error) *cloud.Error {
+// wordless gives code and message to an error that is not the service's own. What a reply's status said stays its kind, but
+// for what only the service can say: that the specification is wrong.
+func wordless(e *cloud.Error, reply *smithyhttp.ResponseError, err error) *cloud.Error {
 	text := err.Error()
 	if strings.Contains(text, "get identity") || strings.Contains(text, "failed to refresh cached credentials") {
 		e.Kind, e.Code = cloud.Denied, cloud.CodeNoCredentials
 		e.Message = "no usable credentials were found: check the credentials chain of the controller"
 		return e
+	}
+	if e.Kind == cloud.Invalid {
+		return cloud.NotTheServices(e.Op, reply.HTTPStatusCode())
 	}
 	unanswered := cloud.Unanswered(e.Op, err)
 	e.Code, e.Message = unanswered.Code, unanswered.Message

@@ -107,6 +107,13 @@ var refusals = []struct {
 		&cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read (the connection ended): it may have done what was asked"},
 	},
 	{
+		"a page of a proxy says nothing about the specification, whatever its status",
+		&smithy.OperationError{ServiceID: "Auto Scaling", OperationName: "CreateAutoScalingGroup", Err: &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 404}}, Err: errors.New("deserialization failed, expected XML"),
+		}},
+		&cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the reply with HTTP status 404 is not the service's own: a proxy may have answered in its place"},
+	},
+	{
 		"a deadline is the same",
 		&smithy.OperationError{ServiceID: "Auto Scaling", OperationName: "CreateAutoScalingGroup", Err: context.DeadlineExceeded},
 		&cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the service gave no reply that could be read (it took too long): it may have done what was asked"},

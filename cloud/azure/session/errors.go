@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"slices"
@@ -81,6 +82,10 @@ func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target
 		e.After = wire.RetryAfter(reply.RawResponse.Header, now)
 		// What can't be read says nothing: the status and the code in the header remain.
 		body, _ = runtime.Payload(reply.RawResponse)
+	}
+	if kind := cloud.KindOfStatus(reply.StatusCode); kind == cloud.Invalid && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+		*e = *cloud.NotTheServices(e.Op, reply.StatusCode)
+		return ""
 	}
 	said := readReply(body)
 	if said.Code == "" {

@@ -143,6 +143,12 @@ func TestRefusals(t *testing.T) {
 			"",
 		},
 		{
+			"a page of a proxy is no answer of Azure's: the resource is not absent, and the specification is not wrong",
+			answer{status: 404, body: " <!DOCTYPE html><html>Not Found</html>"},
+			cloud.Error{Kind: cloud.Unavailable, Code: "NoReply", Message: "the reply with HTTP status 404 is not the service's own: a proxy may have answered in its place"},
+			"",
+		},
+		{
 			"a gateway's page is no word of Azure's, and may follow an effect",
 			answer{status: 502, body: "<html>Bad Gateway</html>"},
 			cloud.Error{Kind: cloud.Unavailable, Code: "BadGateway"},
