@@ -17,6 +17,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/machines"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -251,7 +252,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 		return
 	}
 	infra := w.keeper.infraOf(m)
-	if infra == nil {
+	if infra == nil || w.former(infra) {
 		return
 	}
 	a, now := w.account, time.Now()
@@ -268,6 +269,13 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
 		Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen,
 	})
+}
+
+// former reports whether what stands below a Machine says that its instance is one that is gone, whichever has its provider ID now: the
+// deletion of that Machine takes no instance along.
+func (w *World) former(infra *azurev1.AzureMachinePoolMachine) bool {
+	uid := infra.Annotations[machines.InstanceUIDAnnotation]
+	return uid != "" && !slices.ContainsFunc(w.vms(), func(m simazure.Machine) bool { return m.UID == uid })
 }
 
 // causes wants a cause for the deletion of a Machine. It can't be taken back: whatever is wanted later, its instance goes.

@@ -205,9 +205,9 @@ func (w *World) rotate() {
 func (s Scenario) boots(token string) string {
 	if s.Managed {
 		return "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/x-shellscript\n\n" +
-			"#!/bin/bash\necho --token " + token + "\n\n--//--\n"
+			"#!/bin/bash\necho token: " + token + "\n\n--//--\n"
 	}
-	return fmt.Sprintf("#cloud-config\nruncmd: [\"kubeadm join --token %s\"]\n", token)
+	return fmt.Sprintf("#cloud-config\nwrite_files: [{path: /run/kubeadm/config.yaml, content: \"discovery: {bootstrapToken: {token: %s}}\"}]\n", token)
 }
 
 // bootstrap is the hash-free bootstrap data as the secret has it now.

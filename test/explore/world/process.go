@@ -218,7 +218,9 @@ func (p *process) begin(what string) error {
 	if p.crash--; p.crash == 0 && p.crashBefore {
 		return p.die("before", what)
 	}
-	w.sent, w.written = append(w.sent, what), time.Now()
+	if !keepsToken(what) {
+		w.sent, w.written = append(w.sent, what), time.Now()
+	}
 	return nil
 }
 

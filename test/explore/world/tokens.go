@@ -3,28 +3,69 @@ package world
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// secretOf is the Secret of the workload cluster that a bootstrap token is.
+func secretOf(token string) *corev1.Secret {
+	id, secret, _ := strings.Cut(token, ".")
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: bootstrapapi.BootstrapTokenSecretPrefix + id},
+		Data:       map[string][]byte{bootstrapapi.BootstrapTokenIDKey: []byte(id), bootstrapapi.BootstrapTokenSecretKey: []byte(secret)},
+	}
+}
+
+// found is the Secret of a token as it is now; nil when there is none.
+func (l *workload) found(token string) *corev1.Secret {
+	secret := secretOf(token)
+	if l.user.Get(l.world.t.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
+		return nil
+	}
+	return secret
+}
+
+// until is when a token expires; zero is never.
+func until(secret *corev1.Secret) time.Time {
+	at, err := time.Parse(time.RFC3339, string(secret.Data[bootstrapapi.BootstrapTokenExpirationKey]))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
 
 // good says that a token was made and has not expired.
 func (l *workload) good(token string) bool {
-	expires, made := l.expiry[token]
-	return made && (expires.IsZero() || time.Now().Before(expires))
+	if token != "" && token == l.lasting {
+		return true
+	}
+	secret := l.found(token)
+	return l.made[token] && secret != nil && (until(secret).IsZero() || time.Now().Before(until(secret)))
 }
 
-// rotate makes a new token. The one before it stays good for a while.
+// rotate makes a new token. The one before it stays good for a while, and for as long as somebody keeps it alive.
 func (l *workload) rotate(n int) string {
-	for token, at := range l.expiry {
-		if at.IsZero() && token != l.lasting {
-			l.expiry[token] = time.Now().Add(tokenStays)
+	for _, token := range l.tokens() {
+		secret := l.found(token)
+		if token == l.lasting || secret == nil || !until(secret).IsZero() {
+			continue
 		}
+		at := time.Now().Add(tokenStays).UTC()
+		secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
+		l.world.must(l.user.Update(l.world.t.Context(), secret), "let a token expire")
 	}
 	return l.make(n)
 }
 
 func (l *workload) make(n int) string {
 	token := l.seed.Hex(6, "token", n) + "." + l.seed.Hex(16, "secret", n)
-	l.expiry[token] = time.Time{}
+	l.made[token] = true
+	l.world.must(l.user.Create(l.world.t.Context(), secretOf(token)), "make a token")
 	return token
 }
 
@@ -37,4 +78,9 @@ func (l *workload) last() string {
 }
 
 // tokens are all that were ever made.
-func (l *workload) tokens() []string { return slices.Sorted(maps.Keys(l.expiry)) }
+func (l *workload) tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
+
+// keepsToken says that an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with it.
+func keepsToken(effect string) bool {
+	return strings.HasPrefix(effect, "wl patch Secret "+metav1.NamespaceSystem+"/"+bootstrapapi.BootstrapTokenSecretPrefix)
+}

@@ -34,8 +34,8 @@ type workload struct {
 	api   *memapi.Server
 	user  client.Client
 	by    map[string]*machine
-	// expiry of the tokens; one that is not there was never made.
-	expiry map[string]time.Time
+	// made are the tokens that were ever made, whatever has become of them.
+	made map[string]bool
 	// lasting is a token that is good for ever: that of machines which nobody hands another.
 	lasting string
 	// away is until when the API server does not answer, left since when; blocked is until when the budget keeps every pod.
@@ -71,16 +71,16 @@ const (
 	nodeUnknown           = 40 * time.Second
 	nodeStays             = 90 * time.Second
 	podEnds               = 2 * time.Second
-	// tokenStays is how long a token is good after the next one was made: longer than any fault lasts.
+	// tokenStays is how long a token is good after the next one was made, unless it is kept alive: longer than any fault lasts.
 	tokenStays = 30 * time.Minute
 	budgetName = "web"
 )
 
 // tokenIn finds the token in the bootstrap data.
-var tokenIn = regexp.MustCompile(`--token ([a-z0-9]{6}\.[a-z0-9]{16})`)
+var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
 func newWorkload(w *World, types *runtime.Scheme) *workload {
-	l := &workload{world: w, seed: sim.Seed(w.scenario.Seed), by: map[string]*machine{}, expiry: map[string]time.Time{}}
+	l := &workload{world: w, seed: sim.Seed(w.scenario.Seed), by: map[string]*machine{}, made: map[string]bool{}}
 	l.api = memapi.New(memapi.Options{
 		Scheme: types, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
 		Indexes: append(workloadIndexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
@@ -106,7 +106,7 @@ const plenty = 1000
 
 // everything is all that a client of the workload cluster may read without a cache.
 func everything() []client.Object {
-	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{}, &appsv1.DaemonSet{}}
+	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{}, &corev1.Secret{}, &appsv1.DaemonSet{}}
 }
 
 func workloadIndexes() []memapi.Index {
