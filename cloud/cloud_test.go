@@ -198,3 +198,19 @@ func TestKindOf(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnerCheck: an owner ID that no tag holds is refused before the cloud is asked, with what was found and the limit.
+func TestOwnerCheck(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"0f6f8d5e":               "",
+		strings.Repeat("x", 256): "",
+		"":                       "metadata.annotations[muster.dev/owner-id]: there is no owner ID",
+		strings.Repeat("x", 257): "metadata.annotations[muster.dev/owner-id]: the owner ID has 257 characters, and tags of the cloud hold 256 at most",
+	} {
+		err := cloud.Owner{ID: id}.Check()
+		if (err == nil) != (want == "") || err != nil && (!strings.HasPrefix(err.Error(), want) || cloud.KindOf(err) != cloud.Invalid) {
+			t.Errorf("%d characters: want %q, got %v", len(id), want, err)
+		}
+	}
+}

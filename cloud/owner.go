@@ -34,6 +34,22 @@ func (o Owner) Tags(between string) map[string]string {
 	}
 }
 
+// tagValueLimit is how long the value of a tag may be, in every cloud that has such.
+const tagValueLimit = 256
+
+// Check returns an error if the owner can't be written into tags: without an ID nothing can be called the pool's.
+func (o Owner) Check() error {
+	const field = "metadata.annotations[muster.dev/owner-id]"
+	switch n := len(o.ID); {
+	case n == 0:
+		return Invalidf(field, "there is no owner ID: nothing can be called ours without one")
+	case n > tagValueLimit:
+		return Invalidf(field, "the owner ID has %d characters, and tags of the cloud hold %d at most: restore the annotation, or remove it to have another ID written",
+			n, tagValueLimit)
+	}
+	return nil
+}
+
 // Key names the owner's object as cluster/namespace/name.
 func (o Owner) Key() string { return o.Cluster + "/" + o.Namespace + "/" + o.Name }
 

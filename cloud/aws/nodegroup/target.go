@@ -48,9 +48,8 @@ func targetOf(t Target) (target, error) {
 	if t.Spec == nil || t.Spec.Pool == nil {
 		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
 	}
-	if t.Owner.ID == "" {
-		return target{}, cloud.Invalidf("metadata.annotations[muster.dev/owner-id]",
-			"there is no owner ID: nothing can be called ours without one")
+	if err := t.Owner.Check(); err != nil {
+		return target{}, err
 	}
 	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, eks: t.Spec.Cluster.EKSClusterName}
 	if out.eks == "" {
