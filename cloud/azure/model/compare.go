@@ -30,6 +30,18 @@ func (s seen) more(wanted seen) []string {
 	return names
 }
 
+// fewer are the names of what was asked for and is not there, of those that Azure shows wherever they are set.
+func (s seen) fewer(wanted seen) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(plain)) {
+		asked, is := wanted[name]
+		if _, there := s[name]; is && !there && !strings.EqualFold(asked, plain[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // judging are the names that everybody spells alike, so that a difference in one of them makes what nobody has told us of another content.
 // The others are for people: a machine must not be replaced because Azure shows something in another way than it was asked for.
 var judging = []string{"size", "image", "plan", "osDisk.size", "osDisk.caching", "dataDisks", "ssh", "security.encryptionAtHost", "security.type", "identities"}

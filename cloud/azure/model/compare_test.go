@@ -149,6 +149,24 @@ func TestInstances(t *testing.T) {
 	}
 }
 
+// What is asked for beside what was there is named, with its value and the one before.
+func TestAddedFieldsAreNamed(t *testing.T) {
+	rich := bases()[0]
+	cur := echo(t, build(t, input(t, seed())))
+	state := build(t, input(t, rich)).Against(cur).State
+	for _, want := range []string{"spec.identity", "spec.template.terminateNotificationTimeout"} {
+		if !slices.Contains(state.Differs, want) {
+			t.Errorf("want %s named, got %v", want, state.Differs)
+		}
+	}
+	told := strings.Join(state.Changes, "\n")
+	for _, want := range []string{"identity None -> UserAssigned", "terminateNotificationTimeout none -> ", "dataDisks none -> LUN "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("want %q told, got\n%s", want, told)
+		}
+	}
+}
+
 // What was set and is taken out again is taken out in the cloud.
 func TestTakenOut(t *testing.T) {
 	rich := bases()[0]

@@ -44,6 +44,9 @@ func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.V
 	if out.Content != c.model.Content {
 		is := look()
 		out.Differs = fieldsOf(withoutFixed(append(is.against(c.wanted), is.more(c.wanted)...)))
+		if len(out.Differs) == 0 {
+			out.Differs = fieldsOf(withoutFixed(is.fewer(c.wanted)))
+		}
 		if cloud.OtherBootstrap(out.Content, c.model.Content) {
 			out.Differs = append(out.Differs, fieldBootstrap)
 		}

@@ -67,11 +67,20 @@ func (m *Model) Against(cur Current) Comparison {
 		return c
 	}
 	names = append(names, withoutFixed(c.is.more(c.wanted))...)
+	names = append(names, withoutFixed(c.is.fewer(c.wanted))...)
 	c.State.Differs, c.State.Changes = fieldsOf(names), changes(c.is, c.wanted, names)
 	if cloud.OtherBootstrap(cur.Content, m.Content) {
 		c.State.Differs, c.State.Changes = append(c.State.Differs, fieldBootstrap), append(c.State.Changes, "another bootstrap configuration")
 	}
 	return c
+}
+
+// numbered names data disks by the numbers that they have, for people.
+func numbered(luns string) string {
+	if luns == "" {
+		return ""
+	}
+	return "LUN " + strings.ReplaceAll(luns, " ", ", ")
 }
 
 // changes are lines for people, without what a value must not be shown for: its length.
@@ -91,6 +100,12 @@ func changes(is, wanted seen, names []string) []string {
 		before, after := is[name], wanted[name]
 		if _, asked := wanted[name]; !asked {
 			after = plain[name]
+		}
+		if _, there := is[name]; !there {
+			before = plain[name]
+		}
+		if name == "dataDisks" {
+			before, after = numbered(before), numbered(after)
 		}
 		field := fieldsOf([]string{name})
 		if len(field) == 0 {
