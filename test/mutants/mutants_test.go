@@ -240,7 +240,7 @@ func judge(t *testing.T, built Built, m Mutation) Verdict {
 
 // everyOracle wants each oracle to have been the first to notice some mutation.
 func everyOracle(t *testing.T, table []Mutation, verdicts []Verdict) {
-	names := []string{"left", "as desired", "quiet", "secret", "progress", "busy", "panic", "reason", "living node", "storm", "repeated"}
+	names := []string{"left", "as desired", "quiet", "secret", "progress", "busy", "panic", "reason", "living node", "repeated"}
 	for _, c := range oracle.Checks() {
 		names = append(names, c.Name)
 	}

@@ -30,7 +30,7 @@ var poolTable = []Mutation{
 		`if d.External && o.Group != nil {`,
 		`if d.External && o.Group != nil && !mutated("size of others set") {`),
 	one("full group resized again", poolSurge, "asks for the size that the group has already",
-		Explore, []string{"quiet", "busy", "storm"},
+		Explore, []string{"quiet", "busy", "storm", "repeated"},
 		`if !v.d.External && size < v.want {`,
 		`if !v.d.External && size < v.want+either(mutated("full group resized again"), 1, 0) {`),
 	one("used version pruned", poolTemplates, "counts only what the group launches from as used",
