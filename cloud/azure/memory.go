@@ -25,8 +25,8 @@ type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
 	mu  sync.Mutex
 	set setRead
-	// shielded are the machines of a Flexible scale set that are protected, by ID, as they were read at a moment and as we have
-	// protected them since.
+	// shielded are the machines of a Flexible scale set that are protected, by ID, as they were read at a moment; nil after a
+	// change of ours.
 	shielded   map[string]bool
 	shieldedAt time.Time
 	// extended are the extensions that machines of a Flexible scale set were last given, by the machine's ID, as a hash.
@@ -82,10 +82,3 @@ func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 
 // touched is called before a write: whatever comes of it, the last reads are worth nothing.
 func (m *memory) touched() { m.set, m.words = setRead{}, wordsRead{} }
-
-// shield notes that a machine is protected, where the list of machines does not tell.
-func (m *memory) shield(id string) {
-	if m.shielded != nil {
-		m.shielded[id] = true
-	}
-}

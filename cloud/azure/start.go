@@ -343,6 +343,7 @@ func (p *pass) protect(ctx context.Context, s pool.Step) error {
 			continue
 		}
 		p.memory.touched()
+		p.memory.shielded = nil // it may be protected from now on or not, whatever Azure answers
 		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
 			Location: is.Location, Tags: m.tags,
 			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
@@ -350,11 +351,8 @@ func (p *pass) protect(ctx context.Context, s pool.Step) error {
 			},
 		}, nil)
 		if err = begun(p, "", poller, err); err != nil {
-			// It may be protected by now or not.
-			p.memory.shielded = nil
 			return session.Vanished(err)
 		}
-		p.memory.shield(m.id)
 	}
 	return nil
 }
