@@ -44,8 +44,8 @@ func (o Owner) Check() error {
 	case n == 0:
 		return Invalidf(field, "there is no owner ID: nothing can be called ours without one")
 	case n > tagValueLimit:
-		return Invalidf(field, "the owner ID has %d characters, and tags of the cloud hold %d at most: restore the annotation, or remove it to have another ID written",
-			n, tagValueLimit)
+		return Invalidf(field, "the owner ID has %d characters, and tags of the cloud hold %d at most: "+
+			"restore the annotation, or remove it to have another ID written", n, tagValueLimit)
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func TaggedFor(tag func(name string) string) string {
 // it, fact is what was found.
 func NamedElsewhere(group, fact string) *pool.Cause {
 	return &pool.Cause{Reason: ReasonForeignGroup, Message: fmt.Sprintf(
-		"spec.providerID names %s, which is not this pool's: %s. It is left alone, and no other is created. Remove spec.providerID to have one created",
-		group, fact)}
+		"spec.providerID names %s, which is not this pool's: %s. It is left alone, and no other is created. "+
+			"Remove spec.providerID to have one created", group, fact)}
 }
 
 // Digest is the beginning of the data's SHA-256, of that many hex digits.
