@@ -52,10 +52,16 @@ func happened(f facts) []Event {
 	return append(events, Event{Warning: true, Reason: step + "Failed", Message: err.Error()})
 }
 
+// tellsStep reports whether the pass began a step that is news, for all of its targets or for some.
+func tellsStep(f facts) bool {
+	s := f.out.Plan.Step
+	return s != nil && (f.out.Started || f.out.Failed != nil) && !f.out.Repeated && tells(f.o, *s)
+}
+
 // did are the events of the step that was begun, for all of its targets or for some.
 func did(f facts) []Event {
 	s := f.out.Plan.Step
-	if s == nil || !f.out.Started && f.out.Failed == nil || f.out.Repeated || !tells(f.o, *s) {
+	if !tellsStep(f) {
 		return nil
 	}
 	targets := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool { return f.out.Failed[t.ID] })

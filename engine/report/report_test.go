@@ -61,7 +61,7 @@ func (s *scene) outcome() engine.Outcome {
 			s.d.Avoid = map[pool.StepKind]pool.Cause{}
 		}
 		s.d.Avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
-		if err == ineffective {
+		if errors.Is(err, ineffective) {
 			s.d.Avoid[kind] = pool.Cause{Reason: pool.NoEffect, Message: err.Error()}
 		}
 	}
