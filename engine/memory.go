@@ -228,7 +228,7 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 		r.moving = now
 		switch s := out.Plan.Step; s.Kind {
 		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,
-			pool.Provide, pool.CleanUp, pool.Apply:
+			pool.Provide, pool.CleanUp, pool.Apply, pool.Unprotect:
 			if !s.More {
 				return movingLeast
 			}

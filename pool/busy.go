@@ -11,7 +11,7 @@ import (
 // not the one that it goes back to. Versions are deleted only at rest, for nobody can tell what the work still needs.
 var changesGroup = map[StepKind]bool{
 	UpdateGroup: true, Resize: true, Remove: true, Replace: true, SetAside: true, StartRoll: true, DeleteGroup: true,
-	DefaultTemplate: true, PruneTemplates: true, Apply: true, Protect: true,
+	DefaultTemplate: true, PruneTemplates: true, Apply: true, Protect: true, Unprotect: true,
 }
 
 // waits says that a step waits until the cloud's work on the group has ended.

@@ -85,7 +85,7 @@ func planKeep(d Desired, v *view) Plan {
 	p.first(d, v.quiet(
 		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(), v.accountStep(),
 		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.releaseBefore(remove, release), remove, begins, release,
-		v.startRollStep(), v.applyStep(), v.defaultStep(), v.pruneStep(), v.protectStep(), rounds)...)
+		v.startRollStep(), v.applyStep(), v.defaultStep(), v.pruneStep(), v.protectStep(), v.unprotectStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {
 		p.Waiting = v.turns()
 	}

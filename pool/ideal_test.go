@@ -36,6 +36,10 @@ func (c *ideal) do(t failer, s Step) {
 		if c.tr.Inline {
 			c.template()
 		}
+	case Unprotect:
+		for k, i := range c.o.Instances {
+			c.o.Instances[k].Protected = i.Protected && !named(s)(i)
+		}
 	case Apply, Protect:
 		for k, i := range c.o.Instances {
 			if named(s)(i) && s.Kind == Protect {

@@ -96,3 +96,24 @@ func (v *view) protectStep() *Step {
 	now := list[:min(len(list), protectBatch)]
 	return &Step{Kind: Protect, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
 }
+
+// unprotectStep takes the protection from scale-in off where an external autoscaler sizes the group: it was put there before the
+// autoscaler took over, and the cloud would remove nothing when the size is lowered.
+func (v *view) unprotectStep() *Step {
+	if !v.d.External {
+		return nil
+	}
+	var list []*member
+	for _, m := range v.members {
+		if m.Protected {
+			m := *m
+			m.cause = Cause{"ReplicasManagedExternally", fmt.Sprintf("protected from scale-in: an external autoscaler that lowers the size of the %s could remove nothing", v.t.Group)}
+			list = append(list, &m)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	now := list[:min(len(list), protectBatch)]
+	return &Step{Kind: Unprotect, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
+}

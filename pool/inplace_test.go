@@ -152,3 +152,14 @@ func TestFailuresAreNoLoop(t *testing.T) {
 		})
 	}
 }
+
+// An external autoscaler must be able to scale in: protection from before it took over is taken off.
+func TestUnprotect(t *testing.T) {
+	protected := func(i *Instance) { i.Protected = true }
+	checkOn(t, scaleSet, []row{
+		{name: "sized by the pool", why: "our own removals name machines all the same", d: wants(2), o: fleet(serving(2, protected)), want: "settled"},
+		{name: "sized elsewhere", why: "the cloud would remove nothing", d: wants(2, external), o: fleet(serving(2, protected)), want: "Unprotect i-1 i-2 (ReplicasManagedExternally)"},
+		{name: "sized elsewhere, many", why: "each is a call of its own", d: wants(7, external), o: fleet(serving(7, protected)), want: "Unprotect i-1 i-2 i-3 i-4 i-5 (ReplicasManagedExternally)"},
+		{name: "sized elsewhere, unprotected", why: "nothing is left to be done", d: wants(2, external), o: fleet(serving(2)), want: "settled"},
+	})
+}

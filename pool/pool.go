@@ -348,6 +348,8 @@ type Instance struct {
 	Behind []string
 	// Exposed says that the cloud may choose this instance by itself when somebody makes the group smaller.
 	Exposed bool
+	// Protected is true if the cloud does not choose this instance when the group is made smaller, and Unprotect can change that.
+	Protected bool
 	// Node is nil as long as the machine has not joined the workload cluster.
 	Node *Node
 }

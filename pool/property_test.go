@@ -53,6 +53,7 @@ func anInstance(id string) *rapid.Generator[Instance] {
 			i.Node = aNode(id).Draw(t, "node")
 		}
 		i.Exposed = rapid.IntRange(0, 5).Draw(t, "exposed") == 0
+		i.Protected = !i.Exposed && rapid.IntRange(0, 5).Draw(t, "protected") == 0
 		i.Behind = rapid.SampledFrom([][]string{nil, nil, nil, {"tags"}}).Draw(t, "behind")
 		switch rapid.IntRange(0, 15).Draw(t, "special") {
 		case 0:
@@ -231,7 +232,7 @@ func aDesired() *rapid.Generator[Desired] {
 		d.KeepTemplates = rapid.IntRange(0, 4).Draw(t, "keep")
 		d.MinReady = rapid.SampledFrom([]time.Duration{0, 0, 30 * time.Second}).Draw(t, "min ready")
 		kinds := []StepKind{PutTemplate, CreateGroup, UpdateGroup, Resize, Drain, Undrain, Remove, PruneTemplates, DeleteGroup, DeleteTemplates,
-			Replace, SetAside, Release, Renew, StartRoll, CancelRoll, DefaultTemplate, Provide, CleanUp, Apply, Protect}
+			Replace, SetAside, Release, Renew, StartRoll, CancelRoll, DefaultTemplate, Provide, CleanUp, Apply, Protect, Unprotect}
 		if rapid.Bool().Draw(t, "refusals") {
 			refused(rapid.SliceOfNDistinct(rapid.SampledFrom(kinds), 1, 4, rapid.ID).Draw(t, "refused")...)(&d)
 		}

@@ -34,6 +34,9 @@ const (
 	// Protect keeps the cloud from choosing the instances in Targets when somebody makes the group smaller. Our own removals
 	// name them all the same.
 	Protect StepKind = "Protect"
+	// Unprotect lets the cloud choose the instances in Targets again: an external autoscaler sizes the group, and could not scale it in
+	// otherwise.
+	Unprotect StepKind = "Unprotect"
 	// Release lets the cloud go on with the instances in Targets, which a termination hook of ours holds and which are
 	// drained.
 	Release StepKind = "Release"

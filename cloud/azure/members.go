@@ -28,6 +28,7 @@ func (p *pass) instances(want wanted) []pool.Instance {
 			Differs:    is.Differs,
 			Behind:     is.Behind,
 			Exposed:    !m.shielded,
+			Protected:  m.shielded,
 		})
 	}
 	slices.SortFunc(list, func(a, b pool.Instance) int {

@@ -120,6 +120,21 @@ func TestProtection(t *testing.T) {
 	})
 }
 
+// An autoscaler that takes a scale set over can make it smaller, although its machines were protected before.
+func TestProtectionEndsWithAnAutoscaler(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
+		p.run()
+		p.d.External = true
+		p.run()
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(1))}})
+		settle()
+		if o := w.observe(p.target); o.Group.Size != 1 || len(o.Instances) != 1 {
+			t.Errorf("want one machine left, got %+v with %v", o.Group, ids(o))
+		}
+	})
+}
+
 // The surge beside an autoscaler's size is kept with it: it is used up by removals, also after the autoscaler has grown the group.
 func TestSurgeBesideAnAutoscaler(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {

@@ -23,6 +23,7 @@ var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
 	pool.Resize:      (*pass).resize,
 	pool.Remove:      (*pass).remove,
 	pool.Protect:     (*pass).protect,
+	pool.Unprotect:   (*pass).unprotect,
 	pool.Apply:       (*pass).apply,
 	pool.DeleteGroup: (*pass).deleteGroup,
 	pool.Provide:     (*pass).provide,
@@ -336,10 +337,18 @@ func (p *pass) extend(ctx context.Context, want wanted, chosen []machine) error 
 }
 
 // protect keeps Azure from choosing machines when the scale set is made smaller.
-func (p *pass) protect(ctx context.Context, s pool.Step) error {
+func (p *pass) protect(ctx context.Context, s pool.Step) error { return p.setProtection(ctx, s, true) }
+
+// unprotect lets Azure choose machines again.
+func (p *pass) unprotect(ctx context.Context, s pool.Step) error {
+	return p.setProtection(ctx, s, false)
+}
+
+// setProtection protects machines from scale-in, or takes that protection off.
+func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
 	is := p.memory.set.is
 	for _, m := range p.members(s.Targets) {
-		if m.shielded {
+		if m.shielded == on {
 			continue
 		}
 		p.memory.touched()
@@ -347,7 +356,7 @@ func (p *pass) protect(ctx context.Context, s pool.Step) error {
 		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
 			Location: is.Location, Tags: m.tags,
 			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
-				ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(true)},
+				ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(on)},
 			},
 		}, nil)
 		if err = begun(p, "", poller, err); err != nil {

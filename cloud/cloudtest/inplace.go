@@ -56,7 +56,40 @@ func doneProtect[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	want := sc.before
 	for k := range want.Instances {
-		want.Instances[k].Exposed = false
+		want.Instances[k].Exposed, want.Instances[k].Protected = false, true
+	}
+	p.check("the group", want.Group, o.Group)
+	p.check("the instances", want.Instances, o.Instances)
+}
+
+// readyProtected is a group in which the cloud may choose none.
+func readyProtected[S any](p player[S]) scene[S] {
+	sc := readyGroup(p)
+	p.start(sc.target, *dueProtect(sc, sc.before))
+	settle()
+	return seen(p, sc.target)
+}
+
+// dueUnprotect is due for those that the cloud may not choose.
+func dueUnprotect[S any](_ scene[S], o pool.Observed) *pool.Step {
+	s := &pool.Step{Kind: pool.Unprotect}
+	for _, i := range alive(o.Instances) {
+		if i.Protected {
+			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		}
+	}
+	if len(s.Targets) == 0 {
+		return nil
+	}
+	return s
+}
+
+// doneUnprotect wants the same machines, all of which the cloud may choose.
+func doneUnprotect[S any](p player[S], sc scene[S], o pool.Observed) {
+	p.Helper()
+	want := sc.before
+	for k := range want.Instances {
+		want.Instances[k].Protected, want.Instances[k].Exposed = false, true
 	}
 	p.check("the group", want.Group, o.Group)
 	p.check("the instances", want.Instances, o.Instances)

@@ -19,6 +19,7 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 		pool.Replace:    !t.NoReplace,
 		pool.Apply:      s.Applies,
 		pool.Protect:    s.Protects,
+		pool.Unprotect:  s.Protects,
 	}[e.kind]
 	switch {
 	case some && !asked:

@@ -48,6 +48,7 @@ func exercises[S any]() []exercise[S] {
 		{"another shape", pool.UpdateGroup, readyShape[S], dueShape[S], doneShape[S]},
 		{"the shape on those that exist", pool.Apply, readyApply[S], dueApply[S], doneApply[S]},
 		{"none that the cloud may choose", pool.Protect, readyGroup[S], dueProtect[S], doneProtect[S]},
+		{"all that the cloud may choose", pool.Unprotect, readyProtected[S], dueUnprotect[S], doneUnprotect[S]},
 		{"more instances", pool.Resize, readyGroup[S], dueResize[S], doneResize[S]},
 		{"fewer instances", pool.Remove, readyRemove[S], dueRemove[S], doneRemove[S]},
 		{"another instance", pool.Replace, readyReplace[S], dueReplace[S], doneReplace[S]},

@@ -27,6 +27,7 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.SetAside:        {"InstancesSetAside", "set aside"},
 	pool.Apply:           {"InstancesChanged", "changed in place"},
 	pool.Protect:         {"InstancesProtected", "protected"},
+	pool.Unprotect:       {"InstancesUnprotected", "Unprotected"},
 	pool.Release:         {"InstancesReleased", "no longer holding"},
 	pool.StartRoll:       {"RollStarted", "began a roll of the %s"},
 	pool.CancelRoll:      {"RollCancelled", "cancelled the roll of the %s"},
@@ -237,7 +238,7 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 		return text + " " + strings.Join(s.Fields, ", ")
 	case pool.StartRoll:
 		return fmt.Sprintf(text, t.Group) + " to " + s.Template
-	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Apply, pool.Protect:
+	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Apply, pool.Protect, pool.Unprotect:
 		return text + " " + names(targets)
 	default:
 		return fmt.Sprintf(text, t.Group)

@@ -30,7 +30,7 @@ func groupReady(f facts) *Condition {
 
 // groupSteps are the steps whose refusal the condition of the group reports, most important first.
 var groupSteps = []pool.StepKind{
-	pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Protect, pool.DeleteGroup,
+	pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Protect, pool.Unprotect, pool.DeleteGroup,
 }
 
 // groupRefused is the condition while Muster or the cloud refuses what the specification asks of the group, or the cloud failed to do it.

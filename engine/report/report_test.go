@@ -632,7 +632,7 @@ func TestEvents(t *testing.T) {
 func TestEveryStepHasWords(t *testing.T) {
 	told := map[string]pool.StepKind{}
 	for _, kind := range []pool.StepKind{
-		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Apply, pool.Protect, pool.Release,
+		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Apply, pool.Protect, pool.Unprotect, pool.Release,
 		pool.StartRoll, pool.CancelRoll, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteGroup, pool.DeleteTemplates, pool.Provide, pool.CleanUp,
 	} {
 		s := aScene(func(s *scene) { s.started = true })

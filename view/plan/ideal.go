@@ -128,7 +128,7 @@ func (c *ideal) versions(s pool.Step) {
 func (c *ideal) machines(s pool.Step) {
 	g := c.o.Group
 	switch s.Kind {
-	case pool.Drain, pool.Undrain, pool.SetAside, pool.Renew, pool.Apply, pool.Protect:
+	case pool.Drain, pool.Undrain, pool.SetAside, pool.Renew, pool.Apply, pool.Protect, pool.Unprotect:
 		for k := range c.o.Instances {
 			if cause := target(s, c.o.Instances[k]); cause != nil {
 				if s.Kind == pool.Apply {
@@ -158,6 +158,8 @@ func (c *ideal) touch(i *pool.Instance, kind pool.StepKind) {
 		i.Behind = nil
 	case pool.Protect:
 		i.Exposed = false
+	case pool.Unprotect:
+		i.Protected = false
 	case pool.Renew:
 		hold := *i.Hold
 		hold.Until = c.now.Add(hold.Heartbeat)
