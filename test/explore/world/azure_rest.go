@@ -2,7 +2,6 @@ package world
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 )
 
@@ -23,7 +21,7 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 		"type": s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s), "token": "good",
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running", "behind": "0", "exposed": "0",
 	}
-	if w.external() || w.exposes() {
+	if w.external() || w.scenario.Has(HandExpose) && w.scenario.Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
 		delete(want, "exposed") // whoever sizes the scale set could not make it smaller
 	}
 	stays := w.external() && share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) == 0
@@ -50,13 +48,6 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 		}
 	}
 	return want
-}
-
-// exposes reports whether machines may be without protection at rest: in Flexible mode no list shows it, so that what a user took away, or
-// what the cloud accepted and ignored, is found by the look of once an hour.
-func (w *World) exposes() bool {
-	ignored := slices.ContainsFunc(w.scenario.Events, func(e Event) bool { return e.What == CloudFault && e.Fault.Kind == sim.Ignore })
-	return w.scenario.Mode == azurev1.FlexibleOrchestrationMode && (ignored || w.scenario.Has(HandExpose))
 }
 
 func extensions(s *azurev1.AzureMachinePoolSpec) string {
