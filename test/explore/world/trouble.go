@@ -68,7 +68,7 @@ func (l *workload) unready(d time.Duration) {
 	}
 }
 
-// mark asks for the n-th node to go first.
+// mark asks for the n-th node to go first, as a user does by an annotation or as the cluster-autoscaler does by a taint.
 func (l *workload) mark(n int) {
 	var list []*corev1.Node
 	for _, m := range l.running() {
@@ -80,7 +80,11 @@ func (l *workload) mark(n int) {
 		return
 	}
 	node := list[n%len(list)]
-	metav1.SetMetaDataAnnotation(&node.ObjectMeta, clusterv1.DeleteMachineAnnotation, "yes")
+	if l.seed.Chance("taint", node.Name) < 0.5 {
+		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "ToBeDeletedByClusterAutoscaler", Value: "1", Effect: corev1.TaintEffectNoSchedule})
+	} else {
+		metav1.SetMetaDataAnnotation(&node.ObjectMeta, clusterv1.DeleteMachineAnnotation, "yes")
+	}
 	l.world.must(l.user.Update(l.world.t.Context(), node), "mark node %s", node.Name)
 	l.by[l.machineOf(node.Name)].marked = time.Now()
 }
