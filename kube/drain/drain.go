@@ -124,12 +124,13 @@ func (w *Workload) toNodes(ctx context.Context, found map[string]*corev1.Node) (
 	var looks []string
 	for key, node := range found {
 		n := w.toNode(node)
-		if !n.DrainStarted.IsZero() {
-			if known, ok := w.Memory.of(node.UID, w.when(node), w.Now); ok {
-				n.Remaining, n.Detaching, n.Blocked = known.Remaining, known.Detaching, slices.Clone(known.Blocked)
-			} else {
-				looks = append(looks, key)
-			}
+		if n.DrainStarted.IsZero() {
+			// No drain has begun, or a user has opened the node since: pods may come until it is closed again.
+			w.Memory.forget(node.UID)
+		} else if known, ok := w.Memory.of(node.UID, w.when(node), w.Now); ok {
+			n.Remaining, n.Detaching, n.Blocked = known.Remaining, known.Detaching, slices.Clone(known.Blocked)
+		} else {
+			looks = append(looks, key)
 		}
 		out[key] = n
 	}

@@ -131,6 +131,22 @@ func TestWhatEndsAMemory(t *testing.T) {
 			}
 			c.next(0)
 		}, true},
+		{"opened and closed by a user", "pods may have come while it was open", func(c *crowd) {
+			for _, closed := range []bool{false, true} {
+				n := &corev1.Node{}
+				if err := c.Remote.Get(t.Context(), client.ObjectKey{Name: c.targets[0].Node}, n); err != nil {
+					t.Fatal(err)
+				}
+				n.Spec.Unschedulable = closed
+				if err := c.Remote.Update(t.Context(), n); err != nil {
+					t.Fatal(err)
+				}
+				if !closed {
+					c.find(t)
+				}
+				c.next(time.Second)
+			}
+		}, true},
 		{"the drain's time", "volumes are waited for from then on", func(c *crowd) {
 			c.Machine.Spec.Deletion.NodeDrainTimeoutSeconds = new(int32(1))
 		}, true},
