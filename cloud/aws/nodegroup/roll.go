@@ -65,13 +65,12 @@ func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
 // readAllUpdates lists the updates, and reads those that are not known to have ended, a few at a time.
 func (p *pass) readAllUpdates(ctx context.Context, is *ekstypes.Nodegroup, busy bool) error {
 	known := &p.memory.updates
-	known.refused = nil
 	if len(known.unread) == 0 {
 		if err := p.listUpdates(ctx); err != nil {
 			return err
 		}
 	}
-	known.at, known.busy = p.now, busy
+	known.at, known.busy, known.refused = p.now, busy, nil
 	for n := 0; len(known.unread) > 0 && n < updatesAtOnce; n++ {
 		if err := p.readUpdate(ctx, known.unread[0], is); err != nil {
 			return err

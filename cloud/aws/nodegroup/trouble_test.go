@@ -3,6 +3,7 @@ package nodegroup_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -379,4 +380,37 @@ func earlier(t *testing.T, release string) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("1.%d.%d-%s", minor, patch-1, at.AddDate(0, -1, 0).Format("20060102"))
+}
+
+// A refusal to list updates holds until they were listed: that EKS does not answer the next time tells nothing about them.
+func TestUpdatesStayUnknownUntilTheyAreListed(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 1)
+		e.run()
+		restarted, err := newDriver(w.over)
+		w.must(err)
+		w.driver = restarted
+		list := sim.Fault{Kind: sim.ErrorBefore, Service: "eks", Action: "ListUpdates"}
+		denied, unanswered := list, list
+		denied.Code, denied.Message, denied.Status = "AccessDeniedException", "not authorized", http.StatusForbidden
+		w.must(w.server.Faults().Add(denied))
+		if o := w.observe(e.target); o.RollUnknown == nil {
+			t.Fatal("want the updates unknown while EKS refuses to list them")
+		}
+		w.server.Faults().Clear()
+		w.must(w.server.Faults().Add(unanswered))
+		time.Sleep(time.Minute)
+		if o, err := w.driver.Observe(t.Context(), e.target); err == nil && o.RollUnknown == nil {
+			t.Fatal("want the updates unknown while EKS fails to list them")
+		}
+		if o, err := w.driver.Observe(t.Context(), e.target); err == nil && o.RollUnknown == nil {
+			t.Error("want the updates unknown until they were listed, got none that runs")
+		}
+		w.server.Faults().Clear()
+		time.Sleep(time.Minute)
+		if o := w.observe(e.target); o.RollUnknown != nil {
+			t.Errorf("want the updates known once they were listed, got %+v", o.RollUnknown)
+		}
+	})
 }
