@@ -136,7 +136,7 @@ func (r *record) noEffect(kind pool.StepKind) error {
 // unresponsive returns the instances that a kind of step has changed without effect, by kind of step.
 func (r *record) unresponsive() map[pool.StepKind]map[string]bool {
 	var out map[pool.StepKind]map[string]bool
-	for _, kind := range []pool.StepKind{pool.Apply, pool.Protect} {
+	for _, kind := range []pool.StepKind{pool.Apply, pool.Protect, pool.Unprotect} {
 		for key, a := range r.attempts[kind] {
 			if !a.failed {
 				continue
@@ -198,7 +198,11 @@ var effects = map[pool.StepKind]effect{
 	pool.Replace:  {items: instanceItems("instance %s"), missing: instance(present)},
 	pool.SetAside: {items: instanceItems("standby of instance %s"), missing: instance(func(i pool.Instance) bool { return present(i) && !i.Aside })},
 	pool.Protect:  {items: instanceItems("scale-in protection of instance %s"), missing: instance(func(i pool.Instance) bool { return i.Exposed })},
-	pool.Release:  {items: instanceItems("termination of instance %s"), missing: instance(func(i pool.Instance) bool { return i.Hold != nil })},
+	pool.Unprotect: {
+		items:   instanceItems("removed scale-in protection of instance %s"),
+		missing: instance(func(i pool.Instance) bool { return i.Protected }),
+	},
+	pool.Release: {items: instanceItems("termination of instance %s"), missing: instance(func(i pool.Instance) bool { return i.Hold != nil })},
 	pool.Apply: {
 		items: func(s pool.Step, o pool.Observed, _ pool.Traits) []item {
 			var list []item

@@ -83,6 +83,15 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 			},
 			pool.Protect, "scale-in protection of instance i-1, scale-in protection of instance i-2",
 		},
+		"protection taken off": {
+			"the autoscaler can remove nothing", func(s *scene) {
+				s.facts.Desired.External = true
+				for k := range s.driver.observed.Instances {
+					s.driver.observed.Instances[k].Protected = true
+				}
+			},
+			pool.Unprotect, "removed scale-in protection of instance i-1, removed scale-in protection of instance i-2",
+		},
 		"change in place": {
 			"the instances never get what the group has", func(s *scene) { s.driver.observed.Instances[1].Behind = []string{"spec.additionalTags"} },
 			pool.Apply, "spec.additionalTags of instance i-2",

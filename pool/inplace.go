@@ -114,6 +114,7 @@ func (v *view) unprotectStep() *Step {
 	if len(list) == 0 {
 		return nil
 	}
+	v.unresponsiveLast(Unprotect, list)
 	now := list[:min(len(list), protectBatch)]
 	return &Step{Kind: Unprotect, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
 }

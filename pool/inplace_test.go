@@ -160,6 +160,9 @@ func TestUnprotect(t *testing.T) {
 		{name: "sized by the pool", why: "our own removals name machines all the same", d: wants(2), o: fleet(serving(2, protected)), want: "settled"},
 		{name: "sized elsewhere", why: "the cloud would remove nothing", d: wants(2, external), o: fleet(serving(2, protected)), want: "Unprotect i-1 i-2 (ReplicasManagedExternally)"},
 		{name: "sized elsewhere, many", why: "each is a call of its own", d: wants(7, external), o: fleet(serving(7, protected)), want: "Unprotect i-1 i-2 i-3 i-4 i-5 (ReplicasManagedExternally)"},
+		{name: "sized elsewhere, many without effect", why: "they keep no others from it", d: wants(7, external, func(d *Desired) {
+			d.Unresponsive = map[StepKind]map[string]bool{Unprotect: {"i-1": true, "i-2": true, "i-3": true}}
+		}), o: fleet(serving(7, protected)), want: "Unprotect i-4 i-5 i-6 i-7 i-1 (ReplicasManagedExternally)"},
 		{name: "sized elsewhere, unprotected", why: "nothing is left to be done", d: wants(2, external), o: fleet(serving(2)), want: "settled"},
 	})
 }
