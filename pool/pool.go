@@ -323,6 +323,9 @@ type Instance struct {
 	State    InstanceState
 	// Word is its state in the cloud's own word, for people; empty where the cloud has none. Nothing is decided by it.
 	Word string
+	// Stopped is the cloud's own word for why a Failed instance does not run, where it has not failed to be made but was stopped or
+	// deallocated; for people, and empty otherwise. Nothing is decided by it.
+	Stopped string
 	// Created is when the cloud made it, by the clock that Decide is handed and not by the cloud's where the two differ; zero when
 	// the cloud does not say.
 	Created time.Time

@@ -106,11 +106,23 @@ func (m machine) state() pool.InstanceState {
 	case stateFailed, stateCanceled:
 		return pool.Failed
 	}
-	switch m.power {
-	case "stopped", "stopping", "deallocating", powerDeallocated:
+	if m.stopped() != "" {
 		return pool.Failed
 	}
 	return pool.Running
+}
+
+// stopped is the power state of a machine that was made and runs no more; empty for any other.
+func (m machine) stopped() string {
+	switch m.provisioning {
+	case "", stateCreating, stateDeleting, stateFailed, stateCanceled:
+		return ""
+	}
+	switch m.power {
+	case "stopped", "stopping", "deallocating", powerDeallocated:
+		return m.power
+	}
+	return ""
 }
 
 // idOf is a machine's name within its scale set: a number, or the name of its virtual machine.

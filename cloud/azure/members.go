@@ -24,6 +24,7 @@ func (p *pass) instances(want wanted) []pool.Instance {
 			Template:   pool.Template{Ref: model.Ref(is.Content, is.Data), Content: is.Content, Data: is.Data},
 			State:      m.state(),
 			Word:       m.provisioning,
+			Stopped:    m.stopped(),
 			Created:    m.created,
 			Differs:    is.Differs,
 			Behind:     is.Behind,

@@ -249,6 +249,24 @@ func fieldIn(err error) string {
 	return ""
 }
 
+// A machine that was deallocated has not failed: Azure's word for it is passed on.
+func TestStopped(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		o := w.create(target, 1)
+		if o.Instances[0].Stopped != "" {
+			t.Errorf("want nothing of a machine that runs, got %+v", o.Instances[0])
+		}
+		if err := w.cloud.Deallocate(o.Instances[0].ProviderID); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		if i := w.observe(target).Instances[0]; i.Stopped != "deallocated" || i.Word != "Succeeded" || i.State != pool.Failed {
+			t.Errorf("want a machine that is deallocated, got %+v", i)
+		}
+	})
+}
+
 // Azure's own word on a machine is passed on: what it does to one that runs is told, and decides nothing.
 func TestWords(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {

@@ -149,6 +149,8 @@ func runningOf(m *azurev1.AzureMachinePoolMachine, i pool.Instance) metav1.Condi
 		c.Reason, c.Message = "Deleting", "waiting for virtual machine "+i.ID+" to be gone"
 	case i.State == pool.Pending:
 		c.Reason, c.Message = "Creating", "virtual machine "+i.ID+" is being made"
+	case i.State == pool.Failed && i.Stopped != "":
+		c.Reason, c.Message = "VMStopped", "the power state of virtual machine "+i.ID+" is "+i.Stopped+"; it is replaced"
 	case i.State == pool.Failed:
 		c.Reason, c.Message = "VMProvisionFailed", "virtual machine "+i.ID+" has failed"
 	default:
