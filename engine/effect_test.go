@@ -196,6 +196,21 @@ func TestAnEditEndsTheBackoffOfAStepWithoutEffect(t *testing.T) {
 	}
 }
 
+// What is not wanted any more has no effect to show: the size of a surge whose stale machine another client has replaced.
+func TestAStepThatIsNotWantedAnyMoreIsNotMissed(t *testing.T) {
+	s := ignoring(t, func(s *scene) {
+		s.facts.Desired.Strategy = &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}
+		s.driver.observed.Instances[0].Template = pool.Template{Ref: "t:0", Content: "v1:z"}
+	})
+	s.play(10 * time.Minute)
+	if out := s.pass(); noEffectOf(out, pool.Resize) == "" {
+		t.Fatalf("want the size of the surge missed, got %v", out.Refused)
+	}
+	s.driver.observed.Instances[0].Template = s.driver.observed.Versions[0]
+	s.play(10 * time.Minute)
+	check(t, "missed", map[pool.StepKind]error(nil), s.pass().Refused)
+}
+
 // A new process tries once more, then backs off as the one before it did.
 func TestARestartRepeatsAStepWithoutEffectOnce(t *testing.T) {
 	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })

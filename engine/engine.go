@@ -275,6 +275,9 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	s := out.Plan.Step
 	if s == nil {
 		m.forgive(f.Now)
+		if out.Plan.Settled {
+			m.attempts = nil // what waits for its effect is wanted, and a pool that wants something is not settled
+		}
 		return
 	}
 	var err error
