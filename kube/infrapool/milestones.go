@@ -35,7 +35,7 @@ const (
 )
 
 // going are the reasons of Deleting while the group is still there.
-var going = []string{"GroupDeleting", string(pool.DeleteGroup)}
+var going = []string{groupDeleting, string(pool.DeleteGroup)}
 
 // passing are the kinds of refusals that come and go by themselves.
 var passing = []string{string(cloud.Throttled), string(cloud.Conflict), string(cloud.Unavailable)}
@@ -52,6 +52,8 @@ func milestones(before *common.Status, out engine.Outcome, t pool.Traits) []repo
 const (
 	// groupLost and instancesLost are the events' reasons when others than Muster deleted the group, or took instances of it.
 	groupLost, instancesLost = "GroupLost", "InstancesLost"
+	// groupDeleting is the reason of GroupReady while a group goes that will be made again.
+	groupDeleting = "GroupDeleting"
 	// lostTold bounds how many instances one event names.
 	lostTold = 10
 )
@@ -65,14 +67,25 @@ func lost(before *common.Status, out engine.Outcome, t pool.Traits) []report.Eve
 	switch {
 	case ready == nil || o.Foreign != nil || meta.FindStatusCondition(before.Conditions, report.Deleting) != nil:
 		return nil
-	case o.Group == nil && (ready.Status == metav1.ConditionTrue || len(before.Instances) > 0):
-		return []report.Event{{Warning: true, Reason: groupLost, Message: fmt.Sprintf("Lost the %s with its instances: it does not exist any more, and Muster did not delete it", t.Group)}}
-	case o.Group == nil || o.Group.Deleting || o.RollUnknown != nil || o.Roll.Runs() || o.Group.Size-o.Group.Surge < int(ptr.Deref(before.DesiredReplicas, 0)):
+	case o.Group == nil || o.Group.Deleting:
+		return lostGroup(before, *ready, t)
+	case o.RollUnknown != nil || o.Roll.Runs() || o.Group.Size-o.Group.Surge < int(ptr.Deref(before.DesiredReplicas, 0)):
 		return nil
 	case slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool { return c.Type == report.UpToDate && strings.HasPrefix(c.Reason, "Roll") }):
 		return nil
 	}
 	return warnLost(lostInstances(before, o), t)
+}
+
+// lostGroup is the warning of a group that others deleted, when that is first seen. A group that Muster deletes to make it again has
+// failed, and its instances go by a step of Muster's.
+func lostGroup(before *common.Status, ready metav1.Condition, t pool.Traits) []report.Event {
+	stays := func(i common.InstanceStatus) bool { return i.State != string(pool.Terminating) }
+	if ready.Status != metav1.ConditionTrue && !slices.ContainsFunc(before.Instances, stays) || ready.Reason == groupDeleting {
+		return nil
+	}
+	return []report.Event{{Warning: true, Reason: groupLost,
+		Message: fmt.Sprintf("Lost the %s with its instances: it was deleted, and not by Muster", t.Group)}}
 }
 
 // lostInstances names the instances that ran when the status was written, and are gone or go.

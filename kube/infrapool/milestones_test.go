@@ -41,6 +41,10 @@ func TestMilestones(t *testing.T) {
 		}
 		return s
 	}
+	with := func(s common.Status, conditions []metav1.Condition) common.Status {
+		s.Conditions = conditions
+		return s
+	}
 	left := func(ids ...string) pool.Observed {
 		o := pool.Observed{Group: &pool.Group{Size: 2}}
 		for _, id := range ids {
@@ -97,9 +101,14 @@ func TestMilestones(t *testing.T) {
 		"instance of a smaller size":   {why: "an autoscaler has lowered the size", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 1}}},
 		"instance set aside by others": {why: "it runs", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 2}, Lent: []string{"p/i-1", "p/i-2"}}},
 		"group deleted by others": {why: "nothing of it is left", before: running("i-1"), o: pool.Observed{},
-			want: []report.Event{{Warning: true, Reason: "GroupLost", Message: "Lost the node group with its instances: it does not exist any more, and Muster did not delete it"}}},
-		"group taken over":      {why: "a condition tells that", before: running("i-1"), o: pool.Observed{Foreign: &pool.Cause{Reason: "ForeignGroup"}}},
-		"group still there not": {why: "once is enough", before: common.Status{Conditions: group("GroupMissing")}, o: pool.Observed{}},
+			want: []report.Event{{Warning: true, Reason: "GroupLost", Message: "Lost the node group with its instances: it was deleted, and not by Muster"}}},
+		"group being deleted by others": {why: "it may take minutes", before: running("i-1"), o: pool.Observed{Group: &pool.Group{Deleting: true}},
+			want: []report.Event{{Warning: true, Reason: "GroupLost", Message: "Lost the node group with its instances: it was deleted, and not by Muster"}}},
+		"group deleted at last":     {why: "it was told when that began", before: with(running("i-1!"), group("GroupDeleting")), o: pool.Observed{}},
+		"failed group being remade": {why: "Muster deletes it", before: with(running("i-1!"), group("CREATE_FAILED")), o: pool.Observed{Group: &pool.Group{Deleting: true}}},
+		"failed group remade":       {why: "Muster has deleted it", before: with(running("i-1!"), group("CREATE_FAILED")), o: pool.Observed{}},
+		"group taken over":          {why: "a condition tells that", before: running("i-1"), o: pool.Observed{Foreign: &pool.Cause{Reason: "ForeignGroup"}}},
+		"group still there not":     {why: "once is enough", before: common.Status{Conditions: group("GroupMissing")}, o: pool.Observed{}},
 
 		"group made": {why: "the cloud makes it for minutes after it was asked", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{ID: "arn:x"}},
 			want: []report.Event{{Reason: "GroupActive", Message: "the node group has been made: arn:x"}}},
