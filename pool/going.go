@@ -161,12 +161,7 @@ func (v *view) affordable(n int) []*member {
 	if n <= 0 || v.d.NoDrain != nil {
 		return list
 	}
-	var others []*member
-	for _, m := range v.queue {
-		if !m.Aside && !m.available && m.why != condemned && v.servesNobody(m.Instance) != nil && !slices.Contains(list, m) {
-			others = append(others, m)
-		}
-	}
+	others := v.notServing(list)
 	room := v.room()
 	for k, m := range list {
 		switch {
@@ -178,4 +173,16 @@ func (v *view) affordable(n int) []*member {
 		}
 	}
 	return list
+}
+
+// notServing returns the instances of the queue that do not serve for certain and that the group counts, without those of a list and those
+// whose deletion was requested.
+func (v *view) notServing(without []*member) []*member {
+	var out []*member
+	for _, m := range v.queue {
+		if !m.Aside && !m.available && m.why != condemned && v.servesNobody(m.Instance) != nil && !slices.Contains(without, m) {
+			out = append(out, m)
+		}
+	}
+	return out
 }

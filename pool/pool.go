@@ -5,7 +5,6 @@ package pool
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
@@ -197,48 +196,6 @@ type Operation struct {
 	Resource string
 	// Token is what the cloud's own client takes to go on asking. It holds no secret.
 	Token string
-}
-
-// Latest is the template that new machines shall be launched from, as far as it exists: the newest of ours, or the wanted one
-// where that is Given. It is the zero Template when there is none.
-func (o Observed) Latest() Template {
-	for _, v := range o.Versions {
-		if o.Wanted.Content == "" || v.Given == o.Wanted.Given && (!v.Given || v.Same(o.Wanted)) {
-			return v
-		}
-	}
-	return Template{}
-}
-
-// LaunchesFrom are the templates that machines may still be launched from: what the group is pointed at, and what a roll of
-// the cloud's own makes machines of meanwhile, whatever the group says. The bootstrap data of each has to stay valid.
-func (o Observed) LaunchesFrom() []Template {
-	var refs []string
-	if o.Group != nil && o.Group.Template != "" {
-		refs = append(refs, o.Group.Template)
-	}
-	if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {
-		refs = append(refs, o.Roll.Template.Ref)
-	}
-	for _, v := range o.Versions {
-		if o.RollUnknown != nil && o.Group != nil && !v.Given {
-			refs = append(refs, v.Ref)
-		}
-	}
-	var out []Template
-	for k, ref := range refs {
-		if slices.Contains(refs[:k], ref) {
-			continue
-		}
-		found := Template{Ref: ref}
-		for _, v := range o.Versions {
-			if v.Ref == ref {
-				found = v
-			}
-		}
-		out = append(out, found)
-	}
-	return out
 }
 
 // Group is the cloud's object that keeps the machines.

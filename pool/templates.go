@@ -5,6 +5,61 @@ import (
 	"slices"
 )
 
+// Latest is the template that new machines shall be launched from, as far as it exists: the newest of ours, or the wanted one
+// where that is Given. It is the zero Template when there is none.
+func (o Observed) Latest() Template {
+	for _, v := range o.Versions {
+		if o.Wanted.Content == "" || v.Given == o.Wanted.Given && (!v.Given || v.Same(o.Wanted)) {
+			return v
+		}
+	}
+	return Template{}
+}
+
+// LaunchesFrom are the templates that machines may still be launched from: what the group is pointed at, and what a roll of
+// the cloud's own makes machines of meanwhile, whatever the group says. The bootstrap data of each has to stay valid.
+func (o Observed) LaunchesFrom() []Template {
+	refs := o.launchRefs()
+	var out []Template
+	for k, ref := range refs {
+		if !slices.Contains(refs[:k], ref) {
+			out = append(out, o.version(ref))
+		}
+	}
+	return out
+}
+
+// launchRefs returns the Refs of the templates that machines may still be launched from, some of them twice. While it is unknown whether a
+// roll runs, it may launch from every version of ours.
+func (o Observed) launchRefs() []string {
+	var refs []string
+	if o.Group != nil && o.Group.Template != "" {
+		refs = append(refs, o.Group.Template)
+	}
+	if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {
+		refs = append(refs, o.Roll.Template.Ref)
+	}
+	if o.RollUnknown == nil || o.Group == nil {
+		return refs
+	}
+	for _, v := range o.Versions {
+		if !v.Given {
+			refs = append(refs, v.Ref)
+		}
+	}
+	return refs
+}
+
+// version returns the version that has the Ref, or a template of which only the Ref is known.
+func (o Observed) version(ref string) Template {
+	for _, v := range o.Versions {
+		if v.Ref == ref {
+			return v
+		}
+	}
+	return Template{Ref: ref}
+}
+
 // behind says whether the newest template lacks what is wanted, bootstrap data included. What is Given is nobody's to make.
 func behind(o Observed) bool {
 	latest := o.Latest()

@@ -56,16 +56,7 @@ func (v *view) waiting() []Cause {
 // removalsWait says why an instance that is to go, because there are too many or by name, does not, and what the user can do about it.
 // Instances that are replaced in a rollout wait for their turn in any case.
 func (v *view) removalsWait() []Cause {
-	var first *member
-	n := 0
-	for _, m := range v.members {
-		if m.going || !m.available || m.why != spare && m.why != condemned {
-			continue
-		}
-		if n++; first == nil || m.ID < first.ID {
-			first = m
-		}
-	}
+	first, n := v.heldRemovals()
 	missing, awaited := v.awaited()
 	if first == nil || awaited == nil || v.available > v.floor() || v.o.NodesUnknown {
 		return nil
@@ -79,6 +70,20 @@ func (v *view) removalsWait() []Cause {
 		text += fmt.Sprintf("; raise %s to go on at once", s.UnavailableField)
 	}
 	return []Cause{{budgetSpent, text}}
+}
+
+// heldRemovals returns the first by ID and the number of the available instances that are to go, because there are too many or by name, and
+// do not go now.
+func (v *view) heldRemovals() (first *member, n int) {
+	for _, m := range v.members {
+		if m.going || !m.available || m.why != spare && m.why != condemned {
+			continue
+		}
+		if n++; first == nil || m.ID < first.ID {
+			first = m
+		}
+	}
+	return first, n
 }
 
 // budgetSpent is the reason of instances that wait until more machines are available.

@@ -123,7 +123,7 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestNativeRoll"},
 		`v.reached(roll.Ended.Add(pause(roll)))`,
 		`v.reached(roll.Ended.Add(either(mutated("failed roll begun again at once"), 0, pause(roll))))`),
-	one("version of a roll pruned", poolDomain, "prunes the version that the cloud's own roll launches from",
+	one("version of a roll pruned", poolTemplates, "prunes the version that the cloud's own roll launches from",
 		Pool, []string{"TestLaunchesFrom", "TestStepsAreSafe"},
 		`if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {`,
 		`if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" && !mutated("version of a roll pruned") {`),
