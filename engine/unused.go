@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -38,7 +39,7 @@ func (e *Engine[S]) preferUnused(ctx context.Context, f Facts[S], n Nodes, m *re
 
 // chooses reports whether a step begins to take an instance that could be another one.
 func chooses(s *pool.Step, instances []pool.Instance) bool {
-	if s == nil || s.Kind != pool.Drain && s.Kind != pool.Remove && s.Kind != pool.Replace && s.Kind != pool.SetAside {
+	if s == nil || !slices.Contains(takingSteps, s.Kind) {
 		return false
 	}
 	named := make(map[string]bool, len(s.Targets))
@@ -46,9 +47,18 @@ func chooses(s *pool.Step, instances []pool.Instance) bool {
 		named[t.ID] = true
 	}
 	for _, i := range instances {
-		if named[i.ID] && i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.Condemned == nil && i.Doomed == nil {
+		if named[i.ID] && exchangeable(i) {
 			return true
 		}
 	}
 	return false
+}
+
+// takingSteps are the steps that take an instance out of service.
+var takingSteps = []pool.StepKind{pool.Drain, pool.Remove, pool.Replace, pool.SetAside}
+
+// exchangeable reports whether another instance could go in the place of this one: its removal has not begun, and neither its Machine's
+// deletion nor a termination by the cloud requires it.
+func exchangeable(i pool.Instance) bool {
+	return i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.Condemned == nil && i.Doomed == nil
 }

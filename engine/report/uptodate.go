@@ -19,12 +19,17 @@ func upToDate(f facts) *Condition {
 		return &Condition{UpToDate, Unknown, "TemplateUnknown", fmt.Sprintf("what the %s is made of is not known", f.t.Template)}
 	}
 	text := fmt.Sprintf("%d of %d machines were launched from the wanted %s", *f.counts.UpToDate, *f.counts.Current, f.t.Template)
-	roll := f.out.Plan.Rollout
 	if c := held(f); c != nil {
 		c.Message = text + "; " + c.Message
 		return c
 	}
-	switch {
+	return progress(f, text)
+}
+
+// progress returns the condition while the cloud refuses nothing: what the rollout does or waits for, or else whether all are up to date.
+// Its message begins with the text.
+func progress(f facts, text string) *Condition {
+	switch roll := f.out.Plan.Rollout; {
 	case roll.State != pool.RolloutDone && roll.State != "":
 		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message + hindered(f)}
 	case len(f.out.Plan.InPlace) > 0:
