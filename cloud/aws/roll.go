@@ -36,15 +36,10 @@ const mixedPeriod = 10 * time.Second
 // readRolls reads the refreshes when they may have changed: while one runs, while instances are of another version than the
 // group launches, and once in a while, because others may begin one.
 func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	if p.rollsCurrent(is) {
+		return nil
+	}
 	known := &p.memory.rolls
-	age := p.now.Sub(known.at)
-	if known.refused != nil && age < session.RefusedPeriod {
-		return nil
-	}
-	quiet := known.refused == nil && age < session.SlowPeriod || known.refused == nil && age < 2*session.SlowPeriod && (p.memory.template.ReadAt(p.now) || p.memory.hooks.at.Equal(p.now))
-	if !known.at.IsZero() && quiet && !known.running() && (age < mixedPeriod || !p.mixedVersions(is)) {
-		return nil
-	}
 	found, err := p.c.AutoScaling.DescribeInstanceRefreshes(ctx, &autoscaling.DescribeInstanceRefreshesInput{
 		AutoScalingGroupName: &p.t.group, MaxRecords: new(int32(rollsMost)),
 	})
@@ -60,6 +55,23 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	}
 	*known = rollsRead{list: timed(found), at: p.now}
 	return nil
+}
+
+// rollsCurrent reports whether the refreshes need not be read in this pass. A pass that has read the template or the hooks, which are read
+// slowly too, leaves them to a later one.
+func (p *pass) rollsCurrent(is *asgtypes.AutoScalingGroup) bool {
+	known := &p.memory.rolls
+	age := p.now.Sub(known.at)
+	switch {
+	case known.refused != nil:
+		return age < session.RefusedPeriod
+	case known.at.IsZero() || known.running():
+		return false
+	case age >= mixedPeriod && p.mixedVersions(is):
+		return false
+	}
+	readSlowly := p.memory.template.ReadAt(p.now) || p.memory.hooks.at.Equal(p.now)
+	return age < session.SlowPeriod || readSlowly && age < 2*session.SlowPeriod
 }
 
 // timed are the refreshes of a reply, with their moments by our clock.

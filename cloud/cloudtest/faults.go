@@ -80,6 +80,11 @@ func (p player[S]) played() {
 	}
 }
 
+// reportedAs reports whether a cause has the reason and the words of the refusal.
+func (r refusal) reportedAs(c pool.Cause) bool {
+	return c.Reason == string(r.kind) && strings.Contains(c.Message, r.words)
+}
+
 // fits reports where an error is not what the refusal must become.
 func (p player[S]) fits(r refusal, err error) {
 	p.Helper()
@@ -305,22 +310,28 @@ func (p player[S]) refusedLook(r refusal, c call, before pool.Observed) {
 		}
 	case o.RollUnknown != nil:
 		p.check("all but the cloud's own roll", before, knowingRoll(o, before))
-		if o.RollUnknown.Reason != string(r.kind) || !strings.Contains(o.RollUnknown.Message, r.words) {
+		if !r.reportedAs(*o.RollUnknown) {
 			p.Errorf("want the reason %s and the words %q, got %+v", r.kind, r.words, *o.RollUnknown)
 		}
 	default:
-		p.check("the group", before.Group, o.Group)
-		p.check("the versions", len(before.Versions), len(o.Versions))
-		p.check("the instances", ids(before.Instances), ids(o.Instances))
-		if o.Wanted != (pool.Template{}) && o.Wanted != before.Wanted {
-			p.Errorf("want nothing wanted while it can't be known, or what was wanted before, got %+v", o.Wanted)
-		}
-		if before.Group == nil || len(o.Issues) == 0 || o.Issues[0].Reason != string(r.kind) || !strings.Contains(o.Issues[0].Message, r.words) {
-			p.Errorf("want an error, or an issue with the reason %s and the words %q beside a group, got %+v", r.kind, r.words, o)
-		}
+		p.seenWithIssue(r, before, o)
 	}
 	rest(nextPass)
 	p.check("what is seen afterwards", before, p.observe(p.target()))
+}
+
+// seenWithIssue reports where an observation during a refusal does not show the group as it was before, with the refusal as its first issue.
+func (p player[S]) seenWithIssue(r refusal, before, o pool.Observed) {
+	p.Helper()
+	p.check("the group", before.Group, o.Group)
+	p.check("the versions", len(before.Versions), len(o.Versions))
+	p.check("the instances", ids(before.Instances), ids(o.Instances))
+	if o.Wanted != (pool.Template{}) && o.Wanted != before.Wanted {
+		p.Errorf("want nothing wanted while it can't be known, or what was wanted before, got %+v", o.Wanted)
+	}
+	if before.Group == nil || len(o.Issues) == 0 || !r.reportedAs(o.Issues[0]) {
+		p.Errorf("want an error, or an issue with the reason %s and the words %q beside a group, got %+v", r.kind, r.words, o)
+	}
 }
 
 // knowingRoll is an observation with the cloud's own roll of another.

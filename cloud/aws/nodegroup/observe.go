@@ -31,13 +31,7 @@ type pass struct {
 
 // observe reads what is not known any more and puts it into pool's words.
 func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
-	if err := p.readGroup(ctx); err != nil {
-		return pool.Observed{}, err
-	}
-	if err := p.readNamed(ctx); err != nil {
-		return pool.Observed{}, err
-	}
-	if err := p.readTemplate(ctx); err != nil {
+	if err := p.readGroupAndTemplate(ctx); err != nil {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
@@ -70,6 +64,18 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return out, nil
 	}
 	return out, p.observeGroup(ctx, is, want, &out)
+}
+
+// readGroupAndTemplate reads the pool's node group, the one that the object names, and the launch template, each as far as what is known of
+// it is out of date.
+func (p *pass) readGroupAndTemplate(ctx context.Context) error {
+	if err := p.readGroup(ctx); err != nil {
+		return err
+	}
+	if err := p.readNamed(ctx); err != nil {
+		return err
+	}
+	return p.readTemplate(ctx)
 }
 
 // nothingMade says that neither the group nor a version of the template of ours is there.
@@ -189,7 +195,7 @@ func (p *pass) ours(is *ekstypes.Nodegroup) bool { return is.Tags[session.TagOwn
 func (p *pass) readNamed(ctx context.Context) error {
 	on := p.t.groupNamed()
 	group := &p.memory.group
-	if group.is != nil || on.name == "" || on.cluster == p.t.eks && on.name == p.t.name || group.named.id == p.t.GroupID {
+	if group.is != nil || !p.t.namesAnother(on) || group.named.id == p.t.GroupID {
 		return nil
 	}
 	label := fmt.Sprintf("node group %s of EKS cluster %s", on.name, on.cluster)

@@ -84,6 +84,11 @@ func (t target) groupNamed() groupNamed {
 	return on
 }
 
+// namesAnother reports whether the object names a node group that has another name than the pool's, or is in another EKS cluster.
+func (t target) namesAnother(on groupNamed) bool {
+	return on.name != "" && (on.cluster != t.eks || on.name != t.name)
+}
+
 const (
 	// nameMost is how long EKS lets the name of a node group be.
 	nameMost = 63

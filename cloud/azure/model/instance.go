@@ -42,14 +42,7 @@ func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.V
 		out.Content = c.made(look(), c.State.Content, c.is)
 	}
 	if out.Content != c.model.Content {
-		is := look()
-		out.Differs = fieldsOf(withoutFixed(append(is.against(c.wanted), is.more(c.wanted)...)))
-		if len(out.Differs) == 0 {
-			out.Differs = fieldsOf(withoutFixed(is.fewer(c.wanted)))
-		}
-		if cloud.OtherBootstrap(out.Content, c.model.Content) {
-			out.Differs = append(out.Differs, fieldBootstrap)
-		}
+		out.Differs = c.differing(look(), out.Content)
 	}
 	if out.Content == c.State.Content {
 		if c.tagsBehind(tags) {
@@ -60,6 +53,19 @@ func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.V
 		}
 	}
 	return out
+}
+
+// differing returns the object's fields in which a machine of the content differs from the wanted model. A field that the machine lacks is
+// named only if nothing else differs.
+func (c Comparison) differing(is seen, content string) []string {
+	fields := fieldsOf(withoutFixed(append(is.against(c.wanted), is.more(c.wanted)...)))
+	if len(fields) == 0 {
+		fields = fieldsOf(withoutFixed(is.fewer(c.wanted)))
+	}
+	if cloud.OtherBootstrap(content, c.model.Content) {
+		fields = append(fields, fieldBootstrap)
+	}
+	return fields
 }
 
 // made is the content of what a machine looks like, or that of what it is seen to be.
