@@ -187,6 +187,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	r.tell(s.object, begun(rep.Events))
 	if s.deleting() && out.Plan.Gone {
 		r.tell(s.object, append(milestones(s.object.GetCommonStatus(), out, r.engine.Traits()), left(out.Observed.Foreign)...))
+		r.endTokens(ctx, s, out.Observed)
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
 	return ctrl.Result{RequeueAfter: out.Again}, errors.Join(tended, r.write(ctx, s, rep, out), f.failed)

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/tokens"
@@ -114,4 +118,106 @@ func joinsWith(o pool.Observed, deadline time.Duration, now time.Time) map[strin
 		}
 	}
 	return needed
+}
+
+// endTokens revokes the tokens of a pool that is gone, if the group has not gone into other hands. The deletion waits for none: what can't
+// be revoked runs out.
+func (r *Reconciler[O, S]) endTokens(ctx context.Context, s *scope[O], o pool.Observed) {
+	if o.Foreign != nil {
+		return
+	}
+	if err := r.revokeTokens(ctx, s); err != nil {
+		ctrl.LoggerFrom(ctx).V(levelStep).Info("bootstrap tokens are left to run out", "reason", err.Error())
+	}
+}
+
+// revokeTokens deletes the tokens that machines of a pool that is gone joined with, of those that no other pool may use. A pool whose
+// MachinePool stays may be given another infrastructure object.
+func (r *Reconciler[O, S]) revokeTokens(ctx context.Context, s *scope[O]) error {
+	if s.pool == nil || s.pool.DeletionTimestamp.IsZero() || s.cluster == nil || !s.cluster.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	secret := dataSecret(s.pool)
+	ids, err := r.tokensIn(ctx, s.object.GetNamespace(), secret)
+	if err != nil {
+		return err
+	}
+	ids = append(ids, rememberedTokens(s.object)...)
+	if len(ids) == 0 {
+		return nil
+	}
+	used, err := r.tokensOfOthers(ctx, s, secret)
+	if err != nil {
+		return err
+	}
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return slices.Contains(used, id) })
+	if _, err := r.remote(ctx, s); err != nil || len(ids) == 0 {
+		return err
+	}
+	live, err := r.ClusterCache.GetUncachedClient(ctx, client.ObjectKeyFromObject(s.cluster))
+	if err != nil {
+		return fmt.Errorf("workload cluster %s: %w", s.clusterKey(), err)
+	}
+	return tokens.Revoke(ctx, live, ids)
+}
+
+// tokensOfOthers are the IDs of the tokens that machines of other pools may join with: those that objects of the kind remember, and
+// those in the data that the cluster's other MachinePools name, which is read where their kind is another or the data is the same.
+func (r *Reconciler[O, S]) tokensOfOthers(ctx context.Context, s *scope[O], secret string) ([]string, error) {
+	list := r.kind.NewList()
+	if err := r.Client.List(ctx, list, client.InNamespace(s.object.GetNamespace())); err != nil {
+		return nil, fmt.Errorf("list %s objects: %w", r.kind.Name, err)
+	}
+	var used []string
+	for _, other := range objects(list) {
+		if other.GetUID() != s.object.GetUID() {
+			used = append(used, rememberedTokens(other)...)
+		}
+	}
+	pools := &clusterv1.MachinePoolList{}
+	err := r.Client.List(ctx, pools, client.InNamespace(s.object.GetNamespace()), client.MatchingFields{ClusterField: s.clusterName()})
+	if err != nil {
+		return nil, fmt.Errorf("list the MachinePools of Cluster %s: %w", s.clusterKey(), err)
+	}
+	for i := range pools.Items {
+		other := &pools.Items[i]
+		name := dataSecret(other)
+		if other.UID == s.pool.UID || name != secret && other.Spec.Template.Spec.InfrastructureRef.Kind == r.kind.Name {
+			continue
+		}
+		ids, err := r.tokensIn(ctx, other.Namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		used = append(used, ids...)
+	}
+	return used, nil
+}
+
+// tokensIn are the IDs of the tokens in a bootstrap data secret; one that does not exist has none.
+func (r *Reconciler[O, S]) tokensIn(ctx context.Context, namespace, name string) ([]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	secret := &corev1.Secret{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read bootstrap data secret %s/%s: %w", namespace, name, err)
+	}
+	return tokens.IDs(secret.Data[dataKey]), nil
+}
+
+// rememberedTokens are the IDs of the tokens that an object remembers.
+func rememberedTokens(o client.Object) []string {
+	remembered, _ := resolved(o)
+	var ids []string
+	for _, key := range tokenKeys(remembered) {
+		ids = append(ids, strings.Split(remembered[key], ",")...)
+	}
+	return ids
+}
+
+// dataSecret is the name of the secret with a MachinePool's bootstrap data, or nothing.
+func dataSecret(mp *clusterv1.MachinePool) string {
+	return ptr.Deref(mp.Spec.Template.Spec.Bootstrap.DataSecretName, "")
 }
