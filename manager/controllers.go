@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
@@ -13,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud/metrics"
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/kube/access"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
@@ -42,8 +44,12 @@ func (m *Manager) addControllers(ctx context.Context, o Options) error {
 }
 
 func (m *Manager) addMachinePool(ctx context.Context, o Options) error {
+	reviewer := access.New(m.GetClient(), nil)
 	r := &machinepool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), ClusterCache: m.ClusterCache, WatchFilterValue: o.WatchFilter, Passes: trace.NewPasses(o.Tracer),
-		SyncLabels: o.SyncLabels, SyncAnnotations: o.SyncAnnotations}
+		SyncLabels: o.SyncLabels, SyncAnnotations: o.SyncAnnotations,
+		MayWatch: func(ctx context.Context, gvk schema.GroupVersionKind) error {
+			return reviewer.MayWatch(ctx, gvk, o.Namespace)
+		}}
 	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.MachinePool})
 }
 

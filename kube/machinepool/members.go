@@ -106,6 +106,9 @@ func (r *Reconciler) infraMachines(ctx context.Context, p *pass) ([]*unstructure
 		return nil, false, goOn()
 	}
 	gvk, err := r.machineGVK(ctx, p)
+	if err == nil {
+		err = r.mayWatch(ctx, gvk)
+	}
 	if err != nil {
 		p.facts.Machines.Problem = "Machines can't be made: " + err.Error()
 		if errors.Is(err, contract.ErrNoKind) {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -24,6 +25,7 @@ import (
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;clusters/status,verbs=get;list;watch
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigs;kubeadmconfigtemplates,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=selfsubjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconciler reconciles MachinePools.
@@ -42,6 +44,8 @@ type Reconciler struct {
 	SyncLabels, SyncAnnotations []*regexp.Regexp
 	// Passes puts spans around passes; nil puts none.
 	Passes *trace.Passes
+	// MayWatch returns an error that wraps access.ErrForbidden for a kind that the manager may not read from a cache; nil allows all.
+	MayWatch func(ctx context.Context, gvk schema.GroupVersionKind) error
 	// Recorder of events; SetupWithManager sets it when it is nil.
 	Recorder events.EventRecorder
 	// Now is the clock; nil is the real one.

@@ -44,6 +44,9 @@ func (r *Reconciler) read(ctx context.Context, p *pass, role contract.Role, ref 
 	if err == nil {
 		err = p.clusterUses(ref)
 	}
+	if err == nil {
+		err = r.mayWatch(ctx, gvk)
+	}
 	if err != nil {
 		return r.unreadable(ctx, p, role, ref, s, err)
 	}
@@ -146,8 +149,19 @@ func (r *Reconciler) blank(gvk schema.GroupVersionKind) client.Object {
 	return o
 }
 
-// fetch reads an object of any kind.
+// mayWatch returns an error that wraps access.ErrForbidden for a kind that the cache could never read.
+func (r *Reconciler) mayWatch(ctx context.Context, gvk schema.GroupVersionKind) error {
+	if r.MayWatch == nil {
+		return nil
+	}
+	return r.MayWatch(ctx, gvk)
+}
+
+// fetch reads an object of any kind that the manager may read.
 func (r *Reconciler) fetch(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+	if err := r.mayWatch(ctx, gvk); err != nil {
+		return nil, err
+	}
 	o := r.blank(gvk)
 	if err := r.Client.Get(ctx, key, o); err != nil {
 		return nil, err

@@ -2,9 +2,10 @@ package machinepool
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"time"
 
+	"github.com/muster-project/muster/kube/access"
 	"github.com/muster-project/muster/kube/skew"
 )
 
@@ -12,18 +13,18 @@ import (
 // is changed.
 const afterSkew = time.Minute
 
-// readGroups are the groups of which the controllers may read every kind (config/rbac). A cache never fills with a kind that may not
-// be read, and who asks it for one waits for ever: control planes of other groups are compared by admission alone.
-var readGroups = []string{"controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io"}
-
 // compareVersion tells of a version that the control plane can't serve. Admission refuses it, unless somebody insists; but
 // pools were there before, and control planes are restored from backups.
 func (r *Reconciler) compareVersion(ctx context.Context, p *pass) result {
 	ref, version := p.cluster.Spec.ControlPlaneRef, p.pool.Spec.Template.Spec.Version
-	if !ref.IsDefined() || version == "" || !slices.Contains(readGroups, ref.APIGroup) {
+	if !ref.IsDefined() || version == "" {
 		return goOn()
 	}
 	is, err := skew.Read(ctx, r.fetch, r.Client, p.cluster)
+	if errors.Is(err, access.ErrForbidden) {
+		// Admission alone compares a control plane that the manager may not watch.
+		return goOn()
+	}
 	if err != nil {
 		return failed(err)
 	}

@@ -2,12 +2,10 @@ package machinepool
 
 import (
 	"context"
-	"os"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,7 +14,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/yaml"
+
+	"github.com/muster-project/muster/kube/access"
 )
 
 // TestVersionSkewIsTold holds that a version which the control plane can't serve is told of on the pool, changes no other fact
@@ -71,6 +70,12 @@ func TestControlPlanesThatMayNotBeReadAreNotAskedFor(t *testing.T) {
 	w := newWorld(t, []client.Object{cluster, aPool(1), aConfig(), anInfra("aws:///a/i-1"), object(gvk, "plane", map[string]any{"version": "v1.30.0"}, nil),
 		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
 	asked := 0
+	w.r.MayWatch = func(_ context.Context, kind schema.GroupVersionKind) error {
+		if kind == gvk {
+			return access.ErrForbidden
+		}
+		return nil
+	}
 	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 		if o.GetObjectKind().GroupVersionKind().GroupKind() == gvk.GroupKind() {
 			asked++
@@ -86,26 +91,18 @@ func TestControlPlanesThatMayNotBeReadAreNotAskedFor(t *testing.T) {
 	}
 }
 
-// TestWhatMayBeReadIsWhatTheRoleSays holds the groups that are read against the manager's role.
-func TestWhatMayBeReadIsWhatTheRoleSays(t *testing.T) {
+// TestReferencesThatMayNotBeReadAreReported holds that a provider that grants nothing is named, and blocks no worker.
+func TestReferencesThatMayNotBeReadAreReported(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../config/rbac/role.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	role := &rbacv1.ClusterRole{}
-	first, _, _ := strings.Cut(strings.TrimPrefix(string(text), "---\n"), "\n---\n")
-	if err := yaml.Unmarshal([]byte(first), role); err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, rule := range role.Rules {
-		if slices.Contains(rule.Resources, "*") && slices.Contains(rule.Verbs, "watch") {
-			want = append(want, rule.APIGroups...)
+	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra("aws:///a/i-1")})
+	w.r.MayWatch = func(_ context.Context, kind schema.GroupVersionKind) error {
+		if kind.Group == "infrastructure.cluster.x-k8s.io" {
+			return fmt.Errorf("%w %s", access.ErrForbidden, kind.Kind)
 		}
+		return nil
 	}
-	slices.Sort(want)
-	if got := slices.Sorted(slices.Values(readGroups)); !slices.Equal(got, want) {
-		t.Errorf("want the groups of which the role gives all kinds, %q, got %q", want, got)
+	_, _ = w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(aPool(1))})
+	if c := conditions.Get(w.pool(), clusterv1.InfrastructureReadyCondition); c == nil || !strings.Contains(c.Message, access.ErrForbidden.Error()) {
+		t.Errorf("want the missing right in the condition, got %+v", c)
 	}
 }
