@@ -46,6 +46,7 @@ func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 	if mode == azurev1.FlexibleOrchestrationMode {
 		// Which machines are protected is asked hourly; an identity of its own is for Uniform scale sets alone.
 		s.SteadyReads, s.Needy = 3, nil
+		s.Secondary = []string{"VirtualMachineScaleSetVMs_List"}
 	}
 	return s
 }

@@ -39,7 +39,8 @@ type machine struct {
 	provisioning, power string
 	zone                string
 	created             time.Time
-	shielded            bool
+	// shielded reports that it is protected from scale-in, shieldUnknown that Azure refuses to list which machines are.
+	shielded, shieldUnknown bool
 	// statuses are what its instance view says, those of its extensions behind its own.
 	statuses []*armcompute.InstanceViewStatus
 }

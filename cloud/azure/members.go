@@ -28,7 +28,7 @@ func (p *pass) instances(want wanted) []pool.Instance {
 			Created:    m.created,
 			Differs:    is.Differs,
 			Behind:     is.Behind,
-			Exposed:    !m.shielded,
+			Exposed:    !m.shielded && !m.shieldUnknown,
 			Protected:  m.shielded,
 		})
 	}

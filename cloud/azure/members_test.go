@@ -12,6 +12,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 )
 
@@ -98,6 +99,37 @@ func TestUnprotectedByHand(t *testing.T) {
 		rest(time.Hour)
 		if o := w.observe(p.target); !o.Instances[0].Exposed || o.Instances[1].Exposed {
 			t.Errorf("want the first alone exposed, got %+v", o.Instances)
+		}
+	})
+}
+
+// Where the credentials do not allow to list which machines of a Flexible scale set are protected, the pool is observed as ever: none
+// is taken for exposed, so that no pass protects them again, nor for protected, until the list is allowed.
+func TestProtectionThatMayNotBeRead(t *testing.T) {
+	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
+		p := newPlay(w, w.aTarget(), desired(2, number(1), number(0)))
+		p.run()
+		w.driver = w.newDriver()
+		w.fault(sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSetVMs_List", Code: "AuthorizationFailed", Message: "no", Status: 403})
+		before := w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List")
+		for range 2 {
+			o := w.observe(p.target)
+			if told(o, string(cloud.Denied), "AuthorizationFailed") == nil || o.Group == nil || len(o.Instances) != 2 {
+				t.Fatalf("want the pool observed, and the refusal reported, got %+v", o)
+			}
+			for _, i := range o.Instances {
+				if i.Exposed || i.Protected || i.State != pool.Running {
+					t.Errorf("want a running machine whose protection is unknown, got %+v", i)
+				}
+			}
+		}
+		if n := w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List") - before; n != 1 {
+			t.Errorf("want passes that follow one another closely to ask once, got %d requests", n)
+		}
+		w.calm()
+		rest(time.Minute)
+		if o := w.observe(p.target); len(o.Issues) > 0 || !o.Instances[0].Protected || !o.Instances[1].Protected {
+			t.Errorf("want the protection known again, got %+v", o)
 		}
 	})
 }

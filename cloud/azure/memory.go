@@ -16,6 +16,8 @@ const (
 	// slowPeriod is how long what nobody but us changes as a rule is taken as read: the protection of the machines of a Flexible
 	// scale set, role assignments.
 	slowPeriod = time.Hour
+	// refusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
+	refusedPeriod = 10 * time.Second
 	// wordsPeriod is how long the words on a scale set that has failed are taken as read.
 	wordsPeriod = 10 * time.Minute
 )
@@ -29,6 +31,8 @@ type memory struct {
 	// change of ours.
 	shielded   map[string]bool
 	shieldedAt time.Time
+	// shieldsRefused is Azure's refusal to list them, at the moment shieldedAt; shielded is nil then.
+	shieldsRefused *pool.Cause
 	// extended are the extensions that machines of a Flexible scale set were last given, by the machine's ID, as a hash.
 	extended map[string]string
 	role     roleRead
@@ -78,6 +82,15 @@ type wordsRead struct {
 // asRead says whether the scale set need not be read again.
 func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 	return !m.set.at.IsZero() && maxAge > 0 && now.Sub(m.set.at) <= maxAge
+}
+
+// shieldsDue says whether to list which machines of a Flexible scale set are protected.
+func (m *memory) shieldsDue(now time.Time) bool {
+	age := now.Sub(m.shieldedAt)
+	if m.shieldsRefused != nil {
+		return age >= refusedPeriod
+	}
+	return m.shielded == nil || age >= slowPeriod
 }
 
 // touched is called before a write: whatever comes of it, the last reads are worth nothing.

@@ -62,6 +62,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Lent = p.lent()
 	out.Issues = p.t.hideIssues(append(out.Issues, unique(toldOnce(words, p.machineIssues()))...))
 	out.Issues = append(out.Issues, p.guestIssues()...)
+	if refused := p.memory.shieldsRefused; refused != nil {
+		out.Issues = append(out.Issues, *refused)
+	}
 	return out, nil
 }
 

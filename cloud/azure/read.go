@@ -70,7 +70,7 @@ func (p *pass) readNone() error {
 			"scale set %s was made a moment ago and is not shown yet", p.t.name)}
 	}
 	p.memory.set = setRead{at: p.now}
-	p.memory.operations, p.memory.shielded, p.memory.extended = nil, nil, nil
+	p.memory.operations, p.memory.shielded, p.memory.shieldsRefused, p.memory.extended = nil, nil, nil, nil
 	p.memory.growFailed, p.memory.deleteFailed = time.Time{}, time.Time{}
 	p.memory.deleting = false
 	return nil
@@ -170,23 +170,37 @@ func (p *pass) readShields(ctx context.Context, is *armcompute.VirtualMachineSca
 	if !flexible(is) {
 		return nil
 	}
-	if len(machines) > 0 && (p.memory.shielded == nil || p.now.Sub(p.memory.shieldedAt) >= slowPeriod) {
-		pager := p.c.ScaleSetVMs.NewListPager(p.t.cluster.ResourceGroup, p.t.name, nil)
-		list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachineScaleSetVMsClientListResponse) []*armcompute.VirtualMachineScaleSetVM {
-			return page.Value
-		}, p.now)
-		if err != nil {
+	if len(machines) == 0 {
+		p.memory.shieldsRefused = nil
+	} else if p.memory.shieldsDue(p.now) {
+		err := p.listShields(ctx)
+		if err != nil && cloud.KindOf(err) == cloud.Denied {
+			p.memory.shielded, p.memory.shieldedAt, p.memory.shieldsRefused = nil, p.now, new(causeOf(err))
+		} else if err != nil {
 			return notShown(err)
-		}
-		p.memory.shielded, p.memory.shieldedAt = map[string]bool{}, p.now
-		for _, vm := range list {
-			if guarded(vm) {
-				p.memory.shielded[idOf(vm)] = true
-			}
 		}
 	}
 	for k := range machines {
 		machines[k].shielded = p.memory.shielded[machines[k].id]
+		machines[k].shieldUnknown = p.memory.shieldsRefused != nil
+	}
+	return nil
+}
+
+// listShields lists which machines are protected.
+func (p *pass) listShields(ctx context.Context) error {
+	pager := p.c.ScaleSetVMs.NewListPager(p.t.cluster.ResourceGroup, p.t.name, nil)
+	list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachineScaleSetVMsClientListResponse) []*armcompute.VirtualMachineScaleSetVM {
+		return page.Value
+	}, p.now)
+	if err != nil {
+		return err
+	}
+	p.memory.shielded, p.memory.shieldedAt, p.memory.shieldsRefused = map[string]bool{}, p.now, nil
+	for _, vm := range list {
+		if guarded(vm) {
+			p.memory.shielded[idOf(vm)] = true
+		}
 	}
 	return nil
 }
