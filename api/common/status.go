@@ -24,9 +24,10 @@ type Status struct {
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Replicas is the number of instances that exist in the cloud and are not on their way out.
+	// Replicas is the number of instances that exist in the cloud and are not on their way out. It is absent while the cloud has not
+	// been asked yet.
 	// +optional
-	Replicas int32 `json:"replicas"`
+	Replicas *int32 `json:"replicas,omitempty"`
 
 	// DesiredReplicas is the number of instances that the pool is brought to. With an outside autoscaler it is what the
 	// cloud's group is asked to keep.

@@ -98,6 +98,11 @@ func (in *RollingUpdate) DeepCopy() *RollingUpdate {
 func (in *Status) DeepCopyInto(out *Status) {
 	*out = *in
 	in.Initialization.DeepCopyInto(&out.Initialization)
+	if in.Replicas != nil {
+		in, out := &in.Replicas, &out.Replicas
+		*out = new(int32)
+		**out = **in
+	}
 	if in.DesiredReplicas != nil {
 		in, out := &in.DesiredReplicas, &out.DesiredReplicas
 		*out = new(int32)

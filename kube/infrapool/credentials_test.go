@@ -1,6 +1,8 @@
 package infrapool_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -261,5 +264,50 @@ func TestPlanAsksByIdentity(t *testing.T) {
 	look, err = w.planner(nil).Look(t.Context(), []client.Object{named("AWSClusterRoleIdentity", "other")}, key, 0)
 	if err != nil || look.Seen || asked != "" || look.Unasked == nil || look.Unasked.Reason != infrapool.ReasonIdentityMissing {
 		t.Errorf("want nobody to ask and the reason said, got %q, %+v, %v", asked, look.Unasked, err)
+	}
+}
+
+// shown is what a client finds as the number of machines that exist; "unknown" where the object does not have it.
+func (w *world) shown() string {
+	w.t.Helper()
+	text, err := json.Marshal(w.get().Status)
+	var status map[string]any
+	if err = errors.Join(err, json.Unmarshal(text, &status)); err != nil {
+		w.t.Fatal(err)
+	}
+	if n, ok := status["replicas"]; ok {
+		return fmt.Sprint(n)
+	}
+	return "unknown"
+}
+
+// TestCountsWithoutAnIdentity: a cloud that was never asked has not answered that there are no machines, and what it answered last stays.
+func TestCountsWithoutAnIdentity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tenant(named("AWSClusterControllerIdentity", "default"))...)
+	w.settled()
+	if got := w.shown(); got != "unknown" || len(w.account.calls) > 0 {
+		t.Errorf("no identity from the start: want no count, got %s", got)
+	}
+	w.make(identity(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {}}"))
+	w.settled()
+	w.join()
+	w.settle()
+	if got := w.shown(); got != "2" {
+		t.Errorf("want 2 machines counted, got %s", got)
+	}
+	w.remove(identity(t, "AWSClusterControllerIdentity", "default", "{}"))
+	w.passes(3)
+	if got := w.shown(); got != "2" || w.condition("Ready").Reason != "IdentityMissing" {
+		t.Errorf("an identity that was deleted: want the last count, got %s, %+v", got, w.condition("Ready"))
+	}
+	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(0)) })
+	w.make(identity(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {}}"))
+	for range 20 {
+		w.passes(1)
+		w.join()
+	}
+	if got := w.shown(); got != "0" {
+		t.Errorf("want no machines counted, got %s", got)
 	}
 }

@@ -189,7 +189,7 @@ func TestManagedNeedsNoData(t *testing.T) {
 	if diff := cmp.Diff([]string{"aws:///zone-a/i-1", "aws:///zone-a/i-2"}, o.Spec.ProviderIDList); diff != "" {
 		t.Errorf("provider IDs, want -, got +\n%s", diff)
 	}
-	if !o.Status.Ready || o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != nil || o.Status.LaunchTemplateVersion != nil || o.Status.Replicas != 2 {
+	if !o.Status.Ready || o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != nil || o.Status.LaunchTemplateVersion != nil || *o.Status.Replicas != 2 {
 		t.Errorf("want a provisioned pool without a template of its own, got %q, %+v", o.Spec.ProviderID, o.Status)
 	}
 	for _, name := range []string{"Ready", "GroupReady", "EKSNodegroupReady", "TemplateReady", "LaunchTemplateReady", "IAMNodegroupRolesReady", "InstancesReady", "UpToDate"} {

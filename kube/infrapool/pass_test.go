@@ -61,7 +61,7 @@ func TestCreate(t *testing.T) {
 	if o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != "lt-1" || o.Status.Version != "v1.36.3" || o.Status.State != string(report.StateRunning) {
 		t.Errorf("want the group's ID, the template, version and state, got %q, %+v", o.Spec.ProviderID, o.Status)
 	}
-	for name, got := range map[string]*int32{"desired": o.Status.DesiredReplicas, "ready": o.Status.ReadyReplicas, "up-to-date": o.Status.UpToDateReplicas, "current": &o.Status.Replicas} {
+	for name, got := range map[string]*int32{"desired": o.Status.DesiredReplicas, "ready": o.Status.ReadyReplicas, "up-to-date": o.Status.UpToDateReplicas, "current": o.Status.Replicas} {
 		if got == nil || *got != 2 {
 			t.Errorf("%s: want 2, got %v", name, got)
 		}
@@ -588,7 +588,7 @@ func TestLostOwner(t *testing.T) {
 	if text := w.say(); !strings.Contains(text, "MachinePool default/mp, which owns this AWSMachinePool, does not exist") {
 		t.Errorf("want to be told, got\n%s", text)
 	}
-	if o := w.get(); o.Status.Replicas != 2 || !o.Status.Ready {
+	if o := w.get(); *o.Status.Replicas != 2 || !o.Status.Ready {
 		t.Errorf("what was seen before stays, got %+v", o.Status.Status)
 	}
 }
@@ -679,7 +679,7 @@ func TestOwnerIDSurvivesAMove(t *testing.T) {
 	after.restart()
 	after.settle()
 	after.wantCalls("the object's new UID changes nothing")
-	if o := after.get(); o.Status.Replicas != 2 || o.Annotations[infrapool.OwnerIDAnnotation] != uid {
+	if o := after.get(); *o.Status.Replicas != 2 || o.Annotations[infrapool.OwnerIDAnnotation] != uid {
 		t.Errorf("want the same two machines, got %+v", o.Status.Status)
 	}
 }

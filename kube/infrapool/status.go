@@ -141,7 +141,7 @@ func (r *Reconciler[O, S]) fillStatus(s *scope[O], rep report.Report) {
 	if !rep.Seen {
 		return
 	}
-	status.Replicas = ptr.Deref(count(rep.Counts.Current), 0)
+	status.Replicas = count(rep.Counts.Current)
 	status.ReadyReplicas = count(rep.Counts.Ready)
 	status.UpToDateReplicas = count(rep.Counts.UpToDate)
 	status.Template = rep.Template

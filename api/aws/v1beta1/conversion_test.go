@@ -166,7 +166,7 @@ func TestAnnotation(t *testing.T) {
 		return &v1beta2.AWSMachinePool{Spec: v1beta2.AWSMachinePoolSpec{
 			MinSize: 1, MaxSize: 10,
 			DefaultInstanceWarmup: &metav1.Duration{Duration: 5 * time.Minute},
-		}, Status: v1beta2.AWSMachinePoolStatus{Status: common.Status{Replicas: 2}}}
+		}, Status: v1beta2.AWSMachinePoolStatus{Status: common.Status{Replicas: new(int32(2))}}}
 	}
 	cases := []struct {
 		name, reason string
