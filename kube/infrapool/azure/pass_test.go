@@ -295,7 +295,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("want provider ID %s and two in the list, got %s and %v", want, got, o.Spec.ProviderIDList)
 	}
 	if s := o.Status; *s.ProvisioningState != azurev1.Succeeded || s.InfrastructureMachineKind != "AzureMachinePoolMachine" || s.Image == nil || s.Image.ComputeGallery.Version != "1.36.3" ||
-		s.Version != "v1.22.0" || s.Replicas != 2 || !s.Ready || len(s.LongRunningOperationStates) != 1 || s.LongRunningOperationStates[0].ResourceGroup != "rg" {
+		s.Version != "v1.22.0" || *s.Replicas != 2 || !s.Ready || len(s.LongRunningOperationStates) != 1 || s.LongRunningOperationStates[0].ResourceGroup != "rg" {
 		t.Errorf("status: got %+v", s)
 	}
 	for _, name := range []string{"Ready", "ScaleSetRunning", "ScaleSetModelUpdated", "ScaleSetDesiredReplicas", "BootstrapSucceeded"} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
@@ -45,7 +46,7 @@ func BenchmarkStatusPatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		before := o.DeepCopy()
-		o.Status.Replicas++
+		o.Status.Replicas = new(ptr.Deref(o.Status.Replicas, 0) + 1)
 		w.must(w.Status().Patch(b.Context(), o, client.MergeFrom(before)))
 	}
 }
