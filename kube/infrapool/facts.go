@@ -42,18 +42,10 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	if err == nil {
 		t, err = r.adapter.Translate(s.object, in)
 	}
-	held := s.held
 	if err != nil {
 		f.unasked = untranslated(err)
 	} else if f.unasked, err = r.identify(ctx, s, in, &t); err != nil {
 		return nil, err
-	}
-	// An object that goes waits for nothing but this: what else is missing no longer counts.
-	if f.unasked != nil && (held == nil || s.deleting()) {
-		held = f.unasked
-	}
-	if held == nil {
-		held = t.Held
 	}
 	f.keep = maps.Clone(t.Keep)
 	f.Now = r.Now()
@@ -65,7 +57,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		MinField:      t.MinField,
 		MaxField:      t.MaxField,
 		Deleting:      s.deleting(),
-		Held:          held,
+		Held:          s.heldBecause(f.unasked, t.Held),
 		Needless:      t.Needless,
 		DrainTimeout:  drainTimeout(s.pool),
 		NoDrain:       r.noDrain(ctx, s),
@@ -97,6 +89,18 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	}
 	f.Generation, err = generation(f.Facts)
 	return f, err
+}
+
+// heldBecause returns why nothing may be created: what the scope lacks, or else why the cloud is not asked, or else what the translation says.
+func (s *scope[O]) heldBecause(unasked, translated *pool.Cause) *pool.Cause {
+	switch {
+	// An object that goes waits for nothing but this: what else is missing no longer counts.
+	case unasked != nil && (s.held == nil || s.deleting()):
+		return unasked
+	case s.held != nil:
+		return s.held
+	}
+	return translated
 }
 
 // untranslated is why the specification can't be followed: it means nothing, or what it leads to is still to come.

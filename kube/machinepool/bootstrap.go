@@ -21,21 +21,7 @@ func (r *Reconciler) followBootstrap(ctx context.Context, p *pass) result {
 	bootstrap := &p.pool.Spec.Template.Spec.Bootstrap
 	source := &p.facts.Bootstrap
 	if !bootstrap.ConfigRef.IsDefined() {
-		if bootstrap.DataSecretName == nil {
-			p.facts.Refusal = &status.Cause{Reason: status.BootstrapMissingReason,
-				Message: "spec.template.spec.bootstrap sets neither configRef nor dataSecretName"}
-			return goOn()
-		}
-		text, err := r.credentials(ctx, p, *bootstrap.DataSecretName)
-		switch {
-		case err != nil:
-			return failed(err)
-		case text != "":
-			p.facts.Refusal = &status.Cause{Reason: status.DataSecretRefusedReason, Message: dataSecretPath + ": " + text}
-		default:
-			source.Done, source.Once = true, true
-		}
-		return goOn()
+		return r.useDataSecret(ctx, p)
 	}
 	outcome := r.readBootstrap(ctx, p)
 	o := p.bootstrap.object
@@ -63,6 +49,25 @@ func (r *Reconciler) followBootstrap(ctx context.Context, p *pass) result {
 	}
 	source.Once = true
 	return outcome
+}
+
+// useDataSecret checks the data secret of a pool whose bootstrap has no configRef, and with it has the bootstrap done.
+func (r *Reconciler) useDataSecret(ctx context.Context, p *pass) result {
+	name := p.pool.Spec.Template.Spec.Bootstrap.DataSecretName
+	if name == nil {
+		p.facts.Refusal = &status.Cause{Reason: status.BootstrapMissingReason,
+			Message: "spec.template.spec.bootstrap sets neither configRef nor dataSecretName"}
+		return goOn()
+	}
+	switch text, err := r.credentials(ctx, p, *name); {
+	case err != nil:
+		return failed(err)
+	case text != "":
+		p.facts.Refusal = &status.Cause{Reason: status.DataSecretRefusedReason, Message: dataSecretPath + ": " + text}
+	default:
+		p.facts.Bootstrap.Done, p.facts.Bootstrap.Once = true, true
+	}
+	return goOn()
 }
 
 // dataSecretPath is the path of the field that names the secret with the bootstrap data.

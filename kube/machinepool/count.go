@@ -62,6 +62,12 @@ func (p *pass) countNode(counted *status.Nodes, id string, node *corev1.Node) ti
 		return 0
 	}
 	counted.Ready++
+	return p.countReady(counted, node, since, machine)
+}
+
+// countReady counts one instance that is ready by its Node, since a moment, and by its Machine, nil in a pool without Machines. It returns
+// for how long the instance is not available yet by time alone.
+func (p *pass) countReady(counted *status.Nodes, node *corev1.Node, since time.Time, machine *clusterv1.Machine) time.Duration {
 	left := since.Add(p.settle()).Sub(p.now)
 	switch {
 	case leaving(node):

@@ -230,10 +230,10 @@ func (w *machineWork) tell() {
 		}
 	}
 	if len(w.made) > 0 {
-		w.p.tellOf(machineReference(w.p.pool.Namespace, w.made[0]), corev1.EventTypeNormal, eventMachineMade, "Made Machines for instances: %s", listed(w.made))
+		w.p.tellOf(machineReference(w.p.pool.Namespace, w.made[0]), eventMachineMade, "Made Machines for instances: %s", listed(w.made))
 	}
 	if len(w.deleted) > 0 {
-		w.p.tellOf(machineReference(w.p.pool.Namespace, w.deleted[0]), corev1.EventTypeNormal, eventMachineDeleted, "Deleted Machines of instances that are gone: %s", listed(w.deleted))
+		w.p.tellOf(machineReference(w.p.pool.Namespace, w.deleted[0]), eventMachineDeleted, "Deleted Machines of instances that are gone: %s", listed(w.deleted))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
@@ -71,7 +70,7 @@ func (w *machineWork) remediate(ctx context.Context, m *clusterv1.Machine) error
 	if err := w.r.deleteMachine(ctx, after); err != nil {
 		return err
 	}
-	w.p.tellOf(machineReference(m.Namespace, m.Name), corev1.EventTypeNormal, eventRemediated, "Deleted Machine %s: %s", m.Name, why)
+	w.p.tellOf(machineReference(m.Namespace, m.Name), eventRemediated, "Deleted Machine %s: %s", m.Name, why)
 	return nil
 }
 

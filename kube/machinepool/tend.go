@@ -168,7 +168,7 @@ func (r *Reconciler) deleteNodes(ctx context.Context, p *pass, workload client.C
 		}
 	}
 	if len(deleted) > 0 {
-		p.tellOf(nodeReference(deleted[0]), corev1.EventTypeNormal, eventNodeDeleted, "Deleted nodes of instances that are gone: %s", listed(deleted))
+		p.tellOf(nodeReference(deleted[0]), eventNodeDeleted, "Deleted nodes of instances that are gone: %s", listed(deleted))
 	}
 	if err := status.Few(errs); err != nil {
 		return failed(err)

@@ -104,7 +104,7 @@ func (p *pass) compare() {
 	joined, left := without(is.NodeRefs, was.NodeRefs), without(was.NodeRefs, is.NodeRefs)
 	if len(joined) > 0 || len(left) > 0 {
 		first := append(slices.Clone(joined), left...)[0]
-		p.tellOf(nodeReference(first), corev1.EventTypeNormal, eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
+		p.tellOf(nodeReference(first), eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
 	}
 }
 

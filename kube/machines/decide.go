@@ -102,12 +102,18 @@ func (f Facts) seen() map[string]*pool.Instance {
 	return seen
 }
 
-// Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
-func Decide(f Facts) []Action {
-	seen, lent := f.seen(), map[string]bool{}
+// lent are the provider keys of the instances that a third party keeps out of the group's count.
+func (f Facts) lent() map[string]bool {
+	lent := map[string]bool{}
 	for _, id := range f.Lent {
 		lent[cloud.ProviderKey(id)] = true
 	}
+	return lent
+}
+
+// Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
+func Decide(f Facts) []Action {
+	seen, lent := f.seen(), f.lent()
 	var out []Action
 	have := map[string]bool{}
 	for k := range f.Known.Infras {

@@ -135,7 +135,6 @@ type Says struct {
 func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 	out := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
 	for _, i := range k.Infras {
-		m := i.Machine
 		if i.Key == "" {
 			continue
 		}
@@ -148,8 +147,8 @@ func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 		if cause := i.condemned(kind); cause != nil {
 			out.Condemned[i.Key] = *cause
 		}
-		if guarded && m != nil && (on || m.Deleting) && !m.Detached && !i.deletedAlone() {
-			out.Guards[i.Key] = m.guard(i.Deleting, now)
+		if guarded && i.guards(on) {
+			out.Guards[i.Key] = i.Machine.guard(i.Deleting, now)
 		}
 	}
 	return out
@@ -176,6 +175,13 @@ func (i Infra) condemned(kind Kind) *pool.Cause {
 		return &pool.Cause{Reason: kind.Name + "Deleted", Message: fmt.Sprintf("%s %s is being deleted", kind.Name, i.Object.GetName())}
 	}
 	return nil
+}
+
+// guards reports whether its Machine has to let the instance go first. on is true in a pool that has Machines; in another only those do
+// that are being deleted.
+func (i Infra) guards(on bool) bool {
+	m := i.Machine
+	return m != nil && (on || m.Deleting) && !m.Detached && !i.deletedAlone()
 }
 
 // deletedAlone reports whether the infrastructure machine was deleted by a user and not by its Machine's controller, which never drained

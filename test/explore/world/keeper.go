@@ -357,5 +357,3 @@ func (w *World) allCondemned() map[string]bool {
 	}
 	return maps.Clone(w.condemned)
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
