@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,10 +37,7 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 	for what, by := range w.account.notes {
 		want[what] = by
 	}
-	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines"} {
-		want[name] = size
-	}
+	maps.Copy(want, counts(mp))
 	if stays && strings.Contains(w.says(), "can't be replaced") {
 		// A stale machine that never joined stays too: Azure lowers the autoscaler's capacity with its removal, and one that is raised
 		// again could not be told, after a crash, from one that undoes what the autoscaler has removed. The user is told what to do.
@@ -48,6 +46,15 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 		}
 	}
 	return want
+}
+
+// counts are what a pool that has all its machines counts.
+func counts(mp *clusterv1.MachinePool) map[string]string {
+	all, size := map[string]string{}, itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines"} {
+		all[name] = size
+	}
+	return all
 }
 
 func extensions(s *azurev1.AzureMachinePoolSpec) string {
