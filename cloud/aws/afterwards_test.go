@@ -24,6 +24,9 @@ import (
 func TestOnlyAWantIsUnmet(t *testing.T) {
 	for _, operation := range []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions", "DescribeLifecycleHooks"} {
 		for _, code := range []string{"AccessDenied", "ValidationError"} {
+			if operation == "DescribeLifecycleHooks" && code == "AccessDenied" {
+				continue // hooks that may not be listed are an issue of their own (TestHooksThatMayNotBeListed)
+			}
 			t.Run(operation+" "+code, func(t *testing.T) {
 				inWorld(t, func(t *testing.T, w *world) {
 					target, _ := w.create(with(aTarget(), reshape), 1)

@@ -75,8 +75,8 @@ func groupSpecOf(t target) groupSpec {
 	return g
 }
 
-// drift names what differs between the group and what is asked for.
-func (g groupSpec) drift(is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook) []string {
+// drift names what differs between the group and what is asked for, as far as that is known.
+func (g groupSpec) drift(is *asgtypes.AutoScalingGroup, existing hooksRead) []string {
 	size := session.Deref(is.DesiredCapacity)
 	var fields []string
 	for _, f := range []struct {
@@ -93,7 +93,7 @@ func (g groupSpec) drift(is *asgtypes.AutoScalingGroup, existing []asgtypes.Life
 		{driftRebalance, session.Deref(is.CapacityRebalance) != g.rebalance},
 		{driftMixed, !sameMixed(g.mixed, is.MixedInstancesPolicy)},
 		{driftTags, g.tagsDrift(is)},
-		{driftHooks, g.hooksDrift(is, existing)},
+		{driftHooks, existing.refused == nil && g.hooksDrift(is, existing.list)},
 		{driftProcesses, g.processesDrift(is)},
 	} {
 		if f.differ {

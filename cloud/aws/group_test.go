@@ -101,7 +101,7 @@ func TestDrift(t *testing.T) {
 		{"a process less", same, func(s *spec) { s.SuspendProcesses = nil }, []string{"spec.suspendProcesses"}},
 	} {
 		is, existing := groupFor(specWith(c.before), 3)
-		if diff := cmp.Diff(c.want, specWith(c.after).drift(is, existing)); diff != "" {
+		if diff := cmp.Diff(c.want, specWith(c.after).drift(is, hooksRead{list: existing})); diff != "" {
 			t.Errorf("%s: drift (-want +got):\n%s", c.reason, diff)
 		}
 	}
@@ -113,7 +113,7 @@ func TestWhatOthersDidIsLeftAlone(t *testing.T) {
 	is.Tags = append(is.Tags, asgtypes.TagDescription{Key: new("k8s.io/cluster-autoscaler/enabled"), Value: new("true")})
 	is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: new("Launch")})
 	existing = append(existing, asgtypes.LifecycleHook{LifecycleHookName: new("termination-handler")})
-	if got := g.drift(is, existing); got != nil {
+	if got := g.drift(is, hooksRead{list: existing}); got != nil {
 		t.Errorf("want no drift by tags, hooks and processes of others, got %v", got)
 	}
 	none := specWith(func(s *awsv1.AWSMachinePoolSpec) {

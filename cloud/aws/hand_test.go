@@ -5,16 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
@@ -76,6 +79,59 @@ func TestNotificationsThatOthersAddToHooks(t *testing.T) {
 			if kept := awssdk.ToString(h.NotificationTargetARN) != ""; kept != (*h.LifecycleHookName == "muster-drain") {
 				t.Errorf("hook %s: got the target %q", *h.LifecycleHookName, awssdk.ToString(h.NotificationTargetARN))
 			}
+		}
+	})
+}
+
+// Where the credentials do not allow to list lifecycle hooks the pool is observed as ever. Hooks are neither put nor taken away on a
+// guess, other drift is repaired, and what the group's own hook holds is seen as held, so that its node is drained.
+func TestHooksThatMayNotBeListed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 2)
+		id := o.Instances[0].ID
+		if has, err := w.server.Profile().Hands.Do(sim.Sicken, sim.Thing{Instance: id}); !has || err != nil {
+			t.Fatalf("want it marked, got %t, %v", has, err)
+		}
+		time.Sleep(time.Minute)
+		w.driver = w.newDriver()
+		if err := w.server.Faults().Add(sim.Fault{
+			Kind: sim.ErrorBefore, Action: "DescribeLifecycleHooks", Code: "AccessDenied", Message: "not authorized", Status: 403,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		changed := with(target, func(s *awsv1.AWSMachinePoolSpec) {
+			s.DefaultCoolDown = &metav1.Duration{Duration: 7 * time.Minute}
+			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating})
+		})
+		o = w.observe(changed)
+		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Denied) || !strings.Contains(o.Issues[0].Message, "AccessDenied") {
+			t.Errorf("want the refusal reported, got %v", o.Issues)
+		}
+		for _, i := range o.Instances {
+			if (i.ID == id) != (i.Hold != nil) {
+				t.Errorf("want %s alone held, got %+v", id, i)
+			}
+		}
+		if want := []string{"spec.defaultCoolDown"}; !slices.Equal(o.Group.Drift, want) {
+			t.Errorf("want %v to repair, got %v", want, o.Group.Drift)
+		}
+		sent := w.operations(func() { w.start(changed, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift}) })
+		if !slices.Contains(sent, "UpdateAutoScalingGroup") {
+			t.Errorf("want other drift repaired, got %v", sent)
+		}
+		sent = w.operations(func() {
+			err := w.driver.Start(t.Context(), changed, pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.lifecycleHooks"}})
+			if err == nil || cloud.KindOf(err) != cloud.Denied {
+				t.Errorf("want hooks left alone that may not be listed, got %v", err)
+			}
+		})
+		if slices.Contains(sent, "PutLifecycleHook") || slices.Contains(sent, "DeleteLifecycleHook") {
+			t.Errorf("want no hook put or deleted, got %v", sent)
+		}
+		w.server.Faults().Clear()
+		time.Sleep(time.Minute)
+		if o = w.observe(changed); len(o.Issues) > 0 || !slices.Contains(o.Group.Drift, "spec.lifecycleHooks") {
+			t.Errorf("want the missing hook seen again, got %v, issues %v", o.Group.Drift, o.Issues)
 		}
 	})
 }

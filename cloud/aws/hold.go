@@ -58,9 +58,16 @@ type holdRead struct {
 	why *pool.Cause
 }
 
-// held says whether an instance may be held by our hook.
-func (p *pass) held(i asgtypes.Instance) bool {
-	return i.LifecycleState == asgtypes.LifecycleStateTerminatingWait && slices.ContainsFunc(p.memory.hooks.list, func(h asgtypes.LifecycleHook) bool {
+// held says whether an instance may be held by our hook. Where the hooks may not be listed the group's own tags tell whether it has
+// ours: to take a held instance for one that goes by itself would leave its node undrained until the heartbeat ends.
+func (p *pass) held(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) bool {
+	if i.LifecycleState != asgtypes.LifecycleStateTerminatingWait {
+		return false
+	}
+	if p.memory.hooks.refused != nil {
+		return session.Marked(tagOf(is, tagOurHooks), drainHook)
+	}
+	return slices.ContainsFunc(p.memory.hooks.list, func(h asgtypes.LifecycleHook) bool {
 		return session.Deref(h.LifecycleHookName) == drainHook
 	})
 }
@@ -72,7 +79,7 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	current := map[string]holdRead{}
 	var unknown []string
 	for _, i := range is.Instances {
-		if id := session.Deref(i.InstanceId); p.held(i) {
+		if id := session.Deref(i.InstanceId); p.held(is, i) {
 			if read, ok := known[id]; ok {
 				current[id] = read
 			} else {

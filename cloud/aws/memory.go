@@ -57,6 +57,8 @@ type namedGroup struct {
 type hooksRead struct {
 	list []asgtypes.LifecycleHook
 	at   time.Time
+	// refused is the service's refusal to list them; list is empty then, which does not mean that there are none.
+	refused error
 }
 
 type activitiesRead struct {

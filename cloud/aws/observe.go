@@ -76,6 +76,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Instances, out.Lent = p.instances(is, want), p.lent(is)
 	out.ShortNotice = p.atShortNotice(is)
 	out.Roll, out.RollUnknown = p.roll(), p.memory.rolls.refused
+	if refused := p.memory.hooks.refused; refused != nil {
+		out.Issues = append(out.Issues, causeOf(refused))
+	}
 	issues, err := p.readActivities(ctx, is)
 	if err != nil {
 		return pool.Observed{}, err
@@ -252,7 +255,7 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 		Deleting:  strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting),
 	}
 	if !g.Deleting {
-		g.Drift = want.drift(is, p.memory.hooks.list)
+		g.Drift = want.drift(is, p.memory.hooks)
 		if p.memory.rolls.fixed() {
 			g.Drift = slices.DeleteFunc(g.Drift, func(field string) bool { return field == driftMixed })
 		}
@@ -283,10 +286,7 @@ func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) erro
 // readHooks reads the group's lifecycle hooks once in a while, and as a rule not in a pass that has read the template again,
 // so that no pass reads much. A group that is being deleted has none.
 func (p *pass) readHooks(ctx context.Context) error {
-	known := &p.memory.hooks
-	age := p.now.Sub(known.at)
-	young := age < session.SlowPeriod || age < 2*session.SlowPeriod && p.memory.template.ReadAt(p.now)
-	if !known.at.IsZero() && young || strings.HasPrefix(session.Deref(p.memory.group.is.Status), session.StatusDeleting) {
+	if p.hooksAsRead() || strings.HasPrefix(session.Deref(p.memory.group.is.Status), session.StatusDeleting) {
 		return nil
 	}
 	found, err := p.c.AutoScaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})
@@ -294,9 +294,27 @@ func (p *pass) readHooks(ctx context.Context) error {
 		// The group as it was read is older than its deletion.
 		return nil
 	}
+	if err != nil && cloud.KindOf(err) == cloud.Denied {
+		p.memory.hooks = hooksRead{at: p.now, refused: err}
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	*known = hooksRead{list: found.LifecycleHooks, at: p.now}
+	p.memory.hooks = hooksRead{list: found.LifecycleHooks, at: p.now}
 	return nil
+}
+
+// hooksAsRead says that the lifecycle hooks need not be read again.
+func (p *pass) hooksAsRead() bool {
+	known := p.memory.hooks
+	age := p.now.Sub(known.at)
+	switch {
+	case known.at.IsZero():
+		return false
+	case known.refused != nil:
+		return age < session.RefusedPeriod
+	default:
+		return age < session.SlowPeriod || age < 2*session.SlowPeriod && p.memory.template.ReadAt(p.now)
+	}
 }

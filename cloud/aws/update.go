@@ -31,7 +31,7 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	if err := p.readHooks(ctx); err != nil {
 		return err
 	}
-	existing := p.memory.hooks.list
+	existing := p.memory.hooks
 	input, changed, err := p.updateInput(s, is, want.group)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 }
 
 // repair puts right what has calls of its own.
-func (p *pass) repair(ctx context.Context, fields []string, is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook, want groupSpec) error {
+func (p *pass) repair(ctx context.Context, fields []string, is *asgtypes.AutoScalingGroup, existing hooksRead, want groupSpec) error {
 	for _, one := range []struct {
 		field string
 		do    func() error
@@ -161,8 +161,12 @@ func (p *pass) book(ctx context.Context, is *asgtypes.AutoScalingGroup, key, tex
 }
 
 // updateHooks first books every hook that is or will be ours, so that a crash in between forgets none, then puts and
-// removes. The next pass books out what was removed.
-func (p *pass) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook, want groupSpec) error {
+// removes. The next pass books out what was removed. Hooks that may not be listed are left as they are.
+func (p *pass) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, known hooksRead, want groupSpec) error {
+	if known.refused != nil {
+		return known.refused
+	}
+	existing := known.list
 	put, remove := want.hookChanges(is, existing)
 	if err := p.book(ctx, is, tagOurHooks, session.Marks(slices.Concat(hookNames(want.hooks), remove))); err != nil {
 		return err
