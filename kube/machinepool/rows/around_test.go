@@ -74,19 +74,20 @@ func TestRow09_TheRolesAllowWhatControllersDo(t *testing.T) {
 			return nil
 		})
 	}
-	ours, theirs := w.bind("config/rbac/role.yaml"), w.bind("config/rbac/aggregated_role.yaml")
+	ours, core, theirs := w.bind("config/rbac/role.yaml"), w.bind("config/core/role.yaml"), w.bind("config/rbac/aggregated_role.yaml")
 	want(t, "label that roles are aggregated by", theirs.Labels["cluster.x-k8s.io/aggregate-to-manager"], "true")
 	for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete"} {
-		allowed(ours.Name, clusterv1.GroupVersion.Group, "machinepools", "", verb)
-		allowed(ours.Name, clusterv1.GroupVersion.Group, "machines", "", verb)
+		allowed(core.Name, clusterv1.GroupVersion.Group, "machinepools", "", verb)
+		allowed(core.Name, clusterv1.GroupVersion.Group, "machines", "", verb)
 		for _, resource := range []string{"awsmachinepools", "awsmanagedmachinepools", "azuremachinepools", "awsmachines", "azuremachinepoolmachines"} {
-			allowed(ours.Name, infrastructure, resource, "", verb)
 			allowed(theirs.Name, infrastructure, resource, "", verb)
 		}
 	}
 	for _, subresource := range []string{"status", "finalizers"} {
-		allowed(ours.Name, clusterv1.GroupVersion.Group, "machinepools", subresource, "update")
+		allowed(core.Name, clusterv1.GroupVersion.Group, "machinepools", subresource, "update")
+		allowed(ours.Name, infrastructure, "awsmachinepools", subresource, "update")
 	}
+	allowed(ours.Name, clusterv1.GroupVersion.Group, "machinepools", "", "patch")
 	allowed(ours.Name, clusterv1.GroupVersion.Group, "clusters", "", "watch")
 	allowed(ours.Name, "", "secrets", "", "get")
 }

@@ -270,9 +270,12 @@ func showsAzure(a *azureLife) {
 		{"azuremachinepoolmachine", `NAME +VERSION +READY +STATE +LATEST +NODE +AGE`},
 		{"azuremachinepoolmachine", `uniform-\S+ +v1\.33\.0 +true +Succeeded +true +uniform`},
 	} {
-		if got := a.Kubectl("get", tc.kinds); !regexp.MustCompile(tc.want).MatchString(got) {
-			a.T.Errorf("kubectl get %s: want a match of %s in\n%s", tc.kinds, tc.want, got)
-		}
+		a.Eventually("kubectl get "+tc.kinds+" to match "+tc.want, func() error {
+			if got := a.Kubectl("get", tc.kinds); !regexp.MustCompile(tc.want).MatchString(got) {
+				return fmt.Errorf("it prints\n%s", got)
+			}
+			return nil
+		})
 	}
 	uniform := regexp.MustCompile(`^azure:///subscriptions/[-0-9a-f]+/resourceGroups/modes/providers/Microsoft.Compute/virtualMachineScaleSets/uniform/virtualMachines/\d+$`)
 	flexible := regexp.MustCompile(`^azure:///subscriptions/[-0-9a-f]+/resourceGroups/modes/providers/Microsoft.Compute/virtualMachines/flexible_[0-9a-f]+$`)
