@@ -28,8 +28,10 @@ func TestJoinsWith(t *testing.T) {
 		reason string
 		i      []pool.Instance
 		roll   *pool.Roll
+		other  *pool.Cause
 		want   []string
 	}{
+		"disowned":       {reason: "a group that lost its owner tag goes on launching, and may be given back", other: &pool.Cause{Reason: "ForeignGroup"}, want: []string{anyData}},
 		"rest":           {reason: "what the group launches from, and what it will be pointed at next", want: []string{"d1", "d2"}},
 		"joined":         {reason: "a machine that has joined needs no token any more", i: []pool.Instance{machine("d0", time.Minute, joined)}, want: []string{"d1", "d2"}},
 		"boots":          {reason: "one that boots does, whatever the group launches from by now", i: []pool.Instance{machine("d0", 14*time.Minute)}, want: []string{"d0", "d1", "d2"}},
@@ -43,6 +45,9 @@ func TestJoinsWith(t *testing.T) {
 	} {
 		o := pool.Observed{Instances: tc.i, Roll: tc.roll, Group: &pool.Group{Template: "lt:1"},
 			Versions: []pool.Template{{Ref: "lt:2", Data: "d2"}, {Ref: "lt:1", Data: "d1"}, {Ref: "lt:0", Data: "d0"}}}
+		if tc.other != nil {
+			o = pool.Observed{Foreign: tc.other}
+		}
 		if got := slices.Sorted(maps.Keys(joinsWith(o, 15*time.Minute, now))); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %s: want %q, got %q", name, tc.reason, tc.want, got)
 		}

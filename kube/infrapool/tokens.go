@@ -104,9 +104,12 @@ func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, s *scope[O], f *fac
 const anyData = ""
 
 // joinsWith are the hashes of the bootstrap data that machines join with, now or later: of what they are or may be launched from,
-// and of those that were launched a moment ago.
+// and of those that were launched a moment ago. What a group in other hands launches from is not known, and it may be given back.
 func joinsWith(o pool.Observed, deadline time.Duration, now time.Time) map[string]bool {
 	needed := map[string]bool{}
+	if o.Foreign != nil {
+		needed[anyData] = true
+	}
 	for _, template := range append(o.LaunchesFrom(), o.Latest()) {
 		if template.Data != "" {
 			needed[template.Data] = true
