@@ -49,7 +49,7 @@ type groupRead struct {
 
 // namedGroup is the group that the object names in spec.providerID, where that is another than ours and ours does not exist.
 type namedGroup struct {
-	// id is spec.providerID as it was looked up; foreign says that the group is not ours, and is nil where there is none or it is ours.
+	// id is spec.providerID as it was looked up; foreign is set if the group exists without our owner tag.
 	id      string
 	foreign *pool.Cause
 }

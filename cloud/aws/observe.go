@@ -146,7 +146,7 @@ func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool {
 	return tagOf(is, session.TagOwner) == p.t.Owner.ID
 }
 
-// foreignGroup says that a group has our name, or is the one that the object names, without being ours.
+// foreignGroup returns why a group that has our name, or that the object names, is refused: it lacks our owner tag.
 func (p *pass) foreignGroup() *pool.Cause {
 	is := p.memory.group.is
 	switch named := p.memory.group.named; {
@@ -305,7 +305,7 @@ func (p *pass) readHooks(ctx context.Context) error {
 	return nil
 }
 
-// hooksAsRead says that the lifecycle hooks need not be read again.
+// hooksAsRead reports whether the lifecycle hooks need not be read again.
 func (p *pass) hooksAsRead() bool {
 	known := p.memory.hooks
 	age := p.now.Sub(known.at)

@@ -68,7 +68,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	return out, nil
 }
 
-// foreign says that a scale set has our name, or is the one that the object names, without being ours.
+// foreign returns why a scale set that has our name, or that the object names, is refused: it lacks our owner tag.
 func (p *pass) foreign() *pool.Cause {
 	is := p.memory.set.is
 	switch named := p.memory.set.named; {

@@ -58,7 +58,7 @@ const (
 	lostTold = 10
 )
 
-// lost are the warnings of what is gone, or on its way out, without a step of Muster: the cloud has taken it back, or somebody deleted it.
+// lost are the warnings of what is gone, or on its way out, without a step of Muster: the cloud has taken it back, or another client deleted it.
 // Instances that a step of Muster takes are told as Terminating in the status from then on (see takenBy), and those that a roll of the
 // cloud takes, or a size that was lowered, have a cause that is told elsewhere.
 func lost(before *common.Status, out engine.Outcome, t pool.Traits) []report.Event {

@@ -142,7 +142,7 @@ func Decide(f Facts) []Action {
 }
 
 // creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays
-// until somebody takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take the
+// until another controller takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take the
 // new object for the one below that Machine, and delete it.
 func (f Facts) creations(have map[string]bool) []Action {
 	var out []Action

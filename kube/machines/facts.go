@@ -220,7 +220,7 @@ func (m *Machine) deletingReason() string {
 	return ""
 }
 
-// beforeTermination reports whether the controller says that it has still to do something before the instance may go.
+// beforeTermination reports whether the controller has still to do something before the instance may go.
 func (m *Machine) beforeTermination() bool {
 	switch m.deletingReason() {
 	case clusterv1.MachineDeletingWaitingForPreDrainHookReason, clusterv1.MachineDeletingDrainingNodeReason,
@@ -230,7 +230,7 @@ func (m *Machine) beforeTermination() bool {
 	return false
 }
 
-// pastDrain reports whether the controller says that it has done all that comes before the end of the instance.
+// pastDrain reports whether the controller has done all that comes before the end of the instance.
 func (m *Machine) pastDrain() bool {
 	switch m.deletingReason() {
 	case clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, clusterv1.MachineDeletingWaitingForBootstrapDeletionReason:

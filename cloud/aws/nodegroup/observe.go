@@ -215,7 +215,7 @@ func (p *pass) readNamed(ctx context.Context) error {
 	return nil
 }
 
-// foreignGroup says that a node group has our name, or is the one that the object names, without being ours.
+// foreignGroup returns why a node group that has our name, or that the object names, is refused: it lacks our owner tag.
 func (p *pass) foreignGroup() *pool.Cause {
 	is := p.memory.group.is
 	switch named := p.memory.group.named; {
