@@ -277,7 +277,7 @@ func TestGate(t *testing.T) {
 		`get Pod ns/a false `,
 		`list Pod ns/ false `,
 		`patch AWSMachinePool ns/p true {"spec":{"maxSize":4}}`,
-		`patch AWSMachinePool/status ns/p true {"status":{"ready":true,"replicas":0}}`,
+		`patch AWSMachinePool/status ns/p true {"status":{"ready":true}}`,
 		`create Node /n true {"metadata":{"name":"n","annotations":{"zones":""}},"spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}}`,
 		`update Node /n true`, `delete Node /n true {"preconditions":{"uid":"00000000-0000-4000-8000-000000000003"}}`,
 		`deletecollection Pod ns/ true `,
