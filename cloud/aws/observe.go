@@ -69,8 +69,16 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if is == nil {
 		return out, nil
 	}
-	if err := p.readRest(ctx, is); err != nil {
+	if err := p.observeGroup(ctx, is, want, &out); err != nil {
 		return pool.Observed{}, err
+	}
+	return out, nil
+}
+
+// observeGroup adds the group, its instances, its roll and its issues to an observation.
+func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, want wanted, out *pool.Observed) error {
+	if err := p.readRest(ctx, is); err != nil {
+		return err
 	}
 	out.Group = p.group(is, want.group)
 	out.Instances, out.Lent = p.instances(is, want), p.lent(is)
@@ -80,11 +88,8 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		out.Issues = append(out.Issues, causeOf(refused))
 	}
 	issues, err := p.readActivities(ctx, is)
-	if err != nil {
-		return pool.Observed{}, err
-	}
 	out.Issues = append(out.Issues, issues...)
-	return out, nil
+	return err
 }
 
 // readGroup reads the group with its instances, in one call.
