@@ -89,12 +89,7 @@ func (v *view) protectStep() *Step {
 			list = append(list, &m)
 		}
 	}
-	if len(list) == 0 {
-		return nil
-	}
-	v.unresponsiveLast(Protect, list)
-	now := list[:min(len(list), protectBatch)]
-	return &Step{Kind: Protect, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
+	return v.protectionStep(Protect, list)
 }
 
 // unprotectStep takes the protection from scale-in off where an external autoscaler sizes the group: it was put there before the
@@ -111,10 +106,15 @@ func (v *view) unprotectStep() *Step {
 			list = append(list, &m)
 		}
 	}
+	return v.protectionStep(Unprotect, list)
+}
+
+// protectionStep changes the protection of the first batch of a list; it is nil for an empty one.
+func (v *view) protectionStep(kind StepKind, list []*member) *Step {
 	if len(list) == 0 {
 		return nil
 	}
-	v.unresponsiveLast(Unprotect, list)
+	v.unresponsiveLast(kind, list)
 	now := list[:min(len(list), protectBatch)]
-	return &Step{Kind: Unprotect, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
+	return &Step{Kind: kind, Targets: targets(now), Cause: common(now), More: len(now) < len(list)}
 }
