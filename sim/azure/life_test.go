@@ -3,9 +3,11 @@ package azure_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -354,22 +356,41 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// guests notes what runs.
+// guests notes what runs. The cloud powers machines from a goroutine of its own.
 type guests struct {
+	mu  sync.Mutex
 	on  map[string]sim.Machine
 	log []string
 }
 
 func (g *guests) PowerOn(m sim.Machine) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.on[m.ID] = m
 	g.log = append(g.log, "on "+m.Hostname)
 }
 
 func (g *guests) PowerOff(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if m, runs := g.on[id]; runs {
 		g.log = append(g.log, "off "+m.Hostname)
 	}
 	delete(g.on, id)
+}
+
+// running copies the machines that run, by ID.
+func (g *guests) running() map[string]sim.Machine {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.on)
+}
+
+// history copies what happened, in order.
+func (g *guests) history() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.log)
 }
 
 func (g *guests) Console(string) []byte { return nil }
@@ -378,7 +399,7 @@ func TestGuests(t *testing.T) {
 	g := &guests{on: map[string]sim.Machine{}}
 	inBubble(t, azure.Options{Guests: g}, func(w *world) {
 		w.create("Uniform", "mp", 2, zoned("1"))
-		m := g.on[w.set("mp").Machines[1].UID]
+		m := g.running()[w.set("mp").Machines[1].UID]
 		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp/virtualMachines/1", m.ProviderID)
 		check(t, "hostname", "mp000001", m.Hostname)
 		check(t, "user data", "#cloud-config\n", string(m.UserData))
@@ -392,16 +413,16 @@ func TestGuests(t *testing.T) {
 		}})
 		w.must(err)
 		w.apply("mp", "1")
-		check(t, "kubelet of another image", "v1.34.0", g.on[w.set("mp").Machines[1].UID].KubeletVersion)
+		check(t, "kubelet of another image", "v1.34.0", g.running()[w.set("mp").Machines[1].UID].KubeletVersion)
 		w.must(w.cloud.Terminate("mp_0"))
-		check(t, "what happened", "on mp000000,on mp000001,off mp000001,on mp000001,off mp000000", strings.Join(g.log, ","))
+		check(t, "what happened", "on mp000000,on mp000001,off mp000001,on mp000001,off mp000000", strings.Join(g.history(), ","))
 	})
 	g = &guests{on: map[string]sim.Machine{}}
 	inBubble(t, azure.Options{Guests: g}, func(w *world) {
 		w.create("Flexible", "flex", 1)
 		m := w.set("flex").Machines[0]
-		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachines/"+m.Name, g.on[m.UID].ProviderID)
-		check(t, "hostname", strings.ToLower(m.Computer), g.on[m.UID].Hostname)
+		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachines/"+m.Name, g.running()[m.UID].ProviderID)
+		check(t, "hostname", strings.ToLower(m.Computer), g.running()[m.UID].Hostname)
 		check(t, "its length", len("flex")+6, len(m.Computer))
 		check(t, "name", len("flex_")+8, len(m.Name))
 	})
@@ -430,7 +451,7 @@ func TestRestart(t *testing.T) {
 		r, err := finish(w, p)
 		w.must(err)
 		check(t, "state", "Succeeded", *r.Properties.ProvisioningState)
-		check(t, "machines that run", 3, len(g.on))
+		check(t, "machines that run", 3, len(g.running()))
 	})
 }
 

@@ -78,15 +78,15 @@ func TestAutomaticUpgrade(t *testing.T) {
 			g := &guests{on: map[string]sim.Machine{}}
 			inBubble(t, azure.Options{Guests: g}, func(w *world) {
 				w.create(mode, "mp", 3, upgrading(armcompute.UpgradeModeAutomatic, nil))
-				check(t, "machines that run", 3, len(g.on))
+				check(t, "machines that run", 3, len(g.running()))
 				_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", imaged("1.34.0"), nil)
 				w.must(err)
-				check(t, "machines that run at once", 0, len(g.on))
+				check(t, "machines that run at once", 0, len(g.running()))
 				time.Sleep(time.Minute)
-				for _, m := range g.on {
+				for _, m := range g.running() {
 					check(t, "kubelet", "v1.34.0", m.KubeletVersion)
 				}
-				check(t, "machines that run again", 3, len(g.on))
+				check(t, "machines that run again", 3, len(g.running()))
 			})
 		})
 	}
@@ -187,13 +187,13 @@ func TestAutomaticRepairs(t *testing.T) {
 				w.byHand(victim.Name, c.deed)
 				time.Sleep(time.Minute) // ten times faster than life: the grace period has not passed
 				check(t, "within the grace period", before, ids())
-				started := len(g.log)
+				started := len(g.history())
 				time.Sleep(5 * time.Minute)
 				check(t, "after it", c.want, ids())
 				check(t, "capacity", 3, w.set("mp").Capacity)
 				check(t, "state", "Succeeded", w.set("mp").State)
 				if c.reason == "started again" {
-					check(t, "what happened", "off mp000001,on mp000001", strings.Join(g.log[started:], ","))
+					check(t, "what happened", "off mp000001,on mp000001", strings.Join(g.history()[started:], ","))
 				}
 			})
 		})
