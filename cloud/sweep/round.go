@@ -1,0 +1,296 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// round is the calls for the keys that were asked for together. Its fields are guarded by the sweep's lock until done is closed.
+type round[V any] struct {
+	s *Sweep[V]
+	// keys are those that passes wait for.
+	keys []string
+	// shares is true if one of these passes accepts an older answer: such passes come again and again, so that the calls are worth filling.
+	shares bool
+	// waiting is the number of passes that want an answer. Without any the calls are cancelled.
+	waiting int
+	ctx     context.Context
+	cancel  context.CancelFunc
+	// full is closed when the passes wait for as many keys as a call takes.
+	full chan struct{}
+	// at is when the calls began; writes are the writes to each key that is read, as they were counted then.
+	at     time.Time
+	writes map[string]uint64
+	// answers and failed are what the calls said of the keys.
+	answers map[string]Answer[V]
+	failed  map[string]error
+	done    chan struct{}
+}
+
+// newRound makes a round whose calls run with the values of the context of the pass that begins it.
+func (s *Sweep[V]) newRound(ctx context.Context) *round[V] {
+	r := &round[V]{
+		s: s, full: make(chan struct{}), done: make(chan struct{}),
+		writes: map[string]uint64{}, answers: map[string]Answer[V]{}, failed: map[string]error{},
+	}
+	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return r
+}
+
+// join counts a pass that waits, until its context ends or leave is called. The lock is held.
+func (r *round[V]) join(ctx context.Context) (leave func()) {
+	r.waiting++
+	stop := context.AfterFunc(ctx, r.left)
+	return func() {
+		if stop() {
+			r.left()
+		}
+	}
+}
+
+// left counts a pass that waits no longer.
+func (r *round[V]) left() {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if r.waiting--; r.waiting == 0 {
+		r.cancel()
+	}
+}
+
+// want adds a key. The lock is held.
+func (r *round[V]) want(key string, shares bool) {
+	r.shares = r.shares || shares
+	if slices.Contains(r.keys, key) {
+		return
+	}
+	r.keys = append(r.keys, key)
+	if r.s.o.Chunk > 1 && len(r.keys) == r.s.o.Chunk {
+		close(r.full)
+	}
+}
+
+// collect lets other passes join for a while.
+func (r *round[V]) collect(window time.Duration) {
+	if window <= 0 {
+		return
+	}
+	timer := time.NewTimer(window)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.full:
+	case <-r.ctx.Done():
+	}
+}
+
+// wait returns the answer for a key once the calls have ended.
+func (r *round[V]) wait(ctx context.Context, key string) (Answer[V], error) {
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return Answer[V]{}, fmt.Errorf("wait for a shared read: %w", context.Cause(ctx))
+	}
+	if answer, ok := r.answers[key]; ok {
+		return answer, nil
+	}
+	return Answer[V]{}, r.failed[key]
+}
+
+// run makes the calls and stores what they say.
+func (r *round[V]) run() {
+	defer close(r.done)
+	defer r.cancel()
+	lists := r.begin()
+	defer r.end()
+	rest := r.keys
+	if lists {
+		rest = r.list()
+	}
+	if len(rest) == 0 {
+		return
+	}
+	for chunk := range slices.Chunk(r.fill(rest), r.s.o.Chunk) {
+		r.call(chunk)
+	}
+}
+
+// begin ends the collecting and decides whether the objects are listed.
+func (r *round[V]) begin() bool {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.collecting == r {
+		s.collecting = nil
+	}
+	r.at = s.o.Now()
+	first := s.begun.IsZero()
+	s.begun = r.at
+	s.expire(r.at)
+	for _, key := range r.keys {
+		r.reads(key)
+	}
+	return !first && s.listingPays(r)
+}
+
+// listingPays reports whether a listing costs fewer calls than reading keys one chunk after the other, or answers the first requests for
+// many keys at once, as after a start of the process. The lock is held.
+func (s *Sweep[V]) listingPays(r *round[V]) bool {
+	if s.o.All == nil || !s.denied.IsZero() && r.at.Sub(s.denied) < listAgain {
+		return false
+	}
+	if s.served(r) > s.pages*s.o.Chunk {
+		return true
+	}
+	again := s.listed.IsZero() || r.at.Sub(s.listed) > listAgain
+	return again && len(r.keys) > 1 && !slices.ContainsFunc(r.keys, func(key string) bool { return !s.entries[key].answer.At.IsZero() })
+}
+
+// served counts the keys that a listing would answer: those of the round, and if older answers are accepted all for which passes will
+// come. The lock is held.
+func (s *Sweep[V]) served(r *round[V]) int {
+	if !r.shares {
+		return len(r.keys)
+	}
+	n := 0
+	for _, e := range s.entries {
+		if e.stale(r.at) {
+			n++
+		}
+	}
+	return n
+}
+
+// stale reports whether a pool will ask for a key that has no fresh answer.
+func (e *entry[V]) stale(now time.Time) bool {
+	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > freshFor)
+}
+
+// reads notes that the round reads a key. The lock is held.
+func (r *round[V]) reads(key string) {
+	e := r.s.entry(key)
+	r.writes[key], e.reading = e.writes, r
+}
+
+// list lists the objects and returns the keys of the round that the listing left out.
+func (r *round[V]) list() []string {
+	s := r.s
+	s.mu.Lock()
+	for key := range s.entries {
+		if _, ok := r.writes[key]; !ok {
+			r.writes[key] = s.entries[key].writes
+		}
+	}
+	s.mu.Unlock()
+	pages, err := s.o.All(r.ctx, r.found)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.store()
+	var rest []string
+	for _, key := range r.keys {
+		if _, ok := r.answers[key]; !ok {
+			rest = append(rest, key)
+		}
+	}
+	switch {
+	case err == nil:
+		s.listed, s.pages = r.at, max(pages, 1)
+		return rest
+	case cloud.KindOf(err) == cloud.Denied:
+		s.denied = r.at
+		return rest
+	}
+	for _, key := range rest {
+		r.failed[key] = err
+	}
+	return nil
+}
+
+// fill adds keys that other pools will ask for next to the last chunk of the keys, as long as a call's weight allows it.
+func (r *round[V]) fill(keys []string) []string {
+	s := r.s
+	room := s.o.Chunk - len(keys)%s.o.Chunk
+	if !r.shares || room == s.o.Chunk {
+		return keys
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	weight := 0
+	for _, key := range keys[len(keys)-len(keys)%s.o.Chunk:] {
+		weight += s.weight(key)
+	}
+	for _, key := range s.next(r) {
+		if weight += s.weight(key); room == 0 || weight > s.o.MostWeight {
+			break
+		}
+		r.reads(key)
+		keys = append(keys[:len(keys):len(keys)], key)
+		room--
+	}
+	return keys
+}
+
+// next returns the stale keys that the round does not read, those first that were asked for longest ago: their pools come next.
+func (s *Sweep[V]) next(r *round[V]) []string {
+	var keys []string
+	for key, e := range s.entries {
+		if e.reading == nil && e.stale(r.at) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int { return s.entries[a].asked.Compare(s.entries[b].asked) })
+	return keys
+}
+
+// weight is that of an object as it was read last. The lock is held.
+func (s *Sweep[V]) weight(key string) int {
+	if e := s.entries[key]; e != nil && e.answer.Found {
+		return max(s.o.Weight(e.answer.Value), 1)
+	}
+	return 1
+}
+
+// call reads a chunk.
+func (r *round[V]) call(chunk []string) {
+	s := r.s
+	err := s.o.Some(r.ctx, chunk, r.found)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range chunk {
+		_, ok := r.answers[key]
+		switch {
+		case ok:
+		case err != nil:
+			r.failed[key] = err
+		default:
+			r.answers[key] = Answer[V]{At: r.at}
+		}
+	}
+	r.store()
+}
+
+// found takes an object that a call hands over.
+func (r *round[V]) found(key string, value V) {
+	r.answers[key] = Answer[V]{Value: value, Found: true, At: r.at}
+}
+
+// store keeps the answers for later requests. The lock is held.
+func (r *round[V]) store() {
+	for key, answer := range r.answers {
+		r.s.keep(key, answer, r.writes[key])
+	}
+}
+
+// end forgets that the round reads.
+func (r *round[V]) end() {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	for key := range r.writes {
+		if e := r.s.entries[key]; e != nil && e.reading == r {
+			e.reading = nil
+		}
+	}
+}

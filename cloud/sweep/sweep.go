@@ -1,0 +1,199 @@
+package sweep
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+const (
+	// DefaultCollect is how long requests that come together are collected while the sweep is busy. An idle sweep waits for a tenth of it,
+	// so that a single edit is not held up.
+	DefaultCollect = 50 * time.Millisecond
+	idleShare      = 10
+	// busyFor is how long after a call a sweep is busy.
+	busyFor = time.Second
+	// keptFor is how long a key stays registered after it was asked for: longer than the time between two looks at an idle pool.
+	keptFor = 5 * time.Minute
+	// listAgain is the time after which a listing that was denied is tried again, and after which one may answer first requests again.
+	listAgain = 10 * time.Minute
+	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it.
+	freshFor = 5 * time.Second
+)
+
+// Options of a Sweep.
+type Options[V any] struct {
+	// Some reads the objects of the given keys and hands over each that exists. A key that it leaves out is gone, unless it fails: then what
+	// was handed over holds, and the other keys are unknown.
+	Some func(ctx context.Context, keys []string, found func(key string, value V)) error
+	// Chunk is the largest number of keys that Some takes, 1 where the cloud has no call for many. Default: 1.
+	Chunk int
+	// All lists objects that pools may ask for, in pages, and hands over each. A key that it leaves out is read with Some before it counts as
+	// gone, for a listing may be filtered. If it fails, what was handed over holds. It is nil where the cloud has no such call.
+	All func(ctx context.Context, found func(key string, value V)) (pages int, err error)
+	// Weight is how much an object adds to a reply, and MostWeight the weight up to which a call is filled with keys that no pass waits for.
+	// Default: 1 each, and Chunk.
+	Weight     func(V) int
+	MostWeight int
+	// Collect is how long requests that come together are collected. Default: DefaultCollect.
+	Collect time.Duration
+	// Now is the clock. Default: time.Now.
+	Now func() time.Time
+}
+
+// Answer is what a key stands for.
+type Answer[V any] struct {
+	// Value is shared by all who ask, and must not be changed. It is meaningless unless Found.
+	Value V
+	// Found is false if the cloud has no object of the key.
+	Found bool
+	// At is when the call began that read it.
+	At time.Time
+}
+
+// Sweep reads the objects of many pools. It is safe for concurrent use. It keeps no truth: losing it costs a few calls.
+type Sweep[V any] struct {
+	o  Options[V]
+	mu sync.Mutex
+	// entries are the registered keys, and those that a listing named beside them.
+	entries map[string]*entry[V]
+	// collecting is the round that still takes keys; nil if there is none.
+	collecting *round[V]
+	// begun is when the last round began, listed when the last listing succeeded, denied when one was denied last.
+	begun, listed, denied time.Time
+	// pages is the number of pages of the last listing.
+	pages int
+}
+
+// entry is what is known of one key.
+type entry[V any] struct {
+	answer Answer[V]
+	// read is false if there is no answer, or if a write has made it stale.
+	read bool
+	// asked is when a pool asked for the key last; zero if it was only listed.
+	asked time.Time
+	// writes counts the writes: a call that began before one of them says nothing about the time after it.
+	writes uint64
+	// reading is the round under way that reads the key; nil if there is none.
+	reading *round[V]
+}
+
+// New makes a Sweep. It sends nothing.
+func New[V any](o Options[V]) *Sweep[V] {
+	o.Chunk = max(o.Chunk, 1)
+	if o.Weight == nil {
+		o.Weight = func(V) int { return 1 }
+	}
+	if o.MostWeight == 0 {
+		o.MostWeight = o.Chunk
+	}
+	if o.Collect == 0 {
+		o.Collect = DefaultCollect
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Sweep[V]{o: o, entries: map[string]*entry[V]{}, pages: 1}
+}
+
+// Get returns the object of a key, no older than maxAge. As in cloud.Target, zero wants a call that begins after the request, and
+// cloud.Unshared one for this key alone. The error is that of the call; it does not say whether the object exists.
+func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (Answer[V], error) {
+	s.mu.Lock()
+	now := s.o.Now()
+	e := s.register(key, now)
+	if maxAge > 0 && e.read && now.Sub(e.answer.At) <= maxAge {
+		defer s.mu.Unlock()
+		return e.answer, nil
+	}
+	if r := e.underway(key, now, maxAge); r != nil {
+		leave := r.join(ctx)
+		s.mu.Unlock()
+		defer leave()
+		return r.wait(ctx, key)
+	}
+	r, window := s.collecting, time.Duration(0)
+	leads := r == nil || maxAge == cloud.Unshared
+	if leads {
+		r = s.newRound(ctx)
+	}
+	if leads && maxAge != cloud.Unshared {
+		s.collecting, window = r, s.window(now)
+	}
+	leave := r.join(ctx)
+	r.want(key, maxAge > 0)
+	s.mu.Unlock()
+	defer leave()
+	if leads {
+		r.collect(window)
+		r.run()
+	}
+	return r.wait(ctx, key)
+}
+
+// underway returns the round that reads the key and began recently enough; nil if there is none.
+func (e *entry[V]) underway(key string, now time.Time, maxAge time.Duration) *round[V] {
+	r := e.reading
+	if r == nil || maxAge <= 0 || now.Sub(r.at) > maxAge || r.writes[key] != e.writes {
+		return nil
+	}
+	return r
+}
+
+// Touch is called before and after a write to the object of a key: what was read before is stale, and so is what a call under way reads.
+func (s *Sweep[V]) Touch(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entry(key)
+	e.read = false
+	e.writes++
+}
+
+// register returns the entry of a key that is asked for. The lock is held.
+func (s *Sweep[V]) register(key string, now time.Time) *entry[V] {
+	e := s.entry(key)
+	e.asked = now
+	return e
+}
+
+// entry returns the entry of a key, and makes it if there is none. The lock is held.
+func (s *Sweep[V]) entry(key string) *entry[V] {
+	e, ok := s.entries[key]
+	if !ok {
+		e = &entry[V]{}
+		s.entries[key] = e
+	}
+	return e
+}
+
+// window is how long requests are collected. A sweep that serves one key waits for no other. The lock is held.
+func (s *Sweep[V]) window(now time.Time) time.Duration {
+	switch {
+	case len(s.entries) < 2:
+		return 0
+	case now.Sub(s.begun) < busyFor:
+		return s.o.Collect
+	default:
+		return s.o.Collect / idleShare
+	}
+}
+
+// keep stores an answer unless a write came after its call began, or a later call has answered before. The lock is held.
+func (s *Sweep[V]) keep(key string, answer Answer[V], writes uint64) {
+	e := s.entry(key)
+	if e.writes != writes || e.read && e.answer.At.After(answer.At) {
+		return
+	}
+	e.answer, e.read = answer, true
+}
+
+// expire drops the keys that no pool has asked for in a while. The lock is held.
+func (s *Sweep[V]) expire(now time.Time) {
+	for key, e := range s.entries {
+		if e.reading == nil && now.Sub(e.asked) > keptFor && now.Sub(e.answer.At) > keptFor {
+			delete(s.entries, key)
+		}
+	}
+}

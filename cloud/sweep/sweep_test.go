@@ -1,0 +1,395 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+// account is a cloud whose objects have versions. Each call takes a moment, and sees them as they are when it begins.
+type account struct {
+	mu       sync.Mutex
+	versions map[string]int
+	// calls are the keys of each call; a listing has none.
+	calls [][]string
+	// fails says which calls are refused, after how many of their objects.
+	fails func(keys []string) (after int, err error)
+	takes time.Duration
+}
+
+func (a *account) read(ctx context.Context, keys []string, found func(string, int)) error {
+	a.mu.Lock()
+	a.calls = append(a.calls, slices.Clone(keys))
+	seen := maps.Clone(a.versions)
+	fails := a.fails
+	a.mu.Unlock()
+	select {
+	case <-time.After(a.takes):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if keys == nil {
+		keys = slices.Sorted(maps.Keys(seen))
+	}
+	most, err := len(keys), error(nil)
+	if fails != nil {
+		if after, refused := fails(keys); refused != nil {
+			most, err = after, refused
+		}
+	}
+	for _, key := range keys[:most] {
+		if version, ok := seen[key]; ok {
+			found(key, version)
+		}
+	}
+	return err
+}
+
+func (a *account) set(key string, version int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.versions[key] = version
+}
+
+// sizes are the numbers of keys of the calls so far.
+func (a *account) sizes() []int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []int
+	for _, keys := range a.calls {
+		out = append(out, len(keys))
+	}
+	return out
+}
+
+// keys are so many names of objects, which all exist.
+func (a *account) keys(n int) []string {
+	out := make([]string, n)
+	for k := range out {
+		out[k] = fmt.Sprintf("group-%04d", k)
+		a.versions[out[k]] = 1
+	}
+	return out
+}
+
+func newAccount() *account { return &account{versions: map[string]int{}, takes: time.Millisecond} }
+
+func (a *account) sweep(chunk int) *Sweep[int] { return New(Options[int]{Some: a.read, Chunk: chunk}) }
+
+// together asks for keys at one moment, with an age each, and returns the errors.
+func together(s *Sweep[int], keys []string, maxAge time.Duration) []error {
+	failed := make([]error, len(keys))
+	var passes sync.WaitGroup
+	for k, key := range keys {
+		passes.Go(func() { _, failed[k] = s.Get(context.Background(), key, maxAge) })
+	}
+	passes.Wait()
+	return failed
+}
+
+func same(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if fmt.Sprint(want) != fmt.Sprint(got) {
+		t.Errorf("%s: want %v, got %v", what, want, got)
+	}
+}
+
+func TestCollects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		s, keys := a.sweep(100), a.keys(251)
+		same(t, "errors", make([]error, 251), together(s, keys, 0))
+		same(t, "one alone, the others in chunks", []int{1, 100, 100, 50}, a.sizes())
+		answer, err := s.Get(t.Context(), "none", 0)
+		same(t, "what does not exist", "false <nil>", fmt.Sprint(answer.Found, err))
+	})
+}
+
+func TestAges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		s, keys := a.sweep(100), a.keys(3)
+		together(s, keys, 0)
+		for _, c := range []struct {
+			reason string
+			after  time.Duration
+			maxAge time.Duration
+			touch  bool
+			want   []int
+		}{
+			{reason: "an answer that is fresh enough", after: 3 * time.Second, maxAge: 10 * time.Second},
+			{reason: "a new one is wanted: the other keys are not read", maxAge: 0, want: []int{1}},
+			{reason: "after a write", touch: true, maxAge: time.Minute, want: []int{1}},
+			{reason: "too old: the keys of the other pools, which come again, are read too", after: time.Minute, maxAge: 10 * time.Second, want: []int{3}},
+			{reason: "alone", maxAge: cloud.Unshared, want: []int{1}},
+		} {
+			a.calls = nil
+			time.Sleep(c.after)
+			if c.touch {
+				s.Touch(keys[0])
+			}
+			_, err := s.Get(t.Context(), keys[0], c.maxAge)
+			same(t, c.reason, fmt.Sprint(c.want, nil), fmt.Sprint(a.sizes(), err))
+		}
+	})
+}
+
+// A write while a call is under way makes the call's answer useless for all who ask later, whatever age they accept.
+func TestWriteBesideACall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		a.takes = time.Second
+		s, keys := a.sweep(100), a.keys(2)
+		var passes sync.WaitGroup
+		passes.Go(func() { together(s, keys, 0) })
+		time.Sleep(1500 * time.Millisecond)
+		s.Touch(keys[1])
+		a.set(keys[1], 2)
+		s.Touch(keys[1])
+		passes.Wait()
+		answer, err := s.Get(t.Context(), keys[1], time.Hour)
+		same(t, "version", "2 <nil>", fmt.Sprint(answer.Value, err))
+	})
+}
+
+func TestFailedCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		s, keys := a.sweep(10), a.keys(30)
+		together(s, keys, 0)
+		time.Sleep(time.Minute)
+		refused := errors.New("throttled")
+		a.fails = func(call []string) (int, error) {
+			if slices.Contains(call, keys[15]) {
+				return slices.Index(call, keys[15]), refused
+			}
+			return 0, nil
+		}
+		failed := together(s, keys, time.Second)
+		unknown := 0
+		for k, err := range failed {
+			if err != nil {
+				unknown++
+			}
+			if err != nil && !errors.Is(err, refused) {
+				t.Errorf("%s: want the refusal, got %v", keys[k], err)
+			}
+		}
+		if unknown == 0 || unknown > 10 || failed[15] == nil {
+			t.Errorf("want the keys behind the failure unknown, and no others: %v", failed)
+		}
+		a.fails = nil
+		answer, err := s.Get(t.Context(), keys[15], 0)
+		same(t, "later", "true <nil>", fmt.Sprint(answer.Found, err))
+	})
+}
+
+func TestFill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		s := New(Options[int]{Some: a.read, Chunk: 3, MostWeight: 5, Weight: func(version int) int { return version }})
+		keys := a.keys(6)
+		a.set(keys[1], 4)
+		for _, key := range keys {
+			_, _ = s.Get(t.Context(), key, 0)
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute)
+		a.calls = nil
+		_, _ = s.Get(t.Context(), keys[5], time.Second)
+		same(t, "those who asked longest ago come along, while there is room for them", [][]string{{keys[5], keys[0]}}, a.calls)
+		a.set(keys[1], 1)
+		_, _ = s.Get(t.Context(), keys[1], 0)
+		time.Sleep(time.Second)
+		a.calls = nil
+		_, _ = s.Get(t.Context(), keys[5], time.Millisecond)
+		same(t, "and not what was just read", [][]string{{keys[5], keys[2], keys[3]}}, a.calls)
+	})
+}
+
+func TestListing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		err    error
+		after  int
+		want   []int
+		failed int
+	}{
+		{reason: "the first requests of many are answered by a listing, and what it leaves out is asked for", want: []int{1, 0, 1}},
+		{reason: "what a failed page would have named is unknown", err: errors.New("page"), after: 4, want: []int{1, 0}, failed: 7},
+		{reason: "without the permission to list, all are asked for", err: &cloud.Error{Kind: cloud.Denied}, want: []int{1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := newAccount()
+				s := New(Options[int]{Some: a.read, All: func(ctx context.Context, found func(string, int)) (int, error) {
+					return 2, a.read(ctx, nil, found)
+				}})
+				a.fails = func(keys []string) (int, error) {
+					if len(keys) > 1 {
+						return c.after, c.err
+					}
+					return 0, nil
+				}
+				keys := append(a.keys(10), "none")
+				failed := slices.DeleteFunc(together(s, keys, 0), func(err error) bool { return err == nil })
+				same(t, "calls", c.want, a.sizes())
+				if len(failed) > c.failed || len(failed) < c.failed-1 {
+					t.Errorf("want about %d unknown, got %v", c.failed, failed)
+				}
+			})
+		})
+	}
+}
+
+// Who gives up waiting does not end the call for others. Without anyone who waits it ends.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		s, keys := a.sweep(10), a.keys(2)
+		together(s, keys, 0)
+		a.takes = time.Hour
+		start := time.Now()
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var passes sync.WaitGroup
+		passes.Go(func() {
+			_, err := s.Get(short, keys[0], 0)
+			same(t, "who gave up", true, errors.Is(err, context.DeadlineExceeded) || err == nil)
+		})
+		passes.Go(func() {
+			_, err := s.Get(t.Context(), keys[1], 0)
+			same(t, "who waits", "<nil>", fmt.Sprint(err))
+		})
+		passes.Wait()
+		if took := time.Since(start); took < time.Hour || took > 2*time.Hour {
+			t.Errorf("want the call to go on for an hour, took %s", took)
+		}
+		start = time.Now()
+		last, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := s.Get(last, keys[0], 0)
+		same(t, "nobody waits any more", "true 1m0s", fmt.Sprint(errors.Is(err, context.DeadlineExceeded), time.Since(start).Truncate(time.Second)))
+	})
+}
+
+// An idle fleet costs few calls: each pool looks every two minutes, and accepts an answer of the last fifteen seconds. Only the first look
+// of a pool may cost one of its own.
+func TestIdleFleet(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pools int
+		most  float64
+	}{{1, 1}, {100, 0.08}, {1000, 0.015}} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAccount()
+			s, keys := a.sweep(100), a.keys(c.pools)
+			var pools sync.WaitGroup
+			const looks, period = 10, 2 * time.Minute
+			for k, key := range keys {
+				pools.Go(func() {
+					time.Sleep(period * time.Duration(k) / time.Duration(c.pools))
+					for range looks {
+						if answer, err := s.Get(t.Context(), key, 15*time.Second); err != nil || !answer.Found {
+							t.Errorf("want %s found, got %v", key, err)
+						}
+						time.Sleep(period)
+					}
+				})
+			}
+			pools.Wait()
+			if per := float64(len(a.calls)-c.pools) / float64(looks*c.pools); per > c.most {
+				t.Errorf("%d pools: want at most %.2f calls a look, got %.3f", c.pools, c.most, per)
+			}
+		})
+	}
+}
+
+// Whatever comes together, an answer is no older than was asked for and knows the pool's own writes.
+func TestFreshness(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAccount()
+			a.takes = 80 * time.Millisecond
+			broken := errors.New("broken")
+			s, keys := New(Options[int]{Some: a.read, Chunk: 5, All: func(ctx context.Context, found func(string, int)) (int, error) {
+				return 3, a.read(ctx, nil, found)
+			}}), a.keys(12)
+			faults := rand.New(rand.NewPCG(seed, 1))
+			a.fails = func(call []string) (int, error) {
+				if a.mu.Lock(); faults.IntN(10) == 0 {
+					defer a.mu.Unlock()
+					return faults.IntN(len(call)), broken
+				}
+				a.mu.Unlock()
+				return 0, nil
+			}
+			var pools sync.WaitGroup
+			for k, key := range keys {
+				pools.Go(func() { life(t, a, s, key, rand.New(rand.NewPCG(seed, uint64(k)+2)), broken) })
+			}
+			pools.Wait()
+		})
+	}
+}
+
+// life is a pool that looks and writes; only its own writes change its object.
+func life(t *testing.T, a *account, s *Sweep[int], key string, draw *rand.Rand, broken error) {
+	type change struct {
+		at      time.Time
+		version int
+	}
+	changes := []change{{time.Time{}, 1}}
+	byOthers := 0
+	for range 60 {
+		time.Sleep(time.Duration(draw.IntN(1500)) * time.Millisecond)
+		if draw.IntN(4) == 0 {
+			next := change{time.Now(), changes[len(changes)-1].version + 1}
+			if own := draw.IntN(2) == 0; own {
+				s.Touch(key)
+				a.set(key, next.version)
+				s.Touch(key)
+				byOthers = len(changes)
+			} else {
+				a.set(key, next.version)
+			}
+			changes = append(changes, next)
+		}
+		maxAge := []time.Duration{0, cloud.Unshared, time.Second, 10 * time.Second}[draw.IntN(4)]
+		asked := time.Now()
+		answer, err := s.Get(t.Context(), key, maxAge)
+		if err != nil {
+			if !errors.Is(err, broken) {
+				t.Errorf("want the cloud's error, got %v", err)
+			}
+			continue
+		}
+		least := changes[byOthers].version
+		for _, c := range changes {
+			if c.at.Before(asked.Add(-max(maxAge, 0))) {
+				least = max(least, c.version)
+			}
+		}
+		if !answer.Found || answer.Value < least {
+			t.Errorf("%s with an age of %s: want version %d or later, got %+v", key, maxAge, least, answer)
+		}
+	}
+}
