@@ -70,6 +70,9 @@ func (r *round[V]) want(key string, shares bool) {
 	r.keys = append(r.keys, key)
 	if r.s.o.Chunk > 1 && len(r.keys) == r.s.o.Chunk {
 		close(r.full)
+		if r.s.collecting == r {
+			r.s.collecting = nil
+		}
 	}
 }
 
@@ -91,13 +94,15 @@ func (r *round[V]) collect(window time.Duration) {
 func (r *round[V]) wait(ctx context.Context, key string) (Answer[V], error) {
 	select {
 	case <-r.done:
+		if answer, ok := r.answers[key]; ok {
+			return answer, nil
+		}
+		if ctx.Err() == nil {
+			return Answer[V]{}, r.failed[key]
+		}
 	case <-ctx.Done():
-		return Answer[V]{}, fmt.Errorf("wait for a shared read: %w", context.Cause(ctx))
 	}
-	if answer, ok := r.answers[key]; ok {
-		return answer, nil
-	}
-	return Answer[V]{}, r.failed[key]
+	return Answer[V]{}, fmt.Errorf("wait for a shared read: %w", context.Cause(ctx))
 }
 
 // run makes the calls and stores what they say.
