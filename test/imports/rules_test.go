@@ -1,0 +1,103 @@
+package imports
+
+// rule says what packages may import directly, beside the standard library. As it holds for every package on the way, it also holds for
+// what they depend on. Paths of the module are written without it. In a pattern, * stands for one element of a path, the rest of an
+// element may follow it, and a final /... for the path itself and everything below. $1 is what the first * of the rule's path stood for;
+// sdk($1) are the modules of that cloud's SDK.
+type rule struct {
+	path string
+	// only lists what may be imported; never takes something out of it.
+	only, never []string
+	why         string
+}
+
+// sdks are the modules of the clouds' own SDKs, by the name of the cloud's folder. They may be imported below cloud/<name> alone.
+var sdks = map[string][]string{
+	"aws":      {"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
+	"azure":    {"github.com/Azure/azure-sdk-for-go/..."},
+	"gcp":      {"google.golang.org/api/...", "google.golang.org/genproto/...", "google.golang.org/protobuf/...", "cloud.google.com/go/...", "golang.org/x/oauth2/..."},
+	"oci":      {"github.com/oracle/oci-go-sdk/..."},
+	"scaleway": {"github.com/scaleway/scaleway-sdk-go/..."},
+}
+
+// kubernetes are the client libraries of Kubernetes and Cluster API.
+var kubernetes = []string{"k8s.io/...", "sigs.k8s.io/...", "github.com/blang/semver/v4", "golang.org/x/sync/...", "github.com/go-logr/logr"}
+
+// server is what only the local world may hold, because it takes minutes to compile.
+var server = []string{"k8s.io/kubernetes/...", "k8s.io/apiserver/...", "go.etcd.io/etcd/...", "local/..."}
+
+// rules are in order: the first whose path matches holds for a package.
+var rules = []rule{
+	{path: "pool/...", why: "every rule of the domain is a row in a table"},
+
+	{path: "cloud", only: []string{"pool"}, why: "the contract names no cloud and no Kubernetes"},
+	{path: "cloud/recall", only: []string{"cloud", "pool"}, why: "caches are the same for every cloud"},
+	{path: "cloud/sweep", only: []string{"cloud", "pool"}, why: "shared reads are the same for every cloud"},
+	{path: "cloud/driverkit/...", only: []string{"cloud", "cloud/recall", "cloud/sweep", "cloud/wire", "pool"}, why: "one scaffold for every cloud"},
+	{path: "cloud/wire", only: []string{"cloud", "golang.org/x/time/rate"}, why: "one transport for every cloud"},
+	{path: "cloud/metrics", only: []string{"cloud", "cloud/wire", "pool", "github.com/prometheus/client_golang/..."}, why: "a decorator of the contract"},
+	{path: "cloud/trace", only: []string{"cloud", "cloud/wire", "pool", "go.opentelemetry.io/otel/..."}, why: "a decorator of the contract"},
+	{path: "cloud/cloudtest", only: []string{"cloud", "pool", "sim", "github.com/google/go-cmp/..."}, why: "the contract suite names no cloud"},
+	{path: "cloud/*/permissions", why: "documents that every binary embeds"},
+	{path: "cloud/*/...", only: []string{"cloud", "cloud/$1/...", "cloud/driverkit/...", "cloud/recall", "cloud/sweep", "cloud/wire", "pool", "api/common", "api/$1/...", "sdk($1)"},
+		why: "each cloud can be written and read alone"},
+
+	{path: "engine/...", only: []string{"engine/...", "cloud", "pool", "go.opentelemetry.io/otel/..."}, why: "whole scenarios run without an API server"},
+
+	{path: "api/common", only: []string{"k8s.io/apimachinery/..."}, why: "types are imported by everything"},
+	{path: "api/crd", why: "types are imported by everything"},
+	{path: "api/*/...", only: []string{"api/common", "api/$1/...", "k8s.io/apimachinery/...", "sigs.k8s.io/cluster-api/api/...", "sigs.k8s.io/controller-runtime/pkg/conversion"},
+		why: "types are imported by everything, and those of one cloud are read alone"},
+
+	{path: "kube/machinepool/contract", only: kubernetes, never: server, why: "what the contract of Cluster API demands of any provider"},
+	{path: "kube/machinepool/status", only: kubernetes, never: server, why: "each condition is a pure function"},
+	{path: "kube/machinepool/...", only: kubed("kube/machinepool/...", "cloud", "cloud/trace"), never: server,
+		why: "the core runs with any provider's infrastructure kinds"},
+	{path: "kube/infrapool", only: kubed("kube/machinepool/contract", "api/common", "cloud", "cloud/trace", "engine/...", "pool"), never: server,
+		why: "one reconciler for all kinds; it runs under any core"},
+	{path: "kube/infrapool/aws*", only: adapter("aws"), never: server, why: "an adapter knows the API of one cloud"},
+	{path: "kube/infrapool/azure*", only: adapter("azure"), never: server, why: "an adapter knows the API of one cloud"},
+	{path: "kube/infrapool/*", only: adapter("$1"), never: server, why: "an adapter knows the API of one cloud"},
+	{path: "kube/azurejson", only: kubed("kube/infrapool/...", "api/azure/..."), never: server, why: "drivers are handed in"},
+	{path: "kube/webhook/...", only: kubed("kube/webhook/...", "kube/machinepool/contract", "api/...", "cloud", "golang.org/x/crypto/ssh"), never: server, why: "drivers are handed in"},
+	{path: "kube/*", only: kubed("cloud", "cloud/trace", "engine", "pool", "kube/machinepool/contract", "github.com/prometheus/client_golang/..."), never: server,
+		why: "the parts that both controllers use know neither"},
+
+	{path: "view/...", only: kubed("view/...", "kube/infrapool", "pool", "engine/..."), never: server, why: "drivers are handed in"},
+
+	{path: "manager/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},
+	{path: "manager/tracing", only: []string{"github.com/spf13/pflag", "go.opentelemetry.io/..."}, why: "the only place that exports spans"},
+	{path: "manager", only: kubed("manager/...", "api/...", "cloud/...", "engine/...", "kube/...", "pool", "go.opentelemetry.io/...", "github.com/open-policy-agent/cert-controller/..."),
+		never: server, why: "the production manager holds no API server and no simulator"},
+	{path: "cmd/manager", only: kubed("manager/...", "kube/infrapool", "kube/webhook", "github.com/spf13/pflag"), never: server,
+		why: "the production manager holds no API server and no simulator"},
+
+	{path: "sim", why: "a simulator that can't import the driver can't agree with it by accident"},
+	{path: "sim/nodes/...", only: []string{"sim", "sim/nodes/...", "k8s.io/...", "sigs.k8s.io/yaml"}, never: server, why: "machines boot and join as Kubernetes has it, without Muster"},
+	{path: "sim/*/...", only: []string{"sim", "sim/server/...", "sim/$1/..."}, why: "a simulator that can't import the driver can't agree with it by accident"},
+
+	{path: "local/apiserver/...", only: append([]string{"local/apiserver", "go.etcd.io/etcd/...", "go.uber.org/zap/...", "github.com/spf13/pflag"}, kubernetes...),
+		why: "an API server knows nothing of pools"},
+	{path: "local/world", only: append([]string{
+		"local/...", "manager/...", "kube/webhook", "sim/...", "api/local/...", "go.etcd.io/etcd/...", "golang.org/x/...", "github.com/spf13/pflag",
+	}, kubernetes...), why: "the only package of the local world that knows Muster's controllers and the simulators"},
+	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world"},
+		why: "what stands in for other providers' controllers knows nothing of Muster's"},
+	{path: "cmd/muster", only: append([]string{
+		"cloud/*/permissions", "kube/infrapool", "local/...", "manager/...", "sim/...", "view/...", "golang.org/x/...", "github.com/spf13/...",
+	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
+
+	{path: "config/..."}, {path: "docs/..."}, {path: "templates/..."},
+	{path: "hack/...", only: []string{"..."}}, {path: "test/...", only: []string{"..."}, why: "tests and tools may import anything"},
+}
+
+// shared are the packages of kube that know neither controller.
+var shared = []string{"kube/access", "kube/conflicts", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/skew", "kube/spans", "kube/tokens"}
+
+// kubed adds the shared packages of kube and the client libraries of Kubernetes.
+func kubed(only ...string) []string { return append(append(only, shared...), kubernetes...) }
+
+// adapter is what the adapters of a cloud's kinds may import.
+func adapter(name string) []string {
+	return kubed("kube/infrapool", "kube/infrapool/"+name+"*", "api/common", "api/"+name+"/...", "engine/...", "pool")
+}
