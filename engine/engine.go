@@ -109,29 +109,6 @@ type Options struct {
 	Steady time.Duration
 }
 
-const (
-	// DefaultSteady finds what was changed by hand within two minutes, at one or two reads a pool.
-	DefaultSteady = 2 * time.Minute
-	// shortNotice is the time between two looks at a pool whose machines may be taken two minutes after a notice: a drain needs
-	// most of them.
-	shortNotice = 30 * time.Second
-	// afterStep is how soon the effect of a step is looked at.
-	afterStep = 100 * time.Millisecond
-	// moving bounds the time between two looks while the cloud is at work. It grows with the time that has passed since
-	// something began to move, so that a group that waits hours for capacity is not asked every few seconds.
-	movingLeast, movingMost = 3 * time.Second, time.Minute
-	// movingShare of the time since something began to move is waited before the next look.
-	movingShare = 3
-	// unhurried is the time to the next of many steps that nothing waits for: looks and calls have budgets.
-	unhurried = 10 * time.Second
-	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
-	eventAge = 10 * time.Second
-	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a share of the time that the
-	// drain has taken so far; drainAge is how old an observation of the cloud may get meanwhile.
-	drainRound, drainRoundMost, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
-	drainShare                           = 10
-)
-
 // Engine runs passes for all pools of one kind. It is safe for concurrent use.
 type Engine[S any] struct {
 	driver cloud.Driver[S]
@@ -180,7 +157,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	e.confirm(ctx, f, n, m, &out)
 	e.start(ctx, f, n, m, &out)
 	out.Refused = m.refusals()
-	out.Again = m.next(f.Now, out, e.steady)
+	out.Again = m.next(f.Now, out, e.steadyOf(f.Desired))
 	return out
 }
 

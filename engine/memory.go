@@ -31,7 +31,7 @@ func (m *memory) of(owner, generation string) *record {
 		m.records[owner] = r
 	}
 	if r.generation != generation {
-		*r = record{generation: generation, refusal: map[pool.StepKind]failure{}, due: r.due, moving: r.moving}
+		*r = record{generation: generation, refusal: map[pool.StepKind]failure{}, due: r.due, waited: r.waited, shared: r.shared, moving: r.moving}
 	}
 	return r
 }
@@ -45,8 +45,12 @@ func (m *memory) forget(owner string) {
 // record is what is remembered of one owner.
 type record struct {
 	generation string
-	// due is when the cloud is to be asked again; earlier passes come from events and take a recent observation.
-	due time.Time
+	// due is when the cloud is to be asked again; earlier passes come from events and take a recent observation. waited is the time
+	// between the last look and that one.
+	due    time.Time
+	waited time.Duration
+	// shared is true if the pool's last look was answered by reads that pools share.
+	shared bool
 	// moving is since when the cloud has been at work; zero while settled.
 	moving time.Time
 	// draining is since when every step was a drain, zero when the last was none: only nodes change until it ends, so the
@@ -159,96 +163,4 @@ func (r *record) refusals() map[pool.StepKind]error {
 		return nil
 	}
 	return out
-}
-
-// age is how old an observation may be that a pass is content with: as new as can be once the next look is due.
-func (r *record) age(now time.Time) time.Duration {
-	switch {
-	case !now.Before(r.due):
-		return 0
-	case !r.draining.IsZero():
-		return drainAge
-	default:
-		return eventAge
-	}
-}
-
-// afterDrain says when the next round of a drain is, and that the cloud is looked at more rarely than that. The longer it
-// goes on, the rarer its rounds: what a budget has kept for minutes it keeps for some seconds more.
-func (r *record) afterDrain(now time.Time, p pool.Plan) time.Duration {
-	if r.draining.IsZero() || !now.Before(r.due) {
-		r.due = now.Add(drainAge)
-	}
-	if r.draining.IsZero() {
-		r.draining = now
-	}
-	wait := min(max(now.Sub(r.draining)/drainShare, drainRound), drainRoundMost)
-	return max(r.untilDeadline(now, p, wait), afterStep)
-}
-
-// next says when to look again, and remembers it.
-func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
-	drains := out.Plan.Step != nil && out.Plan.Step.Kind == pool.Drain
-	again := drains && !r.draining.IsZero()
-	if !again {
-		r.draining = time.Time{}
-	}
-	if drains && out.Started {
-		wait := r.afterDrain(now, out.Plan)
-		if out.Plan.Step.More && !again {
-			return afterStep
-		}
-		return wait
-	}
-	wait := r.untilDeadline(now, out.Plan, r.pace(now, out, steady))
-	// An event-driven pass does not push the next look away.
-	if due := r.due.Sub(now); due > 0 && due < wait && !out.Started {
-		wait = due
-	}
-	r.due = now.Add(wait)
-	return max(wait, afterStep)
-}
-
-// untilDeadline is a wait that ends when a back-off does, or when time alone may change the plan.
-func (r *record) untilDeadline(now time.Time, p pool.Plan, wait time.Duration) time.Duration {
-	for _, f := range r.refusal {
-		if left := f.until.Sub(now); left > 0 {
-			wait = min(wait, left)
-		}
-	}
-	if left := p.Next.Sub(now); !p.Next.IsZero() && left > 0 {
-		wait = min(wait, left)
-	}
-	return wait
-}
-
-// pace is the time to the next look that what goes on asks for: soon after a step, at rest rarely.
-func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Duration {
-	if out.Started && !out.Repeated {
-		r.moving = now
-		switch s := out.Plan.Step; s.Kind {
-		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,
-			pool.Provide, pool.CleanUp, pool.Apply, pool.Unprotect:
-			if !s.More {
-				return movingLeast
-			}
-		case pool.Protect:
-			if s.More {
-				return unhurried
-			}
-			return movingLeast
-		}
-		return afterStep
-	}
-	if out.Observed.ShortNotice {
-		steady = min(steady, shortNotice)
-	}
-	if out.Plan.Settled {
-		r.moving = time.Time{}
-		return steady
-	}
-	if r.moving.IsZero() {
-		r.moving = now
-	}
-	return min(max(now.Sub(r.moving)/movingShare, movingLeast), movingMost, steady)
 }

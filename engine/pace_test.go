@@ -38,7 +38,7 @@ func TestTheRestOfABatchFollowsAtOnce(t *testing.T) {
 	}
 	check(t, "ten of eleven removed", 100*time.Millisecond, s.pass().Again)
 	s.driver.observed.Instances, s.driver.observed.Group.Size = s.driver.observed.Instances[10:], 1
-	check(t, "the last one", 3*time.Second, s.pass().Again)
+	check(t, "the last one", 300*time.Millisecond, s.pass().Again)
 	check(t, "steps", "Remove Remove", s.driver.began())
 }
 
@@ -59,7 +59,7 @@ func TestProtectionIsUnhurried(t *testing.T) {
 	exposed(7)
 	check(t, "five of seven protected", 10*time.Second, s.pass().Again)
 	exposed(2)
-	check(t, "the last two", 3*time.Second, s.after(10*time.Second).Again)
+	check(t, "the last two", 300*time.Millisecond, s.after(10*time.Second).Again)
 	exposed(0)
 	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).Again)
 	check(t, "steps", "Protect Protect", s.driver.began())
@@ -99,7 +99,7 @@ func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 func TestWhatIsProvidedIsGivenTime(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.Needs = []string{"role"}
-	check(t, "look again", 3*time.Second, s.pass().Again)
+	check(t, "look again", 300*time.Millisecond, s.pass().Again)
 	s.driver.observed.Needs = nil
 	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).Again)
 	check(t, "steps", "Provide", s.driver.began())
@@ -110,12 +110,77 @@ func TestABusyGroupIsWatched(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas = 5
 	s.driver.observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "at work"}
-	check(t, "at first", 3*time.Second, s.pass().Again)
+	check(t, "at first", 300*time.Millisecond, s.pass().Again)
 	check(t, "after an hour", time.Minute, s.after(time.Hour).Again)
 	check(t, "steps", "", s.driver.began())
 	s.driver.observed.Group.Busy = nil
 	_ = s.after(time.Minute)
 	check(t, "then", "Resize", s.driver.began())
+}
+
+// After a write the cloud is looked at soon, then after twice the time each, up to a share of the time that the movement has taken. Where
+// pools share reads that share is small, and each look accepts an answer of a quarter of its wait.
+func TestLooksAfterAWrite(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		shared bool
+		waits  []time.Duration
+		most   int
+		age    time.Duration
+	}{
+		{"a read for each pool", false, milliseconds(300, 600, 1200, 2400, 3000, 3000), 90, 0},
+		{"reads that pools share", true, milliseconds(300, 600, 800, 800, 800, 800), 400, 200 * time.Millisecond},
+	} {
+		s := rest(t)
+		s.driver.observed.Shared = c.shared
+		s.facts.Desired.Replicas = 3
+		waits := []time.Duration{s.pass().Again}
+		s.driver.observed.Group.Size = 3
+		for len(waits) < len(c.waits) {
+			waits = append(waits, s.after(waits[len(waits)-1]).Again)
+		}
+		check(t, c.why, c.waits, waits)
+		check(t, c.why+": age", c.age, s.driver.observes[len(s.driver.observes)-1].MaxAge)
+		if n := len(s.play(time.Hour)); n > c.most {
+			t.Errorf("%s: want at most %d looks in an hour of waiting, got %d", c.why, c.most, n)
+		}
+	}
+}
+
+// At rest a look accepts what was read for other pools a moment ago, and the first one whatever the process has read. A size that is set
+// elsewhere is looked at more often.
+func TestLooksAtRest(t *testing.T) {
+	for _, c := range []struct {
+		why              string
+		external, shared bool
+		again            time.Duration
+		ages             []time.Duration
+	}{
+		{"a read for each pool", false, false, 2 * time.Minute, milliseconds(15000, 0, 0)},
+		{"reads that pools share", false, true, 2 * time.Minute, milliseconds(15000, 15000, 15000)},
+		{"an autoscaler sizes the group", true, false, 20 * time.Second, milliseconds(15000, 0, 0)},
+		{"an autoscaler sizes the group, shared", true, true, 20 * time.Second, milliseconds(15000, 5000, 5000)},
+	} {
+		s := rest(t)
+		s.driver.observed.Shared, s.facts.Desired.External = c.shared, c.external
+		again := s.pass().Again
+		for range 2 {
+			again = s.after(again).Again
+		}
+		var ages []time.Duration
+		for _, o := range s.driver.observes {
+			ages = append(ages, o.MaxAge)
+		}
+		check(t, c.why, c.again, again)
+		check(t, c.why+": ages", c.ages, ages)
+	}
+}
+
+func milliseconds(list ...int) (all []time.Duration) {
+	for _, n := range list {
+		all = append(all, time.Duration(n)*time.Millisecond)
+	}
+	return all
 }
 
 // A budget of ours that is used up for a moment is no failure: what was seen before holds, and no event tells of it. One that stays

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// DefaultSteady is the time between two looks at a pool in which nothing moves: it finds what was changed by hand within two minutes,
+	// at one or two reads a pool.
+	DefaultSteady = 2 * time.Minute
+	// externalSteady is that time for a pool whose size an autoscaler or a user sets in the cloud: with the age that a look accepts, a new
+	// size is known within half a minute.
+	externalSteady = 20 * time.Second
+	// shortNotice is the time between two looks at a pool whose machines may be taken two minutes after a notice: a drain needs
+	// most of them.
+	shortNotice = 30 * time.Second
+	// afterStep is how soon the effect of a step is looked at that the cloud shows at once.
+	afterStep = 100 * time.Millisecond
+	// moving bounds the time between two looks while the cloud is at work: the first comes movingLeast after the step, each further one
+	// after twice the time, up to a limit that grows with the time that has passed since something began to move, so that a group that
+	// waits hours for capacity is not asked every few seconds.
+	movingLeast, movingMost = 300 * time.Millisecond, time.Minute
+	// movingLimit is the least of that limit and movingShare its share of the time since something began to move, for a look of a pool of
+	// its own; sharedLimit and sharedShare are those of a look that costs next to nothing because pools share its reads: a new instance is
+	// then known within a second.
+	movingLimit, movingShare = 3 * time.Second, 3
+	sharedLimit, sharedShare = 800 * time.Millisecond, 60
+	// unhurried is the time to the next of many steps that nothing waits for: looks and calls have budgets.
+	unhurried = 10 * time.Second
+	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
+	eventAge = 10 * time.Second
+	// A look that is due accepts an answer that pools share and that is as old as an ageShare of the time since the last look, and
+	// ageMost at most.
+	ageShare, ageMost = 4, 15 * time.Second
+	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a share of the time that the
+	// drain has taken so far; drainAge is how old an observation of the cloud may get meanwhile.
+	drainRound, drainRoundMost, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
+	drainShare                           = 10
+)
+
+// age returns how old an observation may be that a pass accepts. Once the next look is due it is as new as can be, unless pools share
+// the reads: whatever is changed is looked at anew first. The first look of a process accepts what the process has read for other pools.
+func (r *record) age(now time.Time) time.Duration {
+	switch {
+	case r.due.IsZero():
+		return ageMost
+	case !now.Before(r.due) && r.shared:
+		return min(r.waited/ageShare, ageMost)
+	case !now.Before(r.due):
+		return 0
+	case !r.draining.IsZero():
+		return drainAge
+	default:
+		return eventAge
+	}
+}
+
+// afterDrain says when the next round of a drain is, and that the cloud is looked at more rarely than that. The longer it
+// goes on, the rarer its rounds: what a budget has kept for minutes it keeps for some seconds more.
+func (r *record) afterDrain(now time.Time, p pool.Plan) time.Duration {
+	if r.draining.IsZero() || !now.Before(r.due) {
+		r.due, r.waited = now.Add(drainAge), drainAge
+	}
+	if r.draining.IsZero() {
+		r.draining = now
+	}
+	wait := min(max(now.Sub(r.draining)/drainShare, drainRound), drainRoundMost)
+	return max(r.untilDeadline(now, p, wait), afterStep)
+}
+
+// next says when to look again, and remembers it.
+func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
+	r.shared = out.Observed.Shared
+	drains := out.Plan.Step != nil && out.Plan.Step.Kind == pool.Drain
+	again := drains && !r.draining.IsZero()
+	if !again {
+		r.draining = time.Time{}
+	}
+	if drains && out.Started {
+		wait := r.afterDrain(now, out.Plan)
+		if out.Plan.Step.More && !again {
+			return afterStep
+		}
+		return wait
+	}
+	wait := r.untilDeadline(now, out.Plan, r.pace(now, out, steady))
+	// An event-driven pass does not push the next look away.
+	if due := r.due.Sub(now); due > 0 && due < wait && !out.Started {
+		return max(due, afterStep)
+	}
+	r.due, r.waited = now.Add(wait), wait
+	return max(wait, afterStep)
+}
+
+// untilDeadline is a wait that ends when a back-off does, or when time alone may change the plan.
+func (r *record) untilDeadline(now time.Time, p pool.Plan, wait time.Duration) time.Duration {
+	for _, f := range r.refusal {
+		if left := f.until.Sub(now); left > 0 {
+			wait = min(wait, left)
+		}
+	}
+	if left := p.Next.Sub(now); !p.Next.IsZero() && left > 0 {
+		wait = min(wait, left)
+	}
+	return wait
+}
+
+// pace is the time to the next look that what goes on asks for: soon after a step, at rest rarely.
+func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Duration {
+	if out.Started && !out.Repeated {
+		r.moving = now
+		switch s := out.Plan.Step; s.Kind {
+		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,
+			pool.Provide, pool.CleanUp, pool.Apply, pool.Unprotect:
+			if !s.More {
+				return movingLeast
+			}
+		case pool.Protect:
+			if s.More {
+				return unhurried
+			}
+			return movingLeast
+		}
+		return afterStep
+	}
+	if out.Observed.ShortNotice {
+		steady = min(steady, shortNotice)
+	}
+	if out.Plan.Settled {
+		r.moving = time.Time{}
+		return steady
+	}
+	if r.moving.IsZero() {
+		r.moving = now
+	}
+	return min(r.movingWait(now), movingMost, steady)
+}
+
+// movingWait returns the time between two looks while the cloud is at work.
+func (r *record) movingWait(now time.Time) time.Duration {
+	since := now.Sub(r.moving)
+	limit := max(since/movingShare, movingLimit)
+	if r.shared {
+		limit = max(since/sharedShare, sharedLimit)
+	}
+	// Of waits that double, all so far together are by movingLeast shorter than the next.
+	return min(since+movingLeast, limit)
+}
+
+// steadyOf returns the time between two looks at a pool in which nothing moves.
+func (e *Engine[S]) steadyOf(d pool.Desired) time.Duration {
+	if d.External {
+		return min(e.steady, externalSteady)
+	}
+	return e.steady
+}
