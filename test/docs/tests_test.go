@@ -63,7 +63,10 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 	if len(files) == 0 {
 		t.Fatal("want documents, got none")
 	}
-	for _, file := range append(files, filepath.Join(root, "README.md")) {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"} {
+		files = append(files, filepath.Join(root, name))
+	}
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -77,6 +80,20 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
 				t.Errorf("%s links to a file that does not exist: %s", file, m[1])
 			}
+		}
+	}
+}
+
+// The index names every document.
+func TestIndexIsComplete(t *testing.T) {
+	index := read(t, "docs/README.md")
+	files, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); name != "README.md" && !strings.Contains(index, "("+name+")") {
+			t.Errorf("docs/README.md does not name %s", name)
 		}
 	}
 }
