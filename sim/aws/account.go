@@ -42,6 +42,8 @@ type Account struct {
 	Buckets []Bucket
 	// Policy is a document of IAM that says what the account's keys may do; nil lets them do everything.
 	Policy []byte
+	// Groups is the quota of Auto Scaling groups in a region; zero means AWS's default.
+	Groups int
 }
 
 // Network is what an account has in a region before anything is created.

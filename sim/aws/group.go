@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxGroups is the quota of groups in a region, maxHooks that of hooks of a group.
+	// maxGroups is the quota of groups in a region where an account has no other, maxHooks that of hooks of a group.
 	maxGroups, maxHooks = 500, 50
 	// maxSize is the largest size that a group may be given.
 	maxSize = 10000
@@ -62,12 +62,22 @@ func (r *realm) checkNewGroup(in *autoscaling.CreateAutoScalingGroupInput, name 
 		return refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists and is pending delete", name)
 	case old != nil:
 		return refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists", name)
-	case r.groups.Len() >= maxGroups:
-		return refuse("LimitExceeded", "You have already reached your quota of %d Auto Scaling groups for this account", maxGroups)
+	case r.groups.Len() >= r.groupQuota():
+		return refuse("LimitExceeded", "You have already reached your quota of %d Auto Scaling groups for this account", r.groupQuota())
 	case str(in.LaunchConfigurationName) != "" || str(in.InstanceId) != "":
 		return invalid("Launch configurations are not supported. Use a launch template.")
 	}
 	return nil
+}
+
+// groupQuota returns how many groups the account may have in a region.
+func (r *realm) groupQuota() int {
+	for _, a := range r.server.accounts {
+		if a.ID == r.account && a.Groups > 0 {
+			return a.Groups
+		}
+	}
+	return maxGroups
 }
 
 // newGroupSpec is a group with AWS's defaults.

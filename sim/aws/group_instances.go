@@ -385,7 +385,7 @@ func (r *realm) describeTerminationPolicyTypes(*autoscaling.DescribeTerminationP
 
 func (r *realm) describeAccountLimits(*autoscaling.DescribeAccountLimitsInput) (*autoscaling.DescribeAccountLimitsOutput, error) {
 	return &autoscaling.DescribeAccountLimitsOutput{
-		MaxNumberOfAutoScalingGroups: ptr(int32(maxGroups)), NumberOfAutoScalingGroups: ptr(int32(r.groups.Len())),
+		MaxNumberOfAutoScalingGroups: ptr(int32(r.groupQuota())), NumberOfAutoScalingGroups: ptr(int32(r.groups.Len())),
 		MaxNumberOfLaunchConfigurations: ptr(int32(200)), NumberOfLaunchConfigurations: ptr(int32(0)),
 	}, nil
 }

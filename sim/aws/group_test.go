@@ -38,6 +38,19 @@ func (w *world) activities() []astypes.Activity {
 	return out.Activities
 }
 
+// An account's own quota of groups takes the place of AWS's default.
+func TestGroupQuota(t *testing.T) {
+	account := aws.DefaultAccount()
+	account.Groups = 1
+	inWorld(t, aws.Options{Accounts: []aws.Account{account}}, func(t *testing.T, w *world) {
+		lt := w.template(pool)
+		_, err := w.as.CreateAutoScalingGroup(t.Context(), w.groupInput("a", lt, 0, 0, 1))
+		ok(t, err)
+		_, err = w.as.CreateAutoScalingGroup(t.Context(), w.groupInput("b", lt, 0, 0, 1))
+		wantCode(t, err, "LimitExceeded")
+	})
+}
+
 func TestCreateGroupRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name   string
