@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -177,6 +178,19 @@ func TestSizes(t *testing.T) {
 		if reads := len(st.take()); reads != c.reads {
 			t.Errorf("%s: want %d reads, got %d", c.reason, c.reads, reads)
 		}
+	}
+}
+
+// A pass that waits while another pass reads the list of sizes ends with its own context.
+func TestSizesWaitNoLongerThanThePass(t *testing.T) {
+	t.Parallel()
+	st := newStand(t, nil)
+	s := st.session(t, nil)
+	s.catalogue.of("westus2").reading <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.SKU(ctx, "westus2", "Standard_D2s_v3", st.at); !errors.Is(err, context.Canceled) {
+		t.Errorf("want the end of the context, got %v", err)
 	}
 }
 

@@ -27,8 +27,8 @@ type catalogue struct {
 
 // sizes are those of one location, by name in small letters.
 type sizes struct {
-	// reading holds the others back while one reads: the list is long.
-	reading sync.Mutex
+	// reading is full while one pass uses or reads the list: the list is long, and the passes that need it wait for the one that reads.
+	reading chan struct{}
 	known   map[string]*armcompute.ResourceSKU
 	at      time.Time
 }
@@ -37,8 +37,12 @@ type sizes struct {
 // changed.
 func (s *Session) SKU(ctx context.Context, location, size string, now time.Time) (*armcompute.ResourceSKU, error) {
 	in := s.catalogue.of(locationName(location))
-	in.reading.Lock()
-	defer in.reading.Unlock()
+	select {
+	case in.reading <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-in.reading }()
 	found := in.known[strings.ToLower(size)]
 	age := now.Sub(in.at)
 	if in.known != nil && age < catalogueFor && (found != nil || age < missingFor) {
@@ -81,7 +85,7 @@ func (c *catalogue) of(location string) *sizes {
 	}
 	found, ok := c.by[location]
 	if !ok {
-		found = &sizes{}
+		found = &sizes{reading: make(chan struct{}, 1)}
 		c.by[location] = found
 	}
 	return found
