@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -39,8 +40,10 @@ const (
 	callsMost, azureCalls, rarely = 3.0, 2.0, 0.1
 	// azurePage is how many machines Azure names in a page.
 	azurePage = 100
-	// eksName is the cluster of node groups.
-	eksName = "eks-c"
+	// eksName is the first cluster of node groups, of which there are so many: EKS allows each a number of groups.
+	eksName, eksClusters, eksGroups = "eks-c", 40, 30
+	// groupQuota is how many groups the account may have in its region.
+	groupQuota = 2000
 )
 
 // kinds are the pools whose rest is measured, by the name of their kind and what tells them apart.
@@ -78,13 +81,15 @@ func (k kind) share(long time.Duration) time.Duration {
 
 // lab is what is particular about a kind.
 type lab[S any] struct {
-	// cloud makes an account of a simulated cloud whose machines the guests are inside.
-	cloud func(sim.Guests) (simulated, error)
+	// cloud makes an account of a simulated cloud whose machines the guests are inside, and which is so much faster than life.
+	cloud func(inside sim.Guests, speed float64) (simulated, error)
 	// driver makes a driver whose requests go over the wire.
 	driver func(http.RoundTripper) (cloud.Driver[S], error)
 	// spec is the specification of a pool, with machines of another size where one is named, which other is.
 	spec  func(change string) S
 	other string
+	// place puts the pool of that number where there is room for it, in a fleet; nil leaves it where it is.
+	place func(spec S, k int)
 	// size is how many machines each pool has; zero is the size of most.
 	size int
 	// most is how many requests a pass may cost at rest.
@@ -156,7 +161,8 @@ func (r rested) faults() (list []string) {
 	return list
 }
 
-// BenchmarkSteadyPass is what a pass over a pool at rest costs, by the simulated cloud's own log.
+// BenchmarkSteadyPass is what a pass over a pool at rest costs, by the simulated cloud's own log: a few pools whose passes follow one
+// another, and one and many in one account whose passes share reads.
 func BenchmarkSteadyPass(b *testing.B) {
 	for name, k := range kinds {
 		b.Run(name, func(b *testing.B) {
@@ -171,6 +177,20 @@ func BenchmarkSteadyPass(b *testing.B) {
 			b.ReportMetric(is.each(is.writes), "writes/pass")
 			b.ReportMetric(float64(is.passes), "passes")
 		})
+	}
+	for _, k := range fleetKinds {
+		for _, pools := range []int{1, manyPools} {
+			name := fmt.Sprintf("%s/pools=%d", k.name, pools)
+			b.Run(name, func(b *testing.B) {
+				var is phase
+				for b.Loop() {
+					is = inBubble(b, name, func(t *testing.T) phase { return k.rest(t, pools, fleetWatched) })
+				}
+				b.ReportMetric(float64(is.calls)/float64(max(1, is.passes)), "calls/pass")
+				b.ReportMetric(float64(is.writes)/float64(max(1, is.passes)), "writes/pass")
+				b.ReportMetric(float64(is.passes), "passes")
+			})
+		}
 	}
 }
 
@@ -228,6 +248,11 @@ func nodegroups(base http.RoundTripper) (cloud.Driver[*awsv1.ManagedMachinePoolS
 	return nodegroup.New(nodegroup.Options{Options: session.Options{Config: settings, Base: base}, EnableIAM: true})
 }
 
+// plainNodegroups is the driver of managed pools whose role exists.
+func plainNodegroups(base http.RoundTripper) (cloud.Driver[*awsv1.ManagedMachinePoolSource], error) {
+	return nodegroup.New(nodegroup.Options{Options: session.Options{Config: settings, Base: base}})
+}
+
 // managed is a managed pool in the default account, with a launch template of its own or with EKS's.
 func managed(change string, template bool) *awsv1.ManagedMachinePoolSource {
 	s := &awsv1.ManagedMachinePoolSource{Cluster: source(simaws.InstanceType, size).Cluster, Pool: &awsv1.AWSManagedMachinePoolSpec{
@@ -245,25 +270,38 @@ func managed(change string, template bool) *awsv1.ManagedMachinePoolSource {
 }
 
 // amazon is an account of a simulated AWS, with a cluster of EKS.
-func amazon(inside sim.Guests) (simulated, error) {
-	server, err := simaws.New(simaws.Options{Seed: 1, Speed: 1, Guests: inside})
+func amazon(inside sim.Guests, speed float64) (simulated, error) {
+	account := simaws.DefaultAccount()
+	account.Groups = groupQuota
+	server, err := simaws.New(simaws.Options{Seed: 1, Speed: speed, Guests: inside, Accounts: []simaws.Account{account}})
 	if err != nil {
 		return nil, err
 	}
 	var subnets []string
-	for _, s := range simaws.DefaultAccount().Network.Subnets {
+	for _, s := range account.Network.Subnets {
 		subnets = append(subnets, s.ID)
 	}
-	return server, server.PutCluster(simaws.AccountID, simaws.EKSCluster{
-		Name: eksName, Version: "1.34", Endpoint: "https://eks.example", CA: []byte("CA"), Token: "abcdef.0123456789abcdef", Subnets: subnets,
-	})
+	for k := range eksClusters {
+		err = errors.Join(err, server.PutCluster(simaws.AccountID, simaws.EKSCluster{
+			Name: eksCluster(k), Version: "1.34", Endpoint: "https://eks.example", CA: []byte("CA"), Token: "abcdef.0123456789abcdef", Subnets: subnets,
+		}))
+	}
+	return server, err
+}
+
+// eksCluster is the name of one of the clusters of node groups.
+func eksCluster(k int) string {
+	if k == 0 {
+		return eksName
+	}
+	return fmt.Sprintf("%s-%d", eksName, k)
 }
 
 // inAccount makes pools of a kind in an account of their own, in virtual time.
 func inAccount[S any](t *testing.T, l lab[S], f func(*account[S])) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &nodes{joined: map[string]*pool.Node{}, timers: map[string]*time.Timer{}, keys: map[string]string{}}
-		server, err := l.cloud(n)
+		n := newNodes(join)
+		server, err := l.cloud(n, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,11 +444,20 @@ func (a *account[S]) settle() {
 
 // nodes are the machines: each joins some time after it was powered on. They are the workload cluster too.
 type nodes struct {
+	// join is how long a machine takes from being powered on to being a Ready node; changed is called with the provider key of a node
+	// that has come, and may be nil.
+	join    time.Duration
+	changed func(key string)
+
 	mu     sync.Mutex
 	joined map[string]*pool.Node
 	timers map[string]*time.Timer
 	// keys are the provider keys of machines, by what the guests of their cloud know them by.
 	keys map[string]string
+}
+
+func newNodes(join time.Duration) *nodes {
+	return &nodes{join: join, joined: map[string]*pool.Node{}, timers: map[string]*time.Timer{}, keys: map[string]string{}}
 }
 
 func (n *nodes) PowerOn(m sim.Machine) {
@@ -421,10 +468,13 @@ func (n *nodes) PowerOn(m sim.Machine) {
 	if n.timers[key] != nil {
 		return
 	}
-	n.timers[key] = time.AfterFunc(join, func() {
+	n.timers[key] = time.AfterFunc(n.join, func() {
 		n.mu.Lock()
-		defer n.mu.Unlock()
 		n.joined[key] = &pool.Node{Name: m.Hostname, Joined: time.Now(), Ready: true, ReadySince: time.Now(), KubeletVersion: m.KubeletVersion}
+		n.mu.Unlock()
+		if n.changed != nil {
+			n.changed(key)
+		}
 	})
 }
 

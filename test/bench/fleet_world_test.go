@@ -1,0 +1,275 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+const (
+	// fleetJoin is how long a machine of a fleet takes from running to being a Ready node. Clouds and machines are as fast as in the
+	// local world, so that the figures of both can be compared.
+	fleetJoin = 5 * time.Second
+	// fleetLimit bounds each phase of a fleet.
+	fleetLimit = time.Hour
+)
+
+// fleet is many pools of one kind in one account. Workers run their passes concurrently over one driver, as those of a manager do, so
+// that reads which pools share are shared, and requests that come together are collected.
+type fleet[S any] struct {
+	t      *testing.T
+	engine *engine.Engine[S]
+	way    *way
+	lab    lab[S]
+	nodes  *nodes
+	queue  workqueue.TypedDelayingInterface[*member[S]]
+	work   sync.WaitGroup
+
+	mu sync.Mutex
+	// members are all pools, listed those that list a provider key.
+	members []*member[S]
+	listed  map[string]*member[S]
+	// passes counts passes; unmet is how many pools do not have yet what was asked for last; met is closed when all have.
+	passes, unmet int
+	met           chan struct{}
+}
+
+// member is one pool of a fleet.
+type member[S any] struct {
+	target cloud.Target[S]
+	// replicas and deleting are what the user asks for, since asked; done is when the pool had it, zero as long as it has not.
+	replicas    int
+	deleting    bool
+	asked, done time.Time
+	last        engine.Outcome
+}
+
+// inFleet makes an account for a fleet of so many pools, in virtual time.
+func inFleet[S any](t *testing.T, l lab[S], size int, f func(*fleet[S])) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNodes(fleetJoin)
+		server, err := l.cloud(n, sim.DefaultSpeed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.stop()
+		defer func() {
+			if err := server.Close(); err != nil {
+				t.Errorf("close the simulator: %v", err)
+			}
+		}()
+		line := &way{server: server}
+		d, err := l.driver(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if closes, ok := d.(interface{ Close() }); ok {
+			defer closes.Close()
+		}
+		w := &fleet[S]{
+			t: t, engine: engine.New(d, engine.Options{}), way: line, lab: l, nodes: n, listed: map[string]*member[S]{},
+			queue: workqueue.NewTypedDelayingQueue[*member[S]](),
+		}
+		n.changed = w.wake
+		for k := range size {
+			w.members = append(w.members, newMember(l, k))
+		}
+		for range manager.DefaultConcurrency {
+			w.work.Go(w.worker)
+		}
+		defer w.work.Wait()
+		defer w.queue.ShutDown()
+		f(w)
+	})
+}
+
+func newMember[S any](l lab[S], k int) *member[S] {
+	name := fmt.Sprintf("pool-%d", k)
+	spec := l.spec("")
+	if l.place != nil {
+		l.place(spec, k)
+	}
+	return &member[S]{target: cloud.Target[S]{
+		Owner:             cloud.Owner{ID: "owner-" + name, Cluster: "c", Namespace: "default", Name: name},
+		KubernetesVersion: "v1.34.1", Spec: spec, Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
+	}}
+}
+
+// wake has the pool looked at whose node has changed, as the watch of nodes does: one that no pool lists wakes none.
+func (f *fleet[S]) wake(key string) {
+	f.mu.Lock()
+	m := f.listed[key]
+	f.mu.Unlock()
+	if m != nil {
+		f.queue.Add(m)
+	}
+}
+
+// worker runs passes until the queue is shut down.
+func (f *fleet[S]) worker() {
+	for {
+		m, end := f.queue.Get()
+		if end {
+			return
+		}
+		again := f.pass(m)
+		f.queue.Done(m)
+		if again > 0 {
+			f.queue.AddAfter(m, again)
+		}
+	}
+}
+
+// pass runs one pass of a pool and returns when the next one is due; zero is never.
+func (f *fleet[S]) pass(m *member[S]) time.Duration {
+	f.mu.Lock()
+	f.passes++
+	d := pool.Desired{
+		Replicas: m.replicas, Min: 1, Max: size, MaxField: "max", DeletePolicy: pool.Oldest, Deleting: m.deleting,
+		Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
+	}
+	facts := engine.Facts[S]{Target: m.target, Generation: fmt.Sprint(m.replicas, m.deleting), Desired: d, Now: time.Now()}
+	asked := m.asked
+	f.mu.Unlock()
+	out := f.engine.Run(f.t.Context(), facts, f.nodes)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m.last = out
+	f.list(m)
+	if m.done.IsZero() && asked.Equal(m.asked) && m.has() {
+		m.done = time.Now()
+		if f.unmet--; f.unmet == 0 {
+			close(f.met)
+		}
+	}
+	if out.Plan.Gone {
+		f.engine.Forget(m.target.Owner.ID)
+		return 0
+	}
+	m.target.Remembered = merge(m.target.Remembered, out.Observed.Remember)
+	return out.Again
+}
+
+// merge returns what is remembered with what was found in addition, as the object keeps it.
+func merge(before, found map[string]string) map[string]string {
+	if len(found) == 0 {
+		return before
+	}
+	all := map[string]string{}
+	for _, from := range []map[string]string{before, found} {
+		for k, v := range from {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// list notes which instances the pool lists now. The lock is held.
+func (f *fleet[S]) list(m *member[S]) {
+	if !m.last.Seen {
+		return
+	}
+	for _, id := range report.ProviderIDs(m.last.Observed) {
+		f.listed[cloud.ProviderKey(id)] = m
+	}
+}
+
+// has reports whether the pool has what is asked for: all its machines are listed and Ready and no other is, or it is gone.
+func (m *member[S]) has() bool {
+	p := m.last.Plan
+	if m.deleting || !m.last.Seen {
+		return p.Gone
+	}
+	return p.Rollout.State == pool.RolloutDone && p.Budget.Available == m.replicas && len(report.ProviderIDs(m.last.Observed)) == m.replicas
+}
+
+// ask has the user change pools together, and waits until all of them have what is asked for.
+func (f *fleet[S]) ask(what string, some []*member[S], change func(*member[S])) phase {
+	f.t.Helper()
+	synctest.Wait()
+	f.way.server.Calls().Reset()
+	f.mu.Lock()
+	began, passes := time.Now(), f.passes
+	f.unmet, f.met = len(some), make(chan struct{})
+	for _, m := range some {
+		change(m)
+		m.asked, m.done = began, time.Time{}
+	}
+	f.mu.Unlock()
+	for _, m := range some {
+		f.queue.Add(m)
+	}
+	limit := time.NewTimer(fleetLimit)
+	defer limit.Stop()
+	select {
+	case <-f.met:
+	case <-limit.C:
+		f.t.Fatalf("%s: %s", what, f.missing(some))
+	}
+	return f.sum(some, began, passes)
+}
+
+// missing says what keeps the first pool that does not have what is asked for.
+func (f *fleet[S]) missing(some []*member[S]) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range some {
+		if m.done.IsZero() {
+			return fmt.Sprintf("%d of %d not done after %s; %s: %v, waits for %v, refused %v, %+v",
+				f.unmet, len(some), fleetLimit, m.target.Owner.Name, m.last.Err, m.last.Plan.Waiting, m.last.Refused, m.last.Plan.Budget)
+		}
+	}
+	return "all done"
+}
+
+// idle lets time go by and returns what the pools cost meanwhile.
+func (f *fleet[S]) idle(long time.Duration) phase {
+	f.mu.Lock()
+	passes := f.passes
+	f.mu.Unlock()
+	f.way.server.Calls().Reset()
+	began := time.Now()
+	time.Sleep(long)
+	synctest.Wait()
+	return f.sum(nil, began, passes)
+}
+
+// sum is a phase that ends now.
+func (f *fleet[S]) sum(some []*member[S], began time.Time, passes int) phase {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sum := f.way.server.Calls().Summary(0)
+	p := phase{took: time.Since(began), passes: f.passes - passes, calls: sum.Total, writes: sum.Mutating, counts: sum.Counts}
+	for _, m := range some {
+		p.each = append(p.each, m.done.Sub(m.asked))
+	}
+	slices.SortFunc(p.each, cmp.Compare[time.Duration])
+	return p
+}
+
+// phase is a part of a fleet's life.
+type phase struct {
+	took                  time.Duration
+	passes, calls, writes int
+	counts                map[string]map[string]int
+	// each is how long each pool took, the fastest first.
+	each []time.Duration
+}
+
+// share returns how long so many hundredths of the pools took at most.
+func (p phase) share(hundredths int) time.Duration {
+	return p.each[(len(p.each)*hundredths+99)/100-1]
+}
