@@ -88,8 +88,8 @@ type Outcome struct {
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
 	// error that began it is shown again and nothing is asked.
 	Err error
-	// HeldBack says that Err is a budget of ours that is used up for a moment: the cloud was spared, nothing has failed, and what was
-	// said before holds.
+	// HeldBack is true if Err is a budget of ours that is used up: the cloud was not asked, nothing has failed, and what was reported before
+	// holds, however long that lasts.
 	HeldBack bool
 	// Refused are the steps that can't be done now, with the error that was met last: a refusal, or a *NoEffectError where the cloud
 	// accepts the step and shows no effect of it.
@@ -135,7 +135,7 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	m := e.memory.of(f.Target.Owner.ID, f.Generation)
 	if wait, err := m.observing(f.Now); err != nil {
-		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: m.heldBack(f.Now, err)}
+		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: heldBack(err)}
 	}
 	f.Target.MaxAge, f.Desired.Avoid = m.age(f.Now), m.avoid(f.Now)
 	out := e.look(ctx, f, n, m)
@@ -151,13 +151,13 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 		f.Target.MaxAge = cloud.Unshared
 		out = e.look(ctx, f, n, m)
 	}
-	if out.HeldBack = m.heldBack(f.Now, out.Err); !out.Seen {
+	if out.HeldBack = heldBack(out.Err); !out.Seen {
 		return out
 	}
 	e.confirm(ctx, f, n, m, &out)
 	e.start(ctx, f, n, m, &out)
 	out.Refused = m.refusals()
-	out.Again = m.next(f.Now, out, e.steadyOf(f.Desired))
+	out.Again = max(m.next(f.Now, out, e.steadyOf(f.Desired)), m.place(out.Plan.Step, f.Now))
 	return out
 }
 
@@ -187,7 +187,7 @@ func onNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain
 func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Outcome {
 	observed, err := e.driver.Observe(ctx, f.Target)
 	if err != nil && (!f.Desired.Deleting || !complete(err)) {
-		fresh := news(m.observe.err, err)
+		fresh := news(m.observe.answer(), err)
 		return Outcome{Err: err, Fresh: fresh, Again: m.failedToObserve(f.Now, err), Refused: m.refusals()}
 	}
 	m.observed()
@@ -265,7 +265,7 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	}
 	if err != nil {
 		out.Failed = failedTargets(err)
-		if out.Fresh = news(m.refusal[s.Kind].err, err); onNodes(s.Kind) && conflicts(err) {
+		if out.Fresh = news(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
 			out.Fresh = nil // the next pass reads the Node again
 		}
 		m.refused(s.Kind, f.Now, err)
@@ -313,7 +313,7 @@ func complete(err error) bool {
 
 // news is the error unless the last one said the same, or nobody was asked.
 func news(last, err error) error {
-	if last != nil && last.Error() == err.Error() || cloud.CodeOf(err) == cloud.CodeHeldBack {
+	if last != nil && last.Error() == err.Error() || heldBack(err) {
 		return nil
 	}
 	return err

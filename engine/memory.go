@@ -56,8 +56,6 @@ type record struct {
 	// draining is since when every step was a drain, zero when the last was none: only nodes change until it ends, so the
 	// cloud need not be asked anew with each round.
 	draining time.Time
-	// held is since when passes have come to nothing because a budget of ours is used up; zero when the last one did not.
-	held time.Time
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure
@@ -67,9 +65,10 @@ type record struct {
 
 // failure is a row of errors without a success in between.
 type failure struct {
-	err   error
-	times int
-	until time.Time
+	// err is what was met last. said is the cloud's own answer before it while err is a budget of ours that is used up.
+	err, said error
+	times     int
+	until     time.Time
 }
 
 const (
@@ -80,8 +79,16 @@ const (
 	backoffDoublings = 16
 )
 
-// again is the failure after one more error.
+// heldBack reports whether an error is a budget of ours that is used up: no fault, and nothing that the cloud has answered.
+func heldBack(err error) bool { return err != nil && cloud.CodeOf(err) == cloud.CodeHeldBack }
+
+// again is the failure after one more error. A request that was held back is sent again at its place in line, however often that happens.
 func (f failure) again(now time.Time, err error) failure {
+	if heldBack(err) {
+		var held *cloud.Error
+		errors.As(err, &held)
+		return failure{err: err, said: f.answer(), times: f.times, until: now.Add(max(held.After, afterStep))}
+	}
 	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, backoffDoublings))))
 	wait = min(wait, backoffMost)
 	var refused *cloud.Error
@@ -89,6 +96,35 @@ func (f failure) again(now time.Time, err error) failure {
 		wait = max(wait, refused.After)
 	}
 	return failure{err: err, times: f.times + 1, until: now.Add(wait)}
+}
+
+// answer returns what the cloud itself said last; nil if it has not been asked.
+func (f failure) answer() error {
+	if heldBack(f.err) {
+		return f.said
+	}
+	return f.err
+}
+
+// cause returns why the step waits: what the cloud said last, or else the budget of ours that is used up.
+func (f failure) cause() pool.Cause {
+	if answer := f.answer(); answer != nil {
+		return pool.Cause{Reason: string(cloud.KindOf(answer)), Message: answer.Error()}
+	}
+	held := f.err.Error()
+	var e *cloud.Error
+	if errors.As(f.err, &e) {
+		held = e.Message
+	}
+	return pool.Cause{Reason: pool.ClientRateLimited, Message: held}
+}
+
+// place returns how long a step that was held back waits for its place in line; zero if none was.
+func (r *record) place(s *pool.Step, now time.Time) time.Duration {
+	if s == nil || !heldBack(r.refusal[s.Kind].err) {
+		return 0
+	}
+	return r.refusal[s.Kind].until.Sub(now)
 }
 
 // observing says how long the cloud is not to be asked, and after which error.
@@ -102,21 +138,6 @@ func (r *record) observing(now time.Time) (time.Duration, error) {
 func (r *record) failedToObserve(now time.Time, err error) time.Duration {
 	r.observe = r.observe.again(now, err)
 	return r.observe.until.Sub(now)
-}
-
-// heldBriefly is how long a pool is taken to be as it was last seen, while a budget of ours is used up.
-const heldBriefly = time.Minute
-
-// heldBack says that a pass came to nothing because a budget of ours is used up, and has been for a short time only.
-func (r *record) heldBack(now time.Time, err error) bool {
-	if err == nil || cloud.CodeOf(err) != cloud.CodeHeldBack {
-		r.held = time.Time{}
-		return false
-	}
-	if r.held.IsZero() {
-		r.held = now
-	}
-	return now.Sub(r.held) < heldBriefly
 }
 
 func (r *record) observed() { r.observe = failure{} }
@@ -143,12 +164,13 @@ func (r *record) avoid(now time.Time) map[pool.StepKind]pool.Cause {
 		if avoid == nil {
 			avoid = map[pool.StepKind]pool.Cause{}
 		}
-		avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(f.err)), Message: f.err.Error()}
+		avoid[kind] = f.cause()
 	}
 	return avoid
 }
 
-// refusals are the steps that can't be done now, with the reason of each. A refusal is told before a change without effect.
+// refusals are the steps that can't be done now, with the reason of each. A refusal is told before a change without effect. A step
+// that waits for a budget of ours is not refused.
 func (r *record) refusals() map[pool.StepKind]error {
 	out := map[pool.StepKind]error{}
 	for kind := range r.attempts {
@@ -157,7 +179,9 @@ func (r *record) refusals() map[pool.StepKind]error {
 		}
 	}
 	for kind, f := range r.refusal {
-		out[kind] = f.err
+		if answer := f.answer(); answer != nil {
+			out[kind] = answer
+		}
 	}
 	if len(out) == 0 {
 		return nil

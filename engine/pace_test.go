@@ -183,9 +183,8 @@ func milliseconds(list ...int) (all []time.Duration) {
 	return all
 }
 
-// A budget of ours that is used up for a moment is no failure: what was seen before holds, and no event tells of it. One that stays
-// used up is told about.
-func TestHeldBackForAMomentIsNoNews(t *testing.T) {
+// A budget of ours that is used up is no failure: what was seen before holds, however long it lasts, and no event tells of it.
+func TestHeldBackIsNoNews(t *testing.T) {
 	held := fmt.Errorf("observe: %w", &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 5 * time.Second})
 	s := rest(t)
 	s.pass()
@@ -198,7 +197,7 @@ func TestHeldBackForAMomentIsNoNews(t *testing.T) {
 		{"the first time", 2 * time.Minute, true},
 		{"a pass that waits for the back-off", time.Second, true},
 		{"again, within the minute", 50 * time.Second, true},
-		{"for more than a minute", 10 * time.Second, false},
+		{"for an hour", time.Hour, true},
 	} {
 		if out := s.after(c.later); out.HeldBack != c.want || out.Seen || out.Fresh != nil {
 			t.Errorf("%s: want held back %v and no news, got %+v", c.why, c.want, out)
@@ -216,4 +215,41 @@ func TestHeldBackForAMomentIsNoNews(t *testing.T) {
 	if out := s.after(time.Hour); out.HeldBack || out.Fresh == nil {
 		t.Errorf("want the cloud's own refusal told, got %+v", out)
 	}
+	s.driver.failing = held
+	if out := s.after(time.Hour); !out.HeldBack {
+		t.Errorf("want the pass held back, got %+v", out)
+	}
+	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}
+	if out := s.after(time.Hour); out.HeldBack || out.Fresh != nil {
+		t.Errorf("want what the cloud said before the budget was used up to be no news, got %+v", out)
+	}
+}
+
+// A request that was held back is sent again at its place in line, however often that happens.
+func TestHeldBackWaitsForItsPlaceAlone(t *testing.T) {
+	s := rest(t)
+	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 2 * time.Second}
+	for range 10 {
+		check(t, "again", 2*time.Second, s.after(time.Hour).Again)
+	}
+	s.driver.failing = &cloud.Error{Kind: cloud.Unavailable}
+	check(t, "a failure after them is the first", time.Second, s.after(time.Hour).Again)
+}
+
+// A step that waits for a budget of ours is not refused: what the cloud said of it before stays.
+func TestAStepThatIsHeldBackIsNotRefused(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Replicas = 3
+	held := &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, Message: "held back", After: 4 * time.Second}
+	s.driver.refusing = map[pool.StepKind]error{pool.Resize: held}
+	out := s.pass()
+	check(t, "refusals", 0, len(out.Refused))
+	check(t, "waits for", []pool.Cause{{Reason: "ClientRateLimited", Message: "Resize waits: held back"}}, out.Plan.Waiting)
+	check(t, "again", 4*time.Second, out.Again)
+	full := &cloud.Error{Kind: cloud.Capacity, Message: "no room"}
+	s.driver.refusing[pool.Resize] = full
+	_ = s.after(time.Hour)
+	s.driver.refusing[pool.Resize] = held
+	out = s.after(time.Hour)
+	check(t, "the cloud's answer", "no room", out.Refused[pool.Resize].Error())
 }

@@ -119,6 +119,8 @@ func avoided(kind StepKind, c Cause) []Cause {
 		return nil
 	case NoEffect:
 		return []Cause{c}
+	case ClientRateLimited:
+		return []Cause{{c.Reason, fmt.Sprintf("%s waits: %s", kind, c.Message)}}
 	default:
 		return []Cause{{c.Reason, fmt.Sprintf("%s was refused: %s", kind, c.Message)}}
 	}

@@ -76,8 +76,10 @@ type Desired struct {
 	Unresponsive map[StepKind]map[string]bool
 }
 
-// The reasons of Desired.Avoid where the cloud accepted a step.
+// The reasons of Desired.Avoid where the cloud has not refused a step.
 const (
+	// ClientRateLimited: the step was not sent, because a rate budget of this client is used up.
+	ClientRateLimited = "ClientRateLimited"
 	// NoEffect: the cloud accepted the step more than once, and still reports the state before it.
 	NoEffect = "NoEffect"
 	// EffectPending: the cloud accepted the step a moment ago and may show its effect late. It is not told.
