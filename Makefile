@@ -8,7 +8,7 @@ SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./vi
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench vuln
+.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln
 
 help: ## print these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -53,6 +53,10 @@ verify: lint ## lint, generated files without drift, tidy modules, race detector
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./pool/... ./engine/... ./kube/... ./cloud/... ./sim/... ./test/bench
+
+scale: N = 1000
+scale: ## start a world with N pools and measure it; FLAGS="-kill" and others: see docs/scale.md
+	$(GO) run ./test/scale -n $(N) $(FLAGS)
 
 vuln: bin/govulncheck ## check both binaries for known vulnerabilities; DB=file:///path reads a copy of the database
 	bin/govulncheck $(if $(DB),-db $(DB)) ./cmd/...

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/sim"
+)
+
+const (
+	// beganShare is the part of the pools, one of so many, whose bootstrap data is new when the controllers are killed.
+	beganShare = 3
+	// look is the time between two looks at the bootstrap data, and at the request logs.
+	look = 2 * time.Second
+	// controllersName is the process that is killed.
+	controllersName = "controllers"
+	// watched is how long pools are followed after the rotation has ended.
+	watched = time.Minute
+)
+
+// crash creates the pools, kills the controllers in the middle of a rotation of bootstrap tokens, scales one pool and deletes another
+// as soon as the controllers run again, and waits for the end of the rotation.
+func (b *bench) crash(ctx context.Context) error {
+	if len(b.pools) < beganShare {
+		return fmt.Errorf("want at least %d pools", beganShare)
+	}
+	if err := errors.Join(b.create(ctx), sleep(ctx, settle)); err != nil {
+		return err
+	}
+	data, err := b.bootstrapData(ctx)
+	if err != nil {
+		return err
+	}
+	b.watch.lost()
+	b.say("waiting for a rotation of bootstrap tokens")
+	if err := b.untilRotated(ctx, data, len(b.pools)/beganShare); err != nil {
+		return err
+	}
+	before := b.usage()
+	killed := time.Now()
+	if err := errors.Join(b.calls.reset(ctx), b.killControllers()); err != nil {
+		return err
+	}
+	b.say("killed the controllers")
+	if err := b.untilServed(ctx); err != nil {
+		return err
+	}
+	b.say("they run again after %s", time.Since(killed).Round(time.Second/10))
+	scaled, removed := b.pools[0], b.pools[1]
+	b.pools = slices.Delete(b.pools, 1, 2)
+	asked := time.Now()
+	if err := errors.Join(scaled.scale(ctx, b.client, scaled.replicas+1), removed.remove(ctx, b.client)); err != nil {
+		return err
+	}
+	answers := make(chan string, 1)
+	go func() {
+		answers <- b.firstWrites(ctx, asked, scaled.name, removed.name)
+	}()
+	delete(data, removed.name)
+	rotated := b.untilRotated(ctx, data, len(data))
+	b.say("all bootstrap data is new %s after the kill", time.Since(killed).Round(time.Second))
+	b.say("%s", <-answers)
+	if err := errors.Join(rotated, sleep(ctx, watched)); err != nil {
+		return err
+	}
+	return b.note(ctx, phase{name: "kill", pools: len(b.pools), lasted: time.Since(killed), lost: b.watch.lost()}, before)
+}
+
+// killControllers ends the controllers at once, as a crash would. The world starts them again.
+func (b *bench) killControllers() error {
+	for _, c := range b.world.Children() {
+		if c.Name == controllersName && c.PID > 0 {
+			return syscall.Kill(c.PID, syscall.SIGKILL)
+		}
+	}
+	return errors.New("the controllers do not run")
+}
+
+// untilServed waits until the controllers serve again.
+func (b *bench) untilServed(ctx context.Context) error {
+	for end := time.Now().Add(b.limit); ; {
+		_, err := get(ctx, http.MethodGet, b.world.Metrics())
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		if err := sleep(ctx, look/10); err != nil {
+			return err
+		}
+	}
+}
+
+// bootstrapData are hashes of the pools' bootstrap data, by name.
+func (b *bench) bootstrapData(ctx context.Context) (map[string]uint64, error) {
+	config := rest.CopyConfig(b.world.Config())
+	config.QPS = -1
+	typed, err := client.New(config, client.Options{Scheme: scheme.Scheme})
+	if err != nil {
+		return nil, err
+	}
+	list := &corev1.SecretList{}
+	if err := typed.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	all := map[string]uint64{}
+	for _, s := range list.Items {
+		if value := s.Data["value"]; bytes.Contains(value, []byte("kubeadm join")) {
+			h := fnv.New64a()
+			_, _ = h.Write(value) // it never fails
+			all[s.Name] = h.Sum64()
+		}
+	}
+	return all, nil
+}
+
+// untilRotated waits until so many pools have other bootstrap data.
+func (b *bench) untilRotated(ctx context.Context, before map[string]uint64, most int) error {
+	for end := time.Now().Add(b.limit); ; {
+		now, err := b.bootstrapData(ctx)
+		if err != nil {
+			return err
+		}
+		rotated := 0
+		for name, hash := range before {
+			if is, ok := now[name]; ok && is != hash {
+				rotated++
+			}
+		}
+		if rotated >= most && most > 0 {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%d of %d pools have new bootstrap data after %s, want %d", rotated, len(before), b.limit, most)
+		}
+		if err := sleep(ctx, look); err != nil {
+			return err
+		}
+	}
+}
+
+// firstWrites says when each of the pools' groups was written to first.
+func (b *bench) firstWrites(ctx context.Context, asked time.Time, names ...string) string {
+	found := map[string]string{}
+	for end := time.Now().Add(b.limit); len(found) < len(names) && time.Now().Before(end); {
+		for _, c := range b.written(ctx, asked) {
+			for _, name := range names {
+				if found[name] == "" && strings.HasPrefix(c.Resource, name+"-") {
+					found[name] = fmt.Sprintf("%s %s after %s", name, c.Action, c.At.Sub(asked).Round(time.Second/10))
+				}
+			}
+		}
+		if sleep(ctx, look/4) != nil {
+			break
+		}
+	}
+	var all []string
+	for _, name := range names {
+		all = append(all, cmp.Or(found[name], name+" nothing"))
+	}
+	return "first writes: " + strings.Join(all, "; ")
+}
+
+// written are the calls since then that changed a group. Those that change templates alone belong to the rotation.
+func (b *bench) written(ctx context.Context, since time.Time) (all []sim.Call) {
+	for _, at := range b.calls.at {
+		text, err := get(ctx, http.MethodGet, at+sim.AdminPath+"calls")
+		var summary sim.CallSummary
+		if err != nil || json.Unmarshal(text, &summary) != nil {
+			continue // the next look comes soon
+		}
+		for _, c := range summary.Calls {
+			if c.Mutating && c.Code == "" && c.At.After(since) && !strings.Contains(c.Action, "LaunchTemplate") {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
