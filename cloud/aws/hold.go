@@ -75,18 +75,7 @@ func (p *pass) held(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) bool {
 // readHolds asks since when and why instances are held of which that is not known. The group does not tell, its activities do.
 // Those that no activity tells about are held since now.
 func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
-	known := p.memory.holds
-	current := map[string]holdRead{}
-	var unknown []string
-	for _, i := range is.Instances {
-		if id := session.Deref(i.InstanceId); p.held(is, i) {
-			if read, ok := known[id]; ok {
-				current[id] = read
-			} else {
-				unknown = append(unknown, id)
-			}
-		}
-	}
+	current, unknown := p.knownHolds(is)
 	p.memory.holds = current
 	if len(unknown) == 0 {
 		return nil
@@ -104,6 +93,34 @@ func (p *pass) readHolds(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 		current[id] = p.holdFrom(found.Activities, id)
 	}
 	return nil
+}
+
+// knownHolds returns what is known of the instances that are held, and the IDs of the others. What is known of instances that the group
+// has no more is forgotten.
+func (p *pass) knownHolds(is *asgtypes.AutoScalingGroup) (current map[string]holdRead, unknown []string) {
+	current = map[string]holdRead{}
+	takes := map[string]time.Time{}
+	for _, i := range is.Instances {
+		id := session.Deref(i.InstanceId)
+		taken, ours := p.memory.takes[id]
+		if ours {
+			takes[id] = taken
+		}
+		if !p.held(is, i) {
+			continue
+		}
+		read, known := p.memory.holds[id]
+		switch {
+		case known:
+			current[id] = read
+		case ours:
+			current[id] = holdRead{since: taken, until: taken.Add(drainHeartbeat)}
+		default:
+			unknown = append(unknown, id)
+		}
+	}
+	p.memory.takes = takes
+	return current, unknown
 }
 
 // holdFrom is how an instance is held, by the activity that terminates it.
@@ -133,11 +150,8 @@ func (p *pass) release(ctx context.Context, s pool.Step) error {
 		_, err := p.c.AutoScaling.CompleteLifecycleAction(ctx, &autoscaling.CompleteLifecycleActionInput{
 			AutoScalingGroupName: &p.t.group, LifecycleHookName: new(drainHook), InstanceId: &id, LifecycleActionResult: new(string(awsv1.LifecycleHookDefaultResultContinue)),
 		})
-		if err == nil {
-			p.memory.released(id)
-		}
 		return err
-	})
+	}, p.memory.released)
 }
 
 // renew has the hook hold for another heartbeat.
@@ -146,31 +160,37 @@ func (p *pass) renew(ctx context.Context, s pool.Step) error {
 		_, err := p.c.AutoScaling.RecordLifecycleActionHeartbeat(ctx, &autoscaling.RecordLifecycleActionHeartbeatInput{
 			AutoScalingGroupName: &p.t.group, LifecycleHookName: new(drainHook), InstanceId: &id,
 		})
-		if read, ok := p.memory.holds[id]; ok && err == nil {
+		return err
+	}, func(id string) {
+		if read, ok := p.memory.holds[id]; ok {
 			read.until = p.now.Add(drainHeartbeat)
 			p.memory.holds[id] = read
 		}
-		return err
 	})
 }
 
-// eachHeld does something about the hook for each target. Where the hook holds no more there is nothing to do.
-func (p *pass) eachHeld(ctx context.Context, s pool.Step, do func(id string) error) error {
+// eachHeld does something about the hook for each target, several at a time, and notes which of it was done. Where the hook holds no more
+// there is nothing to do.
+func (p *pass) eachHeld(ctx context.Context, s pool.Step, do func(id string) error, done func(id string)) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
 	p.memory.touchedMembers()
-	for _, target := range s.Targets {
-		err := session.Refusal(do(target.ID), p.now)
-		if notHeld(err) || session.Absent(err) || beingDeleted(err) {
-			p.memory.released(target.ID)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("instance %s, held by %s: %w", target.ID, drainHook, err)
-		}
+	ids := make([]string, len(s.Targets))
+	for k, target := range s.Targets {
+		ids[k] = target.ID
 	}
-	return nil
+	return p.c.Each(ids, func(id string) error { return session.Refusal(do(id), p.now) }, func(id string, err error) error {
+		switch {
+		case err == nil:
+			done(id)
+		case notHeld(err) || session.Absent(err) || beingDeleted(err):
+			p.memory.released(id)
+		default:
+			return fmt.Errorf("instance %s, held by %s: %w", id, drainHook, err)
+		}
+		return nil
+	})
 }
 
 // released notes that our hook holds an instance no more.

@@ -32,6 +32,8 @@ type memory struct {
 	members map[string]memberRead
 	// holds are what is known of the instances that our hook holds, by ID.
 	holds map[string]holdRead
+	// takes are the instances that we had the group terminate and that are still in it, by ID, with the time.
+	takes map[string]time.Time
 	// marked are the spot instances of the region that have their notice.
 	marked map[string]bool
 	// resized is when we last asked for more instances, made when the service said that it has made the group.

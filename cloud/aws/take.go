@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -28,7 +29,17 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	}
 	size := p.memory.size()
 	p.memory.touchedMembers()
-	return session.Taking{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, s.Targets)
+	return session.Taking{
+		Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going, Took: p.took,
+	}.Terminate(ctx, s.Targets)
+}
+
+// took notes that the group takes an instance because it was asked to: when our hook holds it, nothing more has to be read.
+func (p *pass) took(id string) {
+	if p.memory.takes == nil {
+		p.memory.takes = map[string]time.Time{}
+	}
+	p.memory.takes[id] = p.now
 }
 
 // going says whether an instance is on its way out already, or gone.

@@ -41,6 +41,8 @@ type Options struct {
 	Account string
 	// Timeout of one request. Default: wire.DefaultTimeout.
 	Timeout time.Duration
+	// AtOnce is how many calls of one step, each about one instance, are sent at the same time. Default: DefaultAtOnce.
+	AtOnce int
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 	// BootstrapFormatIgnition is the gate for machines that boot with Ignition.
@@ -70,6 +72,7 @@ type Session struct {
 	// BootstrapFormatIgnition is the gate for machines that boot with Ignition.
 	BootstrapFormatIgnition bool
 
+	atOnce  int
 	lookups recall.Lookups
 	notices notices
 }
@@ -97,6 +100,9 @@ func New(o Options) (*Sessions, error) {
 	}
 	if o.Account == "" {
 		o.Account = "default"
+	}
+	if o.AtOnce == 0 {
+		o.AtOnce = DefaultAtOnce
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -157,6 +163,7 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 		SSM:         ssm.NewFromConfig(settings),
 
 		BootstrapFormatIgnition: s.options.BootstrapFormatIgnition,
+		atOnce:                  s.options.AtOnce,
 	}
 }
 

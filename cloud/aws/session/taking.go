@@ -36,32 +36,45 @@ type Taking struct {
 	Asked *recall.Asked
 	// Going reads the group again, and says whether an instance is on its way out of it already, or gone.
 	Going func(ctx context.Context, id string) (bool, error)
+	// Took is called for each instance whose termination the service has accepted; nil where that need not be known.
+	Took func(id string)
 }
 
-// Terminate terminates exactly the given instances. One that is on its way out already is no error: credentials that allow by tags
-// are denied what has none any more.
+// Terminate terminates exactly the given instances, several at a time. One that is on its way out already is no error: credentials that
+// allow by tags are denied what has none any more.
 func (t Taking) Terminate(ctx context.Context, targets []pool.Target) error {
-	for _, target := range targets {
+	ids := make([]string, len(targets))
+	for k, target := range targets {
+		ids[k] = target.ID
+	}
+	return t.Session.Each(ids, func(id string) error {
 		_, err := t.Session.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
-			InstanceId: &target.ID, ShouldDecrementDesiredCapacity: &t.Lower,
+			InstanceId: &id, ShouldDecrementDesiredCapacity: &t.Lower,
 		})
-		err = Refusal(err, t.Now)
-		if t.Lower {
-			t.Asked.Note(t.Size-1, t.Now, err)
-		}
-		if err == nil {
-			t.Size--
-		}
-		if err == nil || Absent(err) {
-			continue
-		}
-		going, readErr := false, error(nil)
-		if kind := cloud.KindOf(err); kind == cloud.Conflict || kind == cloud.Denied {
-			going, readErr = t.Going(ctx, target.ID)
-		}
-		if readErr != nil || !going {
-			return fmt.Errorf("terminate instance %s: %w", target.ID, cmp.Or(readErr, err))
-		}
+		return Refusal(err, t.Now)
+	}, func(id string, err error) error { return t.ended(ctx, id, err) })
+}
+
+// ended notes how a call ended. A call without a reply may have been heard.
+func (t *Taking) ended(ctx context.Context, id string, err error) error {
+	if t.Lower {
+		t.Asked.Note(t.Size-1, t.Now, err)
+	}
+	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+		t.Size--
+	}
+	if err == nil && t.Took != nil {
+		t.Took(id)
+	}
+	if err == nil || Absent(err) {
+		return nil
+	}
+	going, readErr := false, error(nil)
+	if kind := cloud.KindOf(err); kind == cloud.Conflict || kind == cloud.Denied {
+		going, readErr = t.Going(ctx, id)
+	}
+	if readErr != nil || !going {
+		return fmt.Errorf("terminate instance %s: %w", id, cmp.Or(readErr, err))
 	}
 	return nil
 }

@@ -31,9 +31,9 @@ func (w *World) settings(context.Context, string) (awssdk.Config, error) {
 	return settings, nil
 }
 
-// driver is the one of AWSMachinePool, whose requests take the given way.
+// driver is the one of AWSMachinePool, whose requests take the given way. They come one at a time, so that a scenario can be replayed.
 func (w *World) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSource] {
-	d, err := aws.New(aws.Options{Config: w.settings, Base: base})
+	d, err := aws.New(aws.Options{Config: w.settings, Base: base, AtOnce: 1})
 	w.must(err, "make the driver")
 	return d
 }
@@ -41,7 +41,7 @@ func (w *World) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSo
 // managedDriver is the one of AWSManagedMachinePool.
 func (w *World) managedDriver(base http.RoundTripper) cloud.Driver[*awsv1.ManagedMachinePoolSource] {
 	d, err := nodegroups.New(nodegroups.Options{
-		Options:   session.Options{Config: w.settings, Base: base},
+		Options:   session.Options{Config: w.settings, Base: base, AtOnce: 1},
 		EnableIAM: w.scenario.Roles,
 	})
 	w.must(err, "make the driver")
