@@ -40,8 +40,9 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		}, []string{"service", "operation", "account", "region", "status"}),
 		heldBack: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: "cloud", Name: "requests_held_back_total",
-			Help: "Requests that were not sent because the rate budget of their account and region was used up.",
-		}, []string{"service", "operation", "account", "region"}),
+			Help: "Requests that were not sent because a rate budget was used up, by service, operation, account, region and priority " +
+				"(operation, rollout, rotation, idle).",
+		}, []string{"service", "operation", "account", "region", "priority"}),
 	}
 	for _, c := range []prometheus.Collector{m.operations, m.requests, m.heldBack} {
 		if err := r.Register(c); err != nil {
@@ -54,7 +55,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 // Done counts one request. It makes Metrics a hook of the wire.
 func (m *Metrics) Done(c wire.Call, r wire.Result) {
 	if r.Limited {
-		m.heldBack.WithLabelValues(c.Service, c.Operation, c.Account, c.Region).Inc()
+		m.heldBack.WithLabelValues(c.Service, c.Operation, c.Account, c.Region, r.Priority.String()).Inc()
 		return
 	}
 	status := "none"

@@ -98,12 +98,12 @@ func TestRequests(t *testing.T) {
 	call := wire.Call{Service: "ec2", Operation: "DescribeImages", Account: "1", Region: "eu-west-1"}
 	m.Done(call, wire.Result{Status: 200, Duration: time.Second})
 	m.Done(call, wire.Result{Duration: time.Second})
-	m.Done(call, wire.Result{Limited: true})
+	m.Done(call, wire.Result{Limited: true, Priority: cloud.PriorityRotation})
 	if diff := cmp.Diff(map[string]uint64{"1 DescribeImages eu-west-1 ec2 200": 1, "1 DescribeImages eu-west-1 ec2 none": 1},
 		counts(t, r, "muster_cloud_request_duration_seconds")); diff != "" {
 		t.Errorf("counted requests (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]uint64{"1 DescribeImages eu-west-1 ec2": 1}, counts(t, r, "muster_cloud_requests_held_back_total")); diff != "" {
+	if diff := cmp.Diff(map[string]uint64{"1 DescribeImages rotation eu-west-1 ec2": 1}, counts(t, r, "muster_cloud_requests_held_back_total")); diff != "" {
 		t.Errorf("counted requests that were held back (-want +got):\n%s", diff)
 	}
 }

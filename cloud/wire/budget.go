@@ -6,26 +6,30 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 const (
 	// bucketsMost bounds the buckets that are kept: some clouds have one for each thing that is asked about. Beyond it those are
 	// dropped that are full, for a new one is full too.
 	bucketsMost = 16384
-	// longestWait is what a bucket that is never refilled asks to wait.
-	longestWait = time.Hour
+	// longestWait is what a bucket that is never refilled asks to wait, longestLine the longest wait for a place in line.
+	longestWait, longestLine = time.Hour, 2 * time.Minute
 )
 
 // Budget is a token bucket: how many requests may be sent at once, and how many more each second.
 type Budget struct {
 	// Key tells buckets apart: calls with one key share one bucket.
 	Key string
+	// Name is what messages call the bucket: "Auto Scaling of account 1 in region eu-west-1".
+	Name string
 	// Burst is the bucket's size, PerSecond its refill. A Burst of zero means that the call has no budget.
 	Burst     int
 	PerSecond float64
-	// Floor is how many tokens a call leaves for others: what can wait (a look) yields to what can't (a write) where they share a
-	// bucket, and all of them to other users of the account where the cloud tells how much is left (Options.Left).
-	Floor int
+	// Adaptive is true if the cloud does not publish its limit: Burst and PerSecond are then where the bucket begins and the most that it
+	// reaches; it shrinks when the cloud throttles and grows again with use. A published limit is kept as it stands.
+	Adaptive bool
 }
 
 // Left is what a reply tells of a bucket: how many more requests the cloud will take, ours and everybody else's together.
@@ -33,6 +37,31 @@ type Left struct {
 	// Key of the Budget that is meant.
 	Key   string
 	Calls int
+}
+
+// level is the order of a call among those that share a bucket: its priority, and at equal priority writes before reads.
+type level int
+
+// levels is the number of levels; floors are the shares of a bucket that each of them leaves to the more urgent ones, and all reads to
+// other users of the account where the cloud tells how much is left (Options.Left).
+const levels = 2 * int(cloud.Priorities)
+
+var floors = [levels]float64{0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4}
+
+// levelOf returns the level of a call.
+func levelOf(p cloud.Priority, readOnly bool) level {
+	if readOnly {
+		return level(2*p + 1)
+	}
+	return level(2 * p)
+}
+
+// ask is one request for a token of each of several buckets.
+type ask struct {
+	list  []Budget
+	level level
+	// turn is true if the call was held back before and comes at its place in line.
+	turn bool
 }
 
 // budgets are the buckets that have been used so far.
@@ -43,8 +72,12 @@ type budgets struct {
 
 type bucket struct {
 	limiter *rate.Limiter
+	// learned finds the rate; nil if the cloud publishes it.
+	learned *learner
 	// shut is until when the cloud itself asked to be left alone.
 	shut time.Time
+	// line is the last place in line that was given away, for each level.
+	line [levels]time.Time
 }
 
 // of is the bucket of a budget. The lock is held when it is called.
@@ -60,54 +93,122 @@ func (b *budgets) of(budget Budget, now time.Time) *bucket {
 		b.dropFull(now)
 	}
 	found = &bucket{limiter: rate.NewLimiter(rate.Limit(budget.PerSecond), budget.Burst)}
+	if budget.Adaptive {
+		found.learned = &learner{most: budget.PerSecond}
+	}
 	b.buckets[budget.Key] = found
 	return found
 }
 
 func (b *budgets) dropFull(now time.Time) {
 	for key, candidate := range b.buckets {
-		if !now.Before(candidate.shut) && candidate.limiter.TokensAt(now) >= float64(candidate.limiter.Burst()) {
+		learning := candidate.learned != nil && !candidate.learned.cut.IsZero()
+		if !learning && !now.Before(candidate.shut) && candidate.limiter.TokensAt(now) >= float64(candidate.limiter.Burst()) {
 			delete(b.buckets, key)
 		}
 	}
 }
 
-// take takes one token of each bucket, or none of any and says how long it takes until all have one.
-func (b *budgets) take(list []Budget, now time.Time) time.Duration {
+// take takes one token of each bucket, or none of any: then it returns the bucket that is used up for longest, and when the call's place
+// in that bucket's line comes.
+func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	wait := time.Duration(0)
-	for _, budget := range list {
-		if budget.Burst > 0 {
-			wait = max(wait, b.of(budget, now).wait(budget, now))
+	for _, budget := range a.list {
+		if budget.Burst <= 0 {
+			continue
+		}
+		if longer := b.of(budget, now).wait(a, now); longer > wait {
+			usedUp, wait = budget, longer
 		}
 	}
 	if wait > 0 {
-		return wait
+		b.of(usedUp, now).line[a.level] = now.Add(wait)
+		return usedUp, wait
 	}
-	for _, budget := range list {
-		if budget.Burst > 0 {
-			b.of(budget, now).limiter.ReserveN(now, 1)
+	for _, budget := range a.list {
+		if budget.Burst <= 0 {
+			continue
+		}
+		found := b.of(budget, now)
+		found.limiter.ReserveN(now, 1)
+		if found.learned != nil {
+			found.learned.sent(now)
+			found.adapt(budget, now)
 		}
 	}
-	return 0
+	return Budget{}, 0
 }
 
-// wait is how long it takes until the bucket has a token above the budget's floor.
-func (b *bucket) wait(budget Budget, now time.Time) time.Duration {
-	if wait := b.shut.Sub(now); wait > 0 {
-		return wait
+// wait returns how long it takes until the bucket has a token for the call: one above what its level leaves to others and, unless it is
+// the call's turn, above what those in line wait for.
+func (b *bucket) wait(a ask, now time.Time) time.Duration {
+	burst := float64(b.limiter.Burst())
+	floor := min(math.Floor(burst*floors[a.level]), burst-1)
+	have := b.limiter.TokensAt(now) - floor
+	own := max(b.shut.Sub(now), b.refill(1-have))
+	line := min(b.ahead(a.level).Sub(now), longestLine)
+	switch spare := have - line.Seconds()*float64(b.limiter.Limit()); {
+	case own <= 0 && (a.turn || line <= 0 || spare >= 2):
+		return 0
+	case line <= 0:
+		return own
 	}
-	floor := min(max(budget.Floor, 0), budget.Burst-1)
-	lacks := float64(1+floor) - b.limiter.TokensAt(now)
-	if lacks <= 0 {
+	// A call whose turn came too early goes behind the others that wait.
+	return max(own, line+b.refill(1))
+}
+
+// refill returns how long the bucket takes to get so many tokens. A trace of one that is missing is an error of rounding.
+func (b *bucket) refill(tokens float64) time.Duration {
+	if tokens < 1e-6 {
 		return 0
 	}
-	seconds := lacks / budget.PerSecond
+	seconds := tokens / float64(b.limiter.Limit())
 	if math.IsNaN(seconds) || seconds > longestWait.Seconds() {
 		return longestWait
 	}
 	return time.Duration(seconds * float64(time.Second))
+}
+
+// ahead returns the last place in line of the level and of more urgent ones.
+func (b *bucket) ahead(of level) time.Time {
+	var last time.Time
+	for _, at := range b.line[:of+1] {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// adapt gives an adaptive bucket the rate that was learned, and a size in proportion.
+func (b *bucket) adapt(budget Budget, now time.Time) {
+	learned := b.learned.rate()
+	if rate.Limit(learned) == b.limiter.Limit() {
+		return
+	}
+	b.limiter.SetLimitAt(now, rate.Limit(learned))
+	b.limiter.SetBurstAt(now, max(int(float64(budget.Burst)*learned/budget.PerSecond), 1))
+}
+
+// throttled lowers the rate of the adaptive buckets of a call that the cloud has refused, and leaves a second's worth
+// in them: the cloud's own is empty.
+func (b *budgets) throttled(list []Budget, sent, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, budget := range list {
+		if budget.Burst <= 0 || !budget.Adaptive {
+			continue
+		}
+		found := b.of(budget, now)
+		if !found.learned.throttled(sent, now) {
+			continue
+		}
+		found.adapt(budget, now)
+		if much := int(found.limiter.TokensAt(now) - float64(found.limiter.Limit())); much > 0 {
+			found.limiter.ReserveN(now, much)
+		}
+	}
 }
 
 // told takes out of the buckets what others have used of them: a bucket holds no more tokens than the cloud says that it will take
@@ -122,7 +223,7 @@ func (b *budgets) told(list []Budget, left []Left, now time.Time) {
 			}
 			limiter := b.of(budget, now).limiter
 			if much := int(math.Ceil(limiter.TokensAt(now))) - max(l.Calls, 0); much > 0 {
-				limiter.ReserveN(now, min(much, budget.Burst))
+				limiter.ReserveN(now, min(much, limiter.Burst()))
 			}
 		}
 	}

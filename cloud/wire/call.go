@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 // Call names one request in the cloud's own words.
@@ -14,6 +16,8 @@ type Call struct {
 	Account, Region string
 	// Resource is the one thing that is asked about, where a cloud keeps budgets for each. It is no label of metrics.
 	Resource string
+	// ReadOnly is true if the call changes nothing: it yields to writes of the same priority.
+	ReadOnly bool
 }
 
 // String is the form that messages and policies use: "autoscaling:DescribeAutoScalingGroups".
@@ -36,6 +40,8 @@ type Result struct {
 	Status int
 	// Limited says that the request was not sent, because its budget was empty.
 	Limited bool
+	// Priority of the request.
+	Priority cloud.Priority
 	// Duration until the reply's header had come.
 	Duration time.Duration
 }
@@ -59,14 +65,20 @@ func (h Hooks) Done(c Call, r Result) {
 	}
 }
 
-// Exhausted says that a request was not sent, because its budget is used up.
+// Exhausted says that a request was not sent, because a budget is used up.
 type Exhausted struct {
 	Call Call
-	// After is how long it takes until the budget has room for one more request.
+	// Budget is the name of the bucket that is used up.
+	Budget string
+	// After is how long it takes until the call's place in line comes.
 	After time.Duration
 }
 
-// Error says which call was held back. It holds no times, so that it reads the same each time.
+// Error says which call was held back by which budget. It holds no times, so that it reads the same each time.
 func (e *Exhausted) Error() string {
-	return fmt.Sprintf("%s was held back: the rate budget of this account and region is used up", e.Call)
+	name := e.Budget
+	if name == "" {
+		name = "this account and region"
+	}
+	return fmt.Sprintf("%s was held back: the rate budget of %s is used up", e.Call, name)
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/muster-project/muster/cloud"
 )
 
 const (
@@ -86,16 +88,19 @@ func (t *Transport) CloseIdleConnections() {
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := Of(req.Context())
 	within, ended := t.options.Around(req.Context(), call)
+	priority := cloud.PriorityOf(req.Context())
 	done := func(r Result) {
+		r.Priority = priority
 		ended(r)
 		t.options.Hook.Done(call, r)
 	}
 	budgets := t.options.Budgets(call)
 	start := t.options.Now()
-	if wait := t.budgets.take(budgets, start); wait > 0 {
+	a := ask{list: budgets, level: levelOf(priority, call.ReadOnly), turn: cloud.HasTurn(req.Context())}
+	if usedUp, wait := t.budgets.take(a, start); wait > 0 {
 		closeBody(req)
 		done(Result{Limited: true})
-		return nil, &Exhausted{Call: call, After: wait}
+		return nil, &Exhausted{Call: call, Budget: usedUp.Name, After: wait}
 	}
 	ctx, cancel := context.WithTimeout(within, t.options.Timeout)
 	sent, err := detached(ctx, req)
@@ -114,7 +119,17 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	reply.Body = &bounded{ReadCloser: reply.Body, done: cancel}
 	done(Result{Status: reply.StatusCode, Duration: now.Sub(start)})
 	t.learn(call, budgets, reply, now)
+	if reply.StatusCode == http.StatusTooManyRequests {
+		t.budgets.throttled(budgets, start, now)
+	}
 	return reply, nil
+}
+
+// Throttled lowers the adaptive budgets of a call that the cloud has throttled. Clouds that say so in a reply's body alone are read by the
+// session, which knows their words; a status of 429 is seen by the transport itself. A refusal of a call that was sent before the rate was
+// lowered last changes nothing.
+func (t *Transport) Throttled(call Call, sent time.Time) {
+	t.budgets.throttled(t.options.Budgets(call), sent, t.options.Now())
 }
 
 // learn takes over what a reply tells of the call's buckets.

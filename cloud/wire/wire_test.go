@@ -323,7 +323,7 @@ func TestSeveralBuckets(t *testing.T) {
 		{"another one has its own, and the refused call took nothing of the common one", "b", 0},
 		{"the third takes the common one's last", "c", 0},
 		{"the common one is empty for everybody", "d", time.Second},
-		{"the longest wait counts", "a", 10 * time.Second},
+		{"the longest wait counts, at the second place in its line", "a", 20 * time.Second},
 	} {
 		if got := held(s.resource); got != s.want {
 			t.Errorf("%s: want to wait for %s, got %s", s.reason, s.want, got)
@@ -341,12 +341,8 @@ func TestWhatRepliesTell(t *testing.T) {
 	answers := &base{status: http.StatusOK, header: http.Header{}}
 	transport := New(Options{
 		Base: answers, Now: c.now,
-		Budgets: func(call Call) []Budget {
-			b := Budget{Key: "shared", Burst: 100, PerSecond: 1}
-			if call.Operation == "Look" {
-				b.Floor = 10
-			}
-			return []Budget{b}
+		Budgets: func(Call) []Budget {
+			return []Budget{{Key: "shared", Burst: 100, PerSecond: 1}}
 		},
 		Left: func(_ Call, h http.Header) []Left {
 			n, err := strconv.Atoi(h.Get("Left"))
@@ -356,7 +352,7 @@ func TestWhatRepliesTell(t *testing.T) {
 			return []Left{{Key: "shared", Calls: n}, {Key: "somebody's", Calls: 0}}
 		},
 	})
-	look, write := Call{Operation: "Look"}, Call{Operation: "Write"}
+	look, write := Call{Operation: "Look", ReadOnly: true}, Call{Operation: "Write"}
 	wait := func(call Call) time.Duration {
 		t.Helper()
 		var e *Exhausted
@@ -443,9 +439,9 @@ func TestBucketsAreBounded(t *testing.T) {
 	now := newClock().at
 	var b budgets
 	used := Budget{Key: "used", Burst: 2, PerSecond: 0.00001}
-	b.take([]Budget{used}, now)
+	b.take(ask{list: []Budget{used}}, now)
 	for i := range bucketsMost + 10 {
-		b.take([]Budget{{Key: strconv.Itoa(i), Burst: 1, PerSecond: 1}}, now.Add(time.Duration(i)*time.Second))
+		b.take(ask{list: []Budget{{Key: strconv.Itoa(i), Burst: 1, PerSecond: 1}}}, now.Add(time.Duration(i)*time.Second))
 	}
 	if got := len(b.buckets); got > bucketsMost {
 		t.Errorf("want at most %d buckets, got %d", bucketsMost, got)
@@ -453,10 +449,10 @@ func TestBucketsAreBounded(t *testing.T) {
 	if _, ok := b.buckets["used"]; !ok {
 		t.Error("want a bucket kept that is not full")
 	}
-	if got := b.take([]Budget{{Key: "never", Burst: 1}}, now); got != 0 {
+	if _, got := b.take(ask{list: []Budget{{Key: "never", Burst: 1}}}, now); got != 0 {
 		t.Errorf("want the one token, got a wait of %s", got)
 	}
-	if got := b.take([]Budget{{Key: "never", Burst: 1}}, now); got != longestWait {
+	if _, got := b.take(ask{list: []Budget{{Key: "never", Burst: 1}}}, now); got != longestWait {
 		t.Errorf("want the longest wait for a bucket without a refill, got %s", got)
 	}
 }

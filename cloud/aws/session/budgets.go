@@ -1,26 +1,28 @@
 package session
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-// The documented token buckets of EC2 are per operation, account and region. Auto Scaling has one bucket for everything,
-// of a size that is not published: the figure below has been safe in accounts with the default quotas. EKS and IAM, which publish
-// nothing either, are taken to be alike. SSM's GetParameter has 40 a second; S3 has thousands, and the figure below only keeps us
-// from being a flood.
+// The documented token buckets of EC2 are per operation, account and region, and SSM's GetParameter has 40 a second. Auto Scaling has one
+// bucket for everything, of a size that is not published; EKS and IAM publish nothing either. Their figures are where the bucket begins: it
+// learns from throttling. S3 has thousands a second, and the figure below only keeps us from being a flood.
 const (
 	ec2ReadBurst, ec2ReadRate         = 100, 20
 	ec2WideReadBurst, ec2WideReadRate = 50, 10
 	ec2WriteBurst, ec2WriteRate       = 50, 5
 	ec2TemplateBurst, ec2TemplateRate = 100, 5
-	autoscalingBurst, autoscalingRate = 60, 8
-	eksBurst, eksRate                 = 60, 8
-	iamBurst, iamRate                 = 60, 8
 	ssmBurst, ssmRate                 = 40, 40
 	s3Burst, s3Rate                   = 100, 50
+	adaptiveBurst, adaptiveRate       = 100, 25
 )
+
+// serviceNames are what messages call the services that have one bucket.
+var serviceNames = map[string]string{"autoscaling": "Auto Scaling", "eks": "EKS", "iam": "IAM", "ssm": "SSM", "s3": "S3"}
 
 // wideReads have a smaller bucket than other reads, because they can be asked for everything at once.
 var wideReads = map[string]bool{"DescribeSecurityGroups": true, "DescribeInstances": true}
@@ -30,29 +32,43 @@ func budgetsOf(c wire.Call) []wire.Budget { return []wire.Budget{budgetOf(c)} }
 
 // budgetOf is the bucket of a call.
 func budgetOf(c wire.Call) wire.Budget {
-	key := strings.Join([]string{c.Account, c.Region, c.Service}, "/")
-	switch c.Service {
-	case "autoscaling":
-		return wire.Budget{Key: key, Burst: autoscalingBurst, PerSecond: autoscalingRate}
-	case "s3":
-		return wire.Budget{Key: key, Burst: s3Burst, PerSecond: s3Rate}
-	case "eks":
-		return wire.Budget{Key: key, Burst: eksBurst, PerSecond: eksRate}
-	case "iam":
-		return wire.Budget{Key: key, Burst: iamBurst, PerSecond: iamRate}
-	case "ssm":
-		return wire.Budget{Key: key, Burst: ssmBurst, PerSecond: ssmRate}
-	case "ec2":
-		b := wire.Budget{Key: key + "/" + c.Operation, Burst: ec2WriteBurst, PerSecond: ec2WriteRate}
-		switch {
-		case wideReads[c.Operation]:
-			b.Burst, b.PerSecond = ec2WideReadBurst, ec2WideReadRate
-		case strings.HasPrefix(c.Operation, "Describe"):
-			b.Burst, b.PerSecond = ec2ReadBurst, ec2ReadRate
-		case strings.Contains(c.Operation, "LaunchTemplateVersion"), c.Operation == "ModifyLaunchTemplate":
-			b.Burst, b.PerSecond = ec2TemplateBurst, ec2TemplateRate
-		}
-		return b
+	b := wire.Budget{
+		Key:  strings.Join([]string{c.Account, c.Region, c.Service}, "/"),
+		Name: fmt.Sprintf("%s of account %s in region %s", cmp.Or(serviceNames[c.Service], c.String()), c.Account, c.Region),
 	}
-	return wire.Budget{}
+	switch c.Service {
+	case "autoscaling", "eks", "iam":
+		b.Burst, b.PerSecond, b.Adaptive = adaptiveBurst, adaptiveRate, true
+	case "s3":
+		b.Burst, b.PerSecond = s3Burst, s3Rate
+	case "ssm":
+		b.Burst, b.PerSecond = ssmBurst, ssmRate
+	case "ec2":
+		b.Key += "/" + c.Operation
+		b.Burst, b.PerSecond = ec2Limit(c.Operation)
+	}
+	return b
+}
+
+// ec2Limit is the bucket of an operation of EC2.
+func ec2Limit(operation string) (burst int, perSecond float64) {
+	switch {
+	case wideReads[operation]:
+		return ec2WideReadBurst, ec2WideReadRate
+	case strings.HasPrefix(operation, "Describe"):
+		return ec2ReadBurst, ec2ReadRate
+	case strings.Contains(operation, "LaunchTemplateVersion"), operation == "ModifyLaunchTemplate":
+		return ec2TemplateBurst, ec2TemplateRate
+	}
+	return ec2WriteBurst, ec2WriteRate
+}
+
+// readOnly reports whether an operation changes nothing, by its name.
+func readOnly(operation string) bool {
+	for _, verb := range []string{"Describe", "Get", "List", "Head", "Simulate"} {
+		if strings.HasPrefix(operation, verb) {
+			return true
+		}
+	}
+	return false
 }

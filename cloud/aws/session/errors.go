@@ -119,6 +119,16 @@ func Refusal(err error, now time.Time) error {
 	return byWhom(err, e)
 }
 
+// throttled reports whether the service refused a call because there were too many.
+func throttled(err error) bool {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	kind, ok := kindOfCode(api.ErrorCode())
+	return ok && kind == cloud.Throttled
+}
+
 // wordless gives code and message to an error that is not the service's own. What a reply's status said stays its kind, but
 // for what only the service can say: that the specification is wrong.
 func wordless(e *cloud.Error, reply *smithyhttp.ResponseError, err error) *cloud.Error {

@@ -151,7 +151,7 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 	settings.HTTPClient = &http.Client{Transport: transport, CheckRedirect: stayHere}
 	settings.Retryer = func() awssdk.Retryer { return awssdk.NopRetryer{} }
 	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
-		naming(account, settings.Region))
+		s.naming(account, settings.Region, transport))
 	s.identify(&settings, identity)
 	return &Session{
 		Region:      settings.Region,
@@ -195,17 +195,22 @@ func (s *Sessions) Close() {
 	}
 }
 
-// naming tells the transport which call a request is: query protocols have the operation in the body.
-func naming(account, region string) func(*middleware.Stack) error {
+// naming tells the transport which call a request is, for query protocols have the operation in the body, and that it was
+// throttled, for many services say so with a status of 400 and a code in the body.
+func (s *Sessions) naming(account, region string, transport *wire.Transport) func(*middleware.Stack) error {
 	name := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 		middleware.InitializeOutput, middleware.Metadata, error,
 	) {
-		return next.HandleInitialize(wire.With(ctx, wire.Call{
-			Service:   serviceName(awsmiddleware.GetServiceID(ctx)),
-			Operation: awsmiddleware.GetOperationName(ctx),
-			Account:   account,
-			Region:    region,
-		}), in)
+		operation := awsmiddleware.GetOperationName(ctx)
+		call := wire.Call{
+			Service: serviceName(awsmiddleware.GetServiceID(ctx)), Operation: operation, Account: account, Region: region, ReadOnly: readOnly(operation),
+		}
+		sent := s.Now()
+		out, metadata, err := next.HandleInitialize(wire.With(ctx, call), in)
+		if throttled(err) {
+			transport.Throttled(call, sent)
+		}
+		return out, metadata, err
 	}
 	return func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("MusterNaming", name), middleware.After)

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,26 +16,26 @@ type category struct {
 	name                          string
 	resourceBurst, resourceRefill int
 	burst, refill                 int
-	// looks yield to others when a bucket runs low.
-	looks bool
+	// calls is what messages call them.
+	calls string
 }
 
 // The documented categories of compute (compute-throttling-limits in Azure's documentation). Listing a scale set's instances is in
 // none of them; it is counted with the other reads of such instances, for it has been throttled like them. What is done to several
 // instances at once is an update of the scale set.
 var (
-	setPut      = category{"set-update", 12, 4, 1500, 500, false}
-	setDelete   = category{"set-delete", 12, 4, 525, 175, false}
-	setGet      = category{"set-get", 36, 12, 2400, 800, true}
-	setWideGet  = category{"set-wide-get", 30, 10, 1080, 360, true}
-	inSetUpdate = category{"instance-update", 12, 4, 1500, 500, false}
-	inSetDelete = category{"instance-delete", 12, 4, 1500, 500, false}
-	inSetGet    = category{"instance-get", 36, 12, 6000, 2000, true}
-	vmUpdate    = category{"vm-update", 12, 4, 1500, 500, false}
-	vmDelete    = category{"vm-delete", 12, 4, 1500, 500, false}
-	vmGet       = category{"vm-get", 36, 12, 24000, 8000, true}
-	vmWideGet   = category{"vm-wide-get", 0, 0, 900, 300, true}
-	operation   = category{"operation-get", 45, 15, 15000, 5000, true}
+	setPut      = category{"set-update", 12, 4, 1500, 500, "updates of scale sets"}
+	setDelete   = category{"set-delete", 12, 4, 525, 175, "deletions of scale sets"}
+	setGet      = category{"set-get", 36, 12, 2400, 800, "reads of scale sets"}
+	setWideGet  = category{"set-wide-get", 30, 10, 1080, 360, "lists of scale sets"}
+	inSetUpdate = category{"instance-update", 12, 4, 1500, 500, "updates of scale set instances"}
+	inSetDelete = category{"instance-delete", 12, 4, 1500, 500, "deletions of scale set instances"}
+	inSetGet    = category{"instance-get", 36, 12, 6000, 2000, "reads of scale set instances"}
+	vmUpdate    = category{"vm-update", 12, 4, 1500, 500, "updates of virtual machines"}
+	vmDelete    = category{"vm-delete", 12, 4, 1500, 500, "deletions of virtual machines"}
+	vmGet       = category{"vm-get", 36, 12, 24000, 8000, "reads of virtual machines"}
+	vmWideGet   = category{"vm-wide-get", 0, 0, 900, 300, "lists of virtual machines"}
+	operation   = category{"operation-get", 45, 15, 15000, 5000, "reads of operations"}
 )
 
 // categories are those of the calls that are sent. Whatever else is asked of compute counts as a read or an update of one machine.
@@ -63,11 +65,8 @@ var categories = map[string]category{
 const (
 	// Azure Resource Manager itself lets each principal send this much in a subscription and location: a bucket, refilled each
 	// second, for reads, and smaller ones for writes and deletes.
-	readBurst, readRate   = 250, 25
-	writeBurst, writeRate = 200, 10
-	// floorShare of a bucket is left by looks: a tenth.
-	floorShare = 10
-
+	readBurst, readRate             = 250, 25
+	writeBurst, writeRate           = 200, 10
 	keyReads, keyWrites, keyDeletes = "reads", "writes", "deletes"
 )
 
@@ -82,32 +81,49 @@ func budgetsOf(c wire.Call) []wire.Budget {
 	if !known || c.Service != "compute" {
 		return []wire.Budget{front}
 	}
-	list := []wire.Budget{front, bucket(key(c, is.name), is.burst, is.refill, is.looks)}
+	list := []wire.Budget{front, {
+		Key: key(c, is.name), Name: is.calls + inSubscription(c), Burst: is.burst, PerSecond: perMinute(is.refill),
+	}}
 	if is.resourceBurst > 0 && c.Resource != "" {
-		list = append(list, bucket(resourceKey(c, is.name), is.resourceBurst, is.resourceRefill, is.looks))
+		list = append(list, wire.Budget{
+			Key: resourceKey(c, is.name), Name: resourceName(c.Resource) + " for " + is.calls,
+			Burst: is.resourceBurst, PerSecond: perMinute(is.resourceRefill),
+		})
 	}
 	return list
 }
 
-// bucket is one that is refilled by the minute.
-func bucket(key string, burst, refill int, looks bool) wire.Budget {
-	b := wire.Budget{Key: key, Burst: burst, PerSecond: float64(refill) / 60}
-	if looks {
-		b.Floor = burst / floorShare
+func perMinute(refill int) float64 { return float64(refill) / 60 }
+
+// inSubscription names the subscription and the location that share a bucket.
+func inSubscription(c wire.Call) string {
+	return fmt.Sprintf(" in subscription %s and location %s", c.Account, c.Region)
+}
+
+// resourceName is what messages call the one resource that has a bucket of its own. The instances of a scale set are named by the set, so
+// that the text is the same for all of them.
+func resourceName(path string) string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	for _, kind := range [][2]string{{"virtualmachinescalesets", "scale set "}, {"virtualmachines", "virtual machine "}} {
+		if at := slices.Index(parts, kind[0]); at >= 0 && at+1 < len(parts) {
+			return kind[1] + parts[at+1]
+		}
 	}
-	return b
+	return "one operation"
 }
 
 // front is the bucket of Azure Resource Manager. Whether a call reads, writes or deletes is in its name.
 func front(c wire.Call) wire.Budget {
+	b := wire.Budget{Burst: writeBurst, PerSecond: writeRate}
+	name := keyWrites
 	switch {
 	case strings.HasSuffix(c.Operation, ".Delete"):
-		return wire.Budget{Key: key(c, keyDeletes), Burst: writeBurst, PerSecond: writeRate}
+		name = keyDeletes
 	case isRead(c.Operation):
-		return wire.Budget{Key: key(c, keyReads), Burst: readBurst, PerSecond: readRate, Floor: readBurst / floorShare}
-	default:
-		return wire.Budget{Key: key(c, keyWrites), Burst: writeBurst, PerSecond: writeRate}
+		name, b.Burst, b.PerSecond = keyReads, readBurst, readRate
 	}
+	b.Key, b.Name = key(c, name), name+inSubscription(c)
+	return b
 }
 
 func isRead(operation string) bool {

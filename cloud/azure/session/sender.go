@@ -56,6 +56,7 @@ func (s *sender) Do(req *http.Request) (*http.Response, error) {
 func (s *sender) named(req *http.Request) wire.Call {
 	call := s.call
 	call.Service, call.Operation, call.Resource = s.name(req)
+	call.ReadOnly = isRead(call.Operation)
 	return call
 }
 
