@@ -65,6 +65,7 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 		return err
 	}
 	defer p.memory.mu.Unlock()
+	defer p.memory.touch() // a call that read the group while it was written to says nothing about the time after
 	err = cloud.Hide(session.Vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touchedGroup()
@@ -89,5 +90,6 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now}
 	p.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition
 	p.memory.mu.Lock()
+	p.memory.touch = func() { c.TouchGroup(target.group) }
 	return p, nil
 }

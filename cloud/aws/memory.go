@@ -22,7 +22,9 @@ const (
 // memory are the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu         sync.Mutex
+	mu sync.Mutex
+	// touch makes what the process has read of the group for all pools out of date.
+	touch      func()
 	group      groupRead
 	template   launch.Memory
 	hooks      hooksRead
@@ -95,6 +97,7 @@ func (m *memory) size() int {
 
 // touchedGroup is called before a write to the group: whatever comes of it, the last reads are worth nothing.
 func (m *memory) touchedGroup() {
+	m.touch()
 	m.group, m.hooks, m.template.Wrote = groupRead{}, hooksRead{}, false
 }
 

@@ -50,7 +50,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if foreign := p.foreign(); foreign != nil {
 		return pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}, nil
 	}
-	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused}
+	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true}
 	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
@@ -92,22 +92,19 @@ func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, 
 	return err
 }
 
-// readGroup reads the group with its instances, in one call.
+// readGroup reads the group with its instances, in one call that pools share.
 func (p *pass) readGroup(ctx context.Context) error {
 	if p.memory.groupAsRead(p.now, p.t.MaxAge) {
 		p.reused = p.t.MaxAge == 0
 		return nil
 	}
-	found, err := p.c.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
-		AutoScalingGroupNames: []string{p.t.group},
-	})
+	is, at, err := p.c.Group(ctx, p.t.group, p.t.MaxAge)
 	if err != nil {
-		return session.Refusal(err, p.now)
+		return err
 	}
-	p.memory.group = groupRead{at: p.now}
+	p.memory.group = groupRead{is: is, at: at}
 	p.memory.template.Wrote = false
-	if len(found.AutoScalingGroups) > 0 {
-		p.memory.group.is = &found.AutoScalingGroups[0]
+	if is != nil {
 		return nil
 	}
 	if p.now.Sub(p.memory.made) < session.VisibleWithin {
@@ -132,15 +129,13 @@ func (p *pass) readNamed(ctx context.Context) error {
 		group.named = namedGroup{p.t.GroupID, cloud.NamedElsewhere(label, "it is in region "+region)}
 		return nil
 	}
-	found, err := p.c.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
-		AutoScalingGroupNames: []string{name},
-	})
+	is, _, err := p.c.Group(ctx, name, p.t.MaxAge)
 	if err != nil {
-		return session.Refusal(err, p.now)
+		return err
 	}
 	group.named = namedGroup{id: p.t.GroupID}
-	if len(found.AutoScalingGroups) > 0 && !p.ours(&found.AutoScalingGroups[0]) {
-		owner := quoted(tagOf(&found.AutoScalingGroups[0], session.TagOwner))
+	if is != nil && !p.ours(is) {
+		owner := quoted(tagOf(is, session.TagOwner))
 		group.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
 	}
 	return nil

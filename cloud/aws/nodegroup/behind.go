@@ -41,18 +41,16 @@ func behindName(is *ekstypes.Nodegroup) string {
 // readBehind reads the group behind with its instances, in one call.
 func (p *pass) readBehind(ctx context.Context, is *ekstypes.Nodegroup) error {
 	name := behindName(is)
+	p.memory.behindName = name
 	if name == "" {
 		p.memory.behind = behindRead{at: p.now}
 		return nil
 	}
-	found, err := p.c.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
+	group, at, err := p.c.Group(ctx, name, p.t.MaxAge)
 	if err != nil {
-		return session.Refusal(err, p.now)
+		return err
 	}
-	p.memory.behind = behindRead{at: p.now}
-	if len(found.AutoScalingGroups) > 0 {
-		p.memory.behind.is = &found.AutoScalingGroups[0]
-	}
+	p.memory.behind = behindRead{is: group, at: at}
 	return nil
 }
 

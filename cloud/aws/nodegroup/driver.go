@@ -75,6 +75,7 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 		return err
 	}
 	defer p.memory.mu.Unlock()
+	defer p.memory.touch() // a call that read the group behind while it was written to says nothing about the time after
 	err = cloud.Hide(session.Vanished(p.blame(p.start(ctx, s))), t.Bootstrap)
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touchedUpdates()
@@ -98,5 +99,10 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	key := strings.Join([]string{c.Key, target.eks, target.name, target.template, target.Owner.ID}, "\n")
 	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.Of(key, now)}
 	p.memory.mu.Lock()
+	p.memory.touch = func() {
+		if name := p.memory.behindName; name != "" {
+			c.TouchGroup(name)
+		}
+	}
 	return p, nil
 }

@@ -17,13 +17,17 @@ import (
 // memory are the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu         sync.Mutex
+	mu sync.Mutex
+	// touch makes what the process has read of the group behind for all pools out of date.
+	touch      func()
 	group      groupRead
 	behind     behindRead
 	template   launch.Memory
 	updates    updatesRead
 	role       roleRead
 	activities activitiesRead
+	// behindName is the name of the group behind, as it was read last.
+	behindName string
 	// members are what EC2 said about the instances of the group behind, by ID.
 	members map[string]memberRead
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
@@ -74,6 +78,7 @@ func (m *memory) remember(id string, read memberRead) {
 // touchedGroup is called before a write to the node group or the group behind it: whatever comes of it, the last reads are worth
 // nothing.
 func (m *memory) touchedGroup() {
+	m.touch()
 	m.group, m.behind, m.template.Wrote = groupRead{}, behindRead{}, false
 }
 

@@ -13,6 +13,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -23,6 +24,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -75,6 +77,7 @@ type Session struct {
 	atOnce  int
 	lookups recall.Lookups
 	notices notices
+	groups  *sweep.Sweep[*asgtypes.AutoScalingGroup]
 }
 
 // Sessions makes the session of each region and identity once. It is safe for concurrent use.
@@ -153,9 +156,11 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
 		s.naming(account, settings.Region, transport))
 	s.identify(&settings, identity)
+	client := autoscaling.NewFromConfig(settings)
 	return &Session{
 		Region:      settings.Region,
-		AutoScaling: autoscaling.NewFromConfig(settings),
+		AutoScaling: client,
+		groups:      newGroups(client, s.options.Now),
 		EC2:         ec2.NewFromConfig(settings),
 		EKS:         eks.NewFromConfig(settings),
 		IAM:         iam.NewFromConfig(settings),

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/muster-project/muster/cloud/sweep"
+)
+
+const (
+	// groupsAtOnce is how many names one DescribeAutoScalingGroups takes, as its documentation has it: 50, and up to MaxRecords, which is
+	// 100 at most.
+	groupsAtOnce = 100
+	// instancesAtOnce bounds the instances of the groups that are read along although no pass waits for them: the service warns that it
+	// may throttle calls for groups with many instances.
+	instancesAtOnce = 1000
+)
+
+// groups are the Auto Scaling groups of a session's region, read for all pools together.
+type groups struct {
+	client *autoscaling.Client
+	now    func() time.Time
+}
+
+// newGroups makes the sweep over the groups of a region.
+func newGroups(client *autoscaling.Client, now func() time.Time) *sweep.Sweep[*asgtypes.AutoScalingGroup] {
+	g := groups{client: client, now: now}
+	return sweep.New(sweep.Options[*asgtypes.AutoScalingGroup]{
+		Some: g.named, All: g.ours, Chunk: groupsAtOnce, Now: now,
+		Weight: func(is *asgtypes.AutoScalingGroup) int { return len(is.Instances) }, MostWeight: instancesAtOnce,
+	})
+}
+
+// named reads groups by name.
+func (g groups) named(ctx context.Context, names []string, found func(string, *asgtypes.AutoScalingGroup)) error {
+	in := &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: names}
+	if len(names) > 1 {
+		in.MaxRecords = new(int32(groupsAtOnce))
+	}
+	_, err := g.read(ctx, in, found)
+	return err
+}
+
+// ours lists the groups that carry an owner tag.
+func (g groups) ours(ctx context.Context, found func(string, *asgtypes.AutoScalingGroup)) (int, error) {
+	return g.read(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
+		Filters: []asgtypes.Filter{{Name: new("tag-key"), Values: []string{TagOwner}}}, MaxRecords: new(int32(groupsAtOnce)),
+	}, found)
+}
+
+// read reads all pages of an answer.
+func (g groups) read(ctx context.Context, in *autoscaling.DescribeAutoScalingGroupsInput, found func(string, *asgtypes.AutoScalingGroup)) (int, error) {
+	pages := autoscaling.NewDescribeAutoScalingGroupsPaginator(g.client, in)
+	count := 0
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return count, Refusal(err, g.now())
+		}
+		count++
+		for k := range page.AutoScalingGroups {
+			is := &page.AutoScalingGroups[k]
+			found(Deref(is.AutoScalingGroupName), is)
+		}
+	}
+	return count, nil
+}
+
+// Group returns an Auto Scaling group with its instances, nil if there is none, and when it was read. maxAge is as in cloud.Target. The
+// group is shared and must not be changed.
+func (s *Session) Group(ctx context.Context, name string, maxAge time.Duration) (*asgtypes.AutoScalingGroup, time.Time, error) {
+	answer, err := s.groups.Get(ctx, name, maxAge)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return answer.Value, answer.At, nil
+}
+
+// TouchGroup is called before and after a write that concerns a group: what was read of it before is out of date.
+func (s *Session) TouchGroup(name string) { s.groups.Touch(name) }
