@@ -11,6 +11,7 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
 
@@ -230,6 +231,41 @@ func TestMissingInstancesAreExplained(t *testing.T) {
 		settle()
 		if diff := cmp.Diff(o.Issues, w.observe(target).Issues); diff != "" {
 			t.Errorf("want the same words after further tries (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A process that another client has suspended is named while the group needs it, with what does not happen.
+func TestSuspendedProcessesAreNamed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target := aTarget()
+		target.Remembered = w.observe(target).Remember
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: w.observe(target).Latest().Ref})
+		settle()
+		name := target.Owner.ResourceName()
+		processes := []string{"Launch", "Terminate", "AddToLoadBalancer", "InstanceRefresh"}
+		if _, err := w.byHand.SuspendProcesses(t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &name, ScalingProcesses: processes}); err != nil {
+			t.Fatal(err)
+		}
+		if o := w.observe(target); len(o.Issues) > 0 {
+			t.Errorf("want nothing said while nothing needs the processes, got %+v", o.Issues)
+		}
+		w.start(target, pool.Step{Kind: pool.Resize, Size: 3})
+		settle()
+		want := []pool.Cause{{
+			Reason:  "LaunchSuspended",
+			Message: "process Launch of Auto Scaling group " + name + " is suspended (by another client): no instance is launched. Resume it",
+		}}
+		if o := w.observe(target); !slices.Equal(o.Issues, want) || len(o.Instances) != 2 {
+			t.Errorf("want %+v and two instances, got %+v and %d", want, o.Issues, len(o.Instances))
+		}
+		if _, err := w.byHand.ResumeProcesses(t.Context(), &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &name, ScalingProcesses: processes}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		if o := w.observe(target); len(o.Issues) > 0 || len(o.Instances) != 3 {
+			t.Errorf("want the third instance and nothing said, got %d and %+v", len(o.Instances), o.Issues)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +128,51 @@ func TestWhatOthersDidIsLeftAlone(t *testing.T) {
 	}
 	if _, resume := none.processes(is); !slices.Equal(resume, []string{"AZRebalance"}) {
 		t.Errorf("want only our own process to be resumed, got %v", resume)
+	}
+}
+
+// A suspended process is named where the group needs it, and with where it is to be resumed.
+func TestSuspendedIssues(t *testing.T) {
+	instance := func(state asgtypes.LifecycleState, health string) asgtypes.Instance {
+		return asgtypes.Instance{LifecycleState: state, HealthStatus: &health}
+	}
+	for _, c := range []struct {
+		why, process string
+		change       func(*asgtypes.AutoScalingGroup)
+		roll         *pool.Roll
+		want         string
+	}{
+		{"an instance is missing", "Launch", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(2)) }, nil, "by another client"},
+		{"the specification suspends it", "Launch", func(g *asgtypes.AutoScalingGroup) {
+			g.DesiredCapacity = new(int32(2))
+			g.Tags = []asgtypes.TagDescription{{Key: new(tagSuspended), Value: new("AZRebalance,Launch")}}
+		}, nil, "spec.suspendProcesses"},
+		{"as many as wanted", "Launch", func(*asgtypes.AutoScalingGroup) {}, nil, ""},
+		{"more than wanted", "Terminate", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(0)) }, nil, "the group terminates no instance"},
+		{"an unhealthy one", "Terminate", func(g *asgtypes.AutoScalingGroup) {
+			g.Instances = append(g.Instances, instance(asgtypes.LifecycleStateInService, "Unhealthy"))
+		}, nil, "the group terminates no instance"},
+		{"nothing to terminate", "Terminate", func(*asgtypes.AutoScalingGroup) {}, nil, ""},
+		{"a launch behind a load balancer", "AddToLoadBalancer", func(g *asgtypes.AutoScalingGroup) {
+			g.TargetGroupARNs = []string{"arn"}
+			g.Instances = append(g.Instances, instance(asgtypes.LifecycleStatePending, "Healthy"))
+		}, nil, "get no traffic"},
+		{"a launch without one", "AddToLoadBalancer", func(g *asgtypes.AutoScalingGroup) {
+			g.Instances = append(g.Instances, instance(asgtypes.LifecycleStatePending, "Healthy"))
+		}, nil, ""},
+		{"a refresh runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, &pool.Roll{State: pool.RollRunning}, "does not go on"},
+		{"none runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, nil, ""},
+		{"one that nothing waits for", "AZRebalance", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(2)) }, nil, ""},
+	} {
+		g := &asgtypes.AutoScalingGroup{
+			DesiredCapacity: new(int32(1)), Instances: []asgtypes.Instance{instance(asgtypes.LifecycleStateInService, "Healthy")},
+			SuspendedProcesses: []asgtypes.SuspendedProcess{{ProcessName: &c.process}},
+		}
+		c.change(g)
+		got := suspendedIssues(g, c.roll)
+		if named := len(got) == 1 && got[0].Reason == c.process+"Suspended" && strings.Contains(got[0].Message, c.want); named != (c.want != "") || len(got) > 1 {
+			t.Errorf("%s, %s suspended: want %q, got %+v", c.why, c.process, c.want, got)
+		}
 	}
 }
 

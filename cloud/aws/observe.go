@@ -87,6 +87,7 @@ func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, 
 	if refused := p.memory.hooks.refused; refused != nil {
 		out.Issues = append(out.Issues, causeOf(refused))
 	}
+	out.Issues = append(out.Issues, suspendedIssues(is, out.Roll)...)
 	issues, err := p.readActivities(ctx, is)
 	out.Issues = append(out.Issues, issues...)
 	return err
