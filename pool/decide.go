@@ -40,6 +40,8 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	switch {
 	case d.Held != nil:
 		return Plan{Waiting: []Cause{*d.Held}, Settled: true}
+	case d.FormerMachines != nil:
+		return Plan{Waiting: []Cause{*d.FormerMachines}}
 	case !d.External && outOfBounds(d) != nil:
 		return Plan{Refused: outOfBounds(d), Settled: true}
 	case o.Wanted.Content == "":

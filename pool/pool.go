@@ -26,6 +26,9 @@ type Desired struct {
 	// Held, when set, says why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A
 	// group that exists goes on being sized, drained and deleted.
 	Held *Cause
+	// FormerMachines, when set, names the Machines of instances of a former group that are still being deleted. A new group gives the
+	// provider IDs of those to other instances, whose Nodes the controller of Machines would drain and delete: it is not created before.
+	FormerMachines *Cause
 	// Needless says that the object asks for nothing beside its template, so that nobody has to be told whether it is there.
 	Needless bool
 	// DrainTimeout bounds the evictions from one node; zero means no bound.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,8 +49,9 @@ func groupRefused(f facts) *Condition {
 func missing(f facts) *Condition {
 	g := f.o.Group
 	switch {
-	case g == nil && f.d.Held != nil:
-		return &Condition{GroupReady, False, f.d.Held.Reason, f.d.Held.Message}
+	case g == nil && cmp.Or(f.d.Held, f.d.FormerMachines) != nil:
+		c := cmp.Or(f.d.Held, f.d.FormerMachines)
+		return &Condition{GroupReady, False, c.Reason, c.Message}
 	case g == nil && len(f.o.Needs) > 0 && f.t.Needs != "":
 		c := needsReady(f)
 		return &Condition{GroupReady, c.Status, c.Reason, c.Message}

@@ -33,8 +33,11 @@ const (
 	MachinesOwned = "MachinesOwned"
 	// reasonMachineNameTaken is its reason, and that of Ready where nothing else is wrong.
 	reasonMachineNameTaken = "MachineNameTaken"
-	// conflictsTold bounds how many objects a condition names.
+	// conflictsTold bounds how many objects a condition names, machinesNamed how many Machines.
 	conflictsTold = 3
+	machinesNamed = 3
+	// reasonFormerMachines is why a missing group is not created: Machines of its former instances are still being deleted.
+	reasonFormerMachines = "FormerMachinesDeleting"
 )
 
 // WithMachines is what an adapter adds whose pools can have a Machine for each instance. Objects of its kind implement
@@ -127,6 +130,7 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 		}
 		f.Marked[marked] = true
 	}
+	f.Desired.FormerMachines = formerMachines(m.known.Former(kind))
 	f.Guards, m.guards, f.UIDs = says.Guards, says.Guards, says.UIDs
 	if !goesWhole(s) {
 		f.Condemned = says.Condemned
@@ -220,7 +224,8 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	gone := s.deleting() && out.Plan.Gone
 	f := machines.Facts{
 		On: m.on, Announced: m.announced, Failed: m.kind.Always, Deleting: makesNoMore(s),
-		Trusted: o.Foreign == nil && (o.Group != nil || gone), Instances: o.Instances, Lent: o.Lent, Known: m.known, NameOf: m.doer.NameOf, Now: m.doer.Now,
+		Trusted: o.Foreign == nil && (o.Group != nil || gone), Lost: o.Foreign == nil && o.Group == nil,
+		Instances: o.Instances, Lent: o.Lent, Known: m.known, NameOf: m.doer.NameOf, Now: m.doer.Now,
 	}
 	left, err := m.doer.Do(ctx, machines.Decide(f))
 	m.conflicts = m.doer.Conflicts
@@ -228,10 +233,28 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 		out.Plan.Gone = false
 		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesGoing", Message: "waiting for the Machines of the pool to be gone"})
 	}
-	if left > 0 || gone || m.turnsOff() || f.Unsure() {
+	if left > 0 || gone || m.waits(f) {
 		out.Again = min(out.Again, machinesLeft)
 	}
 	return err
+}
+
+// waits reports whether the machines are looked at again soon, although nothing is left to be done now.
+func (m *poolMachines) waits(f machines.Facts) bool {
+	return m.turnsOff() || f.Unsure() || f.Lost && len(m.known.Former(m.kind)) > 0
+}
+
+// formerMachines is why a group is not created again before the Machines of its former instances are gone; nil without such Machines.
+func formerMachines(names []string) *pool.Cause {
+	if len(names) == 0 {
+		return nil
+	}
+	text := strings.Join(names[:min(len(names), machinesNamed)], ", ")
+	if more := len(names) - machinesNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return &pool.Cause{Reason: reasonFormerMachines, Message: fmt.Sprintf(
+		"not created before the Machines of its former instances are gone, whose provider IDs its instances get: %s. Look at the condition Deleting of a Machine that stays", text)}
 }
 
 // reportConflicts adds to the report which objects of others keep instances from having an infrastructure machine.

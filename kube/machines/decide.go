@@ -50,7 +50,9 @@ type Facts struct {
 	// Deleting says that the pool is being deleted: no more is made.
 	Deleting bool
 	// Trusted says that Instances are all that the pool has: what is not among them is gone.
-	Trusted   bool
+	Trusted bool
+	// Lost is true if the group does not exist: what is being deleted has no instance any more.
+	Lost      bool
 	Instances []pool.Instance
 	// Lent are the provider IDs of instances that exist and are somebody else's for now: what stands for them stays as it is.
 	Lent  []string
@@ -168,7 +170,7 @@ func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
 		return nil
 	case i.leaves(f.On):
 		return f.detach(i)
-	case !f.Trusted || seen == nil && f.young(i):
+	case !f.known(i, seen):
 		return nil
 	case seen == nil:
 		return gone(i)
@@ -178,6 +180,11 @@ func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
 		return leaving(i, seen)
 	}
 	return &Action{Do: Update, Infra: i, Instance: seen}
+}
+
+// known reports whether it is known what has become of the instance of an infrastructure machine, which is nil when it was not seen.
+func (f Facts) known(i *Infra, seen *pool.Instance) bool {
+	return (f.Trusted || f.Lost && i.goes()) && (seen != nil || !f.young(i))
 }
 
 // abandon returns what is done about an infrastructure machine that is being deleted without an owner, and whose instance serves.

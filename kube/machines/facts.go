@@ -154,6 +154,24 @@ func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 	return out
 }
 
+// Former returns the Machines that are being deleted, or whose infrastructure machine is, and whose provider IDs a group that is created
+// again gives to other instances. The controller of Machines finds a Node by its provider ID: it would drain and delete the new one.
+func (k Known) Former(kind Kind) []string {
+	var out []string
+	reused := func(id string) bool { return id != "" && kind.ReusesID != nil && kind.ReusesID(id) }
+	for _, i := range k.Infras {
+		if i.Machine != nil && i.goes() && reused(kind.ProviderID(i.Object)) {
+			out = append(out, i.Machine.Object.Name)
+		}
+	}
+	for _, m := range k.Alone {
+		if m.Deleting && reused(m.Object.Spec.ProviderID) {
+			out = append(out, m.Object.Name)
+		}
+	}
+	return out
+}
+
 // marked says that somebody wants the instance to go before others.
 func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.Marked }
 

@@ -35,6 +35,9 @@ type Kind struct {
 	// HoldsPool says that a pool's infrastructure object can't be deleted before its machines where somebody deletes it in the
 	// foreground.
 	HoldsPool bool
+	// ReusesID reports whether the cloud gives a provider ID to another instance when the group is deleted and created again; nil is
+	// never.
+	ReusesID func(providerID string) bool
 	// ProviderID is the one that an object's specification says.
 	ProviderID func(o client.Object) string
 	// FillSpec and FillStatus write what is known about an instance into an object. They leave alone what they know nothing of,

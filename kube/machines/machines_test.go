@@ -197,6 +197,11 @@ func TestDecide(t *testing.T) {
 		machines  []clusterv1.Machine
 		want      []string
 	}{
+		"group lost": {"what is being deleted has no instance any more, and the group is not created again before it is gone", Facts{On: true, Announced: true, Lost: true}, nil,
+			[]client.Object{infra("i-1", infraGoing), infra("i-2"), infra("i-3")}, []clusterv1.Machine{machine("i-1", machineGoing), machine("i-2", machineGoing), machine("i-3")},
+			[]string{"Release i-1", "DeleteInfra i-2"}},
+		"group lost, young": {"a look that is behind knows nothing of it", Facts{On: true, Announced: true, Lost: true}, nil,
+			[]client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"new":              {"every instance gets one", on, running, nil, nil, []string{"Create i-1"}},
 		"new, not running": {"as soon as it has an ID", on, []pool.Instance{instance("i-1", pool.Pending)}, nil, nil, []string{"Create i-1"}},
 		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
@@ -356,6 +361,22 @@ func TestSay(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
+	}
+}
+
+// A group that is created again gives its instances the provider IDs of Machines that are being deleted.
+func TestFormer(t *testing.T) {
+	t.Parallel()
+	reuses := kind
+	reuses.ReusesID = func(id string) bool { return strings.Contains(id, "i-") }
+	infras := []client.Object{infra("i-1"), infra("i-2"), infra("i-3", infraGoing), infra("i-4", infraGoing)}
+	alone := machine("i-5", machineGoing, func(m *clusterv1.Machine) { m.Spec.ProviderID = "aws:///zone-a/i-5" })
+	known := Know(kind, "u-p", infras, []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-3"), alone, machine("i-6")})
+	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, known.Former(reuses)); diff != "" {
+		t.Errorf("Machines that keep their group from being created again (-want +got):\n%s", diff)
+	}
+	if got := known.Former(kind); got != nil {
+		t.Errorf("a cloud that uses no ID again: want none, got %q", got)
 	}
 }
 

@@ -39,6 +39,7 @@ func (Adapter) Machines() machines.Kind {
 		HoldsPool:    true,
 		NameOf:       nameOf,
 		Labels:       labels,
+		ReusesID:     reusesID,
 		ProviderID: func(o client.Object) string {
 			m, ok := o.(*azurev1.AzureMachinePoolMachine)
 			if !ok {
@@ -54,6 +55,11 @@ func (Adapter) Machines() machines.Kind {
 // nameOf is the name that the ecosystem gives: that of the pool and of the virtual machine.
 func nameOf(poolName string, i pool.Instance) string {
 	return machines.Fit(poolName + "-" + strings.ToLower(strings.ReplaceAll(vmName(i), "_", "-")))
+}
+
+// reusesID reports whether the virtual machine is one that its scale set alone knows: those are numbered from 0 in each new set.
+func reusesID(providerID string) bool {
+	return azurev1.SegmentOf(providerID, "virtualMachineScaleSets") != ""
 }
 
 // vmName is the virtual machine's name in the cloud. One that its scale set alone knows is named after that and its ID.

@@ -1,0 +1,32 @@
+package explore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// A user deletes a scale set while its machines boot. It is created again, and its instances get the provider IDs of the former ones: the
+// Machines of those must not drain or delete the new Nodes, whenever the deletion comes.
+func TestScaleSetDeletedWhileItsMachinesBoot(t *testing.T) {
+	const first, last, step = time.Second, 25 * time.Second, 4 * time.Second
+	for _, s := range world.Golden() {
+		if s.Name != "azure Uniform: create" {
+			continue
+		}
+		for at := first; at <= last; at += step {
+			t.Run(at.String(), func(t *testing.T) {
+				t.Parallel()
+				for _, speed := range []float64{3, 10} {
+					s := s
+					s.Seed, s.Speed, s.Events = uint64(at), speed, []world.Event{{What: world.HandDropGroup, At: at}}
+					got := world.Play(t, s, world.Options{})
+					for _, v := range got.Wrong {
+						t.Errorf("speed %v: %s: %s", speed, v.Oracle, v.Text)
+					}
+				}
+			})
+		}
+	}
+}
