@@ -18,8 +18,11 @@ type round[V any] struct {
 	shares bool
 	// waiting is the number of passes that want an answer. Without any the calls are cancelled.
 	waiting int
-	ctx     context.Context
-	cancel  context.CancelFunc
+	// priority is that of the most urgent pass among them, turn is true if the calls of one come at a place in line.
+	priority cloud.Priority
+	turn     bool
+	ctx      context.Context
+	cancel   context.CancelFunc
 	// full is closed when the passes wait for as many keys as a call takes.
 	full chan struct{}
 	// at is when the calls began; writes are the writes to each key that is read, as they were counted then.
@@ -34,7 +37,7 @@ type round[V any] struct {
 // newRound makes a round whose calls run with the values of the context of the pass that begins it.
 func (s *Sweep[V]) newRound(ctx context.Context) *round[V] {
 	r := &round[V]{
-		s: s, full: make(chan struct{}), done: make(chan struct{}),
+		s: s, priority: cloud.PriorityIdle, full: make(chan struct{}), done: make(chan struct{}),
 		writes: map[string]uint64{}, answers: map[string]Answer[V]{}, failed: map[string]error{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -44,12 +47,24 @@ func (s *Sweep[V]) newRound(ctx context.Context) *round[V] {
 // join counts a pass that waits, until its context ends or leave is called. The lock is held.
 func (r *round[V]) join(ctx context.Context) (leave func()) {
 	r.waiting++
+	r.priority, r.turn = min(r.priority, cloud.PriorityOf(ctx)), r.turn || cloud.HasTurn(ctx)
 	stop := context.AfterFunc(ctx, r.left)
 	return func() {
 		if stop() {
 			r.left()
 		}
 	}
+}
+
+// ranked returns the context of a call: it has the priority of the most urgent pass that waits.
+func (r *round[V]) ranked() context.Context {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	ctx := cloud.WithPriority(r.ctx, r.priority)
+	if r.turn {
+		ctx = cloud.WithTurn(ctx)
+	}
+	return ctx
 }
 
 // left counts a pass that waits no longer.
@@ -98,11 +113,20 @@ func (r *round[V]) wait(ctx context.Context, key string) (Answer[V], error) {
 			return answer, nil
 		}
 		if ctx.Err() == nil {
-			return Answer[V]{}, r.failed[key]
+			return Answer[V]{}, own(r.failed[key])
 		}
 	case <-ctx.Done():
 	}
 	return Answer[V]{}, fmt.Errorf("wait for a shared read: %w", context.Cause(ctx))
+}
+
+// own returns a copy of a refusal: each of the passes that it answers may put words of its own to it.
+func own(err error) error {
+	if shared, ok := err.(*cloud.Error); ok { //nolint:errorlint // a wrapped one is copied with its words only
+		copied := *shared
+		return &copied
+	}
+	return err
 }
 
 // run makes the calls and stores what they say.
@@ -190,7 +214,7 @@ func (r *round[V]) list() []string {
 		}
 	}
 	s.mu.Unlock()
-	pages, err := s.o.All(r.ctx, r.found)
+	pages, err := s.o.All(r.ranked(), r.found)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.store()
@@ -261,7 +285,7 @@ func (s *Sweep[V]) weight(key string) int {
 // call reads a chunk.
 func (r *round[V]) call(chunk []string) {
 	s := r.s
-	err := s.o.Some(r.ctx, chunk, r.found)
+	err := s.o.Some(r.ranked(), chunk, r.found)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range chunk {

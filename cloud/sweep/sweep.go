@@ -108,7 +108,7 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 		defer s.mu.Unlock()
 		return e.answer, nil
 	}
-	if r := e.underway(key, now, maxAge); r != nil {
+	if r := e.underway(key, now, maxAge); r != nil && r.priority <= cloud.PriorityOf(ctx) {
 		leave := r.join(ctx)
 		s.mu.Unlock()
 		defer leave()
@@ -133,7 +133,7 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 	return r.wait(ctx, key)
 }
 
-// underway returns the round that reads the key and began recently enough; nil if there is none.
+// underway returns the round that reads the key and began recently enough; nil if there is none. The lock is held.
 func (e *entry[V]) underway(key string, now time.Time, maxAge time.Duration) *round[V] {
 	r := e.reading
 	if r == nil || maxAge <= 0 || now.Sub(r.at) > maxAge || r.writes[key] != e.writes {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -392,4 +393,57 @@ func life(t *testing.T, a *account, s *Sweep[int], key string, draw *rand.Rand, 
 			t.Errorf("%s with an age of %s: want version %d or later, got %+v", key, maxAge, least, answer)
 		}
 	}
+}
+
+// A call has the priority of the most urgent pass that waits for it, and the place in line of one that was held back.
+func TestPriority(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		var asked []string
+		s := New(Options[int]{Chunk: 100, Some: func(ctx context.Context, keys []string, found func(string, int)) error {
+			asked = append(asked, fmt.Sprint(len(keys), cloud.PriorityOf(ctx), cloud.HasTurn(ctx)))
+			return a.read(ctx, keys, found)
+		}})
+		keys := a.keys(4)
+		idle, rollout := cloud.WithPriority(t.Context(), cloud.PriorityIdle), cloud.WithPriority(t.Context(), cloud.PriorityRollout)
+		for _, c := range []struct {
+			reason   string
+			contexts []context.Context
+			want     []string
+		}{
+			{"the first of a process", []context.Context{idle}, []string{"1 idle false"}},
+			{"idle looks", []context.Context{idle, idle}, []string{"2 idle false"}},
+			{"an urgent look among them", []context.Context{idle, cloud.WithTurn(rollout), idle}, []string{"3 rollout true"}},
+		} {
+			asked = nil
+			var passes sync.WaitGroup
+			for k, ctx := range c.contexts {
+				passes.Go(func() { _, _ = s.Get(ctx, keys[k], 0) })
+			}
+			passes.Wait()
+			same(t, c.reason, c.want, asked)
+		}
+		s.Touch(keys[0])
+		go func() { _, _ = s.Get(idle, keys[0], time.Second) }()
+		time.Sleep(DefaultCollect + time.Microsecond)
+		_, _ = s.Get(rollout, keys[0], time.Second)
+		same(t, "an urgent look does not wait for an idle call under way", "rollout", strings.Fields(asked[len(asked)-1])[1])
+	})
+}
+
+// Each pass of a call that was refused has an error of its own: what one puts to it another does not see.
+func TestOwnErrors(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		keys := a.keys(3)
+		s := a.sweep(100)
+		together(s, keys, 0)
+		a.fails = func([]string) (int, error) { return 0, &cloud.Error{Kind: cloud.Denied, Message: "no"} }
+		failed := together(s, keys, 0)
+		_ = cloud.AsConflict(failed[0])
+		same(t, "the other passes", []cloud.Kind{cloud.Conflict, cloud.Denied, cloud.Denied},
+			[]cloud.Kind{cloud.KindOf(failed[0]), cloud.KindOf(failed[1]), cloud.KindOf(failed[2])})
+	})
 }
