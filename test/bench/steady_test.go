@@ -20,6 +20,7 @@ import (
 	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
@@ -38,6 +39,8 @@ const (
 	// callsMost is how many requests a pass over a pool at rest may cost on AWS, slow reads included. On Azure it is two, one more
 	// for each further page of machines, and little for what is read once an hour.
 	callsMost, azureCalls, rarely = 3.0, 2.0, 0.1
+	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes.
+	looksMost = 3
 	// azurePage is how many machines Azure names in a page.
 	azurePage = 100
 	// eksName is the first cluster of node groups, of which there are so many: EKS allows each a number of groups.
@@ -227,8 +230,8 @@ func TestSteadyPass(t *testing.T) {
 	}
 }
 
-// No pass waits for anything but the replies to its own calls, in the whole life of a pool: it is made, its machines are replaced
-// and it is deleted.
+// No pass waits for anything but the replies to its own calls and, for a moment, for other passes whose reads it can share, in the whole
+// life of a pool: it is made, its machines are replaced and it is deleted.
 func TestNoPassWaits(t *testing.T) {
 	for name, k := range kinds {
 		if k.machines > size {
@@ -236,8 +239,8 @@ func TestNoPassWaits(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if longest := k.waits(t); longest > 0 {
-				t.Errorf("want every pass to take as long as its calls, one took %s longer", longest)
+			if longest := k.waits(t); longest > looksMost*sweep.DefaultCollect {
+				t.Errorf("want every pass to take little longer than its calls, one took %s longer", longest)
 			}
 		})
 	}
