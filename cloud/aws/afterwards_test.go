@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
@@ -228,6 +230,94 @@ func TestALookBeforeATemplateIsSaidToBeReused(t *testing.T) {
 			if o := w.observe(target); o.Reused != c.reused || slices.Contains(w.wire.since(n), "DescribeAutoScalingGroups") == c.reused {
 				t.Errorf("age %s: want reused %t, got %t with %v", c.age, c.reused, o.Reused, w.wire.since(n))
 			}
+		}
+	})
+}
+
+// some are small pools of one account, each with its group and a machine, as a process that has just started finds them.
+func (w *world) some(n int) []aws.Target {
+	w.t.Helper()
+	var targets []aws.Target
+	for k := range n {
+		target := aTarget()
+		target.Owner.ID, target.Owner.Name = "owner-"+strconv.Itoa(k), "pool-"+strconv.Itoa(k)
+		target, _ = w.create(target, 1)
+		target.MaxAge = 15 * time.Second
+		targets = append(targets, target)
+	}
+	w.driver = w.newDriver()
+	return targets
+}
+
+// looked is what came of looks at several pools at once.
+type looked struct {
+	seen []pool.Observed
+	errs []error
+}
+
+// observeAll looks at several pools at once.
+func (w *world) observeAll(targets []aws.Target) looked {
+	l := looked{seen: make([]pool.Observed, len(targets)), errs: make([]error, len(targets))}
+	var work sync.WaitGroup
+	for k, target := range targets {
+		work.Go(func() { l.seen[k], l.errs[k] = w.driver.Observe(w.t.Context(), target) })
+	}
+	work.Wait()
+	return l
+}
+
+// Pools that are looked at together are read together, and what one of them writes is read anew for it.
+func TestPoolsShareReads(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		targets := w.some(4)
+		before := w.calls("DescribeAutoScalingGroups")
+		for k, o := range w.observeAll(targets).seen {
+			if o.Group == nil || len(o.Instances) != 1 || !o.Shared {
+				t.Errorf("pool %d: want its group of one by reads that are shared, got %+v", k, o)
+			}
+		}
+		if n := w.calls("DescribeAutoScalingGroups") - before; n > 2 {
+			t.Errorf("want the groups read in at most two calls, got %d", n)
+		}
+		exact := targets[2]
+		exact.MaxAge = 0
+		w.start(exact, pool.Step{Kind: pool.Resize, Size: 3})
+		before = w.calls("DescribeAutoScalingGroups")
+		if o := w.observe(targets[2]); o.Group.Size != 3 {
+			t.Errorf("want the size that the group was asked for, got %d", o.Group.Size)
+		}
+		if o := w.observe(targets[1]); o.Group.Size != 1 || w.calls("DescribeAutoScalingGroups") != before+1 {
+			t.Errorf("want the pool that was written to read anew and no other, got %d calls", w.calls("DescribeAutoScalingGroups")-before)
+		}
+	})
+}
+
+// A page of the shared list that fails makes its pools unknown: none of them is taken for gone.
+func TestPageOfTheSweepFails(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		targets := w.some(4)
+		for _, f := range []sim.Fault{
+			{Kind: sim.PageLimit, Action: "DescribeAutoScalingGroups", Limit: 1},
+			{Kind: sim.ErrorBefore, Action: "DescribeAutoScalingGroups", Skip: 2},
+		} {
+			if err := w.server.Faults().Add(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		unknown, known := 0, 0
+		l := w.observeAll(targets)
+		for k, err := range l.errs {
+			switch {
+			case err == nil && l.seen[k].Group != nil:
+				known++
+			case err != nil && cloud.KindOf(err) == cloud.Unavailable:
+				unknown++
+			default:
+				t.Errorf("pool %d: want its group or the failure of the read, got %+v, %v", k, l.seen[k], err)
+			}
+		}
+		if known == 0 || unknown == 0 {
+			t.Errorf("want the pools of the page that came and not those of the other, got %d and %d", known, unknown)
 		}
 	})
 }

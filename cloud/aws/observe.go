@@ -81,6 +81,7 @@ func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, 
 		return err
 	}
 	out.Group = p.group(is, want.group)
+	out.Shared = !p.memory.rolls.running() // a refresh is read for one pool alone
 	out.Instances, out.Lent = p.instances(is, want), p.lent(is)
 	out.ShortNotice = p.atShortNotice(is)
 	out.Roll, out.RollUnknown = p.roll(), p.memory.rolls.refused
@@ -108,7 +109,7 @@ func (p *pass) readGroup(ctx context.Context) error {
 	if is != nil {
 		return nil
 	}
-	if p.now.Sub(p.memory.made) < session.VisibleWithin {
+	if at.Sub(p.memory.made) < session.VisibleWithin {
 		// To believe it would make the group twice, or let the object of one go that is there.
 		p.memory.group = groupRead{}
 		return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
