@@ -86,6 +86,7 @@ type Reconciler[O Object, S any] struct {
 	stale   *staleReads
 	drains  *drain.Memory
 	sources *Sources
+	tokens  tokens.Memory
 	begin   sync.Once
 	began   time.Time
 	watches watches

@@ -62,7 +62,7 @@ func (r *Reconciler[O, S]) keepTokens(ctx context.Context, s *scope[O], remember
 		if key == present {
 			left = tokens.Late
 		}
-		kept, failed := tokens.Keep(ctx, live, strings.Split(remembered[key], ","), left, r.Now())
+		kept, failed := r.tokens.Keep(ctx, live, s.clusterKey().String(), strings.Split(remembered[key], ","), left, r.Now())
 		if err = errors.Join(err, failed); failed != nil && !tokens.Answered(failed) {
 			return all, lost, err
 		}

@@ -49,10 +49,15 @@ func (k Kept) And(o Kept) Kept {
 // client must read the workload cluster without a cache. A token that has run out and is still there is given new life. One that
 // the API server refuses keeps no other from being kept; a server that does not answer is not asked again.
 func Keep(ctx context.Context, c client.Client, ids []string, left time.Duration, now time.Time) (Kept, error) {
+	return keepAll(ids, left, now, func(id string) (time.Time, error) { return keep(ctx, c, id, left, now) })
+}
+
+// keepAll is Keep with a function that says until when one token is valid.
+func keepAll(ids []string, left time.Duration, now time.Time, keep func(id string) (time.Time, error)) (Kept, error) {
 	var kept Kept
 	var failed []error
 	for _, id := range ids {
-		until, err := keep(ctx, c, id, left, now)
+		until, err := keep(id)
 		switch {
 		case apierrors.IsNotFound(err):
 			kept.Lost = true
