@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -29,6 +30,9 @@ type Facts[S any] struct {
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
+	// Content is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else has
+	// changed. Empty if that is not known.
+	Content string
 	// Doubt, when set, says that what was seen a moment ago contradicts what is known elsewhere, so that the cloud is asked
 	// anew before anything rests on it.
 	Doubt func(pool.Observed) bool
@@ -133,31 +137,40 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 // Run is one pass. It asks the cloud once, or twice when an older answer was good enough until something is to be
 // changed; it begins at most one step, and never waits.
 func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
-	m := e.memory.of(f.Target.Owner.ID, f.Generation)
+	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.Content)
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: heldBack(err)}
 	}
-	f.Target.MaxAge, f.Desired.Avoid = m.age(f.Now), m.avoid(f.Now)
-	out := e.look(ctx, f, n, m)
-	if out.Observed.Anew {
-		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
-		f.Target.MaxAge = 0
-	}
-	if f.Target.MaxAge > 0 && (final(out.Plan) || f.doubts(out)) {
-		f.Target.MaxAge = 0
-		out = e.look(ctx, f, n, m)
-	}
-	if takesBack(out) && !out.Observed.Anew || out.Observed.Reused && (undrains(out) || f.doubts(out)) {
-		f.Target.MaxAge = cloud.Unshared
-		out = e.look(ctx, f, n, m)
-	}
+	out := e.see(m.queue.in(ctx, m.queue.lookFor(f.Desired), f.Now), &f, n, m)
 	if out.HeldBack = heldBack(out.Err); !out.Seen {
+		m.queue.ended(f.Now, out.HeldBack, m.queue.priority)
 		return out
 	}
 	e.confirm(ctx, f, n, m, &out)
 	e.start(ctx, f, n, m, &out)
+	m.queue.ended(f.Now, m.place(out.Plan.Step, f.Now) > 0, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
 	out.Again = max(m.next(f.Now, out, e.steadyOf(f.Desired)), m.place(out.Plan.Step, f.Now))
+	return out
+}
+
+// see looks at the cloud, again if what is to be done can't rest on an answer of the age that the pass accepts.
+func (e *Engine[S]) see(ctx context.Context, f *Facts[S], n Nodes, m *record) Outcome {
+	f.Target.MaxAge, f.Desired.Avoid = cmp.Or(m.queue.age(f.Now), m.age(f.Now)), m.avoid(f.Now)
+	defer func() { m.queue.looked(f.Now, m.observe.err) }()
+	out := e.look(ctx, *f, n, m)
+	if out.Observed.Anew {
+		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
+		f.Target.MaxAge = 0
+	}
+	if f.Target.MaxAge > 0 && (!m.queue.restsOn(out.Plan, f.Target.MaxAge, f.Now) || f.doubts(out)) {
+		f.Target.MaxAge = 0
+		out = e.look(ctx, *f, n, m)
+	}
+	if takesBack(out) && !out.Observed.Anew || out.Observed.Reused && (undrains(out) || f.doubts(out)) {
+		f.Target.MaxAge = cloud.Unshared
+		out = e.look(ctx, *f, n, m)
+	}
 	return out
 }
 
@@ -261,7 +274,7 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	if onNodes(s.Kind) {
 		err = n.Start(ctx, *s)
 	} else {
-		err = e.driver.Start(ctx, f.Target, *s)
+		err = e.driver.Start(m.queue.in(ctx, priorityOf(*s, out.Observed), f.Now), f.Target, *s)
 	}
 	if err != nil {
 		out.Failed = failedTargets(err)

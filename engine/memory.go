@@ -22,17 +22,21 @@ func newMemory() *memory { return &memory{records: map[string]*record{}} }
 
 // of gives the record of an owner. Passes of one owner never overlap (one key of a work queue), so the record itself
 // needs no lock.
-func (m *memory) of(owner, generation string) *record {
+func (m *memory) of(owner, generation, content string) *record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.records[owner]
 	if !ok {
-		r = &record{generation: generation, refusal: map[pool.StepKind]failure{}}
+		r = &record{generation: generation, refusal: map[pool.StepKind]failure{}, queue: queue{priority: cloud.PriorityRollout}}
 		m.records[owner] = r
 	}
 	if r.generation != generation {
-		*r = record{generation: generation, refusal: map[pool.StepKind]failure{}, due: r.due, waited: r.waited, shared: r.shared, moving: r.moving}
+		*r = record{
+			generation: generation, refusal: map[pool.StepKind]failure{},
+			due: r.due, waited: r.waited, shared: r.shared, moving: r.moving, queue: r.changed(content),
+		}
 	}
+	r.content = content
 	return r
 }
 
@@ -44,7 +48,7 @@ func (m *memory) forget(owner string) {
 
 // record is what is remembered of one owner.
 type record struct {
-	generation string
+	generation, content string
 	// due is when the cloud is to be asked again; earlier passes come from events and take a recent observation. waited is the time
 	// between the last look and that one.
 	due    time.Time
@@ -56,6 +60,7 @@ type record struct {
 	// draining is since when every step was a drain, zero when the last was none: only nodes change until it ends, so the
 	// cloud need not be asked anew with each round.
 	draining time.Time
+	queue    queue
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure

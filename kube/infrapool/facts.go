@@ -87,7 +87,10 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	if f.Marked, err = r.marked(ctx, s); err != nil {
 		return nil, err
 	}
-	f.Generation, err = generation(f.Facts)
+	if f.Generation, err = generation(f.Facts, f.Target.Bootstrap.Hash()); err != nil {
+		return nil, err
+	}
+	f.Content, err = generation(f.Facts, "")
 	return f, err
 }
 
@@ -177,13 +180,13 @@ func drainTimeout(mp *clusterv1.MachinePool) time.Duration {
 	return time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
 }
 
-// generation is a hash of all that people and other controllers ask of the pool. What the reconciler itself writes, and
+// generation is a hash of all that people and other controllers ask of the pool, the hash of the bootstrap data among it. What the reconciler itself writes, and
 // what changes with time, is not in it: it would end every back-off.
-func generation[S any](f engine.Facts[S]) (string, error) {
+func generation[S any](f engine.Facts[S], data string) (string, error) {
 	desired := f.Desired
 	desired.NoDrain = nil
 	text, err := json.Marshal([]any{desired, f.Target.Owner, f.Target.KubernetesVersion, f.Target.FailureDomains,
-		f.Target.Bootstrap.Hash(), f.Target.Bootstrap.Mark(), f.Target.Spec})
+		data, f.Target.Bootstrap.Mark(), f.Target.Spec})
 	if err != nil {
 		return "", fmt.Errorf("encode what is asked of pool %s/%s: %w", f.Target.Owner.Namespace, f.Target.Owner.Name, err)
 	}

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// promoteAfter is how long passes are held back before they count as one class more urgent; promoteLast is after how long they count as
+	// a user's operation, for whose reserve many waiting pools would otherwise compete.
+	promoteAfter, promoteLast = 30 * time.Second, 5 * time.Minute
+	// keptReads is how long passes that are held back go on with what the first of them has read, and readSlack how much later than the
+	// pass itself a driver may take the time.
+	keptReads, readSlack = 30 * time.Second, time.Second
+)
+
+// queue is what is remembered of the budgets that hold a pool's passes back.
+type queue struct {
+	// priority is that of the next look: PriorityRollout as long as nothing is known of the pool.
+	priority cloud.Priority
+	// held is since when passes have been held back, reading since when their looks have been; zero if the last was not.
+	held, reading time.Time
+}
+
+// in returns the context of calls of the priority. Passes that are held back for long are promoted, one class after another.
+func (q queue) in(ctx context.Context, p cloud.Priority, now time.Time) context.Context {
+	if q.held.IsZero() {
+		return cloud.WithPriority(ctx, p)
+	}
+	waited := now.Sub(q.held)
+	most := cloud.PriorityRollout
+	if waited >= promoteLast {
+		most = cloud.PriorityOperation
+	}
+	promoted := max(p-cloud.Priority(waited/promoteAfter), most)
+	return cloud.WithPriority(cloud.WithTurn(ctx), min(p, promoted))
+}
+
+// age returns how old the reads may be with which a look goes on that was held back: as old as the first such look, or zero.
+func (q queue) age(now time.Time) time.Duration {
+	if q.reading.IsZero() || now.Sub(q.reading) > keptReads {
+		return 0
+	}
+	return now.Sub(q.reading) + readSlack
+}
+
+// looked notes how a look ended.
+func (q *queue) looked(now time.Time, err error) {
+	switch {
+	case !heldBack(err):
+		q.reading = time.Time{}
+	case q.age(now) == 0:
+		q.reading = now
+	}
+}
+
+// ended notes how a pass ended, and what the next look is for.
+func (q *queue) ended(now time.Time, held bool, next cloud.Priority) {
+	switch q.priority = next; {
+	case !held:
+		q.held = time.Time{}
+	case q.held.IsZero():
+		q.held = now
+	}
+}
+
+// changed returns the queue of a pool of which something else is asked: a user's operation, unless nothing but the bootstrap data of the
+// same content has changed.
+func (r *record) changed(content string) queue {
+	if content == "" || content != r.content {
+		return queue{priority: cloud.PriorityOperation}
+	}
+	q := r.queue
+	q.priority = min(q.priority, cloud.PriorityRotation)
+	return q
+}
+
+// lookFor returns the priority of a pass's look.
+func (q queue) lookFor(d pool.Desired) cloud.Priority {
+	if d.Deleting {
+		return cloud.PriorityOperation
+	}
+	return q.priority
+}
+
+// nextLook returns what the next look is for: the step that is under way or waits, or what else the pool waits for.
+func nextLook(d pool.Desired, out Outcome) cloud.Priority {
+	switch p := out.Plan; {
+	case d.Deleting || p.Gone:
+		return cloud.PriorityOperation
+	case p.Settled:
+		return cloud.PriorityIdle
+	case p.Step != nil:
+		return priorityOf(*p.Step, out.Observed)
+	case p.Rollout.State != "" && p.Rollout.State != pool.RolloutDone:
+		return cloud.PriorityRollout
+	case rotates(out.Observed):
+		return cloud.PriorityRotation
+	default:
+		return cloud.PriorityOperation
+	}
+}
+
+// priorityOf returns the priority of a step's calls.
+func priorityOf(s pool.Step, o pool.Observed) cloud.Priority {
+	switch s.Kind {
+	case pool.PutTemplate, pool.UpdateGroup, pool.DefaultTemplate:
+		switch {
+		case o.Group == nil:
+			return cloud.PriorityOperation
+		case rotates(o):
+			return cloud.PriorityRotation
+		}
+		return cloud.PriorityRollout
+	case pool.PruneTemplates:
+		return cloud.PriorityIdle
+	case pool.StartRoll, pool.CancelRoll, pool.Replace, pool.SetAside, pool.Apply, pool.Protect:
+		return cloud.PriorityRollout
+	default:
+		return cloud.PriorityOperation
+	}
+}
+
+// rotates reports whether the group launches what is wanted but for other bootstrap data of the same content.
+func rotates(o pool.Observed) bool {
+	if o.Group == nil || len(o.Group.Drift) > 0 {
+		return false
+	}
+	for _, v := range o.Versions {
+		if v.Ref == o.Group.Template {
+			return v.Same(o.Wanted) && v.Data != o.Wanted.Data
+		}
+	}
+	return false
+}
+
+// restsOn reports whether a plan may rest on what a look of such an age has read. What changes the cloud rests on what is so now. Passes
+// that were held back go on with what they have read since, but for a removal: else they would read the same again each time, and never
+// come to an end.
+func (q queue) restsOn(p pool.Plan, age time.Duration, now time.Time) bool {
+	return !final(p) || age > 0 && age == q.age(now) && !removes(p)
+}
+
+// removes reports whether a plan ends instances or lets the object go.
+func removes(p pool.Plan) bool {
+	if p.Step == nil {
+		return p.Gone
+	}
+	switch p.Step.Kind {
+	case pool.Remove, pool.Replace, pool.Release, pool.SetAside, pool.Undrain, pool.DeleteGroup, pool.DeleteTemplates, pool.CleanUp, pool.CreateGroup:
+		return true
+	}
+	return p.Gone
+}

@@ -1,0 +1,159 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/pool"
+)
+
+// ranked is a cloud that notes the priority of each call.
+type ranked struct {
+	*driver
+	observed, started []cloud.Priority
+	turns             []bool
+}
+
+func (r *ranked) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
+	r.observed, r.turns = append(r.observed, cloud.PriorityOf(ctx)), append(r.turns, cloud.HasTurn(ctx))
+	return r.driver.Observe(ctx, t)
+}
+
+func (r *ranked) Start(ctx context.Context, t cloud.Target[int], s pool.Step) error {
+	r.started = append(r.started, cloud.PriorityOf(ctx))
+	return r.driver.Start(ctx, t, s)
+}
+
+// ranks puts the noting driver into a scene.
+func ranks(t *testing.T) (*scene, *ranked) {
+	s := rest(t)
+	r := &ranked{driver: s.driver}
+	s.engine = engine.New[int](r, engine.Options{})
+	s.facts.Content = "1"
+	return s, r
+}
+
+// rotated gives the pool bootstrap data of the same content, which a version of its own has to bring.
+func rotated(s *scene, r *ranked) {
+	s.facts.Generation += "'"
+	r.driver.observed.Wanted.Data = "e"
+}
+
+// Calls have the priority of what they are for: of a look what the pass before it or a change of what is asked for says, of a step its own.
+func TestPriorities(t *testing.T) {
+	for _, c := range []struct {
+		why         string
+		change      func(*scene, *ranked)
+		look, begun cloud.Priority
+		none        bool
+	}{
+		{"nothing moves", func(*scene, *ranked) {}, cloud.PriorityIdle, 0, true},
+		{"a user scales", func(s *scene, _ *ranked) {
+			s.facts.Generation, s.facts.Content, s.facts.Desired.Replicas = "2", "2", 5
+		}, cloud.PriorityOperation, cloud.PriorityOperation, false},
+		{"a user deletes", func(s *scene, _ *ranked) {
+			s.facts.Desired.Deleting, s.facts.Desired.NoDrain = true, &pool.Cause{Reason: "ClusterDeleting"}
+		}, cloud.PriorityOperation, cloud.PriorityOperation, false},
+		{"a template changes", func(s *scene, r *ranked) {
+			s.facts.Generation, s.facts.Content, r.driver.observed.Wanted.Content = "2", "2", "v1:b"
+		}, cloud.PriorityOperation, cloud.PriorityRollout, false},
+		{"tokens are rotated", rotated, cloud.PriorityRotation, cloud.PriorityRotation, false},
+		{"tokens are rotated while the pool is scaled", func(s *scene, r *ranked) {
+			rotated(s, r)
+			s.facts.Content = "2"
+		}, cloud.PriorityOperation, cloud.PriorityRotation, false},
+	} {
+		s, r := ranks(t)
+		s.pass()
+		check(t, c.why+": first look of the process", cloud.PriorityRollout, r.observed[0])
+		c.change(s, r)
+		s.after(time.Hour)
+		check(t, c.why+": look", c.look, r.observed[1])
+		if c.none {
+			check(t, c.why+": steps", 0, len(r.started))
+			continue
+		}
+		if len(r.started) == 0 {
+			t.Fatalf("%s: want a step begun", c.why)
+		}
+		check(t, c.why+": step", c.begun, r.started[0])
+	}
+}
+
+// Passes that are held back come at their place, and are promoted one class after another.
+func TestHeldBackIsPromoted(t *testing.T) {
+	s, r := ranks(t)
+	s.pass()
+	s.after(2 * time.Minute)
+	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: time.Second}
+	from := len(r.observed)
+	for range 45 {
+		s.after(10 * time.Second)
+	}
+	at := func(d time.Duration) cloud.Priority { return r.observed[from+int(d/(10*time.Second))] }
+	check(t, "at first", cloud.PriorityIdle, at(0))
+	check(t, "after half a minute", cloud.PriorityRotation, at(30*time.Second))
+	check(t, "after a minute", cloud.PriorityRollout, at(time.Minute))
+	check(t, "after four", cloud.PriorityRollout, at(4*time.Minute))
+	check(t, "after five", cloud.PriorityOperation, at(5*time.Minute))
+	check(t, "the first has no turn", false, r.turns[from])
+	check(t, "the second has", true, r.turns[from+1])
+	s.driver.failing = nil
+	s.after(10 * time.Second)
+	s.after(2 * time.Minute)
+	check(t, "once it was let through", cloud.PriorityIdle, r.observed[len(r.observed)-1])
+	check(t, "it has no turn", false, r.turns[len(r.turns)-1])
+}
+
+// slow is a cloud of several reads whose budget allows one a second. What was read is kept for passes that accept its age.
+type slow struct {
+	*driver
+	now   *time.Time
+	read  []time.Time
+	last  time.Time
+	calls int
+}
+
+func (d *slow) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
+	for k := range d.read {
+		if !d.read[k].IsZero() && t.MaxAge > 0 && d.now.Sub(d.read[k]) <= t.MaxAge {
+			continue
+		}
+		if d.now.Sub(d.last) < time.Second {
+			return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: d.last.Add(time.Second).Sub(*d.now)}
+		}
+		d.last, d.read[k] = *d.now, *d.now
+		d.calls++
+	}
+	return d.driver.Observe(ctx, t)
+}
+
+// A look that is held back goes on where it stopped: its reads are made once each, and a step that is no removal may rest on them.
+func TestHeldBackKeepsWhatItHasRead(t *testing.T) {
+	s := rest(t)
+	d := &slow{driver: s.driver, now: &s.facts.Now, read: make([]time.Time, 8)}
+	s.engine = engine.New[int](d, engine.Options{})
+	s.facts.Desired.Replicas = 3
+	for passes := 0; len(s.driver.starts) == 0; passes++ {
+		if passes > 20 {
+			t.Fatalf("want the pool scaled, got %d calls in %d passes", d.calls, passes)
+		}
+		s.facts.Now = s.facts.Now.Add(s.pass().Again)
+	}
+	check(t, "calls", 8, d.calls)
+	s.driver.observed.Group.Size = 3
+	s.facts.Desired.Replicas = 1
+	s.facts.Desired.NoDrain = &pool.Cause{Reason: "ClusterDeleting"}
+	s.after(time.Hour)
+	for range 60 {
+		s.facts.Now = s.facts.Now.Add(s.pass().Again)
+	}
+	for _, step := range s.driver.starts {
+		if step.Kind == pool.Remove {
+			t.Errorf("want no removal on what was read in several passes, got one")
+		}
+	}
+}
