@@ -32,8 +32,19 @@ func (r *Reconciler) followNodes(ctx context.Context, p *pass) result {
 	if found == nil {
 		return outcome
 	}
+	p.noteJoinedBefore(found)
 	outcome = outcome.join(p.count(found)).join(r.tend(ctx, p, workload, found))
 	return outcome.join(r.retire(ctx, p, workload, found))
+}
+
+// noteJoinedBefore keeps the names of the Nodes that are older than the MachinePool.
+func (p *pass) noteJoinedBefore(found map[string]*corev1.Node) {
+	p.joinedBefore = map[string]bool{}
+	for _, node := range found {
+		if !node.CreationTimestamp.IsZero() && node.CreationTimestamp.Before(&p.pool.CreationTimestamp) {
+			p.joinedBefore[node.Name] = true
+		}
+	}
 }
 
 // findNodes finds the Nodes of the pool's instances; nil when the workload cluster can't be asked.

@@ -34,7 +34,11 @@ type pass struct {
 	// machines are the Machines of the pool as they were read, members those of this pass by the meaning of their provider ID.
 	machines []*clusterv1.Machine
 	members  map[string]*clusterv1.Machine
-	events   []happened
+	// restored is true if the pool listed instances before its status told of any: the status was lost in a move or a restore.
+	restored bool
+	// joinedBefore are the names of the Nodes that are older than the MachinePool: they had joined before it was moved or restored.
+	joinedBefore map[string]bool
+	events       []happened
 }
 
 // happened is something to tell: what was done, at once, and what the status says, once it has been written down.
@@ -80,6 +84,7 @@ func (r *Reconciler) newPass(ctx context.Context, pool *clusterv1.MachinePool) (
 		return nil, fmt.Errorf("read Cluster %s: %w", p.clusterKey(), err)
 	}
 	init := pool.Status.Initialization
+	p.restored = len(pool.Spec.ProviderIDList) > 0 && !ptr.Deref(init.InfrastructureProvisioned, false)
 	p.facts = status.Facts{
 		Cluster:    p.clusterKey().String(),
 		NoCluster:  p.cluster == nil,

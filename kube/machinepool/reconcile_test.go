@@ -635,3 +635,29 @@ func TestAPauseOfThePoolAloneSaysSo(t *testing.T) {
 	w.settled()
 	want(t, "the Cluster", w.message(clusterv1.PausedCondition), "Cluster spec.paused is set to true, "+own)
 }
+
+// TestEventsAreNotRecordedAgainAfterAMove: a move or a restore keeps the spec and drops the status. What had happened before is not
+// recorded again when the status is written anew; a Node that joins afterwards is.
+func TestEventsAreNotRecordedAgainAfterAMove(t *testing.T) {
+	t.Parallel()
+	moved := aPool(2)
+	infra := anInfra(id1, id2)
+	status := infra.Object["status"]
+	delete(infra.Object, "status")
+	w := newWorld(t, []client.Object{aCluster(), moved, aConfig(), infra})
+	w.changePool(func(p *clusterv1.MachinePool) {
+		p.CreationTimestamp = metav1.NewTime(w.clock)
+		p.Spec.ProviderIDList = []string{id1, id2}
+	})
+	w.node("n1", id1, true)
+	w.changeNode("n1", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(w.clock.Add(-time.Hour)) })
+	w.settled()
+	w.changeInfra(func(o map[string]any) { o["status"] = status })
+	w.settled()
+	wantAll(t, "references", w.refs(), []string{"n1"})
+	wantAll(t, "events after the move", w.events(), []string{})
+	w.node("n2", id2, true)
+	w.changeNode("n2", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(w.clock.Add(time.Minute)) })
+	w.settled()
+	wantAll(t, "events of a Node that joins", w.events(), []string{"Normal SuccessfulSetNodeRefs n2 joined; nodes now: 2"})
+}

@@ -86,13 +86,14 @@ const (
 	eventRemediated     = "UnhealthyMachine"
 )
 
-// compare finds what has happened by looking at the status before and after the pass.
+// compare finds what has happened by looking at the status before and after the pass. What had happened before the pool was moved or
+// restored without its status is not recorded again.
 func (p *pass) compare() {
 	was, is := p.before.Status, p.pool.Status
-	if turned(was.Initialization.BootstrapDataSecretCreated, is.Initialization.BootstrapDataSecretCreated) {
+	if !p.restored && turned(was.Initialization.BootstrapDataSecretCreated, is.Initialization.BootstrapDataSecretCreated) {
 		p.tell(corev1.EventTypeNormal, eventBootstrap, "Bootstrap data is ready")
 	}
-	if turned(was.Initialization.InfrastructureProvisioned, is.Initialization.InfrastructureProvisioned) {
+	if !p.restored && turned(was.Initialization.InfrastructureProvisioned, is.Initialization.InfrastructureProvisioned) {
 		p.tell(corev1.EventTypeNormal, eventProvisioned, "%s is provisioned", p.facts.Infrastructure)
 	}
 	if refusal := p.facts.Refusal; refusal != nil && reasonOf(was, clusterv1.BootstrapConfigReadyCondition) != refusal.Reason {
@@ -102,6 +103,7 @@ func (p *pass) compare() {
 		return
 	}
 	joined, left := without(is.NodeRefs, was.NodeRefs), without(was.NodeRefs, is.NodeRefs)
+	joined = slices.DeleteFunc(joined, func(name string) bool { return p.joinedBefore[name] })
 	if len(joined) > 0 || len(left) > 0 {
 		first := append(slices.Clone(joined), left...)[0]
 		p.tellOf(nodeReference(first), eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
