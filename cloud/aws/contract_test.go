@@ -37,6 +37,6 @@ func suite() cloudtest.Suite[source] {
 		GroupID: func(name string) string {
 			return "arn:aws:autoscaling:" + simaws.Region + ":" + simaws.AccountID + ":autoScalingGroup:0f6f8d5e:autoScalingGroupName/" + name
 		},
-		Secondary: []string{"DescribeLifecycleHooks", "DescribeInstanceRefreshes", "DescribeScalingActivities"},
+		Secondary: []string{"DescribeInstances", "DescribeLifecycleHooks", "DescribeInstanceRefreshes", "DescribeScalingActivities"},
 	}
 }

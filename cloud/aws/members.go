@@ -9,6 +9,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -27,6 +28,12 @@ type memberRead struct {
 	spot bool
 	// at is when that was asked.
 	at time.Time
+}
+
+// membersRefusal is EC2's last refusal to describe instances; err is nil if there was none.
+type membersRefusal struct {
+	err error
+	at  time.Time
 }
 
 // incomplete says that what is known about an instance may have changed with what the group says of it: somebody put it into
@@ -67,6 +74,38 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 				created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: p.now,
 				standby: known.standby, aside: known.aside || session.TaggedFor(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || session.TaggedFor(i.Tags, tagKept, p.t.Owner),
 			}
+		}
+	}
+	return nil
+}
+
+// observeMembers is readMembers for an observation. If EC2 denies the call, what only EC2 reports stays unknown and the rest of the pool
+// is observed: launch times are zero, and an instance in standby that is not known to be Muster's is left to its owner. Steps that
+// depend on what is unknown read again and return the refusal.
+func (p *pass) observeMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
+	known := &p.memory.membersRefused
+	if known.err != nil && p.now.Sub(known.at) < session.RefusedPeriod {
+		return nil
+	}
+	err := p.readMembers(ctx, is)
+	*known = membersRefusal{}
+	if err != nil && cloud.KindOf(err) == cloud.Denied {
+		*known = membersRefusal{err: err, at: p.now}
+		return nil
+	}
+	return err
+}
+
+// standbyKnown returns an error while it is unknown whether Muster put an instance of the group into standby: a group is deleted with
+// its standby instances, and those that Muster put there are drained first.
+func (p *pass) standbyKnown(ctx context.Context) error {
+	is, refused := p.memory.group.is, p.memory.membersRefused.err
+	if is == nil || refused == nil {
+		return nil
+	}
+	for _, i := range is.Instances {
+		if _, known := p.memory.members[session.Deref(i.InstanceId)]; session.InStandby(i) && !known {
+			return p.readMembers(ctx, is)
 		}
 	}
 	return nil

@@ -122,6 +122,41 @@ func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
 	})
 }
 
+// TestInstancesMayNotBeDescribed: a driver that has seen nothing and may not describe instances observes the group. Whether an instance in
+// standby is Muster's is unknown: it is left alone, and the group is not deleted with it.
+func TestInstancesMayNotBeDescribed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 3)
+		aside, other := o.Instances[0], pool.Target{ID: o.Instances[1].ID}
+		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: aside.ID}}})
+		settle()
+		w.driver = w.newDriver()
+		if err := w.server.Faults().Add(sim.Fault{
+			Kind: sim.ErrorBefore, Action: "DescribeInstances", Status: 403, Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.",
+		}); err != nil {
+			t.Fatal(err)
+		}
+		o, err := w.driver.Observe(t.Context(), target)
+		if err != nil || o.Group == nil || o.Group.Size != 3 || len(o.Instances) != 3 || known(o) != 0 {
+			t.Fatalf("want the group with its 3 instances in service, of unknown age, got %+v with %+v and %v", o.Group, o.Instances, err)
+		}
+		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Denied) || !slices.Equal(o.Lent, []string{aside.ProviderID}) {
+			t.Errorf("want the refusal, and %s left alone, got %+v and %v", aside.ProviderID, o.Issues, o.Lent)
+		}
+		sent := w.operations(func() { err = w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DeleteGroup}) })
+		if cloud.KindOf(err) != cloud.Denied || slices.Contains(sent, "DeleteAutoScalingGroup") {
+			t.Errorf("want the group not deleted while the owner of an instance in standby is unknown, got %v and %v", sent, err)
+		}
+		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{other}})
+		w.server.Faults().Clear()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if o = w.observe(target); len(o.Issues) > 0 || len(o.Lent) > 0 || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == aside.ID && i.Aside }) {
+			t.Errorf("want all known once it is allowed, got %+v with %v and %+v", o.Instances, o.Lent, o.Issues)
+		}
+	})
+}
+
 // What is not in service can't be set aside: the pass is to look again.
 func TestOnlyWhatServesIsSetAside(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

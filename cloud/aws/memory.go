@@ -31,7 +31,8 @@ type memory struct {
 	rolls      rollsRead
 	activities activitiesRead
 	// members are what EC2 said about the group's instances, by ID. It stays true whatever is written.
-	members map[string]memberRead
+	members        map[string]memberRead
+	membersRefused membersRefusal
 	// holds are what is known of the instances that our hook holds, by ID.
 	holds map[string]holdRead
 	// takes are the instances that we had the group terminate and that are still in it, by ID, with the time.

@@ -85,8 +85,10 @@ func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, 
 	out.Instances, out.Lent = p.instances(is, want), p.lent(is)
 	out.ShortNotice = p.atShortNotice(is)
 	out.Roll, out.RollUnknown = p.roll(), p.memory.rolls.refused
-	if refused := p.memory.hooks.refused; refused != nil {
-		out.Issues = append(out.Issues, causeOf(refused))
+	for _, refused := range []error{p.memory.hooks.refused, p.memory.membersRefused.err} {
+		if refused != nil {
+			out.Issues = append(out.Issues, causeOf(refused))
+		}
 	}
 	out.Issues = append(out.Issues, suspendedIssues(is, out.Roll)...)
 	issues, err := p.readActivities(ctx, is)
@@ -273,7 +275,7 @@ func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) erro
 	if err := p.readHooks(ctx); err != nil {
 		return err
 	}
-	if err := p.readMembers(ctx, is); err != nil {
+	if err := p.observeMembers(ctx, is); err != nil {
 		return err
 	}
 	if err := p.readRolls(ctx, is); err != nil {

@@ -189,6 +189,9 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
+	if err := p.standbyKnown(ctx); err != nil {
+		return err
+	}
 	// Whether the reply comes or not, it may be gone from now on.
 	p.memory.made = time.Time{}
 	p.memory.touchedGroup()

@@ -81,10 +81,10 @@ func (p *pass) atShortNotice(is *asgtypes.AutoScalingGroup) bool {
 	return false
 }
 
-// readMarks asks which spot instances have their notice, when the group has any.
+// readMarks asks which spot instances have their notice, if the group has any or if EC2 does not report which instances are spot.
 func (p *pass) readMarks(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	p.memory.marked = nil
-	if !p.atShortNotice(is) {
+	if !p.atShortNotice(is) && p.memory.membersRefused.err == nil {
 		return nil
 	}
 	marked, err := p.c.SpotNotices(ctx, p.now, p.t.MaxAge == cloud.Unshared)

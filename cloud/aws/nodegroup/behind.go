@@ -115,6 +115,57 @@ func (p *pass) readMembers(ctx context.Context) error {
 	return nil
 }
 
+// membersRefusal is EC2's last refusal to describe instances; err is nil if there was none.
+type membersRefusal struct {
+	err error
+	at  time.Time
+}
+
+// observeMembers is readMembers for an observation. If EC2 denies the call, launch times and tags stay unknown and the rest of the pool
+// is observed.
+func (p *pass) observeMembers(ctx context.Context) error {
+	known := &p.memory.membersRefused
+	if known.err != nil && p.now.Sub(known.at) < session.RefusedPeriod {
+		return nil
+	}
+	err := p.readMembers(ctx)
+	*known = membersRefusal{}
+	if err != nil && cloud.KindOf(err) == cloud.Denied {
+		*known = membersRefusal{err: err, at: p.now}
+		return nil
+	}
+	return err
+}
+
+// membersIssues returns EC2's refusal to describe instances, if there is one.
+func (p *pass) membersIssues() []pool.Cause {
+	if refused := p.memory.membersRefused.err; refused != nil {
+		return []pool.Cause{causeOf(refused)}
+	}
+	return nil
+}
+
+// rollUnknown returns why it is unknown what the updates did: EKS refused to report them, or EC2 refused the launch times that tell which
+// instances an open update launched. The templates of those are unknown then, and no update is begun on a guess.
+func (p *pass) rollUnknown() *pool.Cause {
+	if refused := p.memory.updates.refused; refused != nil {
+		return refused
+	}
+	behind := p.memory.behind.is
+	if behind != nil && slices.ContainsFunc(behind.Instances, p.templateUnknown) {
+		return new(causeOf(p.memory.membersRefused.err))
+	}
+	return nil
+}
+
+// templateUnknown reports whether it is unknown which template an instance was launched from: an update is open, and EC2 refused to
+// report when the instance was launched.
+func (p *pass) templateUnknown(i asgtypes.Instance) bool {
+	_, member := session.StateOf(i)
+	_, known := p.memory.members[session.Deref(i.InstanceId)]
+	return member && !known && p.memory.membersRefused.err != nil && len(p.openUpdates()) > 0
+}
+
 // ownVersion is the version of EKS's own template that an instance was launched from.
 func ownVersion(i asgtypes.Instance) int64 {
 	if i.LaunchTemplate == nil {
@@ -190,6 +241,9 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 		}
 		read := p.memory.members[session.Deref(i.InstanceId)]
 		template := templates[p.brought[session.Deref(i.InstanceId)]]
+		if p.templateUnknown(i) {
+			template = pool.Template{}
+		}
 		list = append(list, pool.Instance{
 			ID: session.Deref(i.InstanceId), ProviderID: session.ProviderID(i), Zone: session.Deref(i.AvailabilityZone),
 			Template: template, State: state, Created: read.created, Doomed: p.doomOf(behind, i), Differs: differs(template),

@@ -44,7 +44,7 @@ func suite() cloudtest.Suite[source] {
 		GroupID: func(name string) string {
 			return "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + clusterName + "/" + name + "/0f6f8d5e"
 		},
-		Secondary: []string{"ListUpdates", "DescribeUpdate", "DescribeScalingActivities"},
+		Secondary: []string{"DescribeInstances", "ListUpdates", "DescribeUpdate", "DescribeScalingActivities"},
 	}
 }
 

@@ -29,7 +29,8 @@ type memory struct {
 	// behindName is the name of the group behind, as it was read last.
 	behindName string
 	// members are what EC2 said about the instances of the group behind, by ID.
-	members map[string]memberRead
+	members        map[string]memberRead
+	membersRefused membersRefusal
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.

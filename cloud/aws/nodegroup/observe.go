@@ -85,7 +85,7 @@ func (p *pass) nothingMade() bool {
 
 // observeGroup puts the node group and its instances into the observation.
 func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wanted, out *pool.Observed) error {
-	if err := p.readMembers(ctx); err != nil {
+	if err := p.observeMembers(ctx); err != nil {
 		return err
 	}
 	if err := p.readUpdates(ctx, is); err != nil {
@@ -94,8 +94,8 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 	p.attribute()
 	out.Group = p.group(is, want)
 	out.Instances, out.Lent = p.instances(is, want), p.lent()
-	out.Roll, out.RollUnknown = p.roll(is, want), p.memory.updates.refused
-	out.Issues = append(out.Issues, p.groupIssues(is, want)...)
+	out.Roll, out.RollUnknown = p.roll(is, want), p.rollUnknown()
+	out.Issues = slices.Concat(out.Issues, p.membersIssues(), p.groupIssues(is, want))
 	issues, err := p.readActivities(ctx)
 	if err != nil {
 		return err

@@ -73,11 +73,33 @@ func TestUpdateThatFails(t *testing.T) {
 		for k, i := range o.Instances {
 			e.check("the content of an instance for a driver that has seen nothing", e.seen.Instances[k].Template, i.Template)
 		}
+		w.mayNotDescribe(e)
 		time.Sleep(10 * time.Minute)
 		e.run()
 		e.inPlace(3)
 		e.check("failures after a success", 0, e.seen.Roll.Failures)
 	})
+}
+
+// mayNotDescribe looks at a group whose update failed with a driver that has seen nothing and may not describe instances: which of them the
+// update launched is unknown, so that no template is guessed and no other update is started. The rest is observed.
+func (w *world) mayNotDescribe(e *edge) {
+	w.t.Helper()
+	w.must(w.server.Faults().Add(sim.Fault{
+		Kind: sim.ErrorBefore, Action: "DescribeInstances", Status: http.StatusForbidden, Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.",
+	}))
+	fresh, err := newDriver(w.over)
+	w.must(err)
+	o, err := fresh.Observe(w.t.Context(), e.target)
+	w.must(err)
+	e.check("instances", len(e.seen.Instances), len(o.Instances))
+	for _, i := range o.Instances {
+		e.check("the template of an instance of unknown age", pool.Template{}, i.Template)
+	}
+	if o.RollUnknown == nil || o.RollUnknown.Reason != string(cloud.Denied) || len(o.Issues) == 0 || o.Issues[0] != *o.RollUnknown {
+		w.t.Errorf("want the refusal as an issue and as the reason why the updates are unknown, got %+v and %+v", o.RollUnknown, o.Issues)
+	}
+	w.server.Faults().Clear()
 }
 
 // TestHealth shows what EKS finds in EKS's words, and goes on managing the group.
