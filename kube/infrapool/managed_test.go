@@ -81,12 +81,13 @@ func newManagedWorld(t *testing.T, objects ...client.Object) *managedWorld {
 	s := scheme(t)
 	d := definition()
 	d.Name = "awsmanagedcontrolplanes.controlplane.cluster.x-k8s.io"
-	b := fake.NewClientBuilder().WithScheme(s).WithObjects(append(objects, eksCluster(), d)...).WithStatusSubresource(&awsv1.AWSManagedMachinePool{}, &clusterv1.MachinePool{})
+	b := fake.NewClientBuilder().WithScheme(s).WithObjects(append(objects, eksCluster(), d)...).WithStatusSubresource(&awsv1.AWSManagedMachinePool{}, &clusterv1.MachinePool{}).
+		WithObjectTracker(tracker(s))
 	for _, i := range append(infrapool.Indexes(), infrapool.OwnerIDIndex(&awsv1.AWSManagedMachinePool{})) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()
-	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).
+	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjectTracker(tracker(s)).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
 	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)

@@ -14,8 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -74,6 +76,12 @@ func (w *world) connect() {
 	w.r.ClusterCache = clustercache.NewFakeClusterCache(w.wl, clusterKey, nodeWatch)
 }
 
+// tracker keeps objects without managed fields, which no test here looks at: the fake client's own tracker maps every kind of the scheme
+// anew at each write.
+func (w *world) tracker() clienttesting.ObjectTracker {
+	return clienttesting.NewObjectTracker(w.scheme, serializer.NewCodecFactory(w.scheme).UniversalDecoder())
+}
+
 func newWorld(t *testing.T, objects []client.Object, options ...option) *world {
 	t.Helper()
 	w := &world{t: t, scheme: runtime.NewScheme(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), recorder: events.NewFakeRecorder(100)}
@@ -86,8 +94,8 @@ func newWorld(t *testing.T, objects []client.Object, options ...option) *world {
 	w.mgmt = fake.NewClientBuilder().WithScheme(w.scheme).WithObjects(all...).WithStatusSubresource(&clusterv1.MachinePool{}, &clusterv1.Machine{}).
 		WithIndex(&clusterv1.MachinePool{}, nodes.PoolField, nodes.PoolKeys).
 		WithIndex(&clusterv1.MachinePool{}, referenceField, references).
-		WithInterceptorFuncs(w.counting("management")).Build()
-	b := fake.NewClientBuilder().WithScheme(w.scheme)
+		WithInterceptorFuncs(w.counting("management")).WithObjectTracker(w.tracker()).Build()
+	b := fake.NewClientBuilder().WithScheme(w.scheme).WithObjectTracker(w.tracker())
 	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
 	}
