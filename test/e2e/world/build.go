@@ -35,7 +35,25 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer remove()
+	if err := collectLess(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
+}
+
+// collectLess lets garbage pile up in the processes that the tests start, to five times what is in use or to a gigabyte each: a quarter
+// of a world's processor time would go into its collection otherwise. What the environment says already stays.
+func collectLess() error {
+	for name, value := range map[string]string{"GOGC": "400", "GOMEMLIMIT": "1GiB"} {
+		if _, ok := os.LookupEnv(name); ok {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NeedsBinary skips a test with -short.
@@ -64,7 +82,8 @@ func build() (remove func(), err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	target := filepath.Join(shared, "muster")
-	cmd := exec.Command("go", "build", "-o", target, "./cmd/muster")
+	// Without symbols for debuggers it is linked in less than half of the time and a third smaller; stack traces stay.
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", target, "./cmd/muster")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, err

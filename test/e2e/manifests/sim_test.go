@@ -1,4 +1,4 @@
-package commands
+package manifests
 
 import (
 	"testing"
@@ -14,6 +14,7 @@ import (
 
 // TestSimAlone holds that the simulated cloud runs without a world, for anybody's client, and finds its state again.
 func TestSimAlone(t *testing.T) {
+	t.Parallel()
 	world.NeedsBinary(t)
 	dir := t.TempDir()
 	open := func() (*world.World, account.Account) {

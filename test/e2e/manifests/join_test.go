@@ -1,4 +1,4 @@
-package input
+package manifests
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 // TestSeed003 brings the older published manifest, unchanged and without its cluster: the world makes the cluster, the
 // pool says exactly that its version is too old, and runs once it is not.
 func TestSeed003(t *testing.T) {
+	t.Parallel()
 	w := world.Start(t, t.TempDir(), "-f", "../../compat/testdata/seed-003.yaml")
 	w.Eventually("the pool to say that its version is too old", func() error {
 		got := w.Conditions("capa-mp-0")

@@ -1,4 +1,4 @@
-package life
+package pools
 
 import (
 	"bytes"

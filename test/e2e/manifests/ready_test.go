@@ -1,4 +1,4 @@
-package commands
+package manifests
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 // TestUntilReady is the first thing that anybody types, with both clouds: a world of its own that comes up, is ready, and leaves
 // nothing.
 func TestUntilReady(t *testing.T) {
+	t.Parallel()
 	world.NeedsBinary(t)
 	temp := t.TempDir()
 	const mark = "MUSTER_E2E_MARK=until-ready"
@@ -62,6 +63,7 @@ func processesWith(t *testing.T, mark string) []string {
 
 // TestUpRefuses holds what "muster up" says before it starts anything.
 func TestUpRefuses(t *testing.T) {
+	t.Parallel()
 	world.NeedsBinary(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,6 +114,7 @@ func TestUpRefuses(t *testing.T) {
 
 // TestKubectlKeepsExitCodes holds that "muster kubectl" is kubectl for scripts too.
 func TestKubectlKeepsExitCodes(t *testing.T) {
+	t.Parallel()
 	world.NeedsBinary(t)
 	for _, tc := range []struct {
 		reason string
