@@ -71,7 +71,7 @@ func (v *view) forbidden() (RolloutState, *Cause) {
 	case v.bounds() != nil:
 		return RolloutWaiting, v.bounds()
 	case v.d.External && v.t.NoReplace && v.surge == 0:
-		return RolloutNone, &Cause{sizedElsewhere, fmt.Sprintf("somebody else sizes the %s, and this cloud replaces no instance without changing the size, unless another may be launched beside it", v.t.Group)}
+		return RolloutNone, &Cause{sizedElsewhere, fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
 	}
 	return "", nil
 }

@@ -149,12 +149,16 @@ func (v *view) stranded() []Cause {
 	if len(names) == 0 {
 		return nil
 	}
-	field := "maxSurge"
-	if s := v.d.Strategy; s != nil && s.SurgeField != "" {
-		field = s.SurgeField
-	}
 	return []Cause{{sizedElsewhere, fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
-		short(names), first.Message, field)}}
+		short(names), first.Message, v.surgeField())}}
+}
+
+// surgeField returns the path of maxSurge in the object.
+func (v *view) surgeField() string {
+	if s := v.d.Strategy; s != nil && s.SurgeField != "" {
+		return s.SurgeField
+	}
+	return "maxSurge"
 }
 
 // toRoll says that there is something for a roll of the cloud's own to do.
