@@ -166,10 +166,11 @@ func (r *Reconciler[O, S]) revokeTokens(ctx context.Context, s *scope[O]) error 
 }
 
 // tokensOfOthers are the IDs of the tokens that machines of other pools may join with: those that objects of the kind remember, and
-// those in the data that the cluster's other MachinePools name, which is read where their kind is another or the data is the same.
+// those in the data that the cluster's other MachinePools name, which is read where their kind is another or the data is the same. The
+// objects are shared with the cache.
 func (r *Reconciler[O, S]) tokensOfOthers(ctx context.Context, s *scope[O], secret string) ([]string, error) {
 	list := r.kind.NewList()
-	if err := r.Client.List(ctx, list, client.InNamespace(s.object.GetNamespace())); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(s.object.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list %s objects: %w", r.kind.Name, err)
 	}
 	var used []string
@@ -179,7 +180,7 @@ func (r *Reconciler[O, S]) tokensOfOthers(ctx context.Context, s *scope[O], secr
 		}
 	}
 	pools := &clusterv1.MachinePoolList{}
-	err := r.Client.List(ctx, pools, client.InNamespace(s.object.GetNamespace()), client.MatchingFields{ClusterField: s.clusterName()})
+	err := r.Client.List(ctx, pools, client.InNamespace(s.object.GetNamespace()), client.MatchingFields{ClusterField: s.clusterName()}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list the MachinePools of Cluster %s: %w", s.clusterKey(), err)
 	}
