@@ -3,6 +3,7 @@ package world
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 // counts are what a pool that has all its machines counts.
 func counts(mp *clusterv1.MachinePool) map[string]string {
 	all, size := map[string]string{}, itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines"} {
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines", "owned"} {
 		all[name] = size
 	}
 	return all
@@ -127,5 +128,7 @@ func (w *World) areMachines(s *simazure.Set, is map[string]string) {
 	machines, infras := &clusterv1.MachineList{}, &azurev1.AzureMachinePoolMachineList{}
 	w.must(w.user.List(w.t.Context(), machines, client.InNamespace(namespace)), "list Machines")
 	w.must(w.user.List(w.t.Context(), infras, client.InNamespace(namespace)), "list infrastructure machines")
+	owned := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return len(o.OwnerReferences) < 2 })
+	is["owned"] = strconv.Itoa(len(owned))
 	is["machines"], is["infrastructure machines"] = strconv.Itoa(len(machines.Items)), strconv.Itoa(len(infras.Items))
 }

@@ -63,6 +63,8 @@ func Draw(seed uint64) Scenario {
 	}
 	d.Rand = rand.New(rand.NewPCG(seed, 0x69676e6f)) // the same
 	d.ignored()
+	d.Rand = rand.New(rand.NewPCG(seed, 0x6f757473)) // the same
+	d.outside()
 	s.sort()
 	return *s
 }

@@ -17,6 +17,7 @@ import (
 // happen lets one event happen.
 func (w *World) happen(e Event) {
 	w.trace.add("event", "%s", e)
+	w.rotation.note(w, e)
 	if do, ok := edits()[e.What]; ok {
 		do(w, e)
 		return
@@ -67,6 +68,9 @@ func edits() map[What]func(*World, Event) {
 		Nudge: func(w *World, e Event) {
 			w.editInfra(func(o *infra) { annotate(o, "nudge", time.Now().String()) })
 		},
+		Cordon:           func(w *World, e Event) { w.workload.cordon(e.N) },
+		Uncordon:         func(w *World, _ Event) { w.workload.uncordon() },
+		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
 		Mark:             func(w *World, e Event) { w.workload.mark(e.N) },
 		DropMachine:      (*World).dropMachine,
 		DropInfraMachine: (*World).dropMachine,

@@ -70,6 +70,9 @@ func (w *World) appease() {
 	n := w.account.nodegroup()
 	if n != nil {
 		w.must(w.account.aws.ClearIssues(n.Cluster, n.Name), "heal the node group")
+		if n.Status == string(ekstypes.NodegroupStatusDeleteFailed) && n.Tags[tagOwner] == w.owner().ID {
+			_ = w.account.hand(func(ctx context.Context) error { return w.account.meddleManaged(ctx, n, Event{What: HandDropGroup}) }) // the user finishes what failed
+		}
 	}
 	for _, r := range w.account.aws.State(simaws.AccountID, simaws.Region).Roles {
 		if slices.Contains(r.Attached, theirPolicy) {

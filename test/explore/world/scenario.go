@@ -42,6 +42,8 @@ type Scenario struct {
 	SkipModel, Spot bool
 	// Speed is how much faster than life machines come and go.
 	Speed float64
+	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
+	Denied string
 	// Events in the order in which they happen.
 	Events []Event
 	// Ends is when the last edit, fault or change by hand is over.
@@ -109,6 +111,11 @@ const (
 	GoOn        What = "go on with rollout"
 	RestartNow  What = "restart now"
 	RestartOver What = "restart over"
+	// Cordon has a user cordon a node, Uncordon take back all cordons of users. LoseOwner drops the owner references of an
+	// infrastructure machine, as a restore does.
+	Cordon    What = "a user cordons a node"
+	Uncordon  What = "a user uncordons nodes"
+	LoseOwner What = "an owner is lost"
 	// DropMachine deletes a Machine of the pool, DropInfraMachine the object of the infrastructure that it stands on.
 	DropMachine      What = "delete a Machine"
 	DropInfraMachine What = "delete an infrastructure machine"

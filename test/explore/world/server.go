@@ -84,8 +84,12 @@ func (p *process) gate(workload bool) memapi.Gate {
 			p.condemns(workload, op)
 			err := p.world.meet(workload, op, do)
 			begins()
+			if workload {
+				p.world.workload.lifts(op)
+			}
 			if !workload {
 				p.world.keeper.greet(op)
+				p.world.rotation.check(p.world, op)
 			}
 			p.world.trace.add("api", "%s%s -> %s", p.name, text, answer(err))
 			return err

@@ -34,6 +34,8 @@ type workload struct {
 	api   *memapi.Server
 	user  client.Client
 	by    map[string]*machine
+	// cordoned are the nodes that users have cordoned.
+	cordoned map[string]bool
 	// made are the tokens that were ever made, whatever has become of them.
 	made map[string]bool
 	// lasting is a token that is good for ever: that of machines which nobody hands another.
@@ -80,7 +82,7 @@ const (
 var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
 func newWorkload(w *World, types *runtime.Scheme) *workload {
-	l := &workload{world: w, seed: sim.Seed(w.scenario.Seed), by: map[string]*machine{}, made: map[string]bool{}}
+	l := &workload{world: w, seed: sim.Seed(w.scenario.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, made: map[string]bool{}}
 	l.api = memapi.New(memapi.Options{
 		Scheme: types, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
 		Indexes: append(workloadIndexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {

@@ -127,6 +127,7 @@ type World struct {
 	// keeper looks after Machines, condemned are the instances whose deletion was asked for by name.
 	keeper    keeper
 	condemned map[string]bool
+	rotation  rotation
 	gone      bool
 	reported  bool
 	wrong     []Violation
@@ -168,6 +169,7 @@ func (w *World) at(when time.Time, do func()) {
 // live lets everything happen, then looks at what is left when all is quiet.
 func (w *World) live() {
 	w.ignores()
+	w.deny()
 	for _, e := range w.scenario.Events {
 		if w.until(w.trace.began.Add(e.At)); w.gone {
 			return
@@ -326,6 +328,7 @@ func (w *World) calm() {
 		w.faults += f.Played
 	}
 	w.account.server.Faults().Clear()
+	w.deny()
 }
 
 // scheme has the kinds that anything here reads or writes. It is made once: nothing is added to it later.

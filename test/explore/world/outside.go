@@ -1,0 +1,108 @@
+package world
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/memapi"
+)
+
+// outsideOneIn is how rare scenarios are with each of the things that outside draws.
+const outsideOneIn = 12
+
+// outside draws what users and restores do to objects, and what the credentials do not allow.
+func (d *drawing) outside() {
+	if d.IntN(outsideOneIn) == 0 {
+		at := d.moment()
+		d.s.add(Event{What: Cordon, At: at, N: d.IntN(9)})
+		d.s.add(Event{What: Uncordon, At: at + time.Duration(20+d.IntN(400))*time.Second})
+	}
+	if d.IntN(outsideOneIn) == 0 && d.s.onAzure() {
+		d.s.add(Event{What: LoseOwner, At: d.moment(), N: d.IntN(9)})
+	}
+	if d.IntN(outsideOneIn) == 0 {
+		d.s.Denied = d.secondary()
+	}
+}
+
+// secondary is a read without which the rest of a pool can be observed.
+func (d *drawing) secondary() string {
+	switch {
+	case d.s.Mode == azurev1.FlexibleOrchestrationMode:
+		return "VirtualMachineScaleSetVMs_List"
+	case d.s.Managed:
+		return "ListUpdates"
+	case d.s.onAzure():
+		return ""
+	}
+	return "DescribeScalingActivities"
+}
+
+// deny refuses the secondary read of the scenario, if there is one.
+func (w *World) deny() {
+	if w.scenario.Denied == "" {
+		return
+	}
+	f := sim.Fault{Kind: sim.ErrorBefore, Action: w.scenario.Denied, Code: "AccessDenied", Message: "played by the explorer", Status: http.StatusForbidden}
+	if w.scenario.onAzure() {
+		f.Code = "AuthorizationFailed"
+	}
+	w.must(w.account.server.Faults().Add(f), "deny a read")
+}
+
+// cordon has a user cordon the n-th node.
+func (l *workload) cordon(n int) {
+	var list []*corev1.Node
+	for _, m := range l.running() {
+		if node := l.node(m); node != nil && m.joined && !node.Spec.Unschedulable {
+			list = append(list, node)
+		}
+	}
+	if len(list) > 0 {
+		node := list[n%len(list)]
+		node.Spec.Unschedulable = true
+		l.cordoned[node.Name] = true
+		l.world.must(l.user.Update(l.world.t.Context(), node), "cordon node %s", node.Name)
+	}
+}
+
+// uncordon has users take back their cordons, except where a drain has begun meanwhile.
+func (l *workload) uncordon() {
+	for _, m := range l.running() {
+		node := l.node(m)
+		if node == nil || !l.cordoned[node.Name] || node.Annotations[drain.StartedAnnotation] != "" || !l.world.keeper.drains[m.ID].IsZero() {
+			continue
+		}
+		delete(l.cordoned, node.Name)
+		node.Spec.Unschedulable = false
+		l.world.must(l.user.Update(l.world.t.Context(), node), "uncordon node %s", node.Name)
+	}
+	l.house()
+}
+
+// lifts blames a write of ours that takes back the cordon of a user.
+func (l *workload) lifts(op memapi.Op) {
+	node := &corev1.Node{}
+	if op.Kind == "Node" && l.cordoned[op.Key.Name] && l.user.Get(l.world.t.Context(), op.Key, node) == nil && !node.Spec.Unschedulable {
+		l.world.blame("foreign", "node %s was uncordoned, which a user has cordoned", node.Name)
+	}
+}
+
+// loseOwner drops the owner references of the n-th infrastructure machine.
+func (w *World) loseOwner(n int) {
+	list := &azurev1.AzureMachinePoolMachineList{}
+	w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list infrastructure machines")
+	living := slices.DeleteFunc(list.Items, func(o azurev1.AzureMachinePoolMachine) bool { return !o.DeletionTimestamp.IsZero() })
+	if len(living) > 0 {
+		o := &living[n%len(living)]
+		o.OwnerReferences = nil
+		w.must(w.user.Update(w.t.Context(), o), "drop the owner of %s", o.Name)
+	}
+}
