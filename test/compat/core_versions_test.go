@@ -219,6 +219,28 @@ func TestApplyInEitherVersion(t *testing.T) {
 	}
 }
 
+// TestApplyTwice: the second kubectl apply of a manifest in the older version changes nothing, and says so. A duration is written in the
+// form in which it is read.
+func TestApplyTwice(t *testing.T) {
+	c := admin(t)
+	ns := namespace(t, c)
+	manifest := strings.Replace(olderPool, "nodeDrainTimeout: 5m", "nodeDrainTimeout: 5m0s", 1)
+	var seen []map[string]any
+	for _, says := range []string{" created", " unchanged"} {
+		out, said := kubectl(t, manifest, "-n", ns, "apply")
+		if said != "" && !strings.Contains(said, "is deprecated") {
+			t.Fatalf("want it applied, got %s", said)
+		}
+		if !strings.HasSuffix(strings.TrimSpace(out), says) {
+			t.Errorf("want kubectl to print%s, got %s", says, out)
+		}
+		seen = append(seen, get(t, c, ns, olderCore, "MachinePool").Object)
+	}
+	if diff := cmp.Diff(seen[0], seen[1]); diff != "" {
+		t.Errorf("want the same object and resource version after the second apply (-first +second):\n%s", diff)
+	}
+}
+
 // TestManagersOfEitherVersion holds that who applies in one version and who applies in the other share an object, each with
 // fields of its own: what a version calls by another name is owned all the same.
 func TestManagersOfEitherVersion(t *testing.T) {
