@@ -334,9 +334,9 @@ func (p player[S]) seenWithIssue(r refusal, before, o pool.Observed) {
 	}
 }
 
-// knowingRoll is an observation with the cloud's own roll of another.
+// knowingRoll is an observation with the cloud's own roll of another: what is not known may be read again, for one pool alone.
 func knowingRoll(o, other pool.Observed) pool.Observed {
-	o.Roll, o.RollUnknown = other.Roll, other.RollUnknown
+	o.Roll, o.RollUnknown, o.Shared = other.Roll, other.RollUnknown, other.Shared
 	return o
 }
 

@@ -56,9 +56,9 @@ func (d *Driver) Traits() pool.Traits {
 	}
 }
 
-// Observe reads one pool. In the steady state it sends two requests, and a third one at times. When the specification can't be
-// followed and nothing of the pool exists yet, the error is *cloud.Unmet and what was observed is returned beside it, so that a
-// pool that never came to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
+// Observe reads one pool. At rest it reads the group behind, in a call that pools share, and now and then something more. When the
+// specification can't be followed and nothing of the pool exists yet, the error is *cloud.Unmet and what was observed is returned
+// beside it, so that a pool that never came to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
 	p, err := d.begin(ctx, t)
 	if err != nil {

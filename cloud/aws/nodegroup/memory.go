@@ -41,9 +41,11 @@ type memory struct {
 
 // groupRead is the node group as it was read; nil within means that there was none.
 type groupRead struct {
-	is    *ekstypes.Nodegroup
-	at    time.Time
-	named namedGroup
+	is *ekstypes.Nodegroup
+	// at is since when that is known to hold, asked when EKS said it, and of which specification.
+	at, asked time.Time
+	asks      string
+	named     namedGroup
 }
 
 // namedGroup is the node group that the object names in spec.providerID, where that is another than ours and ours does not exist.
@@ -65,7 +67,7 @@ func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 	if m.group.at.IsZero() {
 		return false
 	}
-	return maxAge > 0 && age <= maxAge || maxAge != cloud.Unshared && m.template.Wrote && age <= session.SameMoment
+	return maxAge > 0 && age <= maxAge || maxAge != cloud.Unshared && m.template.Wrote && now.Sub(m.group.asked) <= session.SameMoment
 }
 
 // remember keeps what is known about an instance.

@@ -95,6 +95,7 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 	out.Group = p.group(is, want)
 	out.Instances, out.Lent = p.instances(is, want), p.lent()
 	out.Roll, out.RollUnknown = p.roll(is, want), p.rollUnknown()
+	out.Shared = p.atRest()
 	out.Issues = slices.Concat(out.Issues, p.membersIssues(), p.groupIssues(is, want))
 	issues, err := p.readActivities(ctx)
 	if err != nil {
@@ -125,18 +126,21 @@ func (p *pass) groupIssues(is *ekstypes.Nodegroup, want wanted) []pool.Cause {
 	return issues
 }
 
-// readGroup reads the node group and the group behind it, in a call each.
+// readGroup reads the node group and the group behind it, in a call each; at rest the group behind alone, in a call that pools share.
 func (p *pass) readGroup(ctx context.Context) error {
 	if p.memory.asRead(p.now, p.t.MaxAge) {
 		p.reused = p.t.MaxAge == 0
 		return nil
+	}
+	if holds, err := p.holdsStill(ctx); holds || err != nil {
+		return err
 	}
 	found, err := p.c.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &p.t.eks, NodegroupName: &p.t.name})
 	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
 		return err
 	}
 	if err != nil || found.Nodegroup == nil {
-		p.memory.group, p.memory.behind, p.memory.template.Wrote = groupRead{at: p.now}, behindRead{at: p.now}, false
+		p.memory.group, p.memory.behind, p.memory.template.Wrote = groupRead{at: p.now, asked: p.now}, behindRead{at: p.now}, false
 		if p.now.Sub(p.memory.made) < session.VisibleWithin {
 			// To believe it would make the group twice, or let the object of one go that is there.
 			p.memory.group = groupRead{}
@@ -152,23 +156,9 @@ func (p *pass) readGroup(ctx context.Context) error {
 	} else if err := p.readBehind(ctx, is); err != nil {
 		return err
 	}
-	p.memory.group, p.memory.template.Wrote = groupRead{is: is, at: p.now}, false
+	p.memory.group, p.memory.template.Wrote = groupRead{is: is, at: p.now, asked: p.now, asks: p.asks()}, false
 	p.noteFailure(is)
 	return nil
-}
-
-// noteFailure keeps the moment at which the last deletion failed: as the group says, else when that was first seen.
-func (p *pass) noteFailure(is *ekstypes.Nodegroup) {
-	changed := session.Deref(is.ModifiedAt)
-	switch {
-	case is.Status != ekstypes.NodegroupStatusDeleteFailed:
-		p.memory.deleteFailed = time.Time{}
-	case changed.After(p.memory.deleteFailed) && changed.Before(p.now):
-		// Another deletion may have failed between two looks.
-		p.memory.deleteFailed = changed
-	case p.memory.deleteFailed.IsZero():
-		p.memory.deleteFailed = p.now
-	}
 }
 
 // readTemplate reads the launch template slowly, and at once when the node group is launched from a version that is not known.

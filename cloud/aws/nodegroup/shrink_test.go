@@ -1,13 +1,18 @@
 package nodegroup_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
 )
 
 // TestSmallerThanWasEverLaunched is what a group becomes whose machines do not come: what is not there needs no drain, and waits for
@@ -45,4 +50,61 @@ func TestNoneIsTakenByASize(t *testing.T) {
 		}
 		e.check("the size that EKS was asked for", 2, w.nodegroup(e.name()).Desired)
 	})
+}
+
+// At rest EKS is asked when the group behind has changed, when the answer must be exact, when the specification has changed, and every ten
+// minutes: the group behind is read for many pools in one call, a node group is not.
+func TestEKSIsAskedForAReason(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 2)
+		e.run()
+		time.Sleep(30 * time.Minute)
+		target := e.target
+		w.observe(target)
+		scaling := sizer(w)
+		for _, c := range []struct {
+			reason string
+			after  time.Duration
+			do     func()
+			asked  bool
+		}{
+			{"nothing has changed", 2 * time.Minute, func() {}, false},
+			{"nor a while later", 2 * time.Minute, func() {}, false},
+			{"an exact answer is wanted", 2 * time.Minute, func() { target.MaxAge = 0 }, true},
+			{"the specification has changed", 2 * time.Minute, func() {
+				target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels = awsv1.NodeLabels{"a": "b"} })(target.Spec)
+			}, true},
+			{"the group behind has another size", 2 * time.Minute, func() { scaling(3) }, true},
+			{"the instance that comes of it", 2 * time.Minute, func() {}, true},
+			{"nothing has changed since", 2 * time.Minute, func() {}, false},
+			{"it is ten minutes ago", 10 * time.Minute, func() {}, true},
+		} {
+			time.Sleep(c.after)
+			target.MaxAge = 15 * time.Second
+			c.do()
+			before := w.server.Calls().Summary(0).Counts["eks"]["DescribeNodegroup"]
+			o := w.observe(target)
+			if asked := w.server.Calls().Summary(0).Counts["eks"]["DescribeNodegroup"] > before; asked != c.asked || o.Group == nil {
+				t.Errorf("%s: want EKS asked %t, got %t with %+v", c.reason, c.asked, asked, o.Group)
+			}
+		}
+	})
+}
+
+// sizer gives a hand that sets the size of the one Auto Scaling group of the account.
+func sizer(w *world) func(size int32) {
+	w.t.Helper()
+	settings := config(simaws.Region)
+	settings.HTTPClient = &http.Client{Transport: w.over}
+	client := autoscaling.NewFromConfig(settings)
+	return func(size int32) {
+		w.t.Helper()
+		found, err := client.DescribeAutoScalingGroups(w.t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{})
+		w.must(err)
+		_, err = client.SetDesiredCapacity(w.t.Context(), &autoscaling.SetDesiredCapacityInput{
+			AutoScalingGroupName: found.AutoScalingGroups[0].AutoScalingGroupName, DesiredCapacity: &size,
+		})
+		w.must(err)
+	}
 }
