@@ -93,7 +93,7 @@ type Outcome struct {
 	// error that began it is shown again and nothing is asked.
 	Err error
 	// HeldBack is true if Err is a budget of ours that is used up: the cloud was not asked, nothing has failed, and what was reported before
-	// holds, however long that lasts.
+	// holds, however long that lasts. It is true too if the cloud has throttled the looks of the pool for less than a minute.
 	HeldBack bool
 	// Refused are the steps that can't be done now, with the error that was met last: a refusal, or a *NoEffectError where the cloud
 	// accepts the step and shows no effect of it.
@@ -139,10 +139,10 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.Content)
 	if wait, err := m.observing(f.Now); err != nil {
-		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: heldBack(err)}
+		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: m.sparing(f.Now, err)}
 	}
 	out := e.see(m.queue.in(ctx, m.queue.lookFor(f.Desired), f.Now), &f, n, m)
-	if out.HeldBack = heldBack(out.Err); !out.Seen {
+	if out.HeldBack = m.sparing(f.Now, out.Err); !out.Seen {
 		m.queue.ended(f.Now, out.HeldBack, m.queue.priority)
 		return out
 	}

@@ -61,6 +61,8 @@ type record struct {
 	// cloud need not be asked anew with each round.
 	draining time.Time
 	queue    queue
+	// throttled is since when looks have been throttled by the cloud; zero if the last was not.
+	throttled time.Time
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure
@@ -145,7 +147,27 @@ func (r *record) failedToObserve(now time.Time, err error) time.Duration {
 	return r.observe.until.Sub(now)
 }
 
-func (r *record) observed() { r.observe = failure{} }
+// throttledBriefly is how long looks that the cloud throttles say nothing about a pool: its limit may be one that is not published, which
+// is found by being exceeded.
+const throttledBriefly = time.Minute
+
+// sparing reports whether a look came to nothing because there were too many calls: a budget of ours is used up, or the cloud has throttled
+// the look, and has for a short time only.
+func (r *record) sparing(now time.Time, err error) bool {
+	if cloud.KindOf(err) != cloud.Throttled || err == nil {
+		r.throttled = time.Time{}
+		return false
+	}
+	if heldBack(err) {
+		return true
+	}
+	if r.throttled.IsZero() {
+		r.throttled = now
+	}
+	return now.Sub(r.throttled) < throttledBriefly
+}
+
+func (r *record) observed() { r.observe, r.throttled = failure{}, time.Time{} }
 
 func (r *record) refused(kind pool.StepKind, now time.Time, err error) {
 	r.refusal[kind] = r.refusal[kind].again(now, err)

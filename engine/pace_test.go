@@ -212,15 +212,18 @@ func TestHeldBackIsNoNews(t *testing.T) {
 		t.Errorf("want a moment counted anew after a look, got %+v", out)
 	}
 	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}
-	if out := s.after(time.Hour); out.HeldBack || out.Fresh == nil {
-		t.Errorf("want the cloud's own refusal told, got %+v", out)
+	if out := s.after(time.Hour); !out.HeldBack {
+		t.Errorf("want what was seen before to hold when the cloud throttles for a moment, got %+v", out)
+	}
+	if out := s.after(2 * time.Minute); out.HeldBack {
+		t.Errorf("want the cloud's own refusal reported when it lasts, got %+v", out)
 	}
 	s.driver.failing = held
 	if out := s.after(time.Hour); !out.HeldBack {
 		t.Errorf("want the pass held back, got %+v", out)
 	}
 	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}
-	if out := s.after(time.Hour); out.HeldBack || out.Fresh != nil {
+	if out := s.after(time.Hour); out.Fresh != nil {
 		t.Errorf("want what the cloud said before the budget was used up to be no news, got %+v", out)
 	}
 }
