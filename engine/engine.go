@@ -150,7 +150,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
 	e.start(ctx, f, n, m, &out)
 	m.queue.ended(f.Now, m.place(out.Plan.Step, f.Now) > 0, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
-	out.Again = max(m.next(f.Now, out, e.steadyOf(f.Desired)), m.place(out.Plan.Step, f.Now))
+	out.Again = m.next(f.Now, out, e.steadyOf(f.Desired))
 	return out
 }
 

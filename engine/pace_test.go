@@ -248,7 +248,7 @@ func TestAStepThatIsHeldBackIsNotRefused(t *testing.T) {
 	out := s.pass()
 	check(t, "refusals", 0, len(out.Refused))
 	check(t, "waits for", []pool.Cause{{Reason: "ClientRateLimited", Message: "Resize waits: held back"}}, out.Plan.Waiting)
-	check(t, "again", 4*time.Second, out.Again)
+	check(t, "other steps go on", 300*time.Millisecond, out.Again)
 	full := &cloud.Error{Kind: cloud.Capacity, Message: "no room"}
 	s.driver.refusing[pool.Resize] = full
 	_ = s.after(time.Hour)
