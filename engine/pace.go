@@ -41,12 +41,12 @@ const (
 )
 
 // age returns how old an observation may be that a pass accepts. Once the next look is due it is as new as can be, unless pools share
-// the reads: whatever is changed is looked at anew first. The first look of a process accepts what the process has read for other pools.
+// the reads or nothing moves: whatever is changed is looked at anew first. The first look of a process accepts what the process has read for other pools.
 func (r *record) age(now time.Time) time.Duration {
 	switch {
 	case r.due.IsZero():
 		return ageMost
-	case !now.Before(r.due) && r.shared:
+	case !now.Before(r.due) && (r.shared || r.moving.IsZero()):
 		return min(r.waited/ageShare, ageMost)
 	case !now.Before(r.due):
 		return 0

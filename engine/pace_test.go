@@ -156,9 +156,9 @@ func TestLooksAtRest(t *testing.T) {
 		again            time.Duration
 		ages             []time.Duration
 	}{
-		{"a read for each pool", false, false, 2 * time.Minute, milliseconds(15000, 0, 0)},
+		{"a read for each pool", false, false, 2 * time.Minute, milliseconds(15000, 15000, 15000)},
 		{"reads that pools share", false, true, 2 * time.Minute, milliseconds(15000, 15000, 15000)},
-		{"an autoscaler sizes the group", true, false, 20 * time.Second, milliseconds(15000, 0, 0)},
+		{"an autoscaler sizes the group", true, false, 20 * time.Second, milliseconds(15000, 5000, 5000)},
 		{"an autoscaler sizes the group, shared", true, true, 20 * time.Second, milliseconds(15000, 5000, 5000)},
 	} {
 		s := rest(t)

@@ -70,6 +70,7 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 		return err
 	}
 	defer p.memory.mu.Unlock()
+	defer p.memory.touch() // a call that read the scale set while it was written to says nothing about the time after
 	err = p.t.hide(p.start(ctx, s))
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touched()
@@ -91,5 +92,6 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	key := strings.Join([]string{c.Key, strings.ToLower(target.cluster.ResourceGroup), strings.ToLower(target.name), target.Owner.ID}, "\n")
 	p := &pass{c: c, t: target.in(c.SubscriptionID), now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
 	p.memory.mu.Lock()
+	p.memory.touch = func() { c.TouchSet(p.t.cluster.ResourceGroup, p.t.name) }
 	return p, nil
 }

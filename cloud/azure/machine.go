@@ -97,6 +97,11 @@ func allStatuses(own []*armcompute.InstanceViewStatus, extensions []*armcompute.
 	return all
 }
 
+// same reports whether two reads show a machine in the same state.
+func (m machine) same(other machine) bool {
+	return m.id == other.id && m.uid == other.uid && m.provisioning == other.provisioning && m.power == other.power
+}
+
 // state is the machine's place in its life.
 func (m machine) state() pool.InstanceState {
 	switch m.provisioning {

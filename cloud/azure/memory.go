@@ -25,8 +25,10 @@ const (
 // memory are the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu  sync.Mutex
-	set setRead
+	mu sync.Mutex
+	// touch makes what the process has read of the scale set for all pools out of date.
+	touch func()
+	set   setRead
 	// shielded are the machines of a Flexible scale set that are protected, by ID, as they were read at a moment; nil after a
 	// change of ours.
 	shielded   map[string]bool
@@ -94,4 +96,7 @@ func (m *memory) shieldsDue(now time.Time) bool {
 }
 
 // touched is called before a write: whatever comes of it, the last reads are worth nothing.
-func (m *memory) touched() { m.set, m.words = setRead{}, wordsRead{} }
+func (m *memory) touched() {
+	m.touch()
+	m.set, m.words = setRead{}, wordsRead{}
+}

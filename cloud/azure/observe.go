@@ -21,7 +21,7 @@ type pass struct {
 	t      target
 	now    time.Time
 	memory *memory
-	// anew says that the scale set was read in this call.
+	// anew is true if the scale set was read by a request of this call.
 	anew bool
 	// lookups are what was looked up for all pools.
 	lookups *recall.Lookups

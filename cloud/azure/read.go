@@ -3,12 +3,11 @@ package azure
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
@@ -17,59 +16,70 @@ import (
 	"github.com/muster-project/muster/cloud/azure/session"
 )
 
-// skewLeast is by how much Azure's clock must differ from ours to be taken for different: replies tell the time in whole seconds,
-// and some while after it was.
-const skewLeast = 2 * time.Second
-
 // read reads the scale set with its machines, unless what was read is as new as the pass wants.
 func (p *pass) read(ctx context.Context) error {
 	if p.memory.asRead(p.now, p.t.MaxAge) {
 		return nil
 	}
-	p.anew = true
 	return p.readAgain(ctx)
 }
 
-// readAgain reads the scale set with its machines, in one request each.
+// readAgain reads the scale set with its machines. The scale set may come from an older read that pools share if nothing has changed since
+// the last look, in it or in its machines; whatever is new is judged by a read of this pass.
 func (p *pass) readAgain(ctx context.Context) error {
+	last := p.memory.set
 	p.memory.set = setRead{}
-	var reply *http.Response
-	found, err := p.c.ScaleSets.Get(policy.WithCaptureResponse(ctx, &reply), p.t.cluster.ResourceGroup, p.t.name, nil)
-	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
-		return err
+	read, err := p.readSet(ctx, p.t.MaxAge)
+	if err == nil && read.at.Before(p.now) && !read.same(last) {
+		read, err = p.readSet(ctx, 0)
 	}
 	if err != nil {
-		return p.readNone()
+		return err
 	}
-	is := &found.VirtualMachineScaleSet
-	read := setRead{is: is, at: p.now}
-	if p.ours(is) {
-		skew := p.skew(reply)
-		if is.Properties != nil {
-			read.created = ourTime(is.Properties.TimeCreated, skew)
-		}
-		all, err := p.readMachines(ctx, is, skew)
-		if err != nil {
-			return err
-		}
-		read.machines, read.guests = p.parted(all)
-		if err := p.readShields(ctx, is, read.machines); err != nil {
-			return err
-		}
+	p.anew = !read.at.Before(p.now)
+	if read.is == nil {
+		return p.readNone(read.at)
 	}
 	p.memory.set = read
 	p.note(read)
 	return nil
 }
 
+// readSet reads the scale set, no older than maxAge, and its machines, in one request each.
+func (p *pass) readSet(ctx context.Context, maxAge time.Duration) (setRead, error) {
+	set, at, err := p.c.Set(ctx, p.t.cluster.ResourceGroup, p.t.name, maxAge)
+	if err != nil {
+		return setRead{}, err
+	}
+	read := setRead{is: set.Is, at: at}
+	if set.Is == nil || !p.ours(set.Is) {
+		return read, nil
+	}
+	if set.Is.Properties != nil {
+		read.created = ourTime(set.Is.Properties.TimeCreated, set.Skew)
+	}
+	all, err := p.readMachines(ctx, set.Is, set.Skew)
+	if err != nil {
+		return setRead{}, err
+	}
+	read.machines, read.guests = p.parted(all)
+	return read, p.readShields(ctx, set.Is, read.machines)
+}
+
+// same reports whether a look shows what the last one has shown.
+func (r setRead) same(last setRead) bool {
+	return r.is != nil && last.is != nil && (r.is == last.is || reflect.DeepEqual(r.is, last.is)) &&
+		slices.EqualFunc(r.machines, last.machines, machine.same) && slices.EqualFunc(r.guests, last.guests, machine.same)
+}
+
 // readNone notes that there is no scale set, unless one was made a moment ago: to believe it would make it twice, or let the object
 // of one go that is there.
-func (p *pass) readNone() error {
+func (p *pass) readNone(at time.Time) error {
 	if p.now.Sub(p.memory.made) < visibleWithin {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
 			"scale set %s was made a moment ago and is not shown yet", p.t.name)}
 	}
-	p.memory.set = setRead{at: p.now}
+	p.memory.set = setRead{at: at}
 	p.memory.operations, p.memory.shielded, p.memory.shieldsRefused, p.memory.extended = nil, nil, nil, nil
 	p.memory.growFailed, p.memory.deleteFailed = time.Time{}, time.Time{}
 	p.memory.deleting = false
@@ -101,21 +111,6 @@ func (p *pass) readNamed(ctx context.Context) error {
 		set.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", model.TagOwner, owner))
 	}
 	return nil
-}
-
-// skew is by how much Azure's clock is ahead of ours, as far as a reply tells.
-func (p *pass) skew(reply *http.Response) time.Duration {
-	if reply == nil {
-		return 0
-	}
-	date, err := http.ParseTime(reply.Header.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	if skew := date.Sub(p.now.Truncate(time.Second)); skew.Abs() >= skewLeast {
-		return skew
-	}
-	return 0
 }
 
 // readMachines lists the machines with their instance views.

@@ -19,6 +19,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -70,6 +71,8 @@ type Session struct {
 	arm       *arm.Client
 	identity  *azurev1.IdentityView
 	catalogue catalogue
+	sets      *sets
+	shared    *sweep.Sweep[Set]
 }
 
 // Sessions makes the session of each subscription, location and identity once. It is safe for concurrent use.
@@ -187,6 +190,7 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 			return nil, &cloud.Error{Kind: cloud.Invalid, Code: "NoClient", Message: Clean(fmt.Sprintf("the SDK's clients can't be made: %v", err))}
 		}
 	}
+	made.sets, made.shared = newSets(made.ScaleSets, s.options.Now)
 	return made, nil
 }
 

@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud/sweep"
+)
+
+// skewLeast is by how much Azure's clock must differ from ours to be taken for different: replies carry the time in whole seconds, some
+// while after it was.
+const skewLeast = 2 * time.Second
+
+// Set is a scale set as it was read.
+type Set struct {
+	// Is is nil if there is no such scale set. It is shared by all pools and must not be changed.
+	Is *armcompute.VirtualMachineScaleSet
+	// Skew is how far Azure's clock is ahead of ours.
+	Skew time.Duration
+}
+
+// sets are the scale sets of a session's subscription, read for all pools together.
+type sets struct {
+	client *armcompute.VirtualMachineScaleSetsClient
+	now    func() time.Time
+	// names are the resource group and the name of each key as pools spell them: Azure ignores case.
+	names sync.Map
+}
+
+// setName is a resource group and a name as a pool spells them.
+type setName struct{ group, name string }
+
+func newSets(client *armcompute.VirtualMachineScaleSetsClient, now func() time.Time) (*sets, *sweep.Sweep[Set]) {
+	s := &sets{client: client, now: now}
+	return s, sweep.New(sweep.Options[Set]{Some: s.some, All: s.all, Now: now})
+}
+
+// key returns the key of a scale set in the sweep.
+func (s *sets) key(group, name string) string {
+	key := strings.ToLower(group + "/" + name)
+	s.names.LoadOrStore(key, setName{group, name})
+	return key
+}
+
+// some reads one scale set.
+func (s *sets) some(ctx context.Context, keys []string, found func(string, Set)) error {
+	for _, key := range keys {
+		stored, _ := s.names.Load(key)
+		name, _ := stored.(setName)
+		var reply *http.Response
+		answer, err := s.client.Get(policy.WithCaptureResponse(ctx, &reply), name.group, name.name, nil)
+		if err = Refusal(err, s.now()); err != nil && !Absent(err) {
+			return err
+		}
+		if err == nil {
+			found(key, Set{Is: &answer.VirtualMachineScaleSet, Skew: s.skew(reply)})
+		}
+	}
+	return nil
+}
+
+// all lists the scale sets of the subscription.
+func (s *sets) all(ctx context.Context, found func(string, Set)) (pages int, err error) {
+	pager := s.client.NewListAllPager(nil)
+	for pager.More() && pages < pagesMost {
+		var reply *http.Response
+		page, err := pager.NextPage(policy.WithCaptureResponse(ctx, &reply))
+		if err != nil {
+			return pages, Refusal(err, s.now())
+		}
+		pages++
+		for _, is := range page.Value {
+			if key := keyOf(is); key != "" {
+				found(key, Set{Is: is, Skew: s.skew(reply)})
+			}
+		}
+	}
+	return pages, nil
+}
+
+// keyOf returns the key of a scale set that a listing shows, empty if it has none.
+func keyOf(is *armcompute.VirtualMachineScaleSet) string {
+	if is == nil || is.ID == nil {
+		return ""
+	}
+	// /subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/virtualMachineScaleSets/NAME
+	parts := strings.Split(strings.ToLower(*is.ID), "/")
+	if len(parts) != 9 {
+		return ""
+	}
+	return parts[4] + "/" + parts[8]
+}
+
+// skew returns how far Azure's clock is ahead of ours, as far as a reply's header shows it.
+func (s *sets) skew(reply *http.Response) time.Duration {
+	if reply == nil {
+		return 0
+	}
+	date, err := http.ParseTime(reply.Header.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	if skew := date.Sub(s.now().Truncate(time.Second)); skew.Abs() >= skewLeast {
+		return skew
+	}
+	return 0
+}
+
+// Set returns a scale set and when it was read. maxAge is as in cloud.Target.
+func (s *Session) Set(ctx context.Context, group, name string, maxAge time.Duration) (Set, time.Time, error) {
+	answer, err := s.shared.Get(ctx, s.sets.key(group, name), maxAge)
+	return answer.Value, answer.At, err
+}
+
+// TouchSet is called before and after a write that concerns a scale set: what was read of it before is out of date.
+func (s *Session) TouchSet(group, name string) { s.shared.Touch(s.sets.key(group, name)) }
