@@ -12,6 +12,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
@@ -147,7 +148,8 @@ func resized(n *nodegroup, e Event) *ekstypes.NodegroupScalingConfig {
 
 // noted remembers what somebody put onto our node group and that has to stay there.
 func (a *account) noted(what string, err error) error {
-	if err == nil && strings.HasSuffix(what, " "+theirs) {
+	ignores := func(r sim.PlayedFault) bool { return r.Kind == sim.Ignore } // what the cloud ignores is not there
+	if err == nil && strings.HasSuffix(what, " "+theirs) && !slices.ContainsFunc(a.server.Faults().List(), ignores) {
 		a.notes[what] = "hand"
 	}
 	return err
