@@ -159,7 +159,7 @@ func (e *Engine[S]) see(ctx context.Context, f *Facts[S], n Nodes, m *record) Ou
 	f.Target.MaxAge, f.Desired.Avoid = cmp.Or(m.queue.age(f.Now), m.age(f.Now)), m.avoid(f.Now)
 	defer func() { m.queue.looked(f.Now, m.observe.err) }()
 	out := e.look(ctx, *f, n, m)
-	if out.Observed.Anew {
+	if out.Observed.Anew || out.Observed.Fresh {
 		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
 		f.Target.MaxAge = 0
 	}

@@ -179,6 +179,9 @@ type Observed struct {
 	// Anew says that the cloud was asked for the whole of it, and for this pool alone, in answer to this very call: whoever wants it
 	// as new as can be need not ask a second time.
 	Anew bool
+	// Fresh is true if the group was read by a request that this call has waited for, alone or together with other pools: a look that
+	// wants a new answer would show the same.
+	Fresh bool
 	// Shared is true if the reads behind the observation are shared among pools, so that frequent looks cost next to nothing.
 	Shared bool
 	// Reused is true where a look was asked for that is as new as can be, and one that a step of ours left as it was a moment ago was

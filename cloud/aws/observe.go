@@ -50,7 +50,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if foreign := p.foreign(); foreign != nil {
 		return pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}, nil
 	}
-	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true}
+	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true, Fresh: p.fresh()}
 	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
@@ -74,6 +74,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	return out, nil
 }
+
+// fresh reports whether the group was read in this pass.
+func (p *pass) fresh() bool { return !p.memory.group.at.Before(p.now) }
 
 // observeGroup adds the group, its instances, its roll and its issues to an observation.
 func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, want wanted, out *pool.Observed) error {

@@ -79,7 +79,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		return pool.Observed{}, a.observe
 	}
 	name := t.Owner.ResourceName()
-	o := pool.Observed{Wanted: wanted(t), Remember: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name])}
+	o := pool.Observed{Wanted: wanted(t), Remember: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]), Fresh: a.looks == 1}
 	slices.Reverse(o.Versions)
 	g := a.groups[name]
 	if named := strings.TrimPrefix(t.GroupID, "arn:"); g == nil && a.groups[named] != nil && a.groups[named].owner != t.Owner.ID {

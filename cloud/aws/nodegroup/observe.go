@@ -43,7 +43,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if failed == nil {
 		failed = p.orphan()
 	}
-	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember, Reused: p.reused}
+	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember, Reused: p.reused,
+		Fresh: !p.memory.group.at.Before(p.now),
+	}
 	if failed != nil {
 		out.Wanted = pool.Template{}
 	}
