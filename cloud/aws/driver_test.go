@@ -86,7 +86,7 @@ func TestCallsOfALife(t *testing.T) {
 		})
 		time.Sleep(5 * time.Minute)
 		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplateVersions", "DescribeInstances"}, func() { o = w.observe(target) })
-		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeScalingActivities"}, func() {
+		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates"}, func() {
 			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
 			o = w.observe(target)
 		})

@@ -144,7 +144,8 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 // the call's turn, above what those in line wait for.
 func (b *bucket) wait(a ask, now time.Time) time.Duration {
 	burst := float64(b.limiter.Burst())
-	floor := min(math.Floor(burst*floors[a.level]), burst-1)
+	// However small the bucket, a look leaves a token to the step that follows from it.
+	floor := min(max(math.Floor(burst*floors[a.level]), float64(a.level)), burst-1)
 	have := b.limiter.TokensAt(now) - floor
 	own := max(b.shut.Sub(now), b.refill(1-have))
 	line := min(b.ahead(a.level).Sub(now), longestLine)
@@ -181,14 +182,14 @@ func (b *bucket) ahead(of level) time.Time {
 	return last
 }
 
-// adapt gives an adaptive bucket the rate that was learned, and a size in proportion.
+// adapt gives an adaptive bucket the rate that was learned, and a size in proportion that has room for every level.
 func (b *bucket) adapt(budget Budget, now time.Time) {
 	learned := b.learned.rate()
 	if rate.Limit(learned) == b.limiter.Limit() {
 		return
 	}
 	b.limiter.SetLimitAt(now, rate.Limit(learned))
-	b.limiter.SetBurstAt(now, max(int(float64(budget.Burst)*learned/budget.PerSecond), 1))
+	b.limiter.SetBurstAt(now, max(int(float64(budget.Burst)*learned/budget.PerSecond), min(levels, budget.Burst)))
 }
 
 // throttled lowers the rate of the adaptive buckets of a call that the cloud has refused, and leaves a second's worth

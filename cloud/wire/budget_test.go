@@ -77,10 +77,10 @@ func TestLine(t *testing.T) {
 	for _, w := range f.waiting {
 		places[w.at] = true
 	}
-	if sent := len(f.sent[idleRead]); sent != 6 || len(places) != 294 {
-		t.Fatalf("want 6 sent at once and 294 places, got %d and %d", sent, len(places))
+	if sent := len(f.sent[idleRead]); sent != 3 || len(places) != 297 {
+		t.Fatalf("want 3 sent at once and 297 places, got %d and %d", sent, len(places))
 	}
-	f.play(start.Add(294 * time.Second / 8).Add(time.Millisecond))
+	f.play(start.Add(297 * time.Second / 8).Add(time.Millisecond))
 	if len(f.waiting) > 0 || len(f.sent[idleRead]) != 300 {
 		t.Errorf("want all sent at 8 a second, got %d sent and %d waiting", len(f.sent[idleRead]), len(f.waiting))
 	}
