@@ -423,7 +423,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 		s := rest(t)
 		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 3, 3
 		waits := s.play(time.Hour)
-		check(t, "first look again", 300*time.Millisecond, waits[0])
+		check(t, "first look again", 3*time.Second, waits[0])
 		check(t, "last", time.Minute, waits[len(waits)-1])
 		if len(waits) > 80 {
 			t.Errorf("want at most 80 reads in an hour of waiting, got %d", len(waits))
@@ -431,7 +431,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 2, 2
 		s.pass()
 		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 3, 3
-		check(t, "after rest it is looked soon again", 300*time.Millisecond, s.after(3*time.Minute).Again)
+		check(t, "after rest it is looked soon again", 3*time.Second, s.after(3*time.Minute).Again)
 	})
 	t.Run("never faster than that", func(t *testing.T) {
 		s := rest(t)
@@ -546,8 +546,8 @@ func TestAnEffectIsLookedAtSoon(t *testing.T) {
 	check(t, "after a version", 100*time.Millisecond, s.pass().Again)
 	s = rest(t)
 	s.facts.Desired.Replicas = 3
-	check(t, "after a size", 300*time.Millisecond, s.pass().Again)
-	check(t, "an event before that does not push it away", 200*time.Millisecond, func() time.Duration {
+	check(t, "after a size", 3*time.Second, s.pass().Again)
+	check(t, "an event before that does not push it away", 2900*time.Millisecond, func() time.Duration {
 		s.driver.observed.Group.Size = 3
 		return s.after(100 * time.Millisecond).Again
 	}())

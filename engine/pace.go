@@ -18,13 +18,13 @@ const (
 	shortNotice = 30 * time.Second
 	// afterStep is how soon the effect of a step is looked at that the cloud shows at once.
 	afterStep = 100 * time.Millisecond
-	// moving bounds the time between two looks while the cloud is at work: the first comes movingLeast after the step, each further one
-	// after twice the time, up to a limit that grows with the time that has passed since something began to move, so that a group that
-	// waits hours for capacity is not asked every few seconds.
+	// moving bounds the time between two looks while the cloud is at work. Where pools share the reads the first look comes movingLeast
+	// after the step, each further one after twice the time, up to a limit that grows with the time that has passed since something began
+	// to move, so that a group that waits hours for capacity is not asked every few seconds.
 	movingLeast, movingMost = 300 * time.Millisecond, time.Minute
-	// movingLimit is the least of that limit and movingShare its share of the time since something began to move, for a look of a pool of
-	// its own; sharedLimit and sharedShare are those of a look that costs next to nothing because pools share its reads: a new instance is
-	// then known within a second.
+	// movingLimit is the least of that limit and movingShare its share of the time since something began to move, for a look that reads for
+	// one pool alone; sharedLimit and sharedShare are those of a look that costs next to nothing because pools share its reads: a new
+	// instance is then known within a second.
 	movingLimit, movingShare = 3 * time.Second, 3
 	sharedLimit, sharedShare = 800 * time.Millisecond, 60
 	// unhurried is the time to the next of many steps that nothing waits for: looks and calls have budgets.
@@ -115,13 +115,13 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,
 			pool.Provide, pool.CleanUp, pool.Apply, pool.Unprotect:
 			if !s.More {
-				return movingLeast
+				return r.movingFirst()
 			}
 		case pool.Protect:
 			if s.More {
 				return unhurried
 			}
-			return movingLeast
+			return r.movingFirst()
 		}
 		return afterStep
 	}
@@ -141,12 +141,20 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 // movingWait returns the time between two looks while the cloud is at work.
 func (r *record) movingWait(now time.Time) time.Duration {
 	since := now.Sub(r.moving)
-	limit := max(since/movingShare, movingLimit)
-	if r.shared {
-		limit = max(since/sharedShare, sharedLimit)
+	if !r.shared {
+		return max(since/movingShare, movingLimit)
 	}
 	// Of waits that double, all so far together are by movingLeast shorter than the next.
-	return min(since+movingLeast, limit)
+	return min(since+movingLeast, max(since/sharedShare, sharedLimit))
+}
+
+// movingFirst returns the time to the first look after a step. Where a look reads for the pool alone it costs a call of a small budget:
+// Azure takes twelve reads a minute of one scale set's machines.
+func (r *record) movingFirst() time.Duration {
+	if r.shared {
+		return movingLeast
+	}
+	return movingLimit
 }
 
 // steadyOf returns the time between two looks at a pool in which nothing moves.

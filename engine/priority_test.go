@@ -88,7 +88,7 @@ func TestHeldBackIsPromoted(t *testing.T) {
 	s, r := ranks(t)
 	s.pass()
 	s.after(2 * time.Minute)
-	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: time.Second}
+	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 100 * time.Millisecond}
 	from := len(r.observed)
 	for range 45 {
 		s.after(10 * time.Second)

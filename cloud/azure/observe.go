@@ -21,8 +21,8 @@ type pass struct {
 	t      target
 	now    time.Time
 	memory *memory
-	// anew is true if the scale set was read by a request of this call.
-	anew bool
+	// fresh is true if the scale set was read by a request of this call.
+	fresh bool
 	// lookups are what was looked up for all pools.
 	lookups *recall.Lookups
 }
@@ -36,11 +36,11 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered, Anew: p.anew}, nil
+		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered, Fresh: p.fresh}, nil
 	}
 	want, failed := p.want(ctx)
 	out := pool.Observed{
-		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Anew: p.anew,
+		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Fresh: p.fresh,
 	}
 	if err := p.observeRole(ctx, &out); err != nil {
 		return pool.Observed{}, err

@@ -36,7 +36,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.anew = !read.at.Before(p.now)
+	p.fresh = !read.at.Before(p.now)
 	if read.is == nil {
 		return p.readNone(read.at)
 	}

@@ -89,7 +89,7 @@ func forgetful[S any](p player[S]) {
 
 // unhinted is what was observed without what only he knows who began it, or is handed it, and without when it was read.
 func unhinted(o pool.Observed) pool.Observed {
-	o.Operations, o.Anew, o.Reused = nil, false, false
+	o.Operations, o.Anew, o.Fresh, o.Reused = nil, false, false, false
 	return o
 }
 

@@ -30,6 +30,8 @@ type Budget struct {
 	// Adaptive is true if the cloud does not publish its limit: Burst and PerSecond are then where the bucket begins and the most that it
 	// reaches; it shrinks when the cloud throttles and grows again with use. A published limit is kept as it stands.
 	Adaptive bool
+	// Sole is true if the bucket serves the calls for one resource alone: there is nothing to leave to other pools.
+	Sole bool
 }
 
 // Left is what a reply tells of a bucket: how many more requests the cloud will take, ours and everybody else's together.
@@ -46,7 +48,7 @@ type level int
 // other users of the account where the cloud tells how much is left (Options.Left).
 const levels = 2 * int(cloud.Priorities)
 
-var floors = [levels]float64{0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4}
+var floors = [levels]float64{0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2}
 
 // levelOf returns the level of a call.
 func levelOf(p cloud.Priority, readOnly bool) level {
@@ -118,7 +120,7 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 		if budget.Burst <= 0 {
 			continue
 		}
-		if longer := b.of(budget, now).wait(a, now); longer > wait {
+		if longer := b.of(budget, now).wait(a, budget.Sole, now); longer > wait {
 			usedUp, wait = budget, longer
 		}
 	}
@@ -142,10 +144,13 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 
 // wait returns how long it takes until the bucket has a token for the call: one above what its level leaves to others and, unless it is
 // the call's turn, above what those in line wait for.
-func (b *bucket) wait(a ask, now time.Time) time.Duration {
+func (b *bucket) wait(a ask, sole bool, now time.Time) time.Duration {
 	burst := float64(b.limiter.Burst())
 	// However small the bucket, a look leaves a token to the step that follows from it.
 	floor := min(max(math.Floor(burst*floors[a.level]), float64(a.level)), burst-1)
+	if sole {
+		floor = 0
+	}
 	have := b.limiter.TokensAt(now) - floor
 	own := max(b.shut.Sub(now), b.refill(1-have))
 	line := min(b.ahead(a.level).Sub(now), longestLine)

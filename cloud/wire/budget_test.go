@@ -116,6 +116,7 @@ func TestPriorities(t *testing.T) {
 	for p := range cloud.PriorityRotation {
 		for _, readOnly := range []bool{true, false} {
 			of := levelOf(p, readOnly)
+			f.play(f.now.Add(time.Second))
 			if f.call(of, false); len(f.sent[of]) != 1 {
 				t.Errorf("%s, read only %v: want the call sent at once", p, readOnly)
 			}

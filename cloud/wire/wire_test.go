@@ -371,11 +371,11 @@ func TestWhatRepliesTell(t *testing.T) {
 		want   time.Duration
 	}{
 		{reason: "nothing is told, and there is plenty", call: look},
-		{reason: "others have used most of it", told: "12", call: look},
+		{reason: "others have used most of it", told: "7", call: look},
 		{reason: "a reply that says more than we have is late", told: "90", call: look},
-		{reason: "one above the floor is left", told: "11", call: look},
+		{reason: "one above the floor is left", told: "6", call: look},
 		{reason: "at the floor looks wait", call: look, want: time.Second},
-		{reason: "a write goes on", told: "9", call: write},
+		{reason: "a write goes on", told: "4", call: write},
 		{reason: "and looks wait for longer", call: look, want: 2 * time.Second},
 		{reason: "what is refilled brings looks back", call: look, after: 2 * time.Second},
 		{reason: "nothing is left", told: "0", call: write},

@@ -440,7 +440,7 @@ func (a *account[S]) settle() {
 	_ = a.run(settle)
 	for _, p := range a.pools {
 		if l := p.last; !l.Plan.Settled || l.Plan.Rollout.State != pool.RolloutDone || l.Plan.Budget.Available != a.lab.machines() || len(l.Plan.Waiting) > 0 {
-			a.t.Fatalf("want the pools at rest, got %+v, refused %v", l.Plan, l.Refused)
+			a.t.Fatalf("want the pools at rest, got %+v, refused %v, %v", l.Plan, l.Refused, l.Err)
 		}
 	}
 }

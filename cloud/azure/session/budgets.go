@@ -48,6 +48,7 @@ var categories = map[string]category{
 	"VirtualMachineScaleSets.Get":             setGet,
 	"VirtualMachineScaleSets.GetInstanceView": setWideGet,
 	"VirtualMachineScaleSets.List":            setWideGet,
+	"VirtualMachineScaleSets.ListAll":         setWideGet,
 	"VirtualMachineScaleSetVMs.List":          inSetGet,
 	"VirtualMachineScaleSetVMs.Get":           inSetGet,
 	"VirtualMachineScaleSetVMs.Update":        inSetUpdate,
@@ -87,7 +88,7 @@ func budgetsOf(c wire.Call) []wire.Budget {
 	if is.resourceBurst > 0 && c.Resource != "" {
 		list = append(list, wire.Budget{
 			Key: resourceKey(c, is.name), Name: resourceName(c.Resource) + " for " + is.calls,
-			Burst: is.resourceBurst, PerSecond: perMinute(is.resourceRefill),
+			Burst: is.resourceBurst, PerSecond: perMinute(is.resourceRefill), Sole: true,
 		})
 	}
 	return list

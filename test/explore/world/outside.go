@@ -38,7 +38,7 @@ func (d *drawing) secondary() string {
 	case d.s.Mode == azurev1.FlexibleOrchestrationMode:
 		return "VirtualMachineScaleSetVMs_List"
 	case d.s.Managed:
-		return "ListUpdates"
+		return "" // without ListUpdates no update is begun: the pool is observed, and rests as it is
 	case d.s.onAzure():
 		return ""
 	}
