@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -44,6 +45,8 @@ type memory struct {
 	begun      time.Time
 	// adopted says that what the object remembers of operations was looked at.
 	adopted bool
+	// removed are the machines whose removal Azure has accepted, by UID, with the time.
+	removed map[string]time.Time
 	// surge is a removal that is not written down yet.
 	surge *surgeRemoved
 	// made is when Azure said that it makes the scale set.
@@ -99,4 +102,28 @@ func (m *memory) shieldsDue(now time.Time) bool {
 func (m *memory) touched() {
 	m.touch()
 	m.set, m.words = setRead{}, wordsRead{}
+}
+
+// removing notes that Azure has accepted the removal of machines.
+func (m *memory) removing(chosen []machine, now time.Time) {
+	if m.removed == nil {
+		m.removed = map[string]time.Time{}
+	}
+	for _, c := range chosen {
+		if c.uid != "" {
+			m.removed[c.uid] = now
+		}
+	}
+}
+
+// seen returns machines as they are to be taken: a list may be older than an accepted removal, and one that shows a removed machine as
+// before must not make it go, and be counted, a second time.
+func (m *memory) seen(machines []machine, now time.Time) []machine {
+	maps.DeleteFunc(m.removed, func(_ string, at time.Time) bool { return now.Sub(at) >= visibleWithin })
+	for k := range machines {
+		if _, ok := m.removed[machines[k].uid]; ok && machines[k].state() != pool.Terminating {
+			machines[k].provisioning = stateDeleting
+		}
+	}
+	return machines
 }

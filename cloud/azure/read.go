@@ -62,7 +62,7 @@ func (p *pass) readSet(ctx context.Context, maxAge time.Duration) (setRead, erro
 	if err != nil {
 		return setRead{}, err
 	}
-	read.machines, read.guests = p.parted(all)
+	read.machines, read.guests = p.parted(p.memory.seen(all, p.now))
 	return read, p.readShields(ctx, set.Is, read.machines)
 }
 

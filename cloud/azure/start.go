@@ -270,7 +270,11 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginDeleteInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
 		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
-	return session.Vanished(begun(p, "DELETE", poller, err))
+	err = begun(p, "DELETE", poller, err)
+	if err == nil {
+		p.memory.removing(chosen, p.now)
+	}
+	return session.Vanished(err)
 }
 
 // apply has Azure change on machines what it can change there, as the scale set has it by now. In mode Flexible it gives them extensions
