@@ -133,7 +133,7 @@ func TestRemainingCalls(t *testing.T) {
 // TestSlowsDownBeforeTheFloor holds that others' use of a subscription stops our looks, not our writes, before Azure refuses any.
 func TestSlowsDownBeforeTheFloor(t *testing.T) {
 	t.Parallel()
-	left := map[string]string{headerResource: "Microsoft.Compute/GetVMScaleSet3Min;200"}
+	left := map[string]string{headerResource: "Microsoft.Compute/GetVMScaleSet3Min;100"}
 	st := newStand(t, map[string]answer{
 		"GET " + endpoint: {status: 200, header: left, body: "{}"},
 		"PUT " + endpoint: {status: 200, body: `{"properties":{"provisioningState":"Succeeded"}}`},
@@ -143,7 +143,7 @@ func TestSlowsDownBeforeTheFloor(t *testing.T) {
 	}
 	err := st.get(t, nil)
 	if cloud.CodeOf(err) != "HeldBack" {
-		t.Fatalf("want looks held back with 200 of 2400 left, got %v", err)
+		t.Fatalf("want looks held back with 100 of 2400 left, got %v", err)
 	}
 	if _, err := st.session(t, nil).ScaleSets.BeginCreateOrUpdate(t.Context(), "capz", "capz-mp-0", emptySet(), nil); err != nil {
 		t.Errorf("want a write sent all the same, got %v", err)
