@@ -39,8 +39,8 @@ var azureTable = []Mutation{
 	one("everybody removed", azureStart, "names all machines of a scale set that is to lose some",
 		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
 		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
-	return session.Vanished(begun(p, "DELETE", poller, err))`, `		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("everybody removed"), []*string{new("*")}, idsOf(chosen))}, nil)
-	return session.Vanished(begun(p, "DELETE", poller, err))`),
+	err = begun(p, "DELETE", poller, err)`, `		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("everybody removed"), []*string{new("*")}, idsOf(chosen))}, nil)
+	err = begun(p, "DELETE", poller, err)`),
 	one("capacity lowered below what exists", azureStart, "asks Azure for fewer machines than there are, which chooses who goes",
 		Azure, []string{"TestResizeTakesNobody"},
 		`if n := existing(p.memory.set); s.Size < n {`,

@@ -28,6 +28,7 @@ var (
 	setDelete   = category{"set-delete", 12, 4, 525, 175, "deletions of scale sets"}
 	setGet      = category{"set-get", 36, 12, 2400, 800, "reads of scale sets"}
 	setWideGet  = category{"set-wide-get", 30, 10, 1080, 360, "lists of scale sets"}
+	setListAll  = category{"set-wide-get", 0, 0, 1080, 360, "lists of scale sets"}
 	inSetUpdate = category{"instance-update", 12, 4, 1500, 500, "updates of scale set instances"}
 	inSetDelete = category{"instance-delete", 12, 4, 1500, 500, "deletions of scale set instances"}
 	inSetGet    = category{"instance-get", 36, 12, 6000, 2000, "reads of scale set instances"}
@@ -48,7 +49,7 @@ var categories = map[string]category{
 	"VirtualMachineScaleSets.Get":             setGet,
 	"VirtualMachineScaleSets.GetInstanceView": setWideGet,
 	"VirtualMachineScaleSets.List":            setWideGet,
-	"VirtualMachineScaleSets.ListAll":         setWideGet,
+	"VirtualMachineScaleSets.ListAll":         setListAll,
 	"VirtualMachineScaleSetVMs.List":          inSetGet,
 	"VirtualMachineScaleSetVMs.Get":           inSetGet,
 	"VirtualMachineScaleSetVMs.Update":        inSetUpdate,
