@@ -92,7 +92,7 @@ type Outcome struct {
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
 	// error that began it is shown again and nothing is asked.
 	Err error
-	// HeldBack is true if Err is a budget of ours that is used up: the cloud was not asked, nothing has failed, and what was reported before
+	// HeldBack is true if Err is a rate budget that is used up: the cloud was not asked, nothing has failed, and what was reported before
 	// holds, however long that lasts. It is true too if the cloud has throttled the looks of the pool for less than a minute.
 	HeldBack bool
 	// Refused are the steps that can't be done now, with the error that was met last: a refusal, or a *NoEffectError where the cloud

@@ -72,10 +72,10 @@ type record struct {
 
 // failure is a row of errors without a success in between.
 type failure struct {
-	// err is what was met last. said is the cloud's own answer before it while err is a budget of ours that is used up.
+	// err is what was met last. said is the cloud's own answer before it while err is a rate budget that is used up.
 	err, said error
 	times     int
-	// held is how many times in a row a budget of ours was used up.
+	// held is how many times in a row a rate budget was used up.
 	held  int
 	until time.Time
 }
@@ -88,7 +88,7 @@ const (
 	backoffDoublings = 16
 )
 
-// heldBack reports whether an error is a budget of ours that is used up: no fault, and nothing that the cloud has answered.
+// heldBack reports whether an error is a rate budget that is used up: no fault, and nothing that the cloud has answered.
 func heldBack(err error) bool { return err != nil && cloud.CodeOf(err) == cloud.CodeHeldBack }
 
 // heldLonger is by how much at most each held-back request in a row waits longer than its place in line, up to heldLongest: a list of
@@ -122,7 +122,7 @@ func (f failure) answer() error {
 	return f.err
 }
 
-// cause returns why the step waits: what the cloud said last, or else the budget of ours that is used up.
+// cause returns why the step waits: what the cloud said last, or else the rate budget that is used up.
 func (f failure) cause() pool.Cause {
 	if answer := f.answer(); answer != nil {
 		return pool.Cause{Reason: string(cloud.KindOf(answer)), Message: answer.Error()}
@@ -160,7 +160,7 @@ func (r *record) failedToObserve(now time.Time, err error) time.Duration {
 // is found by being exceeded.
 const throttledBriefly = time.Minute
 
-// sparing reports whether a look came to nothing because there were too many calls: a budget of ours is used up, or the cloud has throttled
+// sparing reports whether a look came to nothing because there were too many calls: a rate budget is used up, or the cloud has throttled
 // the look, and has for a short time only.
 func (r *record) sparing(now time.Time, err error) bool {
 	if cloud.KindOf(err) != cloud.Throttled || err == nil {
@@ -206,7 +206,7 @@ func (r *record) avoid(now time.Time) map[pool.StepKind]pool.Cause {
 }
 
 // refusals are the steps that can't be done now, with the reason of each. A refusal is told before a change without effect. A step
-// that waits for a budget of ours is not refused.
+// that waits for a rate budget is not refused.
 func (r *record) refusals() map[pool.StepKind]error {
 	out := map[pool.StepKind]error{}
 	for kind := range r.attempts {

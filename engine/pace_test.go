@@ -184,7 +184,7 @@ func milliseconds(list ...int) (all []time.Duration) {
 	return all
 }
 
-// A budget of ours that is used up is no failure: what was seen before holds, however long it lasts, and no event tells of it.
+// A rate budget that is used up is no failure: what was seen before holds, however long it lasts, and no event tells of it.
 func TestHeldBackIsNoNews(t *testing.T) {
 	held := fmt.Errorf("observe: %w", &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 5 * time.Second})
 	s := rest(t)
@@ -241,7 +241,7 @@ func TestHeldBackWaitsForItsPlace(t *testing.T) {
 	check(t, "a failure after them is the first", time.Second, s.after(time.Hour).Again)
 }
 
-// A step that waits for a budget of ours is not refused: what the cloud said of it before stays.
+// A step that waits for a rate budget is not refused: what the cloud said of it before stays.
 func TestAStepThatIsHeldBackIsNotRefused(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas = 3

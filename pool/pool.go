@@ -176,8 +176,8 @@ type Observed struct {
 	NodesUnknown bool
 	// ShortNotice says that the cloud may take instances back minutes after it has said so: the pool is looked at more often.
 	ShortNotice bool
-	// Anew says that the cloud was asked for the whole of it, and for this pool alone, in answer to this very call: whoever wants it
-	// as new as can be need not ask a second time.
+	// Anew is true if nothing in the observation is older than this call, reads that pools share included: a look that wants the newest
+	// state need not ask a second time.
 	Anew bool
 	// Fresh is true if the group was read by a request that this call has waited for, alone or together with other pools: a look that
 	// wants a new answer would show the same.

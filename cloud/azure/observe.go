@@ -36,11 +36,11 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered, Fresh: p.fresh}, nil
+		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered, Anew: p.fresh}, nil
 	}
 	want, failed := p.want(ctx)
 	out := pool.Observed{
-		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Fresh: p.fresh,
+		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Anew: p.fresh,
 	}
 	if err := p.observeRole(ctx, &out); err != nil {
 		return pool.Observed{}, err

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -122,7 +123,8 @@ func (r *round[V]) wait(ctx context.Context, key string) (Answer[V], error) {
 
 // own returns a copy of a refusal: each of the passes that it answers may put words of its own to it.
 func own(err error) error {
-	if shared, ok := err.(*cloud.Error); ok { //nolint:errorlint // a wrapped one is copied with its words only
+	var shared *cloud.Error
+	if errors.As(err, &shared) {
 		copied := *shared
 		return &copied
 	}

@@ -287,7 +287,7 @@ func TestCancel(t *testing.T) {
 		last, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_, err := s.Get(last, keys[0], 0)
-		same(t, "nobody waits any more", "true 1m0s", fmt.Sprint(errors.Is(err, context.DeadlineExceeded), time.Since(start).Truncate(time.Second)))
+		same(t, "every caller has given up", "true 1m0s", fmt.Sprint(errors.Is(err, context.DeadlineExceeded), time.Since(start).Truncate(time.Second)))
 	})
 }
 

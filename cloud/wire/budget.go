@@ -48,7 +48,7 @@ type level int
 // other users of the account where the cloud tells how much is left (Options.Left).
 const levels = 2 * int(cloud.Priorities)
 
-var floors = [levels]float64{0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2}
+var floors = [levels]float64{0, 0.05, 0.055, 0.06, 0.07, 0.08, 0.09, 0.1}
 
 // levelOf returns the level of a call.
 func levelOf(p cloud.Priority, readOnly bool) level {

@@ -65,7 +65,7 @@ func (h Hooks) Done(c Call, r Result) {
 	}
 }
 
-// Exhausted says that a request was not sent, because a budget is used up.
+// Exhausted is the error of a request that was not sent because a budget is used up.
 type Exhausted struct {
 	Call Call
 	// Budget is the name of the bucket that is used up.

@@ -716,7 +716,7 @@ func TestCloudErrors(t *testing.T) {
 	}
 }
 
-// A budget of ours that is used up says nothing about a pool: however long that lasts, its object says what it said.
+// A rate budget that is used up says nothing about a pool: however long that lasts, its object says what it said.
 func TestHeldBackChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everything()...)

@@ -34,7 +34,7 @@ type pass struct {
 	// machines are the Machines of the pool as they were read, members those of this pass by the meaning of their provider ID.
 	machines []*clusterv1.Machine
 	members  map[string]*clusterv1.Machine
-	// restored is true if the pool listed instances before its status told of any: the status was lost in a move or a restore.
+	// restored is true if the pool listed instances before its status named any: the status was lost in a move or a restore.
 	restored bool
 	// joinedBefore are the names of the Nodes that are older than the MachinePool: they had joined before it was moved or restored.
 	joinedBefore map[string]bool

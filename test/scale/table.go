@@ -30,7 +30,7 @@ func (b *bench) table() {
 			line("%s\t%d\t%s", p.name, o.calls, o.name)
 		}
 	}
-	_ = w.Flush() // nobody reads what can't be written
+	_ = w.Flush() // a failed write of the report has no reader
 	for _, p := range b.phases {
 		for n, why := range p.lost {
 			if n < 5 {

@@ -87,7 +87,7 @@ func (l *workload) uncordon() {
 	l.house()
 }
 
-// lifts blames a write of ours that takes back the cordon of a user.
+// lifts blames a write of Muster that takes back the cordon of a user.
 func (l *workload) lifts(op memapi.Op) {
 	node := &corev1.Node{}
 	if op.Kind == "Node" && l.cordoned[op.Key.Name] && l.user.Get(l.world.t.Context(), op.Key, node) == nil && !node.Spec.Unschedulable {
