@@ -264,14 +264,23 @@ func groupItem(_ pool.Step, _ pool.Observed, t pool.Traits) []item {
 	return named("", []string{t.Group})
 }
 
-// templateMark is before the ref of a template in the keys of UpdateGroup, surgeKey stands for what is kept beside the size.
-const templateMark, surgeKey = "template ", "surge"
+// templateMark is before the ref of a template in the keys of UpdateGroup, surgeKey stands for what is kept beside the size, and plannedMark
+// is before a planned surge.
+const templateMark, surgeKey, plannedMark = "template ", "surge", "surge "
+
+// plannedKey is the key of a planned surge.
+func plannedKey(p pool.PlannedSurge) string {
+	return fmt.Sprintf("%s%d of %d", plannedMark, p.Surge, p.Size)
+}
 
 // updateItems are the fields that an update repairs, and what it has the group launch from.
 func updateItems(s pool.Step, o pool.Observed, _ pool.Traits) []item {
 	list := named("", s.Fields)
 	if s.Template != "" && o.Group != nil && s.Template != o.Group.Template {
 		list = append(list, item{templateMark + s.Template, templateMark + s.Template})
+	}
+	if o.Group != nil && s.Planned != (pool.PlannedSurge{}) && s.Planned != o.Group.SurgePlanned {
+		list = append(list, item{plannedKey(s.Planned), plannedKey(s.Planned)})
 	}
 	if len(list) == 0 {
 		return named("", []string{surgeKey})
@@ -285,6 +294,9 @@ func updateMissing(o pool.Observed, key string) bool {
 	}
 	if key == surgeKey {
 		return o.Group.SurgeSpent
+	}
+	if strings.HasPrefix(key, plannedMark) {
+		return key != plannedKey(o.Group.SurgePlanned)
 	}
 	if ref, ok := strings.CutPrefix(key, templateMark); ok {
 		return o.Group.Template != ref && o.Latest().Ref == ref

@@ -77,7 +77,7 @@ func TestHeal(t *testing.T) {
 	})
 	checkOn(t, noReplace, []row{
 		{name: "no replacing call", why: "the size is lowered with it and raised again", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60), drainedNode))), want: "Remove x-1 (NodeUnhealthy), waiting NodesNotReady"},
-		{name: "sized elsewhere", why: "another comes first, or his size would be lowered", d: wants(5, healing, rolls(1, 0), external), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "Resize to 6 (Surge), waiting NodesNotReady"},
+		{name: "sized elsewhere", why: "another comes first, or his size would be lowered", d: wants(5, healing, rolls(1, 0), external), o: fleet(with(4, machine("x-1", 1, down(60))), plannedSurge(1, 6)), want: "Resize to 6 (Surge), waiting NodesNotReady"},
 		{name: "sized elsewhere, another there", why: "then it goes", d: wants(5, healing, rolls(1, 0), external), o: fleet(with(4, machine("x-1", 1, down(60), drainedNode), machine("n-1", 0)), surged(1)), want: "Remove x-1 (NodeUnhealthy), waiting NodesNotReady"},
 		{name: "sized elsewhere, too many", why: "no place is made for those that stay", d: wants(3, bears(IntOrPercent{}), rolls(1, 0), external), o: fleet(with(2, machine("x-1", 1, down(60)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 	})

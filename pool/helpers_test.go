@@ -182,3 +182,8 @@ func newTemplate(o *Observed) {
 
 // current instances are of the new template.
 func current(i *Instance) { i.Template = version(2, "b", "d") }
+
+// plannedSurge is the account of a surge that the next size brings.
+func plannedSurge(surge, size int) func(*Observed) {
+	return func(o *Observed) { o.Group.SurgePlanned = PlannedSurge{Surge: surge, Size: size} }
+}

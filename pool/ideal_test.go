@@ -57,10 +57,10 @@ func (c *ideal) do(t failer, s Step) {
 			c.o.Versions[k].Fixed = v.Ref == s.Template || v.Fixed && v.Given
 		}
 	case UpdateGroup:
-		g.Template = s.Template
+		g.Template, g.SurgePlanned = s.Template, s.Planned
 		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
 	case Resize:
-		g.Size, g.Surge = s.Size, s.Surge
+		g.Size, g.Surge, g.SurgePlanned = s.Size, s.Surge, PlannedSurge{}
 	case Drain, Undrain:
 		c.nodes(s)
 	case Remove:

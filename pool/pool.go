@@ -222,6 +222,8 @@ type Group struct {
 	// SurgeSpent says that what is kept beside the size tells of more than Surge, for machines have gone since: UpdateGroup writes
 	// down what is left.
 	SurgeSpent bool
+	// SurgePlanned is the surge that is kept beside the size for a size that is not asked for yet (Step.Planned).
+	SurgePlanned PlannedSurge
 	// RollSurge is how many machines the cloud's own roll adds while it goes on, as far as that is more than may be unavailable;
 	// zero is none. Only plans need it.
 	RollSurge int

@@ -634,7 +634,7 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		return "the cloud would choose machines by itself"
 	case s.Kind != Resize:
 		return ""
-	case d.External && (tr.SetsAside || !tr.KeepsSurge || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n):
+	case d.External && (tr.SetsAside || !tr.KeepsSurge || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n || s.Surge > o.Group.Surge && o.Group.SurgePlanned != PlannedSurge{s.Surge, s.Size}):
 		return "somebody else sizes the group"
 	case s.Size > o.Group.Size && now.Sub(o.Group.GrowFailed) < 5*time.Minute:
 		return "the cloud could not bring them a moment ago"

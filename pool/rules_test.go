@@ -130,10 +130,10 @@ func TestBudgets(t *testing.T) {
 		{name: "no replacing call", why: "the size is lowered with the machine and raised in the next step", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 9, drainedNode)), newTemplate), want: "Remove i-9 (TemplateChanged)"},
 		{name: "no replacing call, next", why: "this is that step", d: wants(3, rolls(0, 1)), o: fleet(serving(2), newTemplate), want: "Resize to 3 (ScaleOut)"},
 		{name: "no replacing call, sized elsewhere", why: "no machine is replaced where that would change a size that somebody else sets", d: wants(3, rolls(0, 1), external), o: fleet(serving(3), newTemplate), want: "settled"},
-		{name: "sized elsewhere, with a surge", why: "what stands beside keeps his size", d: wants(3, rolls(1, 0), external), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
+		{name: "sized elsewhere, with a surge", why: "what stands beside keeps his size", d: wants(3, rolls(1, 0), external), o: fleet(serving(3), newTemplate, plannedSurge(1, 4)), want: "Resize to 4 (Surge)"},
 		{name: "sized elsewhere, surge there", why: "then one goes", d: wants(3, rolls(1, 0), external), o: fleet(append(serving(2), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate, surged(1)), want: "Remove i-9 (TemplateChanged)"},
 		{name: "sized elsewhere, drained too soon", why: "none goes of whose place there is no other", d: wants(3, rolls(1, 1), external), o: fleet(append(serving(1), machine("i-8", 8, drainedNode), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate, surged(1)), want: "Remove i-9 (TemplateChanged)"},
-		{name: "sized elsewhere, surge used up", why: "and then the next has its place made first", d: wants(3, rolls(1, 1), external), o: fleet(append(serving(1), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate), want: "Resize to 4 (Surge)"},
+		{name: "sized elsewhere, surge used up", why: "and then the next has its place made first", d: wants(3, rolls(1, 1), external), o: fleet(append(serving(1), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate, plannedSurge(1, 4)), want: "Resize to 4 (Surge)"},
 	})
 }
 
@@ -191,7 +191,7 @@ func TestIdle(t *testing.T) {
 	checkOn(t, scaleSet, []row{
 		{name: "failed young", why: "where we alone bring another, what fails at birth is replaced a dozen times an hour at most", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined, born5(4)))), want: "waiting InstancesFailed"},
 		{name: "failed, rested", why: "and its place is asked for again in the next step", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined, born5(5)))), want: "Remove i-9 (Failed), waiting InstancesFailed"},
-		{name: "failed, sized elsewhere", why: "it keeps the place that somebody asked for until there is another", d: wants(3, external), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined))), want: "Resize to 4 (Surge), waiting InstancesFailed"},
+		{name: "failed, sized elsewhere", why: "it keeps the place that somebody asked for until there is another", d: wants(3, external), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined)), plannedSurge(1, 4)), want: "Resize to 4 (Surge), waiting InstancesFailed"},
 	})
 }
 

@@ -77,6 +77,9 @@ type Step struct {
 	// cloud can do that, else after a size that is raised and before one that is lowered, so that a crash in between leaves
 	// too many machines and never too few.
 	Surge int
+	// Planned is the surge of the size that the next Resize asks for: UpdateGroup keeps it beside what Surge is now, and it
+	// counts once that Resize is made. Zero plans none. Only a driver with Traits.KeepsSurge is asked for it.
+	Planned PlannedSurge
 	// More says that there is more to do at once: another step, or more instances than one call may name.
 	More bool
 	// Every says that StartRoll replaces instances of the wanted template too.

@@ -36,18 +36,40 @@ func (v *view) beside(size int) int {
 	return max(0, size-v.want)
 }
 
-// SurgeSpent is the reason of a step that keeps our own account, and changes nothing that anybody asked for.
-const SurgeSpent = "SurgeSpent"
+// PlannedSurge is a size of the group with the number of machines in it that stand beside what the autoscaler asks for.
+type PlannedSurge struct{ Surge, Size int }
+
+// The reasons of steps that keep the account of a surge, and change nothing that a user asked for.
+const (
+	SurgeSpent   = "SurgeSpent"
+	SurgePlanned = "SurgePlanned"
+)
+
+// planned is the surge that has to be on the group's account before the group is made larger for it; zero if it needs none.
+// A size that was raised without an account would be taken for the autoscaler's, and raised again with every pass.
+func (v *view) planned() PlannedSurge {
+	grow := v.larger()
+	if grow == nil || grow.Surge <= v.o.Group.Surge || v.growRests() != nil {
+		return PlannedSurge{}
+	}
+	return PlannedSurge{Surge: grow.Surge, Size: grow.Size}
+}
 
 // accountStep writes down what is left of a surge, before somebody makes the group larger and what was used up seems to be there
 // again. It comes before a size that is raised for the next ones: an account that reads as it did before would tell nobody, after a
 // reply that was lost, which of the two was heard.
 func (v *view) accountStep() *Step {
-	if !v.o.Group.SurgeSpent {
+	planned := v.planned()
+	step := &Step{Kind: UpdateGroup, Template: v.o.Group.Template, Surge: v.o.Group.Surge, Planned: planned}
+	switch {
+	case planned != PlannedSurge{} && planned != v.o.Group.SurgePlanned:
+		step.Cause = Cause{SurgePlanned, fmt.Sprintf("of a size of %d of the %s %d are to be a surge", planned.Size, v.t.Group, planned.Surge)}
+	case v.o.Group.SurgeSpent:
+		step.Cause = Cause{SurgeSpent, fmt.Sprintf("of the size of the %s %d are left of a surge", v.t.Group, v.o.Group.Surge)}
+	default:
 		return nil
 	}
-	return &Step{Kind: UpdateGroup, Template: v.o.Group.Template, Surge: v.o.Group.Surge,
-		Cause: Cause{SurgeSpent, fmt.Sprintf("of the size of the %s %d are left of a surge", v.t.Group, v.o.Group.Surge)}}
+	return step
 }
 
 // growRest is how long after the cloud has given up bringing machines it is asked for them again. Nobody says how often it has
@@ -63,9 +85,9 @@ func (v *view) growRests() *Cause {
 	return &Cause{"GrowthFailed", fmt.Sprintf("the cloud could not bring all machines that the %s was asked for, and is asked again after a pause", v.t.Group)}
 }
 
-// growStep raises the group's size, unless the cloud has just failed to.
+// growStep raises the group's size, unless the cloud has just failed to, or the account of a surge is not shown yet.
 func (v *view) growStep() *Step {
-	if v.growRests() != nil {
+	if v.growRests() != nil || v.planned() != (PlannedSurge{}) && v.planned() != v.o.Group.SurgePlanned {
 		return nil
 	}
 	return v.larger()

@@ -228,14 +228,17 @@ func TestExternalSurge(t *testing.T) {
 	surge := func(n int) func(*Observed) { return func(o *Observed) { o.Group.Surge = n } }
 	d := wants(0, external, rolls(1, 0))
 	checkAll(t, []row{
-		{name: "surge", why: "where nothing else is possible the size is written, and how much of it is ours", d: d, o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
+		{name: "surge", why: "the account comes first: a size without one reads as the autoscaler's", d: d, o: fleet(serving(3), newTemplate), want: "UpdateGroup of lt:2 (SurgePlanned)"},
+		{name: "another surge planned", why: "the plan is for one size", d: d, o: fleet(serving(3), newTemplate, plannedSurge(1, 5)), want: "UpdateGroup of lt:2 (SurgePlanned)"},
+		{name: "surge planned", why: "where nothing else is possible the size is written", d: d, o: fleet(serving(3), newTemplate, plannedSurge(1, 4)), want: "Resize to 4 (Surge)"},
+		{name: "account shows no effect", why: "a cloud that drops the account gets no surge, or the group would grow for ever", d: wants(0, external, rolls(1, 0), refused(UpdateGroup)), o: fleet(serving(3), newTemplate), want: "waiting Denied"},
 		{name: "surge there", why: "what is wanted is the size without it", d: d, o: fleet(append(serving(3), machine("n-1", 0, current)), newTemplate, surge(1)), want: "Drain i-1 (TemplateChanged)"},
 		{name: "last one", why: "it takes the surge with it", d: d, o: fleet(append(numbered("n", 3, current), machine("i-9", 9, drainedNode)), newTemplate, surge(1)), want: "Remove i-9 (TemplateChanged)"},
 		{name: "sized up meanwhile", why: "the new ones are wanted now, and serve before any goes", d: d, o: fleet(append(serving(3), machine("n-1", 0, current)), newTemplate, surge(1), sized(6)), want: "waiting InstancesLaunching"},
 		{name: "rollout taken back", why: "the surge goes, and not one machine more", d: d, o: fleet(append(serving(3), machine("n-1", 0)), surge(1)), want: "Drain i-1 (ScaleIn)"},
 		{name: "no surge, too many", why: "its surplus is the matter of whom sizes it", d: wants(1, external), o: fleet(serving(3)), want: "settled"},
 	})
-	step := Decide(d, fleet(serving(3), newTemplate), traits, now).Step
+	step := Decide(d, fleet(serving(3), newTemplate, plannedSurge(1, 4)), traits, now).Step
 	if step.Surge != 1 {
 		t.Errorf("want the step to say how much of the size is ours, got %+v", step)
 	}

@@ -192,8 +192,7 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		if o = w.observe(target); o.Group.SurgeSpent {
 			t.Errorf("want what is left of the surge written down, got %+v", o.Group)
 		}
-		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(6))}})
-		settle()
+		w.resized(6)
 		o = w.observe(target)
 		w.surge(o, 6, 1)
 		for range 2 {
@@ -204,6 +203,42 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		}
 		w.surge(w.observe(target), 5, 0)
 	})
+}
+
+// A surge is planned before the capacity is raised for it: until then what an autoscaler adds is no surge, and a removal that could not be
+// written down is no longer counted once a capacity with the same surge as before has been written.
+func TestSurgeIsPlanned(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 3)
+		plan := pool.PlannedSurge{Surge: 2, Size: 5}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup, Planned: plan})
+		settle()
+		o := w.observe(target)
+		w.surge(o, 3, 0)
+		if o.Group.SurgePlanned != plan || o.Group.SurgeSpent {
+			t.Errorf("want the surge planned and nothing spent, got %+v", o.Group)
+		}
+		w.resized(5)
+		w.surge(w.observe(target), 5, 0)
+		w.start(target, pool.Step{Kind: pool.Resize, Size: 7, Surge: 2})
+		settle()
+		o = w.observe(target)
+		w.surge(o, 7, 2)
+		w.start(target, pool.Step{Kind: pool.Remove, Surge: 1, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		settle()
+		w.surge(w.observe(target), 6, 1)
+		w.start(target, pool.Step{Kind: pool.Resize, Size: 7, Surge: 2})
+		settle()
+		w.surge(w.observe(target), 7, 2)
+	})
+}
+
+// resized gives the scale set another capacity, as an autoscaler does.
+func (w *world) resized(capacity int64) {
+	w.t.Helper()
+	w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(capacity)}})
+	settle()
 }
 
 func (w *world) surge(o pool.Observed, size, surge int) {

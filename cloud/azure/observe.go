@@ -133,7 +133,7 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 	if lacking(p.memory.set) && !p.unsettled(p.memory.growFailed) {
 		g.Unreached = capacity(p.memory.set) - g.Size
 	}
-	g.SurgeSpent = !g.Deleting && p.surgeSpent()
+	g.SurgeSpent, g.SurgePlanned = !g.Deleting && p.surgeSpent(), pool.PlannedSurge(p.surgePlanned())
 	return g
 }
 

@@ -144,11 +144,11 @@ func (p *pass) putTemplate(ctx context.Context, _ pool.Step) error {
 	if now := p.version(want); now.Same(want.template) && now.Data == want.template.Data {
 		return nil
 	}
-	return p.patch(ctx, want.model.Change(model.Read(*is)))
+	return p.patch(ctx, want.model.Change(model.Read(*is)), surgeNote{})
 }
 
 // updateGroup changes what Azure changes on the scale set without making other machines.
-func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
+func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	is, err := p.there()
 	if err != nil {
 		return err
@@ -157,15 +157,16 @@ func (p *pass) updateGroup(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	if len(want.against.State.Drift) == 0 && !p.surgeSpent() {
+	planned := surgeNote(s.Planned)
+	if len(want.against.State.Drift) == 0 && !p.surgeSpent() && (planned == surgeNote{} || planned == p.surgePlanned()) {
 		return nil
 	}
-	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)))
+	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)), planned)
 }
 
-// patch sends a change that leaves the size as it is, and writes down what is left of a surge. Where Azure has given up bringing
+// patch sends a change that leaves the size as it is, and writes down what is left of a surge and what is planned of the next. Where Azure has given up bringing
 // machines, it would try that again with any change: the size is then what is there.
-func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
+func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned surgeNote) error {
 	is := p.memory.set.is
 	keep, asked := size(p.memory.set), capacity(p.memory.set)
 	if keep < asked && p.unsettled(p.memory.growFailed) {
@@ -179,10 +180,11 @@ func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleS
 		sku.Capacity = new(int64(p.withGuests(keep)))
 		change.SKU = &sku
 	}
-	if change.Tags != nil && p.surgeSpent() {
-		change.Tags[model.TagSurge] = new(surgeNote{surge: p.surge(), size: keep}.String())
+	if change.Tags == nil || planned == (surgeNote{}) && !p.surgeSpent() {
+		return p.send(ctx, change)
 	}
-	return p.send(ctx, change)
+	change.Tags[model.TagSurge] = new(surgeNote{Surge: p.surge(), Size: keep}.followedBy(planned))
+	return p.account(p.send(ctx, change))
 }
 
 // unsettled says that something was seen, or that a write of ours was begun, so short a time ago that the list of machines may be
@@ -203,10 +205,7 @@ func (p *pass) send(ctx context.Context, change armcompute.VirtualMachineScaleSe
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, change,
 		&armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: etag})
-	if err = begun(p, "PATCH", poller, err); err == nil {
-		p.memory.written(deref(change.Tags[model.TagSurge]))
-	}
-	return err
+	return begun(p, "PATCH", poller, err)
 }
 
 // resize asks for a number of machines, never for fewer than there are.
@@ -222,12 +221,11 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	if s.Size < capacity(p.memory.set) && p.unsettled(p.memory.growFailed) {
 		return p.notYet()
 	}
-	note := surgeNote{surge: s.Surge, size: s.Size}
-	var tags map[string]string
 	if s.Surge > 0 || p.surge() > 0 {
-		tags = map[string]string{model.TagSurge: note.String()}
+		err = p.account(p.send(ctx, p.resized(*is, surgeNote{Surge: s.Surge, Size: s.Size})))
+	} else {
+		err = p.send(ctx, model.Resize(model.Read(*is), p.withGuests(s.Size), nil))
 	}
-	err = p.send(ctx, model.Resize(model.Read(*is), p.withGuests(s.Size), tags))
 	if heard(err) {
 		p.memory.growFailed = time.Time{}
 	}
@@ -261,10 +259,10 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	if len(chosen) == 0 {
 		return nil
 	}
-	if note, is := p.surgeNow(), p.memory.set.is; note.surge > 0 && size(p.memory.set) > note.size {
+	if note, is := p.surgeNow(), p.memory.set.is; note.Surge > 0 && size(p.memory.set) > note.Size {
 		// Somebody has made the scale set larger since: the surge is counted from the present size, so that this removal uses it up.
-		note.size = size(p.memory.set)
-		return p.send(ctx, model.Resize(model.Read(*is), p.withGuests(note.size), map[string]string{model.TagSurge: note.String()}))
+		note.Size = size(p.memory.set)
+		return p.account(p.send(ctx, p.resized(*is, note)))
 	}
 	p.removes(chosen)
 	p.memory.touched()

@@ -3,15 +3,21 @@ package azure
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/pool"
 )
 
-// surgeNote is what the tag says of a surge: how many machines were added, and how many the scale set was asked for then. Machines
-// that go lower the capacity and use the surge up by themselves. More than is left is said only where we end between a removal and its
-// account, and somebody makes the scale set larger meanwhile.
-type surgeNote struct{ surge, size int }
+// surgeNote is what the tag holds of a surge: how many machines were added, and how many the scale set was asked for then. Machines
+// that go lower the capacity and use the surge up by themselves. More than is left is in it only if the process ends between a removal and
+// its account, and the autoscaler makes the scale set larger meanwhile.
+//
+// A second note after a blank is the surge that the next capacity brings. It counts for nothing until a change of the capacity makes it
+// the first, so that the autoscaler may raise the capacity before that.
+type surgeNote struct{ Surge, Size int }
 
 // surgeRemoved is a removal that used the surge up and is not written down yet: what the tag said when it was begun, what was so then,
 // and who was to go. While it is remembered, it does not matter how large somebody makes the scale set before it is written down.
@@ -22,18 +28,38 @@ type surgeRemoved struct {
 }
 
 // left is what is left of the surge at a size.
-func (n surgeNote) left(size int) int { return max(0, n.surge-max(0, n.size-size)) }
+func (n surgeNote) left(size int) int { return max(0, n.Surge-max(0, n.Size-size)) }
 
-func (n surgeNote) String() string { return fmt.Sprintf("%d/%d", n.surge, n.size) }
+func (n surgeNote) String() string { return fmt.Sprintf("%d/%d", n.Surge, n.Size) }
 
-// surgeTag is the tag as it is, and what it says.
+// followedBy is the tag of a note with the one of the next capacity, if there is one.
+func (n surgeNote) followedBy(next surgeNote) string {
+	if next == (surgeNote{}) {
+		return n.String()
+	}
+	return n.String() + " " + next.String()
+}
+
+// noteOf reads a note; one that can't be read is none.
+func noteOf(text string) surgeNote {
+	var note surgeNote
+	if _, err := fmt.Sscanf(text, "%d/%d", &note.Surge, &note.Size); err != nil || note.Surge < 0 {
+		return surgeNote{}
+	}
+	return note
+}
+
+// surgeTag is the tag as it is, and its first note.
 func (p *pass) surgeTag() (string, surgeNote) {
 	tag := model.Tag(p.memory.set.is.Tags, model.TagSurge)
-	var note surgeNote
-	if _, err := fmt.Sscanf(tag, "%d/%d", &note.surge, &note.size); err != nil || note.surge < 0 {
-		return tag, surgeNote{}
-	}
-	return tag, note
+	first, _, _ := strings.Cut(tag, " ")
+	return tag, noteOf(first)
+}
+
+// surgePlanned is the note for the next capacity.
+func (p *pass) surgePlanned() surgeNote {
+	_, next, _ := strings.Cut(model.Tag(p.memory.set.is.Tags, model.TagSurge), " ")
+	return noteOf(next)
 }
 
 // surgeNow is the tag with what is remembered of removals since.
@@ -50,7 +76,7 @@ func (p *pass) surgeNow() surgeNote {
 			gone--
 		}
 	}
-	return surgeNote{surge: max(0, since.before.surge-gone), size: since.before.size - gone}
+	return surgeNote{Surge: max(0, since.before.Surge-gone), Size: since.before.Size - gone}
 }
 
 // surge is how much of the scale set's size was added for a rollout.
@@ -59,7 +85,7 @@ func (p *pass) surge() int { return p.surgeNow().left(size(p.memory.set)) }
 // surgeSpent says that the tag says more than is left of the surge.
 func (p *pass) surgeSpent() bool {
 	_, note := p.surgeTag()
-	return p.surge() < note.surge
+	return p.surge() < note.Surge
 }
 
 // removes remembers a removal that uses the surge up.
@@ -69,16 +95,22 @@ func (p *pass) removes(chosen []machine) {
 		return
 	}
 	tag, _ := p.surgeTag()
-	since := &surgeRemoved{tag: tag, before: surgeNote{surge: left, size: size(p.memory.set)}}
+	since := &surgeRemoved{tag: tag, before: surgeNote{Surge: left, Size: size(p.memory.set)}}
 	for _, m := range chosen {
 		since.chosen = append(since.chosen, m.id)
 	}
 	p.memory.surge = since
 }
 
-// written notes that the tag was written: what is remembered beside it is in it by now, unless it is the same.
-func (m *memory) written(tag string) {
-	if m.surge != nil && tag != "" && tag != m.surge.tag {
-		m.surge = nil
+// account notes that the tag was written with what is left of the surge, unless that failed: removals since are in it.
+func (p *pass) account(err error) error {
+	if err == nil {
+		p.memory.surge = nil
 	}
+	return err
+}
+
+// resized is the change of the capacity to a size with its surge.
+func (p *pass) resized(is armcompute.VirtualMachineScaleSet, note surgeNote) armcompute.VirtualMachineScaleSetUpdate {
+	return model.Resize(model.Read(is), p.withGuests(note.Size), map[string]string{model.TagSurge: note.String()})
 }

@@ -140,7 +140,7 @@ func instanceOf(o pool.Observed, id string) pool.Instance {
 
 // tells reports whether a step is news: what Muster keeps up or writes down for itself is none, and neither is a rotated token.
 func tells(o pool.Observed, s pool.Step) bool {
-	return s.Kind != pool.Renew && s.Cause.Reason != pool.SurgeSpent && !rotates(o, s)
+	return s.Kind != pool.Renew && s.Cause.Reason != pool.SurgeSpent && s.Cause.Reason != pool.SurgePlanned && !rotates(o, s)
 }
 
 // rotates reports whether a step makes a version with new bootstrap data alone, launches from it, or deletes the one before.

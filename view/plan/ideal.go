@@ -67,10 +67,10 @@ func (c *ideal) do(p pool.Plan) {
 	case pool.CreateGroup:
 		c.group(s)
 	case pool.UpdateGroup:
-		g.Template = s.Template
+		g.Template, g.SurgePlanned = s.Template, s.Planned
 		g.Drift = slices.DeleteFunc(g.Drift, func(f string) bool { return slices.Contains(s.Fields, f) })
 	case pool.Resize:
-		g.Size, g.Surge = s.Size, s.Surge
+		g.Size, g.Surge, g.SurgePlanned = s.Size, s.Surge, pool.PlannedSurge{}
 	case pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates:
 		c.versions(s)
 	case pool.Provide:
