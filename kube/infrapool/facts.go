@@ -29,6 +29,8 @@ type facts[S any] struct {
 	unasked *pool.Cause
 	// tokensEnd is when the first of the bootstrap tokens runs out that machines join with; zero when none does, or nobody knows.
 	tokensEnd time.Time
+	// groupNameAsked is what GroupNameAnnotation says.
+	groupNameAsked string
 	// failed is what went wrong without keeping the pass from anything else.
 	failed error
 }
@@ -71,6 +73,22 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	r.steer(s, f, remembered, t.RollDisabled)
 	mark, history := r.configuration(s, remembered)
 	f.keep = merged(r.tokensOf(s, remembered), merged(history, f.keep))
+	r.aim(s, f, t, remembered, mark)
+	if err := r.nameGroup(ctx, s, f, remembered); err != nil {
+		return nil, err
+	}
+	if f.Marked, err = r.marked(ctx, s); err != nil {
+		return nil, err
+	}
+	if f.Generation, err = generation(f.Facts, f.Target.Bootstrap.Hash()); err != nil {
+		return nil, err
+	}
+	f.Content, err = generation(f.Facts, "")
+	return f, err
+}
+
+// aim fills in what the driver needs to know about the pool.
+func (r *Reconciler[O, S]) aim(s *scope[O], f *facts[S], t Translation[S], remembered map[string]string, mark string) {
 	f.Target = cloud.Target[S]{
 		Owner:      r.ownerOf(s.object, s.clusterName()),
 		GroupID:    s.object.GetProviderID(),
@@ -84,14 +102,6 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		f.Target.KubernetesVersion = s.pool.Spec.Template.Spec.Version
 		f.Target.FailureDomains = s.pool.Spec.FailureDomains
 	}
-	if f.Marked, err = r.marked(ctx, s); err != nil {
-		return nil, err
-	}
-	if f.Generation, err = generation(f.Facts, f.Target.Bootstrap.Hash()); err != nil {
-		return nil, err
-	}
-	f.Content, err = generation(f.Facts, "")
-	return f, err
 }
 
 // heldBecause returns why nothing may be created: what the scope lacks, or else why the cloud is not asked, or else what the translation says.

@@ -14,11 +14,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/pool"
 )
 
 // resolvedLimit bounds how many look-ups an object remembers. Beyond it those that the specification no longer rests on
 // are dropped; below it they stay, so that going back to an earlier Kubernetes version finds the image that it had.
 const resolvedLimit = 64
+
+// keyGroupName is the key under which an object remembers what GroupNameAnnotation said when its group was made.
+const keyGroupName = "group-name"
+
+// reasonGroupUnchangeable is the reason of an annotation that the group can't follow.
+const reasonGroupUnchangeable = "GroupUnchangeable"
 
 // ownerOf is who the object's cloud objects belong to. As long as no owner ID is written down it is the one that will be.
 func (r *Reconciler[O, S]) ownerOf(o O, cluster string) cloud.Owner {
@@ -27,6 +35,68 @@ func (r *Reconciler[O, S]) ownerOf(o O, cluster string) cloud.Owner {
 		id = string(o.GetUID())
 	}
 	return cloud.Owner{ID: id, Cluster: cluster, Namespace: o.GetNamespace(), Name: o.GetName(), GroupName: o.GetAnnotations()[GroupNameAnnotation]}
+}
+
+// nameGroup decides the name of the pool's group. It is what the annotation said when the group was made, which the object remembers: a
+// group can't be renamed, and under another name a second one would be made. The annotation counts as long as there is no group.
+func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s *scope[O], f *facts[S], remembered map[string]string) error {
+	owner := &f.Target.Owner
+	asked := owner.GroupName
+	before, known := remembered[keyGroupName]
+	if before != asked && r.hasIdentity(s.object) {
+		owner.GroupName = before
+		if !known || s.object.GetProviderID() == "" && !s.deleting() {
+			exists, err := r.groupExists(ctx, s, f)
+			if err != nil {
+				return err
+			}
+			if !exists {
+				owner.GroupName = asked
+			}
+		}
+	}
+	f.groupNameAsked = asked
+	switch {
+	case owner.GroupName != "" || asked != "":
+		f.keep = merged(map[string]string{keyGroupName: owner.GroupName}, f.keep)
+	case known:
+		f.drop = append(f.drop, keyGroupName)
+	}
+	f.Target.Remembered = f.remembered(remembered)
+	return nil
+}
+
+// groupExists reports whether the cloud has anything that was made for the pool under the name in f.
+func (r *Reconciler[O, S]) groupExists(ctx context.Context, s *scope[O], f *facts[S]) (bool, error) {
+	if f.unasked != nil {
+		return false, nil
+	}
+	seen, err := r.driver.Driver.Observe(ctx, f.Target)
+	var unmet *cloud.Unmet
+	if err != nil && !errors.As(err, &unmet) {
+		return false, fmt.Errorf("look for the group of %s %s under its former name: %w", r.kind.Name, client.ObjectKeyFromObject(s.object), err)
+	}
+	return seen.Group != nil || slices.ContainsFunc(seen.Versions, func(t pool.Template) bool { return !t.Given }), nil
+}
+
+// reportGroupName reports that the annotation asks for another name than the group has.
+func reportGroupName[S any](f *facts[S], group string, rep *report.Report) {
+	name := f.Target.Owner.GroupName
+	if name == f.groupNameAsked {
+		return
+	}
+	was := fmt.Sprintf("set it to %q again", name)
+	if name == "" {
+		was = "remove it"
+	}
+	text := fmt.Sprintf("the %s keeps the name that it was created with, although metadata.annotations[%s] has changed: %s, or make another pool",
+		group, GroupNameAnnotation, was)
+	for i := range rep.Conditions {
+		c := &rep.Conditions[i]
+		if (c.Type == report.Ready || c.Type == report.GroupReady) && c.Status == report.True {
+			c.Status, c.Reason, c.Message = report.False, reasonGroupUnchangeable, text
+		}
+	}
 }
 
 // hasIdentity says whether the object may own something in the cloud.
@@ -119,7 +189,7 @@ func resolve(o client.Object, found map[string]string, drop ...string) error {
 	if len(next) > resolvedLimit {
 		maps.DeleteFunc(next, func(key, _ string) bool {
 			_, is := found[key]
-			return !is && !strings.HasPrefix(key, keyToken) && key != keyConfigurations
+			return !is && !strings.HasPrefix(key, keyToken) && key != keyConfigurations && key != keyGroupName
 		})
 	}
 	for _, key := range drop {

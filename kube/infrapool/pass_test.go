@@ -1004,3 +1004,75 @@ func TestTheGroupsTagsTellItsOwner(t *testing.T) {
 		})
 	}
 }
+
+// TestTheGroupKeepsItsName: the annotation that names the group counts until the group exists. A change of it later neither makes a second
+// group nor loses the first.
+func TestTheGroupKeepsItsName(t *testing.T) {
+	t.Parallel()
+	named := func(name string) func(*awsv1.AWSMachinePool) {
+		return func(o *awsv1.AWSMachinePool) {
+			if o.Annotations == nil {
+				o.Annotations = map[string]string{}
+			}
+			if o.Annotations[infrapool.GroupNameAnnotation] = name; name == "" {
+				delete(o.Annotations, infrapool.GroupNameAnnotation)
+			}
+		}
+	}
+	derived := cloud.Owner{ID: uid, Name: "p"}.ResourceName()
+	for name, tc := range map[string]struct {
+		why                string
+		made, later, stays string
+		between            func(*awsv1.AWSMachinePool)
+	}{
+		"added":   {why: "the derived name stays", later: "a", stays: derived},
+		"changed": {why: "the name that it was made with stays", made: "a", later: "b", stays: "a"},
+		"removed": {why: "the name that it was made with stays", made: "a", stays: "a"},
+		"restored": {"what is remembered was dropped, and the group is found by the name", "a", "a", "a", func(o *awsv1.AWSMachinePool) {
+			delete(o.Annotations, infrapool.ResolvedAnnotation)
+		}},
+		"forgotten": {"what is remembered was dropped, and the group is found by the derived name", "", "a", derived, func(o *awsv1.AWSMachinePool) {
+			delete(o.Annotations, infrapool.ResolvedAnnotation)
+		}},
+		"not seen yet": {"the group was made and is not in providerID yet", "a", "b", "a", func(o *awsv1.AWSMachinePool) { o.Spec.ProviderID = "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t, machinePool(), awsMachinePool(named(tc.made)), cluster(), place(), data(), definition())
+			w.account.take()
+			change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) {
+				named(tc.later)(o)
+				if tc.between != nil {
+					tc.between(o)
+				}
+			})
+			w.passes(4)
+			w.wantCalls(tc.why)
+			if len(w.account.groups) != 1 || w.account.groups[tc.stays] == nil {
+				t.Fatalf("%s: want the group %s alone, got %v", tc.why, tc.stays, w.account.groups)
+			}
+			ready := w.condition("GroupReady")
+			if differs := tc.later != tc.made; differs != (ready.Reason == "GroupUnchangeable") || differs && !strings.Contains(ready.Message, infrapool.GroupNameAnnotation) {
+				t.Errorf("%s: want the annotation named if it differs, got %+v", tc.why, ready)
+			}
+			w.remove(w.get())
+			w.passes(8)
+			if !w.gone() || w.account.left() != "0 groups, 0 templates" {
+				t.Errorf("%s: want the pool deleted without a trace, gone %v, left %s", tc.why, w.gone(), w.account.left())
+			}
+		})
+	}
+}
+
+// TestAnotherNameForAForeignGroup: a pool whose group's name is taken is given another by the annotation, as the condition advises.
+func TestAnotherNameForAForeignGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everything()...)
+	w.account.groups[cloud.Owner{ID: uid, Name: "p"}.ResourceName()] = &group{owner: "somebody", region: "eu-west-1"}
+	w.settled()
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.GroupNameAnnotation] = "free" })
+	w.settled()
+	if w.account.groups["free"] == nil {
+		t.Errorf("want a group of the other name\n%s", w.say())
+	}
+}

@@ -184,6 +184,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	r.measured(s, f, out)
 	rep := report.Of(f.Desired, out, r.engine.Traits())
 	reportConflicts(s.machines, &rep)
+	reportGroupName(f, r.engine.Traits().Group, &rep)
 	progress(ctx, out)
 	r.tell(s.object, begun(rep.Events))
 	if s.deleting() && out.Plan.Gone {
