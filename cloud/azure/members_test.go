@@ -11,6 +11,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
@@ -246,6 +247,29 @@ func (w *world) surge(o pool.Observed, size, surge int) {
 	if o.Group.Size != size || o.Group.Surge != surge {
 		w.t.Errorf("want a size of %d, %d of them surge, got %+v", size, surge, o.Group)
 	}
+}
+
+// Extensions that are taken back after machines were given them, and before their tags tell of it, are taken from the machines too.
+func TestExtensionsTakenBack(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 1)
+		given := with(target, reshape)
+		w.start(given, pool.Step{Kind: pool.UpdateGroup})
+		settle()
+		for had := w.cloud.State().Sets[0].Machines[0].Extensions; w.cloud.State().Sets[0].Machines[0].Extensions == had; {
+			w.start(given, pool.Step{Kind: pool.Apply, Targets: chosen(w.observe(given), func(i pool.Instance) bool { return len(i.Behind) > 0 })})
+			settle()
+		}
+		w.start(target, pool.Step{Kind: pool.UpdateGroup})
+		settle()
+		w.driver = w.newDriver()
+		for _, i := range w.observe(target).Instances {
+			if !slices.Contains(i.Behind, model.FieldExtensions) {
+				t.Errorf("want the machine's extensions taken back, got behind in %v", i.Behind)
+			}
+		}
+	})
 }
 
 // A scale set of our name without our tag is left alone, whatever is asked.

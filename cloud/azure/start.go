@@ -290,12 +290,21 @@ func (p *pass) apply(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	if lacking := p.lackingExtensions(want, chosen); len(lacking) > 0 {
-		return p.extend(ctx, want, lacking)
+	lacking := p.lackingExtensions(want, chosen)
+	if len(lacking) == 0 {
+		return p.tag(ctx, chosen, want.model.MachineTags)
 	}
+	if told := slices.DeleteFunc(slices.Clone(lacking), func(m machine) bool { return model.Extending(m.tags) }); len(told) > 0 {
+		return p.tag(ctx, told, want.model.ExtendingTags)
+	}
+	return p.extend(ctx, want, lacking)
+}
+
+// tag writes the tags of machines of a Flexible scale set.
+func (p *pass) tag(ctx context.Context, chosen []machine, tags func(is map[string]*string) map[string]*string) error {
 	for _, m := range chosen {
 		p.memory.touched()
-		poller, err := p.c.VMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, m.id, armcompute.VirtualMachineUpdate{Tags: want.model.MachineTags(m.tags)}, nil)
+		poller, err := p.c.VMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, m.id, armcompute.VirtualMachineUpdate{Tags: tags(m.tags)}, nil)
 		if err = begun(p, "", poller, err); err != nil {
 			return session.Vanished(err)
 		}

@@ -177,6 +177,28 @@ func (m *Model) MachineTags(is map[string]*string) map[string]*string {
 	return out
 }
 
+// extending is what stands for the extensions of a machine that is about to be given others.
+const extending = "0"
+
+// ExtendingTags returns the tags of a machine of a Flexible scale set that is about to be given other extensions: they no longer hold
+// the hash of those that it had. Its tags hold the new hash once it has them (MachineTags). If the specification goes back in between,
+// the machine would otherwise look as if nothing had been changed on it.
+func (*Model) ExtendingTags(is map[string]*string) map[string]*string {
+	out := cloned(is)
+	if there, ok := nameLike(out, TagInPlace); ok {
+		delete(out, there)
+	}
+	_, tags := cutInPlace(Tag(is, TagInPlace))
+	out[TagInPlace] = new(extending + "-" + tags)
+	return out
+}
+
+// Extending is true if the tags of a machine are those of ExtendingTags.
+func Extending(is map[string]*string) bool {
+	of, _ := cutInPlace(Tag(is, TagInPlace))
+	return of == extending
+}
+
 // tagsDrift says whether the tags of a scale set, those aside that tell what its machines are made of, are not as they should be.
 func (m *Model) tagsDrift(is map[string]*string) bool {
 	_, was := cutInPlace(Tag(is, TagInPlace))
