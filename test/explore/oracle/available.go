@@ -39,8 +39,12 @@ func (w Write) counts(m Member) bool {
 	return !slices.Contains(w.Named, m.ID)
 }
 
-// ends says that the step ends a member that serves, and not one that the cloud takes anyway.
+// ends is true if the step ends a member that serves, unless the cloud takes it anyway, or a user has deleted its object and cordoned its
+// node: cluster-api cordons and drains a node before it deletes the object, so that no successor is waited for.
 func (w Write) ends(m Member) bool {
+	if w.Wanted.Condemned[m.ID] && w.Nodes[m.ID].Cordoned {
+		return false
+	}
 	return w.serves(m) && slices.Contains(w.Named, m.ID) && !w.Risen[m.ID] && !w.stays(m.ID) && !m.Doomed
 }
 

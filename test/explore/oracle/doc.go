@@ -130,6 +130,8 @@ type Node struct {
 	Pods int
 	// Ready is its Ready condition.
 	Ready bool
+	// Cordoned is true if no pod is scheduled onto it.
+	Cordoned bool
 	// Released says that whoever drains it let it go before it joined: nobody drains it any more.
 	Released bool
 	// Marked is since when somebody asks for it to go first; zero for not.
@@ -208,7 +210,7 @@ type Write struct {
 	Wanted Wanted
 	// Unseen is how long an instance may exist before everybody who looks can see it.
 	Unseen time.Duration
-	// Moved says that somebody else changed the size, or the object, so lately that not everybody can know.
+	// Moved is true if a user, the autoscaler or another manager changed the size, or the object, so lately that the writer may not know.
 	Moved bool
 	// Lost are the instances that stopped serving by others' doing so lately that not everybody can know, Risen those that
 	// began to serve so lately.

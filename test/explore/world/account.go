@@ -64,6 +64,8 @@ type account struct {
 	// moved is when somebody changed our group's size or bounds by hand, which for a moment not everybody can see either:
 	// a removal that was right for the size before it may then leave one machine too few, until the next look.
 	moved time.Time
+	// wrote is when each manager wrote last. What it did another that works beside it may not have read yet.
+	wrote map[*process]time.Time
 	// rewritten is when somebody did something to versions of our template, which is looked at again within minutes only.
 	rewritten time.Time
 	// notes are what others put onto our group and that has to stay there.
@@ -181,10 +183,22 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	}
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
-		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late(), Lost: lost, Risen: risen,
+		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
 		Forces: call.Operation == "UpdateNodegroupVersion" && strings.Contains(words, `"force":true`), Shrinks: a.azure != nil,
 	})
+	if a.wrote == nil {
+		a.wrote = map[*process]time.Time{}
+	}
+	a.wrote[p] = time.Now()
 	return reply, err
+}
+
+// rivals is true if another manager wrote so lately that this one may have read what was before.
+func (a *account) rivals(p *process) bool {
+	return slices.ContainsFunc(a.world.processes, func(other *process) bool {
+		at, wrote := a.wrote[other]
+		return other != p && wrote && time.Since(at) < p.late()
+	})
 }
 
 func isWrite(operation string) bool {

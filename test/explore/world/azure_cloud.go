@@ -19,8 +19,9 @@ import (
 
 // Tags of scale sets, as the project promises them: Azure takes no slash in a tag's name.
 const (
-	tagOwnerAzure = "muster.dev_owner"
-	tagSurgeAzure = "muster.dev_surge"
+	tagOwnerAzure   = "muster.dev_owner"
+	tagSurgeAzure   = "muster.dev_surge"
+	tagContentAzure = "muster.dev_content"
 )
 
 // apiVersion is the version of Azure's interface that people ask in.

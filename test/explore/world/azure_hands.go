@@ -105,7 +105,7 @@ func (w *World) strikeVM(s *simazure.Set, e Event) error {
 		})
 	case HandTagMachine:
 		tags := maps.Clone(m.Tags)
-		delete(tags, "muster.dev_content")
+		delete(tags, tagContentAzure)
 		return w.account.hand(func(ctx context.Context) error {
 			return w.account.ask(ctx, http.MethodPut, path, map[string]any{
 				"location": simazure.Location, "tags": tags, "properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": m.Protected}},

@@ -110,7 +110,7 @@ func (w *World) isAzure() map[string]string {
 	return is
 }
 
-// areMachines says how the scale set's machines are.
+// areMachines says how the scale set's machines are. One of another model is not behind: what is changed in place goes with the model.
 func (w *World) areMachines(s *simazure.Set, is map[string]string) {
 	inService, behind, exposed := 0, 0, 0
 	for _, m := range s.Machines {
@@ -120,7 +120,7 @@ func (w *World) areMachines(s *simazure.Set, is map[string]string) {
 		if !m.Protected {
 			exposed++
 		}
-		if !w.scenario.LiveTags && (m.Extensions != s.Extensions || m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
+		if !w.scenario.LiveTags && m.Tags[tagContentAzure] == s.Tags[tagContentAzure] && (m.Extensions != s.Extensions || m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
 			behind++
 		}
 	}

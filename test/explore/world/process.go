@@ -132,8 +132,23 @@ func (p *process) hear(events []memapi.Event) {
 	}
 	for _, e := range events {
 		core, infra := p.concerns(e)
-		p.controllers[0].ready = p.controllers[0].ready || core
-		p.controllers[1].ready = p.controllers[1].ready || infra
+		p.wake(p.controllers[0], core)
+		p.wake(p.controllers[1], infra)
+	}
+}
+
+// heardWithin is how long events of a watch are on their way where two managers answer each other: without it no time would pass between
+// writes of two that see different states.
+const heardWithin = 100 * time.Millisecond
+
+// wake puts a controller's key into its queue.
+func (p *process) wake(c *controller, concerned bool) {
+	switch {
+	case !concerned:
+	case len(p.world.processes) > 1:
+		c.retry(time.Now().Add(heardWithin))
+	default:
+		c.ready = true
 	}
 }
 

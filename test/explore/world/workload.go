@@ -184,6 +184,7 @@ func (l *workload) join(m *machine) {
 			node.Spec.Taints = append(node.Spec.Taints, taint(t))
 		}
 	}
+	delete(l.cordoned, m.Hostname) // a user cordoned another machine of that name
 	if is := l.node(m); is != nil {
 		// One of the same name went before it, and its node is still there.
 		node.ResourceVersion, node.UID = is.ResourceVersion, is.UID
@@ -334,6 +335,7 @@ func (l *workload) truth() map[string]oracle.Node {
 		}
 		if node := l.node(m); node != nil {
 			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
+			n.Cordoned = node.Spec.Unschedulable
 			n.Pods = len(l.podsOn(m.Hostname))
 			if at, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation]); err == nil && node.Spec.Unschedulable {
 				n.DrainStarted = at
