@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/muster-project/muster/local/awsnetwork"
-	"github.com/muster-project/muster/local/foreign"
+	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
 )
 
 // TestReconcile: what people and core read of an AWSCluster in its possible states.
@@ -66,7 +66,7 @@ func TestReconcile(t *testing.T) {
 		{reason: "one that no Cluster names waits for it", orphan: true, spec: map[string]any{}, wantSpec: map[string]any{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			o := (&Reconciler{Kind: foreign.AWSCluster}).newObject()
+			o := (&Reconciler{Kind: kinds.AWSCluster}).newObject()
 			o.SetNamespace("ns")
 			o.SetName("c")
 			o.Object["spec"] = tc.spec
@@ -80,7 +80,7 @@ func TestReconcile(t *testing.T) {
 			c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(o).
 				WithObjects(o, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: tc.cluster, Status: clusterv1.ClusterStatus{
 					Initialization: clusterv1.ClusterInitializationStatus{ControlPlaneInitialized: &tc.initialized}}}).Build()
-			r := &Reconciler{Client: c, Kind: foreign.AWSCluster, Network: account}
+			r := &Reconciler{Client: c, Kind: kinds.AWSCluster, Network: account}
 			got := pass(t, r, c)
 			spec, _, _ := unstructured.NestedMap(got.Object, "spec")
 			gotStatus, _, _ := unstructured.NestedMap(got.Object, "status")
@@ -103,7 +103,7 @@ func pass(t *testing.T, r *Reconciler, c client.Client) *unstructured.Unstructur
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
 		t.Fatal(err)
 	}
-	got := (&Reconciler{Kind: foreign.AWSCluster}).newObject()
+	got := (&Reconciler{Kind: kinds.AWSCluster}).newObject()
 	if err := c.Get(t.Context(), key, got); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 const clusterctlLabel = "clusterctl.cluster.x-k8s.io"
 
 // definitions are the generated ones, and those of kinds that others own.
-func definitions() ([]*unstructured.Unstructured, error) {
+func definitions(others []foreign.Kind) ([]*unstructured.Unstructured, error) {
 	files, err := crd.Files.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("list the definitions: %w", err)
@@ -34,10 +34,10 @@ func definitions() ([]*unstructured.Unstructured, error) {
 		}
 		all = append(all, u)
 	}
-	for _, d := range foreign.Definitions() {
-		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d)
+	for _, k := range others {
+		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(k.Definition())
 		if err != nil {
-			return nil, fmt.Errorf("read the definition of %s: %w", d.Name, err)
+			return nil, fmt.Errorf("read the definition of %s: %w", k.Kind, err)
 		}
 		all = append(all, &unstructured.Unstructured{Object: o})
 	}

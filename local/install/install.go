@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/local/foreign"
 )
 
 const (
@@ -32,14 +34,14 @@ type Webhook struct {
 	CA []byte
 }
 
-// Definitions installs the definitions of all kinds and returns when the API server serves them. Without a webhook,
-// kinds that have several versions are served in the one that is stored alone.
-func Definitions(ctx context.Context, config *rest.Config, webhook *Webhook) error {
+// Definitions installs the definitions of Muster's own and Cluster API's kinds, and of kinds that others own, and returns when the API
+// server serves them. Without a webhook, kinds that have several versions are served in the one that is stored alone.
+func Definitions(ctx context.Context, config *rest.Config, webhook *Webhook, others ...foreign.Kind) error {
 	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
 	if err != nil {
 		return fmt.Errorf("make a client: %w", err)
 	}
-	definitions, err := definitions()
+	definitions, err := definitions(others)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/muster-project/muster/local/awsnetwork"
-	"github.com/muster-project/muster/local/azurenetwork"
+	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
+	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
 	"github.com/muster-project/muster/local/infracluster"
 	simaws "github.com/muster-project/muster/sim/aws"
 	simazure "github.com/muster-project/muster/sim/azure"

@@ -25,11 +25,12 @@ import (
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/azurenetwork"
+	"github.com/muster-project/muster/local/clouds/aws/eks"
+	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
+	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
+	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/controlplane"
-	"github.com/muster-project/muster/local/eks"
-	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/infracluster"
 	"github.com/muster-project/muster/local/workload"
 )
@@ -124,7 +125,7 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 		}
 	}
 	if err := untilServed(ctx, config, clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane"),
-		foreign.AWSCluster, foreign.AWSManagedCluster, foreign.AWSManagedControlPlane, foreign.AzureCluster); err != nil {
+		awskinds.AWSCluster, awskinds.AWSManagedCluster, awskinds.AWSManagedControlPlane, azurekinds.AzureCluster); err != nil {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -153,8 +154,8 @@ func (l layout) controlPlanes(c client.Client, servers *workload.Servers, clouds
 	publisher := &workload.Publisher{Client: c, KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
 	return []reconciler{
 		&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher},
-		&infracluster.Reconciler{Client: c, Kind: foreign.AWSCluster, Network: awsNetworkOf},
-		&infracluster.Reconciler{Client: c, Kind: foreign.AzureCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return azureNetwork(clouds.azure) }},
+		&infracluster.Reconciler{Client: c, Kind: awskinds.AWSCluster, Network: awsNetworkOf},
+		&infracluster.Reconciler{Client: c, Kind: azurekinds.AzureCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return azureNetwork(clouds.azure) }},
 		&eks.ControlPlanes{Client: c, Servers: servers, Publisher: publisher, Network: awsNetwork, Registry: clouds.eks},
 		&eks.Clusters{Client: c},
 	}

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
-	"github.com/muster-project/muster/local/foreign"
+	"github.com/muster-project/muster/local/clouds/aws/kinds"
 )
 
 const (
@@ -190,7 +190,7 @@ func clientOf(t *testing.T, w *World) client.Client {
 func create(t *testing.T, c client.Client) {
 	t.Helper()
 	infrastructure := &unstructured.Unstructured{}
-	infrastructure.SetGroupVersionKind(foreign.AWSCluster)
+	infrastructure.SetGroupVersionKind(kinds.AWSCluster)
 	infrastructure.SetNamespace("default")
 	infrastructure.SetName("c")
 	infrastructure.SetAnnotations(map[string]string{clusterv1.ManagedByAnnotation: "somebody"})
@@ -200,7 +200,7 @@ func create(t *testing.T, c client.Client) {
 		&localv1.LocalControlPlane{ObjectMeta: meta, Spec: localv1.LocalControlPlaneSpec{Version: "v1.33.1"}},
 		&clusterv1.Cluster{ObjectMeta: meta, Spec: clusterv1.ClusterSpec{
 			ControlPlaneRef:   reference(localv1.GroupVersion.WithKind("LocalControlPlane")),
-			InfrastructureRef: reference(foreign.AWSCluster),
+			InfrastructureRef: reference(kinds.AWSCluster),
 		}},
 	} {
 		if err := c.Create(t.Context(), o); err != nil {

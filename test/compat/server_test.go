@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,8 @@ import (
 	musterwebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/apiserver/alone"
+	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
+	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
@@ -55,7 +58,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 		return nil, err
 	}
 	at := &install.Webhook{URL: fmt.Sprintf("https://127.0.0.1:%d", port), CA: ca.CertPEM}
-	if err := install.Definitions(ctx, config, at); err != nil {
+	if err := install.Definitions(ctx, config, at, slices.Concat(awskinds.All(), azurekinds.All())...); err != nil {
 		return nil, err
 	}
 	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{manager.AzureJSON, manager.Webhook},

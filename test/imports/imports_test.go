@@ -75,7 +75,8 @@ func TestRulesCanFail(t *testing.T) {
 		{"api/gcp/v1beta1", "api/azure/v1beta1", false},
 		{"cmd/manager", "sim/aws", false},
 		{"cmd/manager", "local/world", false},
-		{"local/eks", "manager", false},
+		{"local/clouds/aws/eks", "manager", false},
+		{"local/clouds/gcp", "local/clouds/aws/eks", false},
 		{"view", "cloud/aws", false},
 	} {
 		r, name, ok := ruleOf(c.from)

@@ -21,7 +21,8 @@ import (
 
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/apiserver/alone"
-	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/workload"
 )
@@ -40,7 +41,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(alone.Run(m, "eks", begin)) }
 
 func begin(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
-	if err := install.Definitions(ctx, s.Config, nil); err != nil {
+	if err := install.Definitions(ctx, s.Config, nil, kinds.All()...); err != nil {
 		return nil, err
 	}
 	scheme := runtime.NewScheme()

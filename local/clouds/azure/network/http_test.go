@@ -1,4 +1,4 @@
-package azurenetwork_test
+package network_test
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/muster-project/muster/local/azurenetwork"
+	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
 	"github.com/muster-project/muster/sim/azure"
 )
 

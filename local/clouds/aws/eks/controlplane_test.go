@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/local/foreign"
+	"github.com/muster-project/muster/local/clouds/aws/kinds"
 )
 
 // TestControlPlane walks one through its life: EKS learns of it, nodes could join and EKS could drain them, its version
@@ -91,12 +91,12 @@ func TestControlPlane(t *testing.T) {
 func create(t *testing.T, name string, spec map[string]any) (*clusterv1.Cluster, *unstructured.Unstructured) {
 	t.Helper()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: clusterv1.ClusterSpec{
-		ControlPlaneRef:   clusterv1.ContractVersionedObjectReference{APIGroup: foreign.AWSManagedControlPlane.Group, Kind: foreign.AWSManagedControlPlane.Kind, Name: name},
-		InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: foreign.AWSManagedCluster.Group, Kind: foreign.AWSManagedCluster.Kind, Name: name}}}
+		ControlPlaneRef:   clusterv1.ContractVersionedObjectReference{APIGroup: kinds.AWSManagedControlPlane.Group, Kind: kinds.AWSManagedControlPlane.Kind, Name: name},
+		InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: kinds.AWSManagedCluster.Group, Kind: kinds.AWSManagedCluster.Kind, Name: name}}}
 	if err := management.Create(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
-	plane, infrastructure := newObject(foreign.AWSManagedControlPlane), newObject(foreign.AWSManagedCluster)
+	plane, infrastructure := newObject(kinds.AWSManagedControlPlane), newObject(kinds.AWSManagedCluster)
 	for _, o := range []*unstructured.Unstructured{plane, infrastructure} {
 		o.SetNamespace("default")
 		o.SetName(name)
@@ -210,7 +210,7 @@ func managedCluster(t *testing.T, cluster *clusterv1.Cluster, plane *unstructure
 		t.Fatal(err)
 	}
 	eventually(t, "a ready AWSManagedCluster with the endpoint and the zones", func(ctx context.Context) error {
-		o := newObject(foreign.AWSManagedCluster)
+		o := newObject(kinds.AWSManagedCluster)
 		if err := management.Get(ctx, client.ObjectKeyFromObject(cluster), o); err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func TestVersion(t *testing.T) {
 		{"nothing that could be read", "latest", ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			o := newObject(foreign.AWSManagedControlPlane)
+			o := newObject(kinds.AWSManagedControlPlane)
 			o.Object["spec"] = map[string]any{"version": tc.version}
 			got, err := versionOf(o)
 			if got != tc.want || (err == nil) != (tc.want != "") {

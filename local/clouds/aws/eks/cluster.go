@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/muster-project/muster/local/clouds/aws/kinds"
 	"github.com/muster-project/muster/local/fields"
-	"github.com/muster-project/muster/local/foreign"
 )
 
 // Clusters makes every AWSManagedCluster ready: it holds nothing but what its control plane has.
@@ -29,10 +29,10 @@ type Clusters struct {
 // SetupWithManager adds the reconciler to a manager.
 func (r *Clusters) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
-		For(newObject(foreign.AWSManagedCluster)).
+		For(newObject(kinds.AWSManagedCluster)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 			c, ok := o.(*clusterv1.Cluster)
-			if !ok || c.Spec.InfrastructureRef.Kind != foreign.AWSManagedCluster.Kind {
+			if !ok || c.Spec.InfrastructureRef.Kind != kinds.AWSManagedCluster.Kind {
 				return nil
 			}
 			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.InfrastructureRef.Name}}}
@@ -52,7 +52,7 @@ func newObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 
 // Reconcile copies the endpoint and the zones of one cluster's control plane, once it serves.
 func (r *Clusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	found := newObject(foreign.AWSManagedCluster)
+	found := newObject(kinds.AWSManagedCluster)
 	if err := r.Client.Get(ctx, req.NamespacedName, found); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -64,7 +64,7 @@ func (r *Clusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 		!ptr.Deref(cluster.Status.Initialization.ControlPlaneInitialized, false) || !cluster.Spec.ControlPlaneEndpoint.IsValid() {
 		return ctrl.Result{}, nil
 	}
-	plane := newObject(foreign.AWSManagedControlPlane)
+	plane := newObject(kinds.AWSManagedControlPlane)
 	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.ControlPlaneRef.Name}, plane); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

@@ -1,6 +1,6 @@
-// Package awsnetwork is the network of a simulated account, as the AWS provider writes it into the objects that stand for one:
+// Package network is the network of a simulated account, as the AWS provider writes it into the objects that stand for one:
 // AWSCluster, and AWSManagedControlPlane, which has the same fields at the same paths.
-package awsnetwork
+package network
 
 import (
 	"context"

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/awsnetwork"
+	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
 	"github.com/muster-project/muster/local/fields"
 )
 

@@ -1,4 +1,4 @@
-package azurenetwork
+package network
 
 import (
 	"bytes"

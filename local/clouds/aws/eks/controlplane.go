@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/muster-project/muster/local/awsnetwork"
+	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
 	"github.com/muster-project/muster/local/fields"
-	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -77,10 +77,10 @@ type ControlPlanes struct {
 // SetupWithManager adds the reconciler to a manager.
 func (r *ControlPlanes) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
-		For(newObject(foreign.AWSManagedControlPlane)).
+		For(newObject(kinds.AWSManagedControlPlane)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 			c, ok := o.(*clusterv1.Cluster)
-			if !ok || c.Spec.ControlPlaneRef.Kind != foreign.AWSManagedControlPlane.Kind {
+			if !ok || c.Spec.ControlPlaneRef.Kind != kinds.AWSManagedControlPlane.Kind {
 				return nil
 			}
 			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.ControlPlaneRef.Name}}}
@@ -95,7 +95,7 @@ func (r *ControlPlanes) SetupWithManager(mgr ctrl.Manager) error {
 
 // Reconcile brings one AWSManagedControlPlane, its API server and EKS together.
 func (r *ControlPlanes) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	plane := newObject(foreign.AWSManagedControlPlane)
+	plane := newObject(kinds.AWSManagedControlPlane)
 	if err := r.Client.Get(ctx, req.NamespacedName, plane); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
