@@ -221,9 +221,9 @@ func kinds(clouds []string) []string {
 	all := []string{"machinepool"}
 	for _, c := range clouds {
 		switch c {
-		case seed.AWS:
+		case "aws":
 			all = append(all, "awsmachinepool", "awsmanagedmachinepool")
-		case seed.Azure:
+		case "azure":
 			all = append(all, "azuremachinepool", "azuremachinepoolmachine")
 		}
 	}

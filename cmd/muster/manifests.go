@@ -5,28 +5,19 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
+	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
 	"github.com/muster-project/muster/local/seed"
-	"github.com/muster-project/muster/sim/aws"
-	"github.com/muster-project/muster/sim/azure"
 )
 
-// simulated is what manifests may name of the simulated accounts of these clouds.
-func simulated(clouds []string) seed.Account {
-	a := seed.Account{}
-	if slices.Contains(clouds, seed.AWS) {
-		a = seed.Account{Region: aws.Region, Zone: aws.Zone, VPCID: aws.VPCID, SubnetID: aws.SubnetID, KeyName: aws.KeyName, InstanceType: aws.InstanceType}
-	}
-	if slices.Contains(clouds, seed.Azure) {
-		a.Azure = seed.Subscription{ID: azure.SubscriptionID, TenantID: azure.TenantID, ClientID: azure.ClientID, ClientSecret: azure.ClientSecret,
-			Location: azure.Location, VMSize: azure.VMSize}
-	}
-	return a
+// simulated is what manifests may name where these clouds are simulated.
+func simulated(clouds []string) seed.Accounts {
+	return seed.Accounts{Known: []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}, Simulated: clouds}
 }
 
 // manifests are what a world is seeded with: the files, with their variables from the environment and, where it says

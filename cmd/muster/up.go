@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/sim"
@@ -101,7 +100,7 @@ func checkGates(value string) error {
 // simulatedClouds are all that exist, and defaultClouds those of a world that is not told: each workload cluster costs memory.
 var (
 	simulatedClouds = world.Clouds()
-	defaultClouds   = []string{seed.AWS}
+	defaultClouds   = simulatedClouds[:1]
 )
 
 // checkClouds refuses a cloud that is not simulated.
@@ -134,7 +133,10 @@ func (u *up) check() error {
 	if err := checkClouds(u.clouds); err != nil {
 		return err
 	}
-	there := seed.BuiltinPools(u.clouds...)
+	var there []string
+	for _, p := range simulated(u.clouds).BuiltinPools() {
+		there = append(there, p.Name)
+	}
 	for _, p := range u.pools {
 		if !slices.Contains(there, p) {
 			return fmt.Errorf("--pools: %q is not built in on %s: choose from %s", p, strings.Join(u.clouds, ", "), strings.Join(there, ", "))

@@ -1,118 +1,25 @@
-package seed
+package seed_test
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
+	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
+	"github.com/muster-project/muster/local/seed"
 )
 
-var account = Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-1", SubnetID: "subnet-1", KeyName: "key", InstanceType: "t3.large"}
+var known = []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}
 
-var both = Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-1", SubnetID: "subnet-1", KeyName: "key", InstanceType: "t3.large",
-	Azure: Subscription{ID: "sub", TenantID: "tenant", ClientID: "client", ClientSecret: "c-secret", Location: "westus2", VMSize: "Standard_D2s_v3"}}
-
-func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
-	objects, err := Builtin(account, BuiltinPools(AWS))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, o := range objects {
-		got = append(got, o.GetAPIVersion()+" "+o.GetKind()+" "+o.Namespaced()+"/"+o.GetName())
-	}
-	want := []string{
-		"cluster.x-k8s.io/v1beta2 Cluster default/capa",
-		"infrastructure.cluster.x-k8s.io/v1beta2 AWSCluster default/capa",
-		"controlplane.cluster.x-k8s.io/v1beta1 LocalControlPlane default/capa",
-		"cluster.x-k8s.io/v1beta2 Cluster default/eks",
-		"infrastructure.cluster.x-k8s.io/v1beta2 AWSManagedCluster default/eks",
-		"controlplane.cluster.x-k8s.io/v1beta2 AWSManagedControlPlane default/eks-control-plane",
-		"cluster.x-k8s.io/v1beta1 MachinePool default/capa-mp-0",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AWSMachinePool default/capa-mp-0",
-		"bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig default/capa-mp-0",
-		"cluster.x-k8s.io/v1beta2 MachinePool default/eks-mmp-0",
-		"infrastructure.cluster.x-k8s.io/v1beta2 AWSManagedMachinePool default/eks-mmp-0",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("objects (-want +got):\n%s", diff)
-	}
-	spec := objects[7].Object["spec"]
-	wantSpec := map[string]any{
-		"minSize": int64(1), "maxSize": int64(10), "availabilityZones": []any{"eu-west-1a"},
-		"awsLaunchTemplate": map[string]any{"instanceType": "t3.large", "sshKeyName": "key"},
-		"subnets":           []any{map[string]any{"id": "subnet-1"}},
-	}
-	if diff := cmp.Diff(any(wantSpec), spec); diff != "" {
-		t.Fatalf("the pool has what the account holds (-want +got):\n%s", diff)
-	}
-}
-
-// TestBuiltinPoolsOfAzure: the published pool is in its cluster as it was published, and beside it one in the other mode.
-func TestBuiltinPoolsOfAzure(t *testing.T) {
-	objects, err := Builtin(both, BuiltinPools(Azure))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	versions := map[string]string{}
-	for _, o := range objects {
-		got = append(got, o.GetAPIVersion()+" "+o.GetKind()+" "+o.Namespaced()+"/"+o.GetName())
-		versions[o.GetKind()+"/"+o.GetName()], _, _ = unstructured.NestedString(o.Object, "spec", "version")
-	}
-	want := []string{
-		"cluster.x-k8s.io/v1beta2 Cluster default/capz",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AzureCluster default/capz",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AzureClusterIdentity default/capz-identity",
-		"v1 Secret default/capz-identity-secret",
-		"controlplane.cluster.x-k8s.io/v1beta1 LocalControlPlane default/capz",
-		"cluster.x-k8s.io/v1beta2 Cluster default/capz-flex",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AzureCluster default/capz-flex",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AzureClusterIdentity default/capz-flex-identity",
-		"v1 Secret default/capz-flex-identity-secret",
-		"controlplane.cluster.x-k8s.io/v1beta1 LocalControlPlane default/capz-flex",
-		"cluster.x-k8s.io/v1beta1 MachinePool default/capz-mp-0",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AzureMachinePool default/capz-mp-0",
-		"bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig default/capz-mp-0",
-		"cluster.x-k8s.io/v1beta2 MachinePool default/capz-flex-0",
-		"infrastructure.cluster.x-k8s.io/v1beta1 AzureMachinePool default/capz-flex-0",
-		"bootstrap.cluster.x-k8s.io/v1beta2 KubeadmConfig default/capz-flex-0",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("objects (-want +got):\n%s", diff)
-	}
-	if got := versions["LocalControlPlane/capz"] + " " + versions["LocalControlPlane/capz-flex"]; got != "v1.22.0 v1.36.3" {
-		t.Errorf("control planes: want them as old as their pools, v1.22.0 v1.36.3, got %s", got)
-	}
-	template, _, _ := unstructured.NestedMap(objects[11].Object, "spec", "template")
-	if diff := cmp.Diff(map[string]any{
-		"osDisk":       map[string]any{"diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"}, "osType": "Linux"},
-		"sshPublicKey": base64.StdEncoding.EncodeToString([]byte(sshKey)), "vmSize": "Standard_D2s_v3",
-	}, template); diff != "" {
-		t.Errorf("the published template (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]any{"clientSecret": "c-secret"}, objects[3].Object["stringData"]); diff != "" {
-		t.Errorf("the identity's secret (-want +got):\n%s", diff)
-	}
-}
-
-func TestBuiltinPoolsCanBeLeftOut(t *testing.T) {
-	objects, err := Builtin(account, []string{"capa-mp-0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range objects {
-		if strings.Contains(o.GetName(), "eks") {
-			t.Errorf("want nothing of the pool that was left out, got %s", o.Where())
-		}
-	}
-}
+var account, both = seed.Accounts{Known: known, Simulated: []string{"aws"}}, seed.Accounts{Known: known, Simulated: []string{"aws", "azure"}}
 
 func TestAddClusters(t *testing.T) {
 	const pool = `apiVersion: cluster.x-k8s.io/v1beta1
@@ -142,6 +49,8 @@ spec:
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.30.2", "MachinePool team/p", "MachinePool team/q"}},
 		{reason: "a version that is none is for the API server to refuse", text: make("p", "c", "newest", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.25.0", "MachinePool team/p"}},
+		{reason: "an object that names no infrastructure gets the cluster that is for such", text: make("p", "c", "v1.30.0", ""), azure: true,
+			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.30.0", "MachinePool team/p"}},
 		{reason: "a cluster in the manifests is not made again", text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c, namespace: team}\n---\n" + make("p", "c", "v1.30.0", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "MachinePool team/p"}},
 		{reason: "nor one that the world has", text: make("p", "c", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"}, want: []string{"MachinePool team/p"}},
@@ -160,7 +69,7 @@ spec:
 			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureMachinePool none can be made`},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			objects, err := Parse([]Source{{Name: "m.yaml", Text: tc.text}}, FromMap(nil))
+			objects, err := seed.Parse([]seed.Source{{Name: "m.yaml", Text: tc.text}}, seed.FromMap(nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +77,7 @@ spec:
 			if tc.azure {
 				there = both
 			}
-			all, err := AddClusters(there, objects, func(ns, name string) (bool, error) {
+			all, err := seed.AddClusters(there, objects, func(ns, name string) (bool, error) {
 				for _, w := range tc.world {
 					if w == ns+"/"+name {
 						return true, nil
@@ -204,12 +113,12 @@ func TestClustersAreListedOnce(t *testing.T) {
 		head++
 		return fmt.Sprintf("apiVersion: cluster.x-k8s.io/v1beta1\nmetadata: {name: object-%d, namespace: team}\nkind", head)
 	})
-	objects, err := Parse([]Source{{Name: "m.yaml", Text: text + "---\napiVersion: other.example.com/v1\nkind: Cluster\nmetadata: {name: other}\n"}}, FromMap(nil))
+	objects, err := seed.Parse([]seed.Source{{Name: "m.yaml", Text: text + "---\napiVersion: other.example.com/v1\nkind: Cluster\nmetadata: {name: other}\n"}}, seed.FromMap(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := [][2]string{{"team", "a"}, {"team", "object-2"}}
-	if diff := cmp.Diff(want, Clusters(objects)); diff != "" {
+	if diff := cmp.Diff(want, seed.Clusters(objects)); diff != "" {
 		t.Errorf("clusters that are named or brought (-want +got):\n%s", diff)
 	}
 }
@@ -221,60 +130,89 @@ func TestTopologyPools(t *testing.T) {
 		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: c}\nspec: {topology: {workers: {machinePools: [{name: a}]}}}":                                        0,
 		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: MachinePool\nmetadata: {name: c}":                                                                                                   0,
 	} {
-		objects, err := Parse([]Source{{Name: "m.yaml", Text: text}}, FromMap(nil))
+		objects, err := seed.Parse([]seed.Source{{Name: "m.yaml", Text: text}}, seed.FromMap(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := TopologyPools(objects[0]); got != want {
+		if got := seed.TopologyPools(objects[0]); got != want {
 			t.Errorf("want %d pools, got %d in\n%s", want, got, text)
 		}
 	}
 }
 
 func TestAddClustersTellsWhatItCouldNotFindOut(t *testing.T) {
-	objects, err := Parse([]Source{{Name: "m.yaml", Text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: p}\nspec: {clusterName: c}\n"}}, FromMap(nil))
+	objects, err := seed.Parse([]seed.Source{{Name: "m.yaml", Text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: p}\nspec: {clusterName: c}\n"}}, seed.FromMap(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	down := errors.New("down")
-	if _, err := AddClusters(account, objects, func(string, string) (bool, error) { return false, down }); !errors.Is(err, down) {
+	if _, err := seed.AddClusters(account, objects, func(string, string) (bool, error) { return false, down }); !errors.Is(err, down) {
 		t.Fatalf("want the reason, got %v", err)
 	}
 }
 
 func TestRecordIsFoundAgain(t *testing.T) {
 	dir := t.TempDir()
-	objects, err := Builtin(account, BuiltinPools(AWS))
+	objects, err := seed.Builtin(account, []string{"capa-mp-0", "eks-mmp-0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := OpenRecord(dir)
+	first, err := seed.OpenRecord(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Add(objects[3]); err != nil {
 		t.Fatal(err)
 	}
-	if first.Foreign() {
-		t.Error("a world with nothing but built-in objects is nobody's own")
-	}
-	second, err := OpenRecord(dir)
+	second, err := seed.OpenRecord(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameInNewVersion := Object{Unstructured: objects[3].DeepCopy()}
+	sameInNewVersion := seed.Object{Unstructured: objects[3].DeepCopy()}
 	sameInNewVersion.SetAPIVersion("cluster.x-k8s.io/v1beta2")
 	sameInNewVersion.SetNamespace("default")
 	if !second.Has(sameInNewVersion) || second.Has(objects[4]) {
 		t.Errorf("want the pool and nothing else, got %v", second.Objects)
 	}
-	if err := second.Add(Object{Unstructured: objects[4].DeepCopy(), File: "mine.yaml"}); err != nil || !second.Foreign() {
+	if err := second.Add(seed.Object{Unstructured: objects[4].DeepCopy(), File: "mine.yaml"}); err != nil || !second.Foreign() {
 		t.Errorf("a world that was seeded from a file is somebody's own: got %v, %v", second.Objects, err)
 	}
-	if err := os.WriteFile(first.path, []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "seeded.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenRecord(dir); err == nil || !strings.Contains(err.Error(), first.path) {
+	if _, err := seed.OpenRecord(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "seeded.json")) {
 		t.Errorf("a broken record: want an error that names the file, got %v", err)
+	}
+}
+
+// TestBuiltinPoolsMakeNoWorldForeign: a world that holds nothing but built-in objects gets those of other clouds too.
+func TestBuiltinPoolsMakeNoWorldForeign(t *testing.T) {
+	record, err := seed.OpenRecord(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range both.BuiltinPools() {
+		names = append(names, p.Name)
+	}
+	objects, err := seed.Builtin(both, names)
+	if err != nil || len(names) != 4 {
+		t.Fatalf("want the objects of four pools, got %v, %v", names, err)
+	}
+	for _, o := range objects {
+		if err := record.Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if record.Foreign() {
+		t.Errorf("want no object of the user's, got %v", record.Objects)
+	}
+}
+
+// TestVariables: what is not simulated has no content, but is known.
+func TestVariables(t *testing.T) {
+	vars := account.Variables()
+	if location, ok := vars["AZURE_LOCATION"]; vars["AWS_REGION"] != "eu-west-1" || !ok || location != "" {
+		t.Errorf("want a region and an empty location, got %v", vars)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 )
 
 // recordName is the file in a world's folder that holds its Record.
@@ -47,7 +47,7 @@ func (r *Record) Has(o Object) bool {
 // the built-in ones have no place in it.
 func (r *Record) Foreign() bool {
 	for _, file := range r.Objects {
-		if !slices.Contains([]string{builtinClusterFile, builtinPoolFile, builtinManagedPoolFile}, file) {
+		if !strings.HasPrefix(file, builtinPrefix) {
 			return true
 		}
 	}

@@ -57,7 +57,7 @@ func TestPublishedScaleSetApplies(t *testing.T) {
 			infra := named(t, c, ns, "capz-mp-0", "infrastructure.cluster.x-k8s.io/v1beta1", "AzureMachinePool")
 			want := map[string]any{"location": "westus2", "orchestrationMode": "Uniform", "identity": "None",
 				"strategy": map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"deletePolicy": "Oldest", "maxSurge": "25%", "maxUnavailable": int64(1)}},
-				"template": map[string]any{"vmSize": "Standard_D2s_v3", "sshPublicKey": account.Variables()["YOUR_SSH_PUB_KEY"],
+				"template": map[string]any{"vmSize": "Standard_D2s_v3", "sshPublicKey": account["YOUR_SSH_PUB_KEY"],
 					"diagnostics": map[string]any{"boot": map[string]any{"storageAccountType": "Managed"}},
 					"osDisk":      map[string]any{"osType": "Linux", "diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"}}}}
 			if diff := cmp.Diff(want, infra.Object["spec"]); diff != "" {

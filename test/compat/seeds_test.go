@@ -10,11 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
+	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
 	"github.com/muster-project/muster/local/seed"
 )
 
 // account is what the variables of the published manifests stand for.
-var account = seed.Account{Region: "eu-west-1", Zone: "eu-west-1a", VPCID: "vpc-0aaaaaaaaaaaaaaa1", SubnetID: "subnet-0aaaaaaaaaaaaaaa1", KeyName: "default", InstanceType: "t3.large"}
+var account = seed.Accounts{Known: []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}, Simulated: []string{"aws", "azure"}}.Variables()
 
 // published are the manifests as their authors published them, with their variables.
 func published(t *testing.T, file, namespace string) []seed.Object {
@@ -23,7 +25,7 @@ func published(t *testing.T, file, namespace string) []seed.Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := seed.Parse(sources, seed.FromMap(account.Variables()))
+	objects, err := seed.Parse(sources, seed.FromMap(account))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestPublishedManifestsApply(t *testing.T) {
 			for _, version := range []string{"v1beta1", "v1beta2"} {
 				infra := get(t, c, ns, "infrastructure.cluster.x-k8s.io/"+version, "AWSMachinePool")
 				subnets, _, _ := unstructured.NestedSlice(infra.Object, "spec", "subnets")
-				if diff := cmp.Diff([]any{map[string]any{"id": account.SubnetID}}, subnets); diff != "" {
+				if diff := cmp.Diff([]any{map[string]any{"id": account["AWS_SUBNET_ID"]}}, subnets); diff != "" {
 					t.Errorf("%s: subnets (-want +got):\n%s", version, diff)
 				}
 			}

@@ -76,6 +76,8 @@ func TestRulesCanFail(t *testing.T) {
 		{"cmd/manager", "sim/aws", false},
 		{"cmd/manager", "local/world", false},
 		{"local/clouds/aws/eks", "manager", false},
+		{"local/clouds/gcp", "sim/gcp", true},
+		{"local/clouds/gcp", "sim/aws", false},
 		{"local/clouds/gcp", "local/clouds/aws/eks", false},
 		{"view", "cloud/aws", false},
 	} {

@@ -81,7 +81,7 @@ var rules = []rule{
 	{path: "local/world", only: append([]string{
 		"local/...", "manager/...", "kube/webhook", "sim/...", "api/local/...", "go.etcd.io/etcd/...", "golang.org/x/...", "github.com/spf13/pflag",
 	}, kubernetes...), why: "the only package of the local world that knows Muster's controllers and the simulators"},
-	{path: "local/clouds/*/...", only: append([]string{"local/*", "local/clouds/$1/..."}, kubernetes...), never: []string{"local/world"},
+	{path: "local/clouds/*/...", only: append([]string{"local/*", "local/clouds/$1/...", "sim", "sim/$1/..."}, kubernetes...), never: []string{"local/world"},
 		why: "what stands in for other providers' controllers knows nothing of Muster's, and one cloud nothing of another"},
 	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world"},
 		why: "what stands in for other providers' controllers knows nothing of Muster's"},

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
+	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
 	"github.com/muster-project/muster/local/seed"
-	simaws "github.com/muster-project/muster/sim/aws"
-	simazure "github.com/muster-project/muster/sim/azure"
 )
 
 const (
@@ -90,12 +90,8 @@ func (o options) fleet() ([]*wanted, error) {
 }
 
 // account is what manifests may name of the simulated accounts.
-func account() seed.Account {
-	return seed.Account{
-		Region: simaws.Region, Zone: simaws.Zone, VPCID: simaws.VPCID, SubnetID: simaws.SubnetID, KeyName: simaws.KeyName, InstanceType: simaws.InstanceType,
-		Azure: seed.Subscription{ID: simazure.SubscriptionID, TenantID: simazure.TenantID, ClientID: simazure.ClientID, ClientSecret: simazure.ClientSecret,
-			Location: simazure.Location, VMSize: simazure.VMSize},
-	}
+func account() seed.Accounts {
+	return seed.Accounts{Known: []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}, Simulated: []string{"aws", "azure"}}
 }
 
 // objects returns the objects of the pool, or those of its cluster, made from the built-in ones.
