@@ -12,6 +12,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/sim"
@@ -193,7 +194,7 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", filepath.Join(u.dir, "logs"))
 	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", quoted(w.Kubeconfig()))
-	fmt.Fprintf(&text, "  %s kubectl get %s -A\n", me, strings.Join(kinds(u.clouds), ","))
+	fmt.Fprintf(&text, "  %s kubectl get %s -A\n", me, strings.Join(resources(u.clouds), ","))
 	for _, o := range seed.Clusters(objects) {
 		fmt.Fprintf(&text, "  %s kubectl --kubeconfig %s get nodes\n", me, quoted(w.ClusterKubeconfig(o[0], o[1])))
 	}
@@ -216,18 +217,13 @@ func simulatorLines(clouds []string, base func(cloud string) string) string {
 	return text.String()
 }
 
-// kinds are the resources that pools of these clouds are.
-func kinds(clouds []string) []string {
-	all := []string{"machinepool"}
-	for _, c := range clouds {
-		switch c {
-		case "aws":
-			all = append(all, "awsmachinepool", "awsmanagedmachinepool")
-		case "azure":
-			all = append(all, "azuremachinepool", "azuremachinepoolmachine")
-		}
+// resources are what pools of these clouds are listed as.
+func resources(clouds []string) []string {
+	names := []string{"machinepool"}
+	for _, c := range all.Named(clouds...) {
+		names = append(names, c.Resources...)
 	}
-	return all
+	return names
 }
 
 // self is how this command was called: "go run" builds it into a folder that nobody can type.

@@ -10,21 +10,15 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
-	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/seed"
 )
-
-// simulated is what manifests may name where these clouds are simulated.
-func simulated(clouds []string) seed.Accounts {
-	return seed.Accounts{Known: []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}, Simulated: clouds}
-}
 
 // manifests are what a world is seeded with: the files, with their variables from the environment and, where it says
 // nothing, from what the simulated accounts hold; or the built-in pools of these names.
 func manifests(clouds, files, pools []string, stdin io.Reader) ([]seed.Object, error) {
 	if len(files) == 0 {
-		return seed.Builtin(simulated(clouds), pools)
+		return seed.Builtin(all.Accounts(clouds...), pools)
 	}
 	sources, err := seed.Read(files, stdin)
 	if err != nil {
@@ -42,13 +36,13 @@ func manifests(clouds, files, pools []string, stdin io.Reader) ([]seed.Object, e
 
 // parse fills in variables from the environment and, where it says nothing, from what the simulated accounts hold.
 func parse(clouds []string, sources []seed.Source) ([]seed.Object, error) {
-	return seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(simulated(clouds).Variables())))
+	return seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(all.Accounts(clouds...).Variables())))
 }
 
 // sow applies the objects that the world of the record has not been seeded with before, with the clusters that they name and
 // that nobody brings. told is called for each.
 func sow(ctx context.Context, c client.Client, record *seed.Record, clouds []string, objects []seed.Object, told func(seed.Object, bool)) error {
-	all, err := seed.AddClusters(simulated(clouds), objects, func(namespace, name string) (bool, error) {
+	wanted, err := seed.AddClusters(all.Accounts(clouds...), objects, func(namespace, name string) (bool, error) {
 		cluster := &clusterv1.Cluster{}
 		err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cluster)
 		if apierrors.IsNotFound(err) {
@@ -59,5 +53,5 @@ func sow(ctx context.Context, c client.Client, record *seed.Record, clouds []str
 	if err != nil {
 		return err
 	}
-	return (&seed.Applier{Client: c, Record: record, Told: told}).Apply(ctx, all)
+	return (&seed.Applier{Client: c, Record: record, Told: told}).Apply(ctx, wanted)
 }

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/local/clouds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/manager"
@@ -68,9 +70,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 		Example: `  muster plan -f pool.yaml
   muster plan machinepool/workers
   muster plan machinepool/workers -n team-a --set spec.template.spec.version=v1.36.3
-  muster plan machinepool/workers --set spec.awsLaunchTemplate.instanceType=m5.xlarge -o json
-  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3
-  muster plan awsmachinepool/workers --set 'metadata.annotations[muster.dev/restart-now]=new kernel'`,
+` + planExamples() + `  muster plan ` + all.Clouds()[0].Resources[0] + `/workers --set 'metadata.annotations[muster.dev/restart-now]=new kernel'`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.in, p.out = cmd.InOrStdin(), cmd.OutOrStdout()
@@ -88,7 +88,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 	f.BoolVar(&p.serverSide, "server-side", false, "plan the files as kubectl apply --server-side would apply them")
 	f.StringVar(&p.applyAs, "field-manager", "kubectl", "field manager of --server-side")
 	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true (default: as the environment has them)")
-	f.StringVar(&p.identities, "identity-namespace", "", "namespace of the secrets that AWSClusterStaticIdentities name (default: "+infrapool.DefaultIdentityNamespace+", where the manager runs)")
+	f.StringVar(&p.identities, "identity-namespace", "", "namespace of the secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" name (default: "+infrapool.DefaultIdentityNamespace+", where the manager runs)")
 	f.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 2 when machines would be replaced or removed")
 	return cmd
 }

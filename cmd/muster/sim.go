@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/muster-project/muster/local/clouds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws"
-	"github.com/muster-project/muster/sim/azure"
 )
 
 // simulators is one run of "muster sim".
@@ -39,16 +39,17 @@ func simCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Run simulated clouds alone, for any client of them",
-		Long: `Run simulated clouds on 127.0.0.1 until Ctrl-C, without API servers and controllers. They speak the clouds' own protocols, so
+		Long: fmt.Sprintf(`Run simulated clouds on 127.0.0.1 until Ctrl-C, without API servers and controllers. They speak the clouds' own protocols, so
 that SDKs and command lines work unchanged with the settings that are printed. Machines boot from their user data: one with a
 kubeadm join configuration joins the cluster that it names. Each cloud has a port of its own: with --port the first cloud
 that is named has that one, the next the one after it.
 
 With --tls the clouds are served over HTTPS. The certificate is valid for this machine, for the hosts that the clouds' clients
-reach by default (management.azure.com, login.microsoftonline.com, *.REGION.amazonaws.com ...) and for each --tls-name, so that
+reach by default (%s ...) and for each --tls-name, so that
 clients whose endpoints are fixed can be pointed here by name resolution. Its CA is printed, and written to --tls-ca; --dir keeps it.`,
-		Example: `  muster sim --clouds aws --port 4566 --dir ~/my-cloud
-  muster sim --clouds azure --tls --tls-ca ca.crt`,
+			examples(func(h clouds.Help) string { return h.Hosts })),
+		Example: fmt.Sprintf(`  muster sim --clouds %s --port 4566 --dir ~/my-cloud
+  muster sim --clouds %s --tls --tls-ca ca.crt`, simulatedClouds[0], simulatedClouds[len(simulatedClouds)-1]),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.out = cmd.OutOrStdout()
@@ -81,8 +82,8 @@ func (s *simulators) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, cloud := range s.clouds {
-		s.tell(cloud, listeners[cloud].Addr().String())
+	for _, cloud := range all.Named(s.clouds...) {
+		s.tell(cloud, listeners[cloud.Name].Addr().String())
 	}
 	s.tellCA()
 	return world.Simulate(ctx, world.Simulated{Dir: s.dir, Clouds: s.clouds, Speed: s.speed, Listen: func(cloud string) (net.Listener, error) {
@@ -145,8 +146,10 @@ func (s *simulators) tellCA() {
 		return
 	}
 	if s.caFile != "" {
-		file := strconv.Quote(s.caFile)
-		_, _ = fmt.Fprintf(s.out, "  export AWS_CA_BUNDLE=%s\n  export SSL_CERT_FILE=%s\n\n", file, file)
+		for _, variable := range authorities() {
+			_, _ = fmt.Fprintf(s.out, "  export %s=%s\n", variable, strconv.Quote(s.caFile))
+		}
+		_, _ = fmt.Fprintln(s.out)
 	}
 	_, _ = fmt.Fprintf(s.out, "The certificate of the CA that clients have to trust:\n\n%s\n", s.identity.ca)
 }
@@ -160,33 +163,11 @@ func (s *simulators) base(addr string) string {
 }
 
 // tell prints where a cloud is and the settings that lead its clients there.
-func (s *simulators) tell(cloud, addr string) {
+func (s *simulators) tell(cloud clouds.Cloud, addr string) {
 	base := s.base(addr)
-	name, settings := "AWS", awsSettings(base)
-	if cloud == "azure" {
-		name, settings = "Azure", azureSettings(base)
-	}
-	_, _ = fmt.Fprintf(s.out, "Simulated %s, %v times faster than life. Its state, calls and faults are below %s%s: see docs/simulators.md.\n\n", name, s.speed, base, sim.AdminPath)
-	for _, line := range settings {
+	_, _ = fmt.Fprintf(s.out, "Simulated %s, %v times faster than life. Its state, calls and faults are below %s%s: see docs/simulators.md.\n\n", cloud.Title, s.speed, base, sim.AdminPath)
+	for _, line := range cloud.Clients.Account(base) {
 		_, _ = fmt.Fprintf(s.out, "  export %s\n", line)
 	}
 	_, _ = fmt.Fprintln(s.out)
-}
-
-func awsSettings(base string) []string {
-	account := aws.DefaultAccount()
-	return []string{
-		"AWS_ENDPOINT_URL=" + base, "AWS_REGION=" + account.Region,
-		"AWS_ACCESS_KEY_ID=" + account.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + account.SecretAccessKey,
-	}
-}
-
-// azureSettings are read by Muster and by tools that take an endpoint from the environment; clients of the SDK are given it as their
-// cloud's configuration. The secret is for the token endpoint, which answers below the same address.
-func azureSettings(base string) []string {
-	return []string{
-		"AZURE_RESOURCE_MANAGER_ENDPOINT=" + base, "AZURE_SUBSCRIPTION_ID=" + azure.SubscriptionID, "AZURE_TENANT_ID=" + azure.TenantID,
-		"AZURE_CLIENT_ID=" + azure.ClientID, "AZURE_CLIENT_SECRET=" + azure.ClientSecret,
-		"AZURE_RESOURCE_GROUP=" + azure.ResourceGroup, "AZURE_LOCATION=" + azure.Location,
-	}
 }

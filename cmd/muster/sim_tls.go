@@ -16,7 +16,7 @@ import (
 
 	"k8s.io/client-go/util/cert"
 
-	"github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/local/clouds/all"
 )
 
 // certificateAge is how long the certificate of a simulator is valid that is kept in a folder.
@@ -24,10 +24,20 @@ const certificateAge = 10 * 365 * 24 * time.Hour
 
 // fixedNames returns the hosts that clients of the clouds reach when their endpoints cannot be changed.
 func fixedNames() []string {
-	return []string{
-		"management.azure.com", "login.microsoftonline.com",
-		"*." + aws.Region + ".amazonaws.com", "*." + aws.Region + ".eks.amazonaws.com", "iam.amazonaws.com", "sts.amazonaws.com",
+	var names []string
+	for _, c := range all.Clouds() {
+		names = append(names, c.Clients.Hosts...)
 	}
+	return names
+}
+
+// authorities returns the variables that name the file of the CA to clients of any cloud.
+func authorities() []string {
+	var names []string
+	for _, c := range all.Clouds() {
+		names = append(names, c.Clients.Authorities...)
+	}
+	return append(names, "SSL_CERT_FILE")
 }
 
 // identity is the certificate of the simulators and the CA that issued it, in PEM.

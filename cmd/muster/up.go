@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/muster-project/muster/local/clouds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/sim"
@@ -51,20 +53,19 @@ func upCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a world on this machine: API servers, simulated clouds, controllers",
-		Long: `Start a world on this machine and leave it running until Ctrl-C: a management cluster and one workload cluster for each
-Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it is
-seeded with two clusters for each cloud and a pool of two machines in each: capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node
-group of EKS, capz-mp-0 a scale set of Azure in Uniform mode, capz-flex-0 one in Flexible mode.
+		Long: wrapped(fmt.Sprintf("Start a world on this machine and leave it running until Ctrl-C: a management cluster and one workload cluster "+
+			"for each Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it "+
+			"is seeded with two clusters for each cloud and a pool of two machines in each: %s.", builtinPools())) + fmt.Sprintf(`
 
 In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
-does; variables of the providers that the environment does not have (AWS_SUBNET_ID, AZURE_LOCATION ...) are taken from
+does; variables of the providers that the environment does not have (%s ...) are taken from
 what the simulated accounts hold. A cluster that a pool names and that no manifest brings is made. Each object is applied
-once in the life of a world: starting it again on the same --dir leaves alone what was changed since.`,
-		Example: `  muster up
+once in the life of a world: starting it again on the same --dir leaves alone what was changed since.`, examples(func(h clouds.Help) string { return h.Variable })),
+		Example: fmt.Sprintf(`  muster up
   muster up --dir ~/my-world -f pools.yaml
-  muster up --clouds aws,azure
-  muster up --pools capa-mp-0
-  muster up --until-ready --timeout 5m`,
+  muster up --clouds %s
+  muster up --pools %s
+  muster up --until-ready --timeout 5m`, strings.Join(simulatedClouds, ","), all.Accounts(defaultClouds...).BuiltinPools()[0].Name),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			u.in, u.out = cmd.InOrStdin(), cmd.OutOrStdout()
@@ -134,7 +135,7 @@ func (u *up) check() error {
 		return err
 	}
 	var there []string
-	for _, p := range simulated(u.clouds).BuiltinPools() {
+	for _, p := range all.Accounts(u.clouds...).BuiltinPools() {
 		there = append(there, p.Name)
 	}
 	for _, p := range u.pools {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,13 +24,10 @@ import (
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/clouds/aws/eks"
-	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
-	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
-	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	"github.com/muster-project/muster/local/clouds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/controlplane"
-	"github.com/muster-project/muster/local/infracluster"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -51,8 +47,7 @@ func RunAPIServers(ctx context.Context, args []string) error {
 	f := pflag.NewFlagSet(apiServersName, pflag.ContinueOnError)
 	dir := f.String("dir", "", "directory of the world")
 	port := f.Int("port", 0, "port of the management cluster")
-	awsPort := f.Int("aws-port", 0, "port of the simulated AWS")
-	azurePort := f.Int("azure-port", 0, "port of the simulated Azure")
+	cloudPorts := f.StringToInt(cloudPortFlag, nil, "port of a simulated cloud, as NAME=PORT; may be repeated")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -60,11 +55,11 @@ func RunAPIServers(ctx context.Context, args []string) error {
 		debug.SetGCPercent(collectAt)
 	}
 	l := layout(*dir)
-	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port, *awsPort, *azurePort) })
+	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port, *cloudPorts) })
 }
 
-// serveAPI runs the store and everything on it.
-func (l layout) serveAPI(ctx context.Context, port, awsPort, azurePort int) error {
+// serveAPI runs the store and everything on it. The simulated clouds are at these ports.
+func (l layout) serveAPI(ctx context.Context, port int, cloudPorts places) error {
 	etcd, err := apiserver.StartEtcd(l.path("etcd"))
 	if err != nil {
 		return err
@@ -101,31 +96,26 @@ func (l layout) serveAPI(ctx context.Context, port, awsPort, azurePort int) erro
 		case <-ctx.Done():
 		}
 	}()
-	err = l.reconcile(ctx, management.Config, servers, owners{
-		eks: eks.HTTP{Endpoint: "http://" + loopback(awsPort)}, azure: azurenetwork.HTTP{Endpoint: "http://" + loopback(azurePort)},
-	})
+	err = l.reconcile(ctx, management.Config, servers, cloudPorts)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	return err
 }
 
-// owners speak with the simulated clouds as those who own them.
-type owners struct {
-	eks   eks.Registry
-	azure azurenetwork.Maker
-}
-
 // reconcile runs the controllers that have to live where the API servers do, once their kinds are there.
-func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers, clouds owners) error {
+func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers, cloudPorts places) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, localv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
 	}
-	if err := untilServed(ctx, config, clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane"),
-		awskinds.AWSCluster, awskinds.AWSManagedCluster, awskinds.AWSManagedControlPlane, azurekinds.AzureCluster); err != nil {
+	kinds := []schema.GroupVersionKind{clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane")}
+	for _, k := range all.Kinds() {
+		kinds = append(kinds, k.GroupVersionKind)
+	}
+	if err := untilServed(ctx, config, kinds...); err != nil {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -136,7 +126,7 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 	if err != nil {
 		return fmt.Errorf("make the manager of control planes: %w", err)
 	}
-	for _, c := range l.controlPlanes(mgr.GetClient(), servers, clouds) {
+	for _, c := range l.controlPlanes(mgr.GetClient(), servers, cloudPorts) {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return err
 		}
@@ -144,21 +134,14 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 	return mgr.Start(ctx)
 }
 
-// reconciler is one that can be added to a manager.
-type reconciler interface {
-	SetupWithManager(mgr ctrl.Manager) error
-}
-
 // controlPlanes are the reconcilers of all kinds of control planes, and of the infrastructure that goes with them.
-func (l layout) controlPlanes(c client.Client, servers *workload.Servers, clouds owners) []reconciler {
+func (l layout) controlPlanes(c client.Client, servers *workload.Servers, at places) []clouds.Reconciler {
 	publisher := &workload.Publisher{Client: c, KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
-	return []reconciler{
-		&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher},
-		&infracluster.Reconciler{Client: c, Kind: awskinds.AWSCluster, Network: awsNetworkOf},
-		&infracluster.Reconciler{Client: c, Kind: azurekinds.AzureCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return azureNetwork(clouds.azure) }},
-		&eks.ControlPlanes{Client: c, Servers: servers, Publisher: publisher, Network: awsNetwork, Registry: clouds.eks},
-		&eks.Clusters{Client: c},
+	reconcilers := []clouds.Reconciler{&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher}}
+	for _, cloud := range all.Clouds() {
+		reconcilers = append(reconcilers, cloud.Reconcilers(clouds.Inputs{Client: c, Servers: servers, Publisher: publisher, Endpoint: at.endpoint(cloud.Name)})...)
 	}
+	return reconcilers
 }
 
 // untilServed returns when the API server serves the kinds.

@@ -3,8 +3,10 @@ package world
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,16 +88,34 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := dir.places(0)
-	if err != nil || again != first {
+	if err != nil || !maps.Equal(again, first) {
 		t.Fatalf("want %+v found again, got %+v, %v", first, again, err)
 	}
-	hold(t, first.AWS)
+	hold(t, first["aws"])
 	moved, err := dir.places(0)
-	if err != nil || moved.AWS == first.AWS || moved.APIServer != first.APIServer || moved.Webhook != first.Webhook {
+	if err != nil || moved["aws"] == first["aws"] || moved[apiServerPlace] != first[apiServerPlace] || moved[webhookPlace] != first[webhookPlace] {
 		t.Fatalf("port of AWS taken: want that one alone chosen anew, got %+v after %+v, %v", moved, first, err)
 	}
-	hold(t, first.APIServer)
+	hold(t, first[apiServerPlace])
 	if _, err := dir.places(0); err == nil {
 		t.Fatal("port of the API server taken: want an error, got none")
+	}
+}
+
+// TestPlacesOfOlderWorlds: the file of a world that was made before a cloud was there is read as it is, and gets a port for that cloud.
+func TestPlacesOfOlderWorlds(t *testing.T) {
+	dir := layout(t.TempDir())
+	if err := os.WriteFile(dir.placesFile(), []byte(`{"apiServer": 20001, "webhook": 20002, "health": 20003, "metrics": 20004, "aws": 20005}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := dir.readPlaces()
+	if want := (places{apiServerPlace: 20001, webhookPlace: 20002, healthPlace: 20003, metricsPlace: 20004, "aws": 20005}); err != nil || !maps.Equal(p, want) {
+		t.Fatalf("want %v, got %v, %v", want, p, err)
+	}
+	if settings := p.cloudEnvironment(Clouds()); slices.ContainsFunc(settings, func(s string) bool { return strings.HasSuffix(s, ":0") }) {
+		t.Errorf("want no setting for the cloud that the world does not have, got %v", settings)
+	}
+	if p, err = dir.places(0); err != nil || p["azure"] == 0 {
+		t.Errorf("want a port for each cloud, got %v, %v", p, err)
 	}
 }

@@ -13,20 +13,14 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/muster-project/muster/local/clouds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/sim"
-	simaws "github.com/muster-project/muster/sim/aws"
-	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/nodes"
 )
 
-// Names of the clouds that are simulated.
-const (
-	aws   = "aws"
-	azure = "azure"
-)
-
-// Clouds are the names of all clouds that can be simulated.
-func Clouds() []string { return []string{aws, azure} }
+// cloudPortFlag tells children the ports of the simulated clouds, each as NAME=PORT.
+const cloudPortFlag = "cloud-port"
 
 const (
 	// headerLimit bounds how long a client may take to send the head of a request.
@@ -40,28 +34,18 @@ const (
 func RunClouds(ctx context.Context, args []string) error {
 	f := pflag.NewFlagSet(cloudsName, pflag.ContinueOnError)
 	dir := f.String("dir", "", "directory of the world")
-	clouds := f.StringSlice("clouds", Clouds(), "clouds to simulate")
-	at := places{}
-	f.IntVar(&at.AWS, "aws-port", 0, "port of the simulated AWS")
-	f.IntVar(&at.Azure, "azure-port", 0, "port of the simulated Azure")
+	names := f.StringSlice("clouds", Clouds(), "clouds to simulate")
+	ports := f.StringToInt(cloudPortFlag, nil, "port of a simulated cloud, as NAME=PORT; may be repeated")
 	speed := f.Float64("speed", 0, "how much faster than life machines come, boot and go")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	l := layout(*dir)
 	return process(ctx, cloudsName, l, func(ctx context.Context) error {
-		return Simulate(ctx, Simulated{Dir: l.path("sim"), Clouds: *clouds, Speed: *speed, Listen: func(cloud string) (net.Listener, error) {
-			return net.Listen("tcp", loopback(at.of(cloud)))
+		return Simulate(ctx, Simulated{Dir: l.path("sim"), Clouds: *names, Speed: *speed, Listen: func(cloud string) (net.Listener, error) {
+			return net.Listen("tcp", loopback((*ports)[cloud]))
 		}})
 	})
-}
-
-// of is the port of a cloud.
-func (p places) of(cloud string) int {
-	if cloud == azure {
-		return p.Azure
-	}
-	return p.AWS
 }
 
 // Simulated says which clouds are served, and how.
@@ -76,15 +60,9 @@ type Simulated struct {
 	Listen func(cloud string) (net.Listener, error)
 }
 
-// simulator is one cloud.
-type simulator interface {
-	http.Handler
-	Close() error
-}
-
 // Simulate serves simulated clouds, and runs their machines, until ctx ends.
 func Simulate(ctx context.Context, s Simulated) (err error) {
-	from := &sources{answers: make(chan struct{})}
+	from := &sources{of: map[string]fetch{}, answers: make(chan struct{})}
 	// Machines that ran before are on again before their cloud answers them.
 	fleet := nodes.New(nodes.Options{Dir: s.sub("machines"), Speed: s.Speed, Fetch: from.fetch})
 	defer fleet.Close()
@@ -94,16 +72,17 @@ func Simulate(ctx context.Context, s Simulated) (err error) {
 		cancel()
 		err = errors.Join(err, group.Wait())
 	}()
-	for _, name := range s.Clouds {
-		listener, err := s.Listen(name)
+	for _, cloud := range all.Named(s.Clouds...) {
+		listener, err := s.Listen(cloud.Name)
 		if err != nil {
-			return fmt.Errorf("listen for the simulated %s: %w", name, err)
+			return fmt.Errorf("listen for the simulated %s: %w", cloud.Name, err)
 		}
-		cloud, err := s.open(name, fleet, from)
+		simulator, err := cloud.Simulate(clouds.Options{Dir: s.sub(cloud.Name), Speed: s.Speed, Guests: fleet})
 		if err != nil {
-			return errors.Join(fmt.Errorf("simulate %s: %w", name, err), listener.Close())
+			return errors.Join(fmt.Errorf("simulate %s: %w", cloud.Name, err), listener.Close())
 		}
-		group.Go(func() error { return errors.Join(serve(ctx, listener, cloud), cloud.Close()) })
+		from.of[cloud.Name] = simulator.Fetch
+		group.Go(func() error { return errors.Join(serve(ctx, listener, simulator.Handler), simulator.Close()) })
 	}
 	close(from.answers)
 	<-ctx.Done()
@@ -118,22 +97,13 @@ func (s Simulated) sub(name string) string {
 	return filepath.Join(s.Dir, name)
 }
 
-// open starts a cloud.
-func (s Simulated) open(name string, fleet *nodes.Fleet, from *sources) (simulator, error) {
-	if name == azure {
-		return simazure.New(simazure.Options{Dir: s.sub(azure), Speed: s.Speed, Guests: fleet})
-	}
-	cloud, err := simaws.New(simaws.Options{Dir: s.sub(aws), Speed: s.Speed, Guests: fleet})
-	if err != nil {
-		return nil, err
-	}
-	from.aws = cloud
-	return cloud, nil
-}
+// fetch returns what a machine's user data points to.
+type fetch func(ctx context.Context, m sim.Machine, source string) ([]byte, error)
 
 // sources are where machines find what their user data points to.
 type sources struct {
-	aws *simaws.Server
+	// of the clouds by name; nil for a cloud that holds nothing for machines.
+	of map[string]fetch
 	// answers is closed when all clouds are there.
 	answers chan struct{}
 }
@@ -145,10 +115,11 @@ func (s *sources) fetch(ctx context.Context, m sim.Machine, source string) ([]by
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if m.Cloud != aws {
+	fetch := s.of[m.Cloud]
+	if fetch == nil {
 		return nil, fmt.Errorf("%w: nothing on the simulated %s gives %s", nodes.ErrRefused, m.Cloud, source)
 	}
-	content, err := s.aws.Fetch(ctx, m, source)
+	content, err := fetch(ctx, m, source)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", nodes.ErrRefused, err)
 	}

@@ -14,8 +14,8 @@ func CloudsOf(kubeconfig string) (settings []string, ok bool, err error) {
 		return nil, false, nil
 	}
 	p, err := l.readPlaces()
-	if err != nil || p.AWS == 0 {
+	if err != nil || len(p) == 0 {
 		return nil, false, err
 	}
-	return append(p.cloudEnvironment(Clouds()), nowhereElse()...), true, nil
+	return append(p.cloudEnvironment(Clouds()), isolation()...), true, nil
 }

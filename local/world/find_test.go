@@ -12,7 +12,7 @@ import (
 func TestCloudsOf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := layout(dir).writePlaces(places{APIServer: 1, AWS: 4566, Azure: 4567}); err != nil {
+	if err := layout(dir).writePlaces(places{apiServerPlace: 1, "aws": 4566, "azure": 4567}); err != nil {
 		t.Fatal(err)
 	}
 	settings, ok, err := CloudsOf(Kubeconfig(dir))
@@ -45,7 +45,7 @@ func TestControllersReachNoRealAccount(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	t.Setenv("UNRELATED", "stays")
-	got := places{AWS: 4566, Azure: 4567}.controllersEnvironment()
+	got := places{"aws": 4566, "azure": 4567}.controllersEnvironment()
 	for name, value := range real {
 		if slices.Contains(got, name+"="+value) {
 			t.Errorf("want %s left out, found it as it was", name)
@@ -61,8 +61,8 @@ func TestControllersReachNoRealAccount(t *testing.T) {
 // TestOneCloudIsEnough: what is not simulated is not offered.
 func TestOneCloudIsEnough(t *testing.T) {
 	t.Parallel()
-	p := places{AWS: 4566, Azure: 4567}
-	for cloud, other := range map[string]string{aws: "AZURE_", azure: "AWS_"} {
+	p := places{"aws": 4566, "azure": 4567}
+	for cloud, other := range map[string]string{"aws": "AZURE_", "azure": "AWS_"} {
 		for _, setting := range p.cloudEnvironment([]string{cloud}) {
 			if strings.HasPrefix(setting, other) {
 				t.Errorf("%s alone: want no setting of the other, got %s", cloud, setting)

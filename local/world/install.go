@@ -2,15 +2,13 @@ package world
 
 import (
 	"context"
-	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/local/apiserver"
-	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
-	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/upstream"
 )
@@ -24,12 +22,12 @@ func (w *World) openWebhook() (*install.Webhook, error) {
 	if _, _, err := ca.IssueFiles("tls", apiserver.Subject{CommonName: "webhooks", Server: true}); err != nil {
 		return nil, err
 	}
-	return &install.Webhook{URL: "https://" + loopback(w.places.Webhook), CA: ca.CertPEM}, nil
+	return &install.Webhook{URL: "https://" + loopback(w.places[webhookPlace]), CA: ca.CertPEM}, nil
 }
 
 // install puts the definitions of all kinds and the webhooks' configurations into the management cluster.
 func (w *World) install(ctx context.Context, served *install.Webhook) error {
-	if err := install.Definitions(ctx, w.config, served, slices.Concat(awskinds.All(), azurekinds.All())...); err != nil {
+	if err := install.Definitions(ctx, w.config, served, all.Kinds()...); err != nil {
 		return err
 	}
 	at := func(path string) admissionregistrationv1.WebhookClientConfig {

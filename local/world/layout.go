@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -70,15 +71,16 @@ func (l layout) acquire(process string, patience time.Duration) (*fileutil.Locke
 // ErrInUse is why a world does not start whose directory another world uses.
 var ErrInUse = errors.New("another world uses this directory")
 
-// places are the ports of a world on 127.0.0.1. They are chosen once and kept.
-type places struct {
-	APIServer int `json:"apiServer"`
-	Webhook   int `json:"webhook"`
-	Health    int `json:"health"`
-	Metrics   int `json:"metrics"`
-	AWS       int `json:"aws"`
-	Azure     int `json:"azure"`
-}
+// places are the ports of a world on 127.0.0.1, by what is served there: one of those below, or a cloud by its name. They are chosen
+// once and kept.
+type places map[string]int
+
+const (
+	apiServerPlace = "apiServer"
+	webhookPlace   = "webhook"
+	healthPlace    = "health"
+	metricsPlace   = "metrics"
+)
 
 // places finds the ports again or chooses them. A port that is wanted, or that kubeconfigs lead to, has to be free;
 // the others give way.
@@ -88,21 +90,24 @@ func (l layout) places(apiServer int) (places, error) {
 		return p, err
 	}
 	if apiServer != 0 {
-		p.APIServer = apiServer
+		p[apiServerPlace] = apiServer
 	}
-	if p.APIServer != 0 {
-		if err := ports.Free(p.APIServer); err != nil {
-			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", p.APIServer, err)
+	if port := p[apiServerPlace]; port != 0 {
+		if err := ports.Free(port); err != nil {
+			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", port, err)
 		}
 	}
-	taken := map[int]bool{p.APIServer: true, p.Webhook: true, p.Health: true, p.Metrics: true, p.AWS: true, p.Azure: true}
-	for name, port := range map[string]*int{"apiserver": &p.APIServer, "webhook": &p.Webhook, "health": &p.Health, "metrics": &p.Metrics, aws: &p.AWS, azure: &p.Azure} {
-		if *port == 0 || (port != &p.APIServer && ports.Free(*port) != nil) {
-			if *port, err = ports.Pick(l.path(name), taken); err != nil {
+	taken := map[int]bool{}
+	for _, port := range p {
+		taken[port] = true
+	}
+	for _, name := range append([]string{apiServerPlace, webhookPlace, healthPlace, metricsPlace}, Clouds()...) {
+		if port := p[name]; port == 0 || (name != apiServerPlace && ports.Free(port) != nil) {
+			if p[name], err = ports.Pick(l.path(strings.ToLower(name)), taken); err != nil {
 				return p, err
 			}
 		}
-		taken[*port] = true
+		taken[p[name]] = true
 	}
 	return p, l.writePlaces(p)
 }
@@ -111,7 +116,7 @@ func (l layout) places(apiServer int) (places, error) {
 func (l layout) placesFile() string { return l.path("world.json") }
 
 func (l layout) readPlaces() (places, error) {
-	var p places
+	p := places{}
 	b, err := os.ReadFile(l.placesFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return p, nil

@@ -74,7 +74,7 @@ func (w *World) apiReady(ctx context.Context) error {
 
 func (w *World) cloudsReady(ctx context.Context) error {
 	for _, cloud := range w.clouds {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", loopback(w.places.of(cloud)))
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", loopback(w.places[cloud]))
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (w *World) cloudsReady(ctx context.Context) error {
 }
 
 func (w *World) controllersReady(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopback(w.places.Health)+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopback(w.places[healthPlace])+"/readyz", nil)
 	if err != nil {
 		return err
 	}

@@ -145,8 +145,10 @@ func (w *World) open(o Options) error {
 // start starts the children, each when what it needs is there.
 func (w *World) start(ctx context.Context, o Options) error {
 	dir := []string{"--dir", o.Dir}
-	dir = append(dir, "--aws-port", strconv.Itoa(w.places.AWS), "--azure-port", strconv.Itoa(w.places.Azure))
-	w.add(o, apiServersName, os.Environ(), append(slices.Clone(dir), "--port", strconv.Itoa(w.places.APIServer))...)
+	for _, cloud := range Clouds() {
+		dir = append(dir, "--"+cloudPortFlag, fmt.Sprintf("%s=%d", cloud, w.places[cloud]))
+	}
+	w.add(o, apiServersName, os.Environ(), append(slices.Clone(dir), "--port", strconv.Itoa(w.places[apiServerPlace]))...)
 	w.add(o, cloudsName, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--speed", strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
 	if err := w.until(ctx, "the management API server", w.apiReady); err != nil {
 		return err
@@ -159,8 +161,8 @@ func (w *World) start(ctx context.Context, o Options) error {
 	if err := w.install(ctx, webhook); err != nil {
 		return err
 	}
-	w.add(o, controllersName, w.places.controllersEnvironment(), append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places.Webhook),
-		"--health-port", strconv.Itoa(w.places.Health), "--metrics-port", strconv.Itoa(w.places.Metrics), "--token-ttl", o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
+	w.add(o, controllersName, w.places.controllersEnvironment(), append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places[webhookPlace]),
+		"--health-port", strconv.Itoa(w.places[healthPlace]), "--metrics-port", strconv.Itoa(w.places[metricsPlace]), "--token-ttl", o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
 	if err := w.until(ctx, "the simulated clouds", w.cloudsReady); err != nil {
 		return err
 	}
@@ -196,10 +198,10 @@ func (w *World) fail(err error) {
 }
 
 // Metrics is where the controllers serve their metrics.
-func (w *World) Metrics() string { return "http://" + loopback(w.places.Metrics) + "/metrics" }
+func (w *World) Metrics() string { return "http://" + loopback(w.places[metricsPlace]) + "/metrics" }
 
 // Simulator is the base URL of a simulated cloud.
-func (w *World) Simulator(cloud string) string { return "http://" + loopback(w.places.of(cloud)) }
+func (w *World) Simulator(cloud string) string { return w.places.endpoint(cloud) }
 
 // Done is closed when the world has failed; it still has to be stopped.
 func (w *World) Done() <-chan struct{} { return w.done }

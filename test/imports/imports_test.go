@@ -79,6 +79,10 @@ func TestRulesCanFail(t *testing.T) {
 		{"local/clouds/gcp", "sim/gcp", true},
 		{"local/clouds/gcp", "sim/aws", false},
 		{"local/clouds/gcp", "local/clouds/aws/eks", false},
+		{"local/seed", "local/clouds/aws/seeds", false},
+		{"local/world", "local/clouds/aws", false},
+		{"local/world", "local/clouds/all", true},
+		{"cmd/muster", "sim/aws", false},
 		{"view", "cloud/aws", false},
 	} {
 		r, name, ok := ruleOf(c.from)

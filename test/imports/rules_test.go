@@ -79,14 +79,16 @@ var rules = []rule{
 	{path: "local/apiserver/...", only: append([]string{"local/apiserver", "go.etcd.io/etcd/...", "go.uber.org/zap/...", "github.com/spf13/pflag"}, kubernetes...),
 		why: "an API server knows nothing of pools"},
 	{path: "local/world", only: append([]string{
-		"local/...", "manager/...", "kube/webhook", "sim/...", "api/local/...", "go.etcd.io/etcd/...", "golang.org/x/...", "github.com/spf13/pflag",
-	}, kubernetes...), why: "the only package of the local world that knows Muster's controllers and the simulators"},
-	{path: "local/clouds/*/...", only: append([]string{"local/*", "local/clouds/$1/...", "sim", "sim/$1/..."}, kubernetes...), never: []string{"local/world"},
+		"local/*", "local/clouds/all", "manager/...", "kube/webhook", "sim", "sim/nodes", "api/local/...", "go.etcd.io/etcd/...", "golang.org/x/...", "github.com/spf13/pflag",
+	}, kubernetes...), why: "the only package of the local world that knows Muster's controllers and runs the simulators"},
+	{path: "local/clouds", only: append([]string{"local/foreign", "local/seed", "local/workload", "sim"}, kubernetes...), why: "a description of any cloud"},
+	{path: "local/clouds/all", only: []string{"local/clouds", "local/clouds/*", "local/foreign", "local/seed"}, why: "a list"},
+	{path: "local/clouds/*/...", only: append([]string{"local/*", "local/clouds/$1/...", "sim", "sim/$1/...", "api/$1/..."}, kubernetes...), never: []string{"local/world"},
 		why: "what stands in for other providers' controllers knows nothing of Muster's, and one cloud nothing of another"},
-	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world"},
-		why: "what stands in for other providers' controllers knows nothing of Muster's"},
+	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world", "local/clouds/..."},
+		why: "what stands in for other providers' controllers knows nothing of Muster's, and no cloud"},
 	{path: "cmd/muster", only: append([]string{
-		"cloud/*/permissions", "kube/infrapool", "local/...", "manager/...", "sim/...", "view/...", "golang.org/x/...", "github.com/spf13/...",
+		"cloud/*/permissions", "kube/infrapool", "local/*", "local/clouds/all", "manager/...", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
 	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
 
 	{path: "config/..."}, {path: "docs/..."}, {path: "templates/..."},

@@ -15,8 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
-	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
+	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/seed"
 )
 
@@ -89,18 +88,13 @@ func (o options) fleet() ([]*wanted, error) {
 	return all, nil
 }
 
-// account is what manifests may name of the simulated accounts.
-func account() seed.Accounts {
-	return seed.Accounts{Known: []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}, Simulated: []string{"aws", "azure"}}
-}
-
 // objects returns the objects of the pool, or those of its cluster, made from the built-in ones.
 func (w *wanted) objects(ofCluster bool) ([]*unstructured.Unstructured, error) {
-	found, err := seed.Builtin(account(), []string{w.kind.builtin})
+	found, err := seed.Builtin(all.Accounts(all.Names()...), []string{w.kind.builtin})
 	if err != nil {
 		return nil, err
 	}
-	var all []*unstructured.Unstructured
+	var made []*unstructured.Unstructured
 	for _, o := range found {
 		if (o.GetName() != w.kind.builtin) != ofCluster {
 			continue
@@ -123,9 +117,9 @@ func (w *wanted) objects(ofCluster bool) ([]*unstructured.Unstructured, error) {
 				return nil, err
 			}
 		}
-		all = append(all, u)
+		made = append(made, u)
 	}
-	return all, nil
+	return made, nil
 }
 
 // createClusters creates the clusters of the pools.

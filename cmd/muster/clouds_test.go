@@ -1,0 +1,38 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/muster-project/muster/local/clouds/all"
+)
+
+// Every cloud says all that commands and worlds ask of it.
+func TestCloudsAreWhole(t *testing.T) {
+	t.Parallel()
+	for _, c := range all.Clouds() {
+		missing := c.Title == "" || c.Simulate == nil || c.Reconcilers == nil || c.Clients.Settings == nil || c.Clients.Account == nil ||
+			len(c.Clients.Prefixes) == 0 || len(c.Kinds) == 0 || len(c.Resources) == 0 || c.Help.Variable == "" || c.Help.Hosts == "" || c.Help.Plan == ""
+		if missing || c.Seed.Name != c.Name || len(c.Seed.Pools) == 0 || len(c.Seed.Clusters) == 0 {
+			t.Errorf("%s: want every field filled in, got %+v", c.Name, c)
+		}
+		if _, ok := c.Seed.Variables[c.Help.Variable]; !ok {
+			t.Errorf("%s: want an example that is one of its variables, got %s", c.Name, c.Help.Variable)
+		}
+	}
+}
+
+// The help names what the clouds bring.
+func TestHelpNamesWhatCloudsBring(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		upCommand().Long:      "capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node\ngroup of EKS, capz-mp-0 a scale set of Azure in Uniform mode, capz-flex-0 one in Flexible mode.\n\nIn the manifests",
+		upCommand().Example:   "  muster up --clouds aws,azure\n  muster up --pools capa-mp-0\n",
+		simCommand().Example:  "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds azure --tls",
+		planCommand().Example: "-o json\n  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3\n  muster plan awsmachinepool/workers --set 'metadata",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+}

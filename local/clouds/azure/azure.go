@@ -1,0 +1,62 @@
+// Package azure is the local side of Azure.
+package azure
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/muster-project/muster/local/clouds"
+	"github.com/muster-project/muster/local/clouds/azure/kinds"
+	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	"github.com/muster-project/muster/local/clouds/azure/seeds"
+	"github.com/muster-project/muster/local/infracluster"
+	"github.com/muster-project/muster/sim/azure"
+)
+
+// Cloud returns the local side of Azure.
+func Cloud() clouds.Cloud {
+	return clouds.Cloud{
+		Name: "azure", Title: "Azure",
+		Simulate: simulate,
+		Clients: clouds.Clients{
+			Settings: settings, Account: account,
+			Prefixes: []string{"AZURE_", "IDENTITY_", "MSI_", "IMDS_"},
+			Hosts:    []string{"management.azure.com", "login.microsoftonline.com"},
+		},
+		Seed:        seeds.Cloud(),
+		Kinds:       kinds.All(),
+		Reconcilers: reconcilers,
+		Resources:   []string{"azuremachinepool", "azuremachinepoolmachine"},
+		Help: clouds.Help{
+			Variable: "AZURE_LOCATION", Hosts: "management.azure.com, login.microsoftonline.com",
+			Plan: "azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3",
+		},
+	}
+}
+
+func simulate(o clouds.Options) (clouds.Simulator, error) {
+	server, err := azure.New(azure.Options{Dir: o.Dir, Speed: o.Speed, Guests: o.Guests})
+	if err != nil {
+		return clouds.Simulator{}, err
+	}
+	return clouds.Simulator{Handler: server, Close: server.Close}, nil
+}
+
+// settings are what Muster reads, whose credentials come from the cluster's identity.
+func settings(base string) []string {
+	return []string{"AZURE_RESOURCE_MANAGER_ENDPOINT=" + base, "AZURE_SUBSCRIPTION_ID=" + azure.SubscriptionID}
+}
+
+// account is read by Muster and by tools that take an endpoint from the environment; clients of the SDK are given it as their cloud's
+// configuration. The secret is for the token endpoint, which answers below the same address.
+func account(base string) []string {
+	return append(settings(base),
+		"AZURE_TENANT_ID="+azure.TenantID, "AZURE_CLIENT_ID="+azure.ClientID, "AZURE_CLIENT_SECRET="+azure.ClientSecret,
+		"AZURE_RESOURCE_GROUP="+azure.ResourceGroup, "AZURE_LOCATION="+azure.Location)
+}
+
+func reconcilers(in clouds.Inputs) []clouds.Reconciler {
+	network := azurenetwork.Network{SubscriptionID: azure.SubscriptionID, Location: azure.Location, Zones: azure.Zones, Azure: azurenetwork.HTTP{Endpoint: in.Endpoint}}
+	return []clouds.Reconciler{
+		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AzureCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
+	}
+}
