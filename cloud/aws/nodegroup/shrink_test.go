@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -88,6 +89,31 @@ func TestEKSIsAskedForAReason(t *testing.T) {
 			if asked := w.server.Calls().Summary(0).Counts["eks"]["DescribeNodegroup"] > before; asked != c.asked || o.Group == nil {
 				t.Errorf("%s: want EKS asked %t, got %t with %+v", c.reason, c.asked, asked, o.Group)
 			}
+		}
+	})
+}
+
+// The group behind does not show that a node group has been given to another owner: it is not deleted by an earlier answer of EKS.
+func TestAnothersIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 1)
+		e.run()
+		target := e.target
+		target.MaxAge = 15 * time.Second
+		o := w.observe(target)
+		settings := config(simaws.Region)
+		settings.HTTPClient = &http.Client{Transport: w.over}
+		_, err := eks.NewFromConfig(settings).TagResource(t.Context(), &eks.TagResourceInput{
+			ResourceArn: &o.Group.ID, Tags: map[string]string{"muster.dev/owner": "another"}})
+		w.must(err)
+		time.Sleep(2 * time.Minute)
+		w.observe(target)
+		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DeleteGroup}); cloud.KindOf(err) != cloud.Conflict {
+			t.Errorf("want the deletion of another owner's node group refused, got %v", err)
+		}
+		if status := w.nodegroup(e.name()).Status; status != "ACTIVE" {
+			t.Errorf("want the node group left alone, got %s", status)
 		}
 	})
 }

@@ -182,8 +182,15 @@ func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
 	return nil
 }
 
-// deleteGroup deletes the node group with what is still in it, if it is ours.
+// deleteGroup deletes the node group with what is still in it, if it is the pool's. The group behind, by which a look may go, does not show
+// whose the node group is now: EKS is asked.
 func (p *pass) deleteGroup(ctx context.Context) error {
+	if p.now.Sub(p.memory.group.asked) > session.SameMoment {
+		p.t.MaxAge = cloud.Unshared
+		if err := p.readGroup(ctx); err != nil {
+			return err
+		}
+	}
 	if err := p.known(ctx); err != nil {
 		return err
 	}
