@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -199,7 +200,33 @@ func (i Infra) condemned(kind Kind) *pool.Cause {
 // that are being deleted.
 func (i Infra) guards(on bool) bool {
 	m := i.Machine
-	return m != nil && (on || m.Deleting) && !m.Detached && !i.deletedAlone()
+	return m != nil && (on || m.Deleting) && !m.Detached && !i.deletedAlone() && !i.drainSkipped()
+}
+
+// drainSkipped reports whether the Machine's controller has let the instance go without having drained its Node, so that the drain is left
+// to the pool. The controller drains nothing, or no more, once the infrastructure machine is being deleted by another actor; nor where it
+// knows no Node of the Machine, or no Machine of the control plane. A drain that the user excluded, or whose time was up, has ended.
+func (i Infra) drainSkipped() bool {
+	m := i.Machine
+	if !i.Deleting || !m.Deleting || !m.pastDrain() {
+		return false
+	}
+	_, excluded := m.Object.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]
+	return !excluded && !m.drainSucceeded() && !m.drainTimedOut(i.Object.GetDeletionTimestamp().Time)
+}
+
+// drainSucceeded reports whether the Machine's controller has drained the Node, as its condition says.
+func (m *Machine) drainSucceeded() bool {
+	return slices.ContainsFunc(m.Object.GetV1Beta1Conditions(), func(c clusterv1.Condition) bool {
+		return c.Type == clusterv1.DrainingSucceededV1Beta1Condition && c.Status == corev1.ConditionTrue
+	})
+}
+
+// drainTimedOut reports whether the time that the Machine gives its drain was up by then.
+func (m *Machine) drainTimedOut(by time.Time) bool {
+	limit, d := m.Object.Spec.Deletion.NodeDrainTimeoutSeconds, m.Object.Status.Deletion
+	return limit != nil && *limit > 0 && d != nil && !d.NodeDrainStartTime.IsZero() &&
+		by.Sub(d.NodeDrainStartTime.Time) >= time.Duration(*limit)*time.Second
 }
 
 // deletedAlone reports whether the infrastructure machine was deleted by a user and not by its Machine's controller, which never drained
@@ -225,9 +252,9 @@ func (m *Machine) cause() *pool.Cause {
 }
 
 // guard is the Machine as the one that lets its instance go. It has done so when its controller has deleted the infrastructure machine.
-// An infrastructure machine that was deleted by a user while the controller still drains says nothing: the controller goes on.
+// An infrastructure machine that was deleted by a user says nothing before the controller has seen it: its condition tells.
 func (m *Machine) guard(infraGoing bool, now time.Time) pool.Guard {
-	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing && !m.beforeTermination(), Waits: m.waits(now)}
+	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing && m.pastDrain(), Waits: m.waits(now)}
 }
 
 // deletingReason is how far the Machine's controller is with its deletion, as its condition says; empty where it does not.
@@ -236,16 +263,6 @@ func (m *Machine) deletingReason() string {
 		return c.Reason
 	}
 	return ""
-}
-
-// beforeTermination reports whether the controller has still to do something before the instance may go.
-func (m *Machine) beforeTermination() bool {
-	switch m.deletingReason() {
-	case clusterv1.MachineDeletingWaitingForPreDrainHookReason, clusterv1.MachineDeletingDrainingNodeReason,
-		clusterv1.MachineDeletingWaitingForVolumeDetachReason, clusterv1.MachineDeletingWaitingForPreTerminateHookReason:
-		return true
-	}
-	return false
 }
 
 // pastDrain reports whether the controller has done all that comes before the end of the instance.

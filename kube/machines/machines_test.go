@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -287,6 +289,23 @@ func TestSay(t *testing.T) {
 			m.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: *at(-d)}
 		}
 	}
+	waiting := condition(clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, "")
+	drain := func(succeeded corev1.ConditionStatus) func(*clusterv1.Machine) {
+		return func(m *clusterv1.Machine) {
+			m.Status.Deprecated = &clusterv1.MachineDeprecatedStatus{V1Beta1: &clusterv1.MachineV1Beta1DeprecatedStatus{
+				Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded}}}}
+		}
+	}
+	// timedOut has a drain of half a minute begun so long before the infrastructure machine was deleted.
+	timedOut := func(d time.Duration) func(*clusterv1.Machine) {
+		return func(m *clusterv1.Machine) {
+			m.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To(int32(30))
+			m.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: metav1.NewTime(infra("i-1", infraGoing).GetDeletionTimestamp().Add(-d))}
+		}
+	}
+	excluded := func(m *clusterv1.Machine) {
+		m.Annotations = map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""}
+	}
 	deleted := pool.Cause{Reason: "MachineDeleted", Message: "Machine i-1 is being deleted"}
 	byHand := pool.Cause{Reason: "AWSMachineDeleted", Message: "AWSMachine i-1 is being deleted"}
 	for name, tc := range map[string]struct {
@@ -298,25 +317,37 @@ func TestSay(t *testing.T) {
 		guard     *pool.Guard
 		marked    bool
 	}{
-		"serves":              {reason: "its Machine has to be asked first", infra: infra("i-1"), machine: new(machine("i-1")), guard: &pool.Guard{}},
-		"no Machine yet":      {reason: "nobody is to be asked", infra: infra("i-1")},
-		"marked":              {reason: "as a mark on its node", infra: infra("i-1"), machine: new(machine("i-1", machineMarked)), guard: &pool.Guard{}, marked: true},
-		"marked itself":       {reason: "who marks the object means its instance", infra: infra("i-1", infraMarked), marked: true},
-		"deleted":             {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true}, condemned: &deleted},
-		"deleted by us":       {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Asked: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
-		"drained":             {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"serves":         {reason: "its Machine has to be asked first", infra: infra("i-1"), machine: new(machine("i-1")), guard: &pool.Guard{}},
+		"no Machine yet": {reason: "nobody is to be asked", infra: infra("i-1")},
+		"marked":         {reason: "as a mark on its node", infra: infra("i-1"), machine: new(machine("i-1", machineMarked)), guard: &pool.Guard{}, marked: true},
+		"marked itself":  {reason: "who marks the object means its instance", infra: infra("i-1", infraMarked), marked: true},
+		"deleted":        {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true}, condemned: &deleted},
+		"deleted by us":  {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Asked: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
+		"drained":        {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"not looked yet": {reason: "a user deletes both: the controller has not begun, and says nothing", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)),
+			guard: &pool.Guard{Asked: true}, condemned: &deleted},
+		"cut off": {reason: "the controller drains no more once the object below is being deleted: the rest is ours", infra: infra("i-1", infraGoing),
+			machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse))), condemned: &deleted},
+		"never drained": {reason: "the controller drains nothing where it knows no Node, or no Machine of the control plane", infra: infra("i-1", infraGoing),
+			machine: new(machine("i-1", waiting)), condemned: &deleted},
+		"not to be drained": {reason: "the user wants no drain", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, excluded)),
+			guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"timed out": {reason: "a drain whose time is up has ended", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse), timedOut(30*time.Second))),
+			guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"cut off in time": {reason: "the drain had a second left", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse), timedOut(29*time.Second))),
+			condemned: &deleted},
 		"deleted by hand":     {reason: "nobody drains it but us", infra: infra("i-1", infraGoing), machine: new(machine("i-1")), condemned: &byHand},
 		"both, the other 1st": {reason: "its Machine's controller drains nothing either", infra: infra("i-1", infraGoingFirst), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
 		"both at once":        {reason: "the order of one second is unknown, and an undrained Node must not be lost", infra: infra("i-1", infraGoingAtOnce), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
 		"at once, drained": {reason: "the controller says that it has drained", infra: infra("i-1", infraGoingAtOnce),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true, Done: true}},
-		"deleted while drained": {reason: "a user deletes the object while the controller drains: the drain goes on", infra: infra("i-1", infraGoing),
+			machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), condemned: &deleted, guard: &pool.Guard{Asked: true, Done: true}},
+		"deleted while drained": {reason: "a user deletes the object while the controller drains, which has not seen it yet", infra: infra("i-1", infraGoing),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
 		"deleted before a hook": {reason: "a hook is waited for as well", infra: infra("i-1", infraGoing),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
 		"by hand, alone":    {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
 		"by hand, orphaned": {reason: "without an owner its deletion asks for nothing", infra: infra("i-1", infraGoing, infraOrphaned)},
-		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
 		"detached":          {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
 		"detached object":   {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
 		"off":               {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},

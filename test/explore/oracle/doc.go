@@ -132,8 +132,6 @@ type Node struct {
 	Ready bool
 	// Cordoned is true if no pod is scheduled onto it.
 	Cordoned bool
-	// Released says that whoever drains it let it go before it joined: nobody drains it any more.
-	Released bool
 	// Marked is since when somebody asks for it to go first; zero for not.
 	Marked time.Time
 }

@@ -90,7 +90,6 @@ func TestChecks(t *testing.T) {
 		{"and what somebody asked to go", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
 		{"somebody else's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although somebody else"},
 		{"a surge beside it", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},
-		{"who has let go of a machine before it joined", "undrained", removal(node(Node{Joined: true, Pods: 2, Released: true})), ""},
 
 		{"as many as exist", "capacity", removal(), ""},
 		{"fewer than exist", "capacity", removal(size(1)), "from 3 to 1 while 2 instances exist"},

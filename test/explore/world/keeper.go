@@ -33,8 +33,6 @@ type keeper struct {
 	due bool
 	// drains are since when machines have been condemned by the deletion of their Machines, by ID.
 	drains map[string]time.Time
-	// unjoined are the provider IDs of those that had not joined when they were let go: nobody drains them any more.
-	unjoined map[string]bool
 }
 
 const (
@@ -158,19 +156,27 @@ func (k *keeper) tell(m *clusterv1.Machine) {
 	}
 }
 
-// end goes on with the end of a Machine, and says whether it is waited for.
+// end goes on with the end of a Machine as cluster-api's reconcileDelete does, and says whether it is waited for.
 func (k *keeper) end(m *clusterv1.Machine) bool {
 	w, ctx, infra := k.world, k.world.t.Context(), k.infraOf(m)
-	id := m.Spec.ProviderID
-	if infra != nil && id == "" {
-		id = infra.Spec.ProviderID
+	before := m.DeepCopy()
+	k.refer(m, infra)
+	reason := clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason
+	if m.Status.NodeRef.IsDefined() && drainAllowed(m, infra) && !k.drained(m) {
+		reason = clusterv1.MachineDeletingDrainingNodeReason
+	} else if infra != nil && infra.DeletionTimestamp.IsZero() {
+		w.must(w.user.Delete(ctx, infra), "delete infrastructure machine %s", infra.Name)
 	}
-	node := k.nodeOf(id)
+	meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
+		Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now(),
+	})
+	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
+		w.must(w.user.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+	}
 	if infra != nil {
-		k.letGo(m, infra, node, id)
 		return true
 	}
-	if node != nil && !time.Now().Before(w.workload.away) {
+	if node := k.referred(m); node != nil && !time.Now().Before(w.workload.away) {
 		w.must(client.IgnoreNotFound(w.workload.user.Delete(ctx, node)), "delete node %s", node.Name)
 	}
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
@@ -178,40 +184,66 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 	return false
 }
 
-// letGo drains the Node of a Machine that is being deleted, whether the object below it is being deleted already or not, deletes that
-// object, and says on the Machine how far it is.
-func (k *keeper) letGo(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine, node *corev1.Node, id string) {
-	w := k.world
-	if node != nil && !k.drained(m, node) {
-		k.phase(m, clusterv1.MachineDeletingDrainingNodeReason)
+// refer looks once more for the Node of a Machine that knows of none. Without one nothing is drained.
+func (k *keeper) refer(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine) {
+	id := m.Spec.ProviderID
+	if infra != nil && id == "" {
+		id = infra.Spec.ProviderID
+	}
+	if m.Status.NodeRef.IsDefined() || time.Now().Before(k.world.workload.away) {
 		return
 	}
-	if node == nil && !infra.DeletionTimestamp.Before(m.DeletionTimestamp) {
-		k.unjoined[id] = true
-	}
-	if infra.DeletionTimestamp.IsZero() {
-		w.must(w.user.Delete(w.t.Context(), infra), "delete infrastructure machine %s", infra.Name)
-	}
-	k.phase(m, clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason)
-}
-
-// phase says on a Machine how far its deletion is, as its controller does.
-func (k *keeper) phase(m *clusterv1.Machine, reason string) {
-	of := metav1.Condition{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now()}
-	if meta.SetStatusCondition(&m.Status.Conditions, of) {
-		k.world.must(k.world.user.Status().Update(k.world.t.Context(), m), "write the status of Machine %s", m.Name)
+	if node := k.nodeOf(id); node != nil {
+		m.Status.NodeRef = clusterv1.MachineNodeReference{Name: node.Name}
 	}
 }
 
-// drained goes on with the drain of a Machine's Node, and says whether it has ended: nothing is left, or its time is up.
-func (k *keeper) drained(m *clusterv1.Machine, node *corev1.Node) bool {
-	l := k.world.workload
-	if limit := m.Spec.Deletion.NodeDrainTimeoutSeconds; limit != nil && *limit > 0 && time.Since(m.DeletionTimestamp.Time) >= time.Duration(*limit+1)*time.Second {
-		return true
+// referred is the Node that a Machine refers to; nil when it is gone.
+func (k *keeper) referred(m *clusterv1.Machine) *corev1.Node {
+	node := &corev1.Node{}
+	if !m.Status.NodeRef.IsDefined() || k.world.workload.user.Get(k.world.t.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
+		return nil
 	}
-	if time.Now().Before(l.away) {
+	return node
+}
+
+// drainAllowed is cluster-api's isNodeDrainAllowed: nothing is drained, or no more, once the object below the Machine is being deleted,
+// or when the time of the drain is up.
+func drainAllowed(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine) bool {
+	if _, excluded := m.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]; excluded || infra == nil || !infra.DeletionTimestamp.IsZero() {
 		return false
 	}
+	limit, d := m.Spec.Deletion.NodeDrainTimeoutSeconds, m.Status.Deletion
+	return limit == nil || *limit <= 0 || d == nil || d.NodeDrainStartTime.IsZero() ||
+		time.Since(d.NodeDrainStartTime.Time) < time.Duration(*limit)*time.Second
+}
+
+// drained goes on with the drain of a Machine's Node, and says whether nothing is left there.
+func (k *keeper) drained(m *clusterv1.Machine) bool {
+	if m.Status.Deletion == nil {
+		m.Status.Deletion = &clusterv1.MachineDeletionStatus{}
+	}
+	if m.Status.Deletion.NodeDrainStartTime.IsZero() {
+		m.Status.Deletion.NodeDrainStartTime = metav1.Now().Rfc3339Copy()
+	}
+	l := k.world.workload
+	done := !time.Now().Before(l.away) && k.empty(k.referred(m))
+	succeeded := clusterv1.Condition{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
+	if done {
+		succeeded.Status = corev1.ConditionTrue
+	}
+	if old := m.GetV1Beta1Conditions(); len(old) != 1 || old[0].Status != succeeded.Status {
+		m.SetV1Beta1Conditions(clusterv1.Conditions{succeeded})
+	}
+	return done
+}
+
+// empty cordons a Node and evicts its pods, and says whether none is left. From a Node that is gone nothing is drained.
+func (k *keeper) empty(node *corev1.Node) bool {
+	if node == nil {
+		return true
+	}
+	l := k.world.workload
 	if !node.Spec.Unschedulable {
 		node.Spec.Unschedulable = true
 		l.change(node, "cordoned by the keeper of Machines")

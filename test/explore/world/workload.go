@@ -328,7 +328,7 @@ func (l *workload) truth() map[string]oracle.Node {
 	l.arrive()
 	all := map[string]oracle.Node{}
 	for id, m := range l.by {
-		n := oracle.Node{Joined: m.joined && m.off.IsZero(), Marked: m.marked, Released: l.world.keeper.unjoined[m.ProviderID]}
+		n := oracle.Node{Joined: m.joined && m.off.IsZero(), Marked: m.marked}
 		if !n.Joined {
 			all[id] = n
 			continue

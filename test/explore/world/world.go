@@ -143,7 +143,7 @@ type appointment struct {
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w := &World{t: t, scenario: s, options: o, minor: firstMinor, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
-	w.keeper = keeper{world: w, drains: map[string]time.Time{}, unjoined: map[string]bool{}}
+	w.keeper = keeper{world: w, drains: map[string]time.Time{}}
 	types, err := scheme()
 	w.must(err, "make the scheme")
 	w.workload = newWorkload(w, types)
