@@ -4,6 +4,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,6 +26,7 @@ const (
 )
 
 // +kubebuilder:webhook:verbs=create;update,path=/mutate-cluster-x-k8s-io-v1beta2-machinepool,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=default.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+// +kubebuilder:webhook:verbs=create;update,path=/mutate-cluster-x-k8s-io-v1beta1-machinepool,mutating=true,failurePolicy=fail,matchPolicy=Exact,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta1,name=older.default.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 // +kubebuilder:webhook:verbs=create;update,path=/validate-cluster-x-k8s-io-v1beta2-machinepool,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=validation.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 
 // Configurations tell an API server to ask the webhooks. at says how it reaches a path. Conversion is told in the
@@ -44,10 +46,20 @@ type admitted struct {
 }
 
 func machinePools(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
-	return admitted{
+	objects := admitted{
 		mutating: MutatingConfiguration, validating: ValidatingConfiguration, kind: "machinepool", resource: "machinepools",
 		version: clusterv1.GroupVersion, defaulted: DefaultMachinePoolPath, validated: ValidateMachinePoolPath,
 	}.configurations(at)
+	for _, o := range objects {
+		if c, ok := o.(*admissionregistrationv1.MutatingWebhookConfiguration); ok {
+			older := *c.Webhooks[0].DeepCopy()
+			exact := admissionregistrationv1.Exact
+			older.Name, older.ClientConfig, older.MatchPolicy = "older."+older.Name, at(DefaultOlderMachinePoolPath), &exact
+			older.Rules[0].APIVersions = []string{clusterv1beta1.GroupVersion.Version}
+			c.Webhooks = append(c.Webhooks, older)
+		}
+	}
+	return objects
 }
 
 func infrastructure(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {

@@ -8,6 +8,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -34,6 +35,20 @@ func (d *poolDefaulter) Default(ctx context.Context, pool *clusterv1.MachinePool
 		}
 	}
 	return setDefaults(old, pool)
+}
+
+// olderPoolDefaulter brings what is written in the older version into the form in which that version is read. A server-side apply replaces
+// references and durations as a whole with what the manifest says: compared with what is read, each would be a new generation.
+type olderPoolDefaulter struct{}
+
+// Default sets the namespace of the references. Durations get their form by being encoded again.
+func (olderPoolDefaulter) Default(_ context.Context, pool *clusterv1beta1.MachinePool) error {
+	for _, ref := range poolReferences(pool) {
+		if ref != nil && ref.Namespace == "" && ref.Name != "" {
+			ref.Namespace = pool.Namespace
+		}
+	}
+	return nil
 }
 
 func setDefaults(old, pool *clusterv1.MachinePool) error {

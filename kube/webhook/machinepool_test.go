@@ -281,7 +281,7 @@ func TestConfigurations(t *testing.T) {
 	if len(objects) != 5 || objects[3].GetName() != InfrastructureMutatingConfiguration || objects[4].GetName() != InfrastructureValidatingConfiguration || objects[0].GetName() != MutatingConfiguration || objects[1].GetName() != ValidatingConfiguration || objects[2].GetName() != WarningsConfiguration {
 		t.Errorf("want the configurations by name, got %v", objects)
 	}
-	for _, path := range []string{DefaultMachinePoolPath, ValidateMachinePoolPath, warnings.AWSMachinePoolPath, warnings.AWSManagedMachinePoolPath, azure.DefaultPath, azure.ValidatePath} {
+	for _, path := range []string{DefaultMachinePoolPath, DefaultOlderMachinePoolPath, ValidateMachinePoolPath, warnings.AWSMachinePoolPath, warnings.AWSManagedMachinePoolPath, azure.DefaultPath, azure.ValidatePath} {
 		if !paths[path] {
 			t.Errorf("want %s to be asked, got %v", path, paths)
 		}

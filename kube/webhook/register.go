@@ -3,6 +3,7 @@ package webhook
 import (
 	"fmt"
 
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,9 +17,10 @@ import (
 
 // The paths that are served; those of admission are the ecosystem's.
 const (
-	ConvertPath             = "/convert"
-	DefaultMachinePoolPath  = "/mutate-cluster-x-k8s-io-v1beta2-machinepool"
-	ValidateMachinePoolPath = "/validate-cluster-x-k8s-io-v1beta2-machinepool"
+	ConvertPath                 = "/convert"
+	DefaultMachinePoolPath      = "/mutate-cluster-x-k8s-io-v1beta2-machinepool"
+	DefaultOlderMachinePoolPath = "/mutate-cluster-x-k8s-io-v1beta1-machinepool"
+	ValidateMachinePoolPath     = "/validate-cluster-x-k8s-io-v1beta2-machinepool"
 )
 
 // Options of the webhooks.
@@ -48,6 +50,7 @@ func Register(mgr ctrl.Manager, o Options) error {
 	}
 	server.Register(ConvertPath, withReader(o.Reader, conversion.NewWebhookHandler(scheme, registry)))
 	server.Register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme, &poolDefaulter{decoder: admission.NewDecoder(scheme)}))
+	server.Register(DefaultOlderMachinePoolPath, admission.WithDefaulter[*clusterv1beta1.MachinePool](scheme, olderPoolDefaulter{}))
 	server.Register(warnings.AWSMachinePoolPath, warnings.OfAWSMachinePool(scheme))
 	server.Register(warnings.AWSManagedMachinePoolPath, warnings.OfAWSManagedMachinePool(scheme))
 	server.Register(azure.DefaultPath, azure.Defaulter(scheme))

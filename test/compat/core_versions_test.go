@@ -241,6 +241,21 @@ func TestApplyTwice(t *testing.T) {
 	}
 }
 
+// TestServerSideApplyTwice holds that the same manifest changes nothing when it is applied to the server a second time, in either version.
+func TestServerSideApplyTwice(t *testing.T) {
+	c := admin(t)
+	for name, manifest := range map[string]string{
+		"older": olderPool, "normalized": strings.Replace(olderPool, "nodeDrainTimeout: 5m", "nodeDrainTimeout: 5m0s", 1), "newer": newerPool,
+	} {
+		ns := namespace(t, c)
+		first := applied(t, c, ns, manifest, name)
+		second := applied(t, c, ns, manifest, name)
+		if diff := cmp.Diff(first.Object, second.Object); diff != "" {
+			t.Errorf("%s: want the same object and resource version after the second apply (-first +second):\n%s", name, diff)
+		}
+	}
+}
+
 // TestManagersOfEitherVersion holds that who applies in one version and who applies in the other share an object, each with
 // fields of its own: what a version calls by another name is owned all the same.
 func TestManagersOfEitherVersion(t *testing.T) {
