@@ -96,13 +96,15 @@ func planKeep(d Desired, v *view) Plan {
 
 // first takes the first step that there is and that the cloud did not refuse a moment ago, and says whether there are others.
 func (p *Plan) first(d Desired, steps ...*Step) {
+	told := map[StepKind]bool{} // a kind may stand in several places
 	for _, step := range steps {
 		if step == nil {
 			continue
 		}
 		p.Settled = false
 		switch cause, avoid := d.Avoid[step.Kind]; {
-		case avoid && p.Step == nil:
+		case avoid && p.Step == nil && !told[step.Kind]:
+			told[step.Kind] = true
 			p.Waiting = append(p.Waiting, avoided(step.Kind, cause)...)
 		case avoid:
 		case p.Step == nil:

@@ -43,6 +43,8 @@ func TestDoomedAndHeld(t *testing.T) {
 		{name: "doomed in a rollout", why: "it serves no more: nobody else goes before its successor is there", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 1, doomedOne, drainedNode)), newTemplate), want: "Replace i-9 (TemplateChanged)"},
 		{name: "held", why: "what the cloud takes is drained while the hook holds it", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Minute, time.Hour))), sized(1)), want: "Drain i-9 (Terminating)"},
 		{name: "held and drained", why: "then it may go", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainedNode, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
+		{name: "held, refused", why: "a release that comes before a removal and after it is told of once", d: wants(1, refused(Release, Remove)),
+			o: fleet(append(serving(1), machine("i-8", 8, drainedNode), machine("i-9", 9, drainedNode, held(time.Minute, time.Hour))), sized(2)), want: "waiting Denied, waiting Denied"},
 		{name: "held, never joined", why: "nothing runs on it", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, notJoined, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
 		{name: "held, half of the time up", why: "a long drain asks for more time", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 29*time.Minute))), sized(1)), want: "Renew i-9 (Draining), waiting Draining"},
 		{name: "held, not half of the time up", why: "but not at every look", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 31*time.Minute))), sized(1)), want: "Drain i-9 (Terminating), waiting Draining"},
