@@ -72,6 +72,14 @@ var kubeTable = []Mutation{
 		Drain, []string{"TestUndrain"},
 		`others := node.Annotations[CordonedBeforeAnnotation]; !others {`,
 		`others := node.Annotations[CordonedBeforeAnnotation]; !others || mutated("cordon of others taken back") {`),
+	one("foreign cordon taken back", kubeStart, "opens a node that a user has cordoned when its drain is given up",
+		Explore, []string{"foreign"},
+		`	delete(node.Annotations, CordonedBeforeAnnotation)
+`, `	delete(node.Annotations, CordonedBeforeAnnotation)
+	if mutated("foreign cordon taken back") {
+		node.Spec.Unschedulable = false
+	}
+`).from(40),
 	one("drain begins anew in every round", kubeStart, "pushes the start of a drain away with each round",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
 		`if _, ok := w.started(node); !ok {`,

@@ -70,6 +70,7 @@ func edits() map[What]func(*World, Event) {
 		},
 		Cordon:           func(w *World, e Event) { w.workload.cordon(e.N) },
 		Uncordon:         func(w *World, _ Event) { w.workload.uncordon() },
+		Waver:            func(w *World, e Event) { w.waver(e.N) },
 		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
 		Mark:             func(w *World, e Event) { w.workload.mark(e.N) },
 		DropMachine:      (*World).dropMachine,

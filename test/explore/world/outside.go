@@ -6,6 +6,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
@@ -29,6 +32,11 @@ func (d *drawing) outside() {
 	}
 	if d.IntN(outsideOneIn) == 0 {
 		d.s.Denied = d.secondary()
+	}
+	if d.IntN(outsideOneIn) == 0 {
+		at := d.moment()
+		d.s.add(Event{What: Waver, At: at, N: d.IntN(9)})
+		d.s.add(Event{What: Uncordon, At: at + time.Duration(90+d.IntN(400))*time.Second})
 	}
 }
 
@@ -57,20 +65,45 @@ func (w *World) deny() {
 	w.must(w.account.server.Faults().Add(f), "deny a read")
 }
 
-// cordon has a user cordon the n-th node.
-func (l *workload) cordon(n int) {
+// cordon has a user cordon the n-th node, and returns it; nil if there is none.
+func (l *workload) cordon(n int) *corev1.Node {
 	var list []*corev1.Node
 	for _, m := range l.running() {
 		if node := l.node(m); node != nil && m.joined && !node.Spec.Unschedulable {
 			list = append(list, node)
 		}
 	}
-	if len(list) > 0 {
-		node := list[n%len(list)]
-		node.Spec.Unschedulable = true
-		l.cordoned[node.Name] = true
-		l.world.must(l.user.Update(l.world.t.Context(), node), "cordon node %s", node.Name)
+	if len(list) == 0 {
+		return nil
 	}
+	node := list[n%len(list)]
+	node.Spec.Unschedulable = true
+	l.cordoned[node.Name] = true
+	l.world.must(l.user.Update(l.world.t.Context(), node), "cordon node %s", node.Name)
+	return node
+}
+
+// waverFor is how long a user takes to give up a scale-in.
+const waverFor = 20 * time.Second
+
+// waver has a user cordon and mark the n-th node, scale the pool in by one, and take both back while budgets keep the node's pods.
+func (w *World) waver(n int) {
+	node := w.workload.cordon(n)
+	mp, _ := w.objects(w.user)
+	if node == nil || mp == nil || ptr.Deref(mp.Spec.Replicas, 0) < 2 {
+		return
+	}
+	was := *mp.Spec.Replicas
+	metav1.SetMetaDataAnnotation(&node.ObjectMeta, clusterv1.DeleteMachineAnnotation, "yes")
+	w.must(w.workload.user.Update(w.t.Context(), node), "mark node %s", node.Name)
+	w.workload.by[w.workload.machineOf(node.Name)].marked = time.Now()
+	w.workload.block(2 * waverFor)
+	w.happen(Event{What: Replicas, N: int(was) - 1, M: 1})
+	w.at(time.Now().Add(waverFor), func() {
+		if mp, _ := w.objects(w.user); mp != nil && mp.DeletionTimestamp.IsZero() {
+			w.happen(Event{What: Replicas, N: int(was), M: 1})
+		}
+	})
 }
 
 // uncordon has users take back their cordons, except where a drain has begun meanwhile.

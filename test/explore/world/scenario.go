@@ -116,6 +116,8 @@ const (
 	Cordon    What = "a user cordons a node"
 	Uncordon  What = "a user uncordons nodes"
 	LoseOwner What = "an owner is lost"
+	// Waver scales the pool in by a node that a user has cordoned and marked, and has the user change their mind during its drain.
+	Waver What = "a user gives up a scale-in"
 	// DropMachine deletes a Machine of the pool, DropInfraMachine the object of the infrastructure that it stands on.
 	DropMachine      What = "delete a Machine"
 	DropInfraMachine What = "delete an infrastructure machine"
