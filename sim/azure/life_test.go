@@ -470,6 +470,45 @@ func TestPages(t *testing.T) {
 	})
 }
 
+// TestListOfSubscription holds that the virtual machines of all groups are listed in pages, whole or as statuses alone, and those of
+// uniform scale sets in neither list.
+func TestListOfSubscription(t *testing.T) {
+	inBubble(t, azure.Options{}, func(w *world) {
+		w.create("Flexible", "one", 60)
+		w.create("Flexible", "two", 60)
+		w.create("Uniform", "three", 1)
+		list := func(o *armcompute.VirtualMachinesClientListAllOptions) (all []*armcompute.VirtualMachine, pages int) {
+			for p := w.flex.NewListAllPager(o); p.More(); pages++ {
+				page, err := p.NextPage(w.Context())
+				w.must(err)
+				all = append(all, page.Value...)
+			}
+			return all, pages
+		}
+		models, pages := list(nil)
+		check(t, "machines", 120, len(models))
+		check(t, "pages", 2, pages)
+		statuses, pages := list(&armcompute.VirtualMachinesClientListAllOptions{StatusOnly: to.Ptr("true")})
+		check(t, "statuses", 120, len(statuses))
+		check(t, "pages of statuses", 2, pages)
+		of := map[string]*armcompute.VirtualMachine{}
+		for _, vm := range statuses {
+			of[strings.ToLower(*vm.ID)] = vm
+		}
+		for _, vm := range models {
+			is := of[strings.ToLower(*vm.ID)]
+			if is == nil || vm.Properties.InstanceView != nil || vm.Properties.VirtualMachineScaleSet == nil || vm.Tags == nil {
+				t.Fatalf("want each model without its status, and a status beside it, got %+v and %+v", vm, is)
+			}
+			if is.Properties.VirtualMachineScaleSet != nil || is.Tags != nil || *is.Properties.InstanceView.Statuses[1].Code != "PowerState/running" {
+				t.Fatalf("want a status without a model, got %+v", is)
+			}
+		}
+		_, err := w.flex.NewListAllPager(&armcompute.VirtualMachinesClientListAllOptions{Expand: to.Ptr(armcompute.ExpandTypesForListVMsInstanceView)}).NextPage(w.Context())
+		w.refused(err, 400, "BadRequest", "together with a $filter")
+	})
+}
+
 func TestActions(t *testing.T) {
 	inBubble(t, azure.Options{}, func(w *world) {
 		w.create("Uniform", "mp", 2, spot("Deallocate"))

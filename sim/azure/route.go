@@ -44,6 +44,7 @@ const (
 	setVMPath   = setVMsPath + "/{vm}"
 	vmsPath     = computePath + "/virtualmachines"
 	vmPath      = vmsPath + "/{vm}"
+	allVMsPath  = "/subscriptions/{sub}/providers/microsoft.compute/virtualmachines"
 	rolesPath   = "/providers/microsoft.authorization/roleassignments"
 	defsPath    = "/providers/microsoft.authorization/roledefinitions"
 	tagsPath    = "/providers/microsoft.resources/tags/default"
@@ -95,6 +96,7 @@ func machineRoutes() []route {
 		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, (*world).putSetVM),
 		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, (*world).deleteSetVM),
 		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, (*world).listVMs),
+		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, (*world).listAllVMs),
 		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, (*world).getVM),
 		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, (*world).vmInstanceView),
 		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, (*world).patchVM),

@@ -286,7 +286,7 @@ func (w *world) deleteSetVM(x *exchange) (*answer, error) {
 
 var setFilter = regexp.MustCompile(`(?i)^'virtualMachineScaleSet/id' eq '([^']*)'$`)
 
-// listVMs lists the virtual machines of a group, of one flexible scale set where the filter names one.
+// listVMs lists the virtual machines of a group or a subscription, of one flexible scale set where the filter names one.
 func (w *world) listVMs(x *exchange) (*answer, error) {
 	view, err := x.wantsView()
 	if err != nil {
@@ -302,15 +302,42 @@ func (w *world) listVMs(x *exchange) (*answer, error) {
 	} else if view {
 		return nil, badRequest("The $expand query parameter is allowed only together with a $filter on 'virtualMachineScaleSet/id'.")
 	}
+	return w.pageVMs(x, only, func(s *scaleSet, m *machine) document {
+		d := w.showMachine(s, m, view)
+		d["id"] = shouting(text(d, "id"))
+		return d
+	})
+}
+
+// listAllVMs lists the virtual machines of a subscription: their models, or with statusOnly how they are.
+func (w *world) listAllVMs(x *exchange) (*answer, error) {
+	status := x.query.Get("statusOnly")
+	if !strings.EqualFold(status, "true") {
+		return w.listVMs(x)
+	}
+	if x.query.Get("$filter") != "" || x.query.Get("$expand") != "" {
+		return nil, badRequest("The query parameter statusOnly is not allowed together with $filter or $expand.")
+	}
+	return w.pageVMs(x, "", w.statusOnly)
+}
+
+// statusOnly is what a list of the subscription says of how a machine is. It lacks the model, tags, and the scale set.
+func (w *world) statusOnly(s *scaleSet, m *machine) document {
+	return document{
+		"id": m.id(s), "name": m.Name, "type": "Microsoft.Compute/virtualMachines", "location": m.Location,
+		"properties": document{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.instanceView(m)},
+	}
+}
+
+// pageVMs is a page of the virtual machines of a group or a subscription, or of one flexible scale set.
+func (w *world) pageVMs(x *exchange, only string, show func(*scaleSet, *machine) document) (*answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
-		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Group, x.vars["rg"]) || !strings.EqualFold(s.Sub, x.vars["sub"]) {
+		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.vars["sub"]) || x.vars["rg"] != "" && !strings.EqualFold(s.Group, x.vars["rg"]) {
 			continue
 		}
 		for _, m := range w.machinesOf(s) {
-			d := w.showMachine(s, m, view)
-			d["id"] = shouting(text(d, "id"))
-			out = append(out, d)
+			out = append(out, show(s, m))
 		}
 	}
 	return w.paged(x, out)
