@@ -17,6 +17,8 @@ type round[V any] struct {
 	keys []string
 	// shares is true if one of these passes accepts an older answer: such passes come again and again, so that the calls are worth filling.
 	shares bool
+	// alone is true for a request that wants a call for its key alone.
+	alone bool
 	// waiting is the number of passes that want an answer. Without any the calls are cancelled.
 	waiting int
 	// priority is that of the most urgent pass among them, turn is true if the calls of one come at a place in line.
@@ -29,6 +31,8 @@ type round[V any] struct {
 	// at is when the calls began; writes are the writes to each key that is read, as they were counted then.
 	at     time.Time
 	writes map[string]uint64
+	// listed is true if a listing succeeded: what is read after it was left out.
+	listed bool
 	// answers and failed are what the calls said of the keys.
 	answers map[string]Answer[V]
 	failed  map[string]error
@@ -164,35 +168,50 @@ func (r *round[V]) begin() bool {
 	for _, key := range r.keys {
 		r.reads(key)
 	}
-	return !first && s.listingPays(r)
+	return (s.o.Eager || !first) && s.listingPays(r)
 }
 
 // listingPays reports whether a listing costs fewer calls than reading keys one chunk after the other, or answers the first requests for
 // many keys at once, as after a start of the process. The lock is held.
 func (s *Sweep[V]) listingPays(r *round[V]) bool {
-	if s.o.All == nil || !s.denied.IsZero() && r.at.Sub(s.denied) < listAgain {
+	if s.o.All == nil || !s.denied.IsZero() && r.at.Sub(s.denied) < listAgain || s.failures > 0 && r.at.Sub(s.failed) < s.retry() {
 		return false
 	}
-	if s.served(r) > s.pages*s.o.Chunk {
+	if s.served(r) > s.pages*s.o.Chunk || s.o.Eager && !r.alone {
 		return true
 	}
 	again := s.listed.IsZero() || r.at.Sub(s.listed) > listAgain
 	return again && len(r.keys) > 1 && !slices.ContainsFunc(r.keys, func(key string) bool { return !s.entries[key].answer.At.IsZero() })
 }
 
+// retry returns how long after its failure a listing is not tried again.
+func (s *Sweep[V]) retry() time.Duration {
+	return min(failedAgain<<min(s.failures-1, 4), listAgain)
+}
+
 // served counts the keys that a listing would answer: those of the round, and if older answers are accepted all for which passes will
 // come. The lock is held.
 func (s *Sweep[V]) served(r *round[V]) int {
-	if !r.shares {
-		return len(r.keys)
-	}
 	n := 0
+	if !r.shares {
+		for _, key := range r.keys {
+			if s.entries[key].listable(r.at) {
+				n++
+			}
+		}
+		return n
+	}
 	for _, e := range s.entries {
-		if e.stale(r.at) {
+		if e.stale(r.at) && e.listable(r.at) {
 			n++
 		}
 	}
 	return n
+}
+
+// listable reports whether a listing is expected to name a key.
+func (e *entry[V]) listable(now time.Time) bool {
+	return e.unlisted.IsZero() || now.Sub(e.unlisted) >= unlistedFor
 }
 
 // stale reports whether a pool will ask for a key that has no fresh answer.
@@ -228,16 +247,27 @@ func (r *round[V]) list() []string {
 	}
 	switch {
 	case err == nil:
-		s.listed, s.pages = r.at, max(pages, 1)
+		s.listed, s.pages, s.failures = r.at, max(pages, 1), 0
+		r.named()
 		return rest
 	case cloud.KindOf(err) == cloud.Denied:
 		s.denied = r.at
 		return rest
+	case cloud.KindOf(err) != cloud.Throttled && r.ctx.Err() == nil:
+		s.failed, s.failures = r.at, s.failures+1
 	}
 	for _, key := range rest {
 		r.failed[key] = err
 	}
 	return nil
+}
+
+// named notes which keys a listing named. The lock is held.
+func (r *round[V]) named() {
+	r.listed = true
+	for key := range r.answers {
+		r.s.entry(key).unlisted = time.Time{}
+	}
 }
 
 // fill adds keys that other pools will ask for next to the last chunk of the keys, as long as a call's weight allows it.
@@ -291,7 +321,10 @@ func (r *round[V]) call(chunk []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range chunk {
-		_, ok := r.answers[key]
+		answer, ok := r.answers[key]
+		if r.listed && answer.Found {
+			s.entry(key).unlisted = r.at
+		}
 		switch {
 		case ok:
 		case err != nil:

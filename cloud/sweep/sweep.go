@@ -19,6 +19,10 @@ const (
 	keptFor = 5 * time.Minute
 	// listAgain is the time after which a listing that was denied is tried again, and after which one may answer first requests again.
 	listAgain = 10 * time.Minute
+	// failedAgain is the time after which a listing that failed is tried again; it doubles with each failure in a row, up to listAgain.
+	failedAgain = time.Minute
+	// unlistedFor is how long a key that a listing left out, although its object exists, is not counted among those that a listing serves.
+	unlistedFor = time.Minute
 	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it.
 	freshFor = 5 * time.Second
 )
@@ -33,6 +37,8 @@ type Options[V any] struct {
 	// All lists objects that pools may ask for, in pages, and hands over each. A key that it leaves out is read with Some before it counts as
 	// gone, for a listing may be filtered. If it fails, what was handed over holds. It is nil where the cloud has no such call.
 	All func(ctx context.Context, found func(key string, value V)) (pages int, err error)
+	// Eager has All answer every request that it may, whatever it costs: for tests with few objects.
+	Eager bool
 	// Weight is how much an object adds to a reply, and MostWeight the weight up to which a call is filled with keys that no pass waits for.
 	// Default: 1 each, and Chunk.
 	Weight     func(V) int
@@ -61,8 +67,10 @@ type Sweep[V any] struct {
 	entries map[string]*entry[V]
 	// collecting is the round that still takes keys; nil if there is none.
 	collecting *round[V]
-	// begun is when the last round began, listed when the last listing succeeded, denied when one was denied last.
-	begun, listed, denied time.Time
+	// begun is when the last round began, listed when the last listing succeeded, denied when one was denied last, failed when the last one
+	// failed otherwise, which failures have done in a row.
+	begun, listed, denied, failed time.Time
+	failures                      int
 	// pages is the number of pages of the last listing.
 	pages int
 }
@@ -76,6 +84,8 @@ type entry[V any] struct {
 	asked time.Time
 	// writes counts the writes: a call that began before one of them says nothing about the time after it.
 	writes uint64
+	// unlisted is when a listing last left out the key although its object exists; zero if the last listing named it.
+	unlisted time.Time
 	// reading is the round under way that reads the key; nil if there is none.
 	reading *round[V]
 }
@@ -118,6 +128,7 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 	leads := r == nil || maxAge == cloud.Unshared
 	if leads {
 		r = s.newRound(ctx)
+		r.alone = maxAge == cloud.Unshared
 	}
 	if leads && maxAge != cloud.Unshared {
 		s.collecting, window = r, s.window(now)

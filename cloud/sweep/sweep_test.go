@@ -259,6 +259,49 @@ func TestListing(t *testing.T) {
 	}
 }
 
+// A listing that fails is not tried again at once, and one that leaves out objects that exist does not count for these: the calls for each
+// key are made without it.
+func TestListingThatDoesNotServe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		// leaves is true if the listing names nothing, err is what it fails with.
+		leaves bool
+		err    error
+		// listings are how many were made after each step, failed is how many keys were unknown in the first.
+		listings []int
+		failed   int
+	}{
+		{reason: "a failed one is tried again after a minute, then after two", err: errors.New("page"), listings: []int{1, 1, 2, 2, 3}, failed: 4},
+		{reason: "a throttled one is tried again", err: &cloud.Error{Kind: cloud.Throttled}, listings: []int{1, 2, 3, 4, 5}, failed: 4},
+		{reason: "one that leaves out what exists is tried again after a minute", leaves: true, listings: []int{1, 1, 2, 3, 4}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a, listings := newAccount(), 0
+				s := New(Options[int]{Some: a.read, All: func(ctx context.Context, found func(string, int)) (int, error) {
+					if listings++; c.leaves || c.err != nil {
+						return 1, c.err
+					}
+					return 1, a.read(ctx, nil, found)
+				}})
+				keys := a.keys(4)
+				_, err := s.Get(t.Context(), "another", 0)
+				same(t, "the first", "<nil>", fmt.Sprint(err))
+				for k, want := range c.listings {
+					failed := slices.DeleteFunc(together(s, keys, 0), func(err error) bool { return err == nil })
+					same(t, fmt.Sprintf("listings %d", k), want, listings)
+					if k < 2 {
+						same(t, "unknown", c.failed*(want-k), len(failed))
+					}
+					time.Sleep([]time.Duration{time.Second, time.Minute, time.Minute, time.Minute, 0}[k])
+				}
+			})
+		})
+	}
+}
+
 // Who gives up waiting does not end the call for others. Without anyone who waits it ends.
 func TestCancel(t *testing.T) {
 	t.Parallel()
