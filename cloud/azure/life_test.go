@@ -68,7 +68,7 @@ func ids(o pool.Observed) []string {
 	return list
 }
 
-// A pool at rest costs two requests, and one more for each further page.
+// A new look at a pool at rest costs two requests, and one more for each further page.
 func TestCalls(t *testing.T) {
 	lists := map[azurev1.OrchestrationModeType]string{
 		azurev1.UniformOrchestrationMode: "compute:VirtualMachineScaleSetVMs.List", azurev1.FlexibleOrchestrationMode: "compute:VirtualMachines.List",

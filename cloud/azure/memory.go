@@ -66,8 +66,10 @@ type setRead struct {
 	guests []machine
 	// created is when the scale set was made, by our clock.
 	created time.Time
-	at      time.Time
-	named   namedGroup
+	// at and machinesAt are when the reads of the scale set and of its machines began, skew is how far Azure's clock was ahead.
+	at, machinesAt time.Time
+	skew           time.Duration
+	named          namedGroup
 }
 
 // namedGroup is the scale set that the object names in spec.providerID, where that is another than ours and ours does not exist.
@@ -86,7 +88,7 @@ type wordsRead struct {
 
 // asRead says whether the scale set need not be read again.
 func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
-	return !m.set.at.IsZero() && maxAge > 0 && now.Sub(m.set.at) <= maxAge
+	return !m.set.at.IsZero() && maxAge > 0 && now.Sub(m.set.oldest()) <= maxAge
 }
 
 // shieldsDue says whether to list which machines of a Flexible scale set are protected.
@@ -116,10 +118,10 @@ func (m *memory) removing(chosen []machine, now time.Time) {
 	}
 }
 
-// seen returns machines as they are to be taken: a list may be older than an accepted removal, and one that shows a removed machine as
-// before must not make it go, and be counted, a second time.
-func (m *memory) seen(machines []machine, now time.Time) []machine {
-	maps.DeleteFunc(m.removed, func(_ string, at time.Time) bool { return now.Sub(at) >= visibleWithin })
+// seen returns machines, as a list that began at a moment shows them, as they are to be taken: a list may be older than an accepted removal,
+// and one that shows a removed machine as before must not make it go, and be counted, a second time.
+func (m *memory) seen(machines []machine, listed time.Time) []machine {
+	maps.DeleteFunc(m.removed, func(_ string, at time.Time) bool { return listed.Sub(at) >= visibleWithin })
 	for k := range machines {
 		if _, ok := m.removed[machines[k].uid]; ok && machines[k].state() != pool.Terminating {
 			machines[k].provisioning = stateDeleting

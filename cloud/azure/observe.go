@@ -8,6 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
@@ -46,6 +49,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	is := p.memory.set.is
+	out.Shared = p.shares(is)
 	if is == nil {
 		if failed != nil {
 			return out, &cloud.Unmet{Err: failed}
@@ -66,6 +70,14 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		out.Issues = append(out.Issues, *refused)
 	}
 	return out, nil
+}
+
+// shares reports whether pools share all reads of a look: those of mode Uniform list the machines of each scale set by itself.
+func (p *pass) shares(is *armcompute.VirtualMachineScaleSet) bool {
+	if is == nil {
+		return p.t.Spec.Pool.OrchestrationMode == azurev1.FlexibleOrchestrationMode
+	}
+	return flexible(is)
 }
 
 // foreign returns why a scale set that has our name, or that the object names, is refused: it lacks our owner tag.

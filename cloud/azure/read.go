@@ -24,52 +24,114 @@ func (p *pass) read(ctx context.Context) error {
 	return p.readAgain(ctx)
 }
 
-// readAgain reads the scale set with its machines. The scale set may come from an older read that pools share if nothing has changed since
-// the last look, in it or in its machines; whatever is new is judged by a read of this pass.
+// recent is the age up to which an answer that pools share counts whatever it shows. An older one counts only if it shows what the last look
+// has shown.
+const recent = time.Second
+
+// readAgain reads the scale set with its machines. Both may come from older reads that pools share; what is both older and different is read
+// again for this pass. No step rests on it: the engine looks with a MaxAge of zero before one.
 func (p *pass) readAgain(ctx context.Context) error {
 	last := p.memory.set
 	p.memory.set = setRead{}
 	read, err := p.readSet(ctx, p.t.MaxAge)
-	if err == nil && read.at.Before(p.now) && !read.same(last) {
-		read, err = p.readSet(ctx, 0)
+	if err == nil && read.oldest().Before(p.now.Add(-recent)) && !read.same(last) {
+		read, err = p.readDiffering(ctx, read)
 	}
 	if err != nil {
 		return err
 	}
-	p.fresh = !read.at.Before(p.now)
+	p.fresh = !read.oldest().Before(p.now)
 	if read.is == nil {
 		return p.readNone(read.at)
+	}
+	if err = p.readShields(ctx, read); err != nil {
+		return err
 	}
 	p.memory.set = read
 	p.note(read)
 	return nil
 }
 
-// readSet reads the scale set, no older than maxAge, and its machines, in one request each.
+// readDiffering reads again what an older answer of reads that pools share shows differently from the last look.
+func (p *pass) readDiffering(ctx context.Context, old setRead) (setRead, error) {
+	read := old
+	if old.at.Before(p.now) {
+		var err error
+		if read, err = p.readSetAlone(ctx, 0); err != nil {
+			return setRead{}, err
+		}
+	}
+	if read.is == nil || !p.ours(read.is) {
+		return read, nil
+	}
+	if old.is == nil || flexible(old.is) != flexible(read.is) || old.machinesAt.Before(p.now) {
+		return p.readMembers(ctx, read, 0)
+	}
+	read.machines, read.guests, read.machinesAt = old.machines, old.guests, old.machinesAt
+	return read, nil
+}
+
+// readSet reads the scale set and its machines, no older than maxAge.
 func (p *pass) readSet(ctx context.Context, maxAge time.Duration) (setRead, error) {
+	read, err := p.readSetAlone(ctx, maxAge)
+	if err != nil || read.is == nil || !p.ours(read.is) {
+		return read, err
+	}
+	return p.readMembers(ctx, read, maxAge)
+}
+
+// readSetAlone reads the scale set, no older than maxAge.
+func (p *pass) readSetAlone(ctx context.Context, maxAge time.Duration) (setRead, error) {
 	set, at, err := p.c.Set(ctx, p.t.cluster.ResourceGroup, p.t.name, maxAge)
 	if err != nil {
 		return setRead{}, err
 	}
-	read := setRead{is: set.Is, at: at}
-	if set.Is == nil || !p.ours(set.Is) {
-		return read, nil
-	}
-	if set.Is.Properties != nil {
+	read := setRead{is: set.Is, at: at, skew: set.Skew}
+	if set.Is != nil && set.Is.Properties != nil {
 		read.created = ourTime(set.Is.Properties.TimeCreated, set.Skew)
 	}
-	all, err := p.readMachines(ctx, set.Is, set.Skew)
+	return read, nil
+}
+
+// readMembers reads the machines of a scale set, no older than maxAge.
+func (p *pass) readMembers(ctx context.Context, read setRead, maxAge time.Duration) (setRead, error) {
+	all, at, err := p.readMachines(ctx, read, maxAge)
 	if err != nil {
 		return setRead{}, err
 	}
-	read.machines, read.guests = p.parted(p.memory.seen(all, p.now))
-	return read, p.readShields(ctx, set.Is, read.machines)
+	read.machines, read.guests = p.parted(p.memory.seen(all, at))
+	read.machinesAt = at
+	return read, nil
+}
+
+// oldest returns when the older of the reads began of which a look consists.
+func (r setRead) oldest() time.Time {
+	if r.machinesAt.IsZero() || r.at.Before(r.machinesAt) {
+		return r.at
+	}
+	return r.machinesAt
 }
 
 // same reports whether a look shows what the last one has shown.
 func (r setRead) same(last setRead) bool {
-	return r.is != nil && last.is != nil && (r.is == last.is || reflect.DeepEqual(r.is, last.is)) &&
+	return r.is != nil && last.is != nil && sameSet(r.is, last.is) &&
 		slices.EqualFunc(r.machines, last.machines, machine.same) && slices.EqualFunc(r.guests, last.guests, machine.same)
+}
+
+// sameSet reports whether two reads show a scale set alike. A list and a single read may write the ID in another case, and only one of them
+// may have an ETag; two equal ETags are those of one version.
+func sameSet(a, b *armcompute.VirtualMachineScaleSet) bool {
+	switch {
+	case a == b:
+		return true
+	case stateOf(a) != stateOf(b):
+		return false
+	case a.Etag != nil && b.Etag != nil:
+		return *a.Etag == *b.Etag
+	}
+	one, other := *a, *b
+	one.ID, other.ID, one.Etag, other.Etag = nil, nil, nil, nil
+	return reflect.DeepEqual(one, other)
 }
 
 // readNone notes that there is no scale set, unless one was made a moment ago: to believe it would make it twice, or let the object
@@ -113,42 +175,38 @@ func (p *pass) readNamed(ctx context.Context) error {
 	return nil
 }
 
-// readMachines lists the machines with their instance views.
-func (p *pass) readMachines(ctx context.Context, is *armcompute.VirtualMachineScaleSet, skew time.Duration) ([]machine, error) {
-	if flexible(is) {
-		return p.readFlexible(ctx, skew)
+// readMachines lists the machines with their instance views, and returns when the list was begun. Those of mode Uniform have one list for
+// each scale set, which is always read anew.
+func (p *pass) readMachines(ctx context.Context, of setRead, maxAge time.Duration) ([]machine, time.Time, error) {
+	if flexible(of.is) {
+		return p.readFlexible(ctx, maxAge)
 	}
 	pager := p.c.ScaleSetVMs.NewListPager(p.t.cluster.ResourceGroup, p.t.name, &armcompute.VirtualMachineScaleSetVMsClientListOptions{Expand: new("instanceView")})
 	list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachineScaleSetVMsClientListResponse) []*armcompute.VirtualMachineScaleSetVM {
 		return page.Value
 	}, p.now)
 	if err != nil {
-		return nil, notShown(err)
+		return nil, time.Time{}, notShown(err)
 	}
 	machines := make([]machine, 0, len(list))
 	for _, vm := range list {
-		machines = append(machines, uniformMachine(vm, skew))
+		machines = append(machines, uniformMachine(vm, of.skew))
 	}
-	return machines, nil
+	return machines, p.now, nil
 }
 
-// readFlexible lists the virtual machines of a Flexible scale set: those are resources of their own, and their list alone shows
+// readFlexible returns the virtual machines of a Flexible scale set: those are resources of their own, and their list alone shows
 // them whole.
-func (p *pass) readFlexible(ctx context.Context, skew time.Duration) ([]machine, error) {
-	pager := p.c.VMs.NewListPager(p.t.cluster.ResourceGroup, &armcompute.VirtualMachinesClientListOptions{
-		Filter: new("'virtualMachineScaleSet/id' eq '" + p.set() + "'"), Expand: new(armcompute.ExpandTypeForListVMsInstanceView),
-	})
-	list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachinesClientListResponse) []*armcompute.VirtualMachine {
-		return page.Value
-	}, p.now)
+func (p *pass) readFlexible(ctx context.Context, maxAge time.Duration) ([]machine, time.Time, error) {
+	read, at, err := p.c.Machines(ctx, p.t.cluster.ResourceGroup, p.t.name, maxAge)
 	if err != nil {
-		return nil, notShown(err)
+		return nil, time.Time{}, notShown(err)
 	}
-	machines := make([]machine, 0, len(list))
-	for _, vm := range list {
-		machines = append(machines, flexibleMachine(vm, skew))
+	machines := make([]machine, 0, len(read.List))
+	for _, vm := range read.List {
+		machines = append(machines, flexibleMachine(vm, read.Skew))
 	}
-	return machines, nil
+	return machines, at, nil
 }
 
 // notShown makes of a list that is not there a reason to look again: its scale set was there a moment ago.
@@ -161,8 +219,9 @@ func notShown(err error) error {
 
 // readShields reads which machines of a Flexible scale set are protected, now and then: their own list does not show it. Those that
 // came since are not.
-func (p *pass) readShields(ctx context.Context, is *armcompute.VirtualMachineScaleSet, machines []machine) error {
-	if !flexible(is) {
+func (p *pass) readShields(ctx context.Context, read setRead) error {
+	machines := read.machines
+	if !p.ours(read.is) || !flexible(read.is) {
 		return nil
 	}
 	if len(machines) == 0 {

@@ -102,6 +102,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	}
 	if heard(err) {
 		p.memory.made, p.memory.deleting = p.now, false
+		p.memory.shielded, p.memory.shieldedAt, p.memory.shieldsRefused = map[string]bool{}, p.now, nil // no machine of it is protected yet
 	}
 	return err
 }

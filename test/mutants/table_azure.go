@@ -81,14 +81,10 @@ var azureTable = []Mutation{
 	one("failed read of machines taken for none", azureRead, "takes a scale set whose machines can't be read for an empty one",
 		Explore, []string{"undrained", "unwanted removal", "as desired", "living node", "left", "surge"},
 		`	if err != nil {
-		return nil, notShown(err)
+		return nil, time.Time{}, notShown(err)
 	}
-	machines := make([]machine, 0, len(list))
-	for _, vm := range list {
-		machines = append(machines, flexibleMachine`, `	if err != nil && !mutated("failed read of machines taken for none") {
-		return nil, notShown(err)
+	machines := make([]machine, 0, len(read.List))`, `	if err != nil && !mutated("failed read of machines taken for none") {
+		return nil, time.Time{}, notShown(err)
 	}
-	machines := make([]machine, 0, len(list))
-	for _, vm := range list {
-		machines = append(machines, flexibleMachine`),
+	machines := make([]machine, 0, len(read.List))`),
 }

@@ -81,7 +81,7 @@ func Grants(o Options) ([]Grant, error) {
 // groups is about scale sets and their machines.
 func groups() Grant {
 	return Grant{At: atGroup, Actions: []Action{
-		{Name: sets + "read", Why: "each pass looks at the scale set"},
+		{Name: sets + "read", Why: "each pass looks at the scale set; at the subscription, one list reads those of all pools"},
 		{Name: sets + "write", Why: "the scale set of a pool is made, gets another model, tags and extensions, and grows"},
 		{Name: sets + "delete", Why: "the pool is deleted"},
 		{Name: sets + "delete/action", Why: "chosen, drained machines go"},
@@ -90,7 +90,7 @@ func groups() Grant {
 		{Name: machines + "read", Why: "each pass looks at the machines; which of mode Flexible are protected"},
 		{Name: machines + "write", Why: "machines are protected from being chosen by Azure"},
 		{Name: machines + "instanceView/read", Why: "each pass sees how machines of mode Uniform are", ByService: true},
-		{Name: "Microsoft.Compute/virtualMachines/read", Why: "each pass looks at the machines of mode Flexible"},
+		{Name: "Microsoft.Compute/virtualMachines/read", Why: "each pass looks at the machines of mode Flexible; at the subscription, two lists read those of all pools"},
 		{Name: "Microsoft.Compute/virtualMachines/write", Why: "machines of mode Flexible get tags that are changed in place"},
 		{Name: "Microsoft.Compute/virtualMachines/instanceView/read", Why: "each pass sees how they are", ByService: true},
 	}}

@@ -50,6 +50,9 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
+	// Listing has the lists of the subscription answer whatever they may, also where they cost more than reads of single scale sets: for
+	// tests with few of them.
+	Listing bool
 }
 
 // Session are the clients of one subscription and identity in one location, over one transport, and what was asked of them for
@@ -73,6 +76,8 @@ type Session struct {
 	catalogue catalogue
 	sets      *sets
 	shared    *sweep.Sweep[Set]
+	// sharedMachines are the machines of scale sets in mode Flexible.
+	sharedMachines *sweep.Sweep[Machines]
 }
 
 // Sessions makes the session of each subscription, location and identity once. It is safe for concurrent use.
@@ -190,7 +195,8 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 			return nil, &cloud.Error{Kind: cloud.Invalid, Code: "NoClient", Message: Clean(fmt.Sprintf("the SDK's clients can't be made: %v", err))}
 		}
 	}
-	made.sets, made.shared = newSets(made.ScaleSets, s.options.Now)
+	made.sets, made.shared = newSets(made.ScaleSets, subscription, s.options)
+	made.sharedMachines = newMachines(made.VMs, made.sets, s.options)
 	return made, nil
 }
 

@@ -27,32 +27,42 @@ type Set struct {
 
 // sets are the scale sets of a session's subscription, read for all pools together.
 type sets struct {
-	client *armcompute.VirtualMachineScaleSetsClient
-	now    func() time.Time
+	client       *armcompute.VirtualMachineScaleSetsClient
+	subscription string
+	now          func() time.Time
 	// names are the resource group and the name of each key as pools spell them: Azure ignores case.
 	names sync.Map
 }
 
-// setName is a resource group and a name as a pool spells them.
-type setName struct{ group, name string }
+// setName is a resource group and a name as a pool spells them, and the ID that they make.
+type setName struct{ group, name, id string }
 
-func newSets(client *armcompute.VirtualMachineScaleSetsClient, now func() time.Time) (*sets, *sweep.Sweep[Set]) {
-	s := &sets{client: client, now: now}
-	return s, sweep.New(sweep.Options[Set]{Some: s.some, All: s.all, Now: now})
+func newSets(client *armcompute.VirtualMachineScaleSetsClient, subscription string, o Options) (*sets, *sweep.Sweep[Set]) {
+	s := &sets{client: client, subscription: subscription, now: o.Now}
+	return s, sweep.New(sweep.Options[Set]{Some: s.some, All: s.all, Now: o.Now, Eager: o.Listing})
 }
 
 // key returns the key of a scale set in the sweep.
 func (s *sets) key(group, name string) string {
 	key := strings.ToLower(group + "/" + name)
-	s.names.LoadOrStore(key, setName{group, name})
+	if _, known := s.names.Load(key); !known {
+		id := "/subscriptions/" + s.subscription + "/resourceGroups/" + group + "/providers/Microsoft.Compute/virtualMachineScaleSets/" + name
+		s.names.Store(key, setName{group, name, id})
+	}
 	return key
+}
+
+// named returns the name of a key.
+func (s *sets) named(key string) setName {
+	stored, _ := s.names.Load(key)
+	name, _ := stored.(setName)
+	return name
 }
 
 // some reads one scale set.
 func (s *sets) some(ctx context.Context, keys []string, found func(string, Set)) error {
 	for _, key := range keys {
-		stored, _ := s.names.Load(key)
-		name, _ := stored.(setName)
+		name := s.named(key)
 		var reply *http.Response
 		answer, err := s.client.Get(policy.WithCaptureResponse(ctx, &reply), name.group, name.name, nil)
 		if err = Refusal(err, s.now()); err != nil && !Absent(err) {
@@ -67,30 +77,27 @@ func (s *sets) some(ctx context.Context, keys []string, found func(string, Set))
 
 // all lists the scale sets of the subscription.
 func (s *sets) all(ctx context.Context, found func(string, Set)) (pages int, err error) {
-	pager := s.client.NewListAllPager(nil)
-	for pager.More() && pages < pagesMost {
-		var reply *http.Response
-		page, err := pager.NextPage(policy.WithCaptureResponse(ctx, &reply))
-		if err != nil {
-			return pages, Refusal(err, s.now())
-		}
-		pages++
-		for _, is := range page.Value {
-			if key := keyOf(is); key != "" {
-				found(key, Set{Is: is, Skew: s.skew(reply)})
+	var reply *http.Response
+	_, err = Listed(policy.WithCaptureResponse(ctx, &reply), s.client.NewListAllPager(nil),
+		func(page armcompute.VirtualMachineScaleSetsClientListAllResponse) []*armcompute.VirtualMachineScaleSet {
+			pages++
+			for _, is := range page.Value {
+				if is != nil && keyOfID(is.ID) != "" {
+					found(keyOfID(is.ID), Set{Is: is, Skew: s.skew(reply)})
+				}
 			}
-		}
-	}
-	return pages, nil
+			return nil
+		}, s.now())
+	return pages, err
 }
 
-// keyOf returns the key of a scale set that a listing shows, empty if it has none.
-func keyOf(is *armcompute.VirtualMachineScaleSet) string {
-	if is == nil || is.ID == nil {
+// keyOfID returns the key of a scale set that a listing names, empty if it is none.
+func keyOfID(id *string) string {
+	if id == nil {
 		return ""
 	}
 	// /subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/virtualMachineScaleSets/NAME
-	parts := strings.Split(strings.ToLower(*is.ID), "/")
+	parts := strings.Split(strings.ToLower(*id), "/")
 	if len(parts) != 9 {
 		return ""
 	}
@@ -118,5 +125,9 @@ func (s *Session) Set(ctx context.Context, group, name string, maxAge time.Durat
 	return answer.Value, answer.At, err
 }
 
-// TouchSet is called before and after a write that concerns a scale set: what was read of it before is out of date.
-func (s *Session) TouchSet(group, name string) { s.shared.Touch(s.sets.key(group, name)) }
+// TouchSet is called before and after a write that concerns a scale set or its machines: what was read of them before is out of date.
+func (s *Session) TouchSet(group, name string) {
+	key := s.sets.key(group, name)
+	s.shared.Touch(key)
+	s.sharedMachines.Touch(key)
+}
