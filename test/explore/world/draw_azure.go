@@ -17,9 +17,9 @@ var azureHappenings = []What{
 
 // azureActions are the calls that a fault may be for where scale sets are.
 var azureActions = []string{
-	"*", "*", "*_Get", "*_List", "VirtualMachineScaleSets_*", "VirtualMachineScaleSets_CreateOrUpdate", "VirtualMachineScaleSets_Update", "VirtualMachineScaleSets_Update",
+	"*", "*", "*_Get", "*_List*", "VirtualMachineScaleSets_*", "VirtualMachineScaleSets_CreateOrUpdate", "VirtualMachineScaleSets_Update", "VirtualMachineScaleSets_Update",
 	"VirtualMachineScaleSets_DeleteInstances", "VirtualMachineScaleSets_DeleteInstances", "VirtualMachineScaleSets_Delete", "VirtualMachineScaleSets_UpdateInstances",
-	"VirtualMachineScaleSetVMs_*", "VirtualMachines_List", "Operations_Get", "ResourceSkus_List",
+	"VirtualMachineScaleSetVMs_*", "VirtualMachines_List*", "Operations_Get", "ResourceSkus_List",
 }
 
 // azureRefusals are codes that Azure documents for a refusal before anything is done, and the status that each comes with.
@@ -39,7 +39,7 @@ func (d *drawing) scaleSet() {
 // reads are the calls that a slow or stale read may be.
 func (d *drawing) reads() string {
 	if d.s.onAzure() {
-		return []string{"*_Get", "*_List"}[d.IntN(2)]
+		return []string{"*_Get", "*_List*"}[d.IntN(2)]
 	}
 	return "Describe*"
 }

@@ -51,6 +51,7 @@ func (w *World) managedDriver(base http.RoundTripper) cloud.Driver[*awsv1.Manage
 // azureDriver is the one of AzureMachinePool.
 func (w *World) azureDriver(base http.RoundTripper) cloud.Driver[*azurev1.MachinePoolSource] {
 	d, err := azure.New(azure.Options{
+		Listing:  w.scenario.Seed%2 == 0,
 		Endpoint: azureEndpoint, Base: base,
 		Credential: func(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
 			return anybody{}, nil
