@@ -20,16 +20,64 @@ const (
 	lookupLength = 12
 )
 
-// Lookups are look-ups that were made a short while ago, by any pool that asks with the same credentials. They cost memory alone and
-// are never waited for. The zero Lookups are empty; they are safe for concurrent use.
+// Lookups are look-ups that were made a short while ago, by any pool that asks with the same credentials, or are being made. They cost
+// memory alone. The zero Lookups are empty; they are safe for concurrent use.
 type Lookups struct {
 	mu   sync.Mutex
 	made map[string]lookup
+	// underway are the look-ups that a pool is making; each is closed when it has ended.
+	underway map[string]chan struct{}
 }
 
 type lookup struct {
 	value string
 	at    time.Time
+}
+
+// once returns the answer to a question that was asked a short while ago, or asks. Of pools that ask the same at the same time one asks, and
+// the others wait for it. If it fails, which may be its own fault, each of them asks.
+func (l *Lookups) once(ctx context.Context, key string, now time.Time, ask func(context.Context) (string, error)) (string, error) {
+	ended, leads := l.join(key)
+	if leads {
+		defer l.leave(key, ended)
+	} else {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return "", fmt.Errorf("wait for a look-up that another pool makes: %w", context.Cause(ctx))
+		}
+	}
+	if answer, ok := l.get(key, now); ok {
+		return answer, nil
+	}
+	answer, err := ask(ctx)
+	if err == nil {
+		l.put(key, answer, now)
+	}
+	return answer, err
+}
+
+// join returns when the look-up under way ends, or begins one: then leads is true, and leave ends it.
+func (l *Lookups) join(key string) (ended chan struct{}, leads bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ended, ok := l.underway[key]; ok {
+		return ended, false
+	}
+	if l.underway == nil {
+		l.underway = map[string]chan struct{}{}
+	}
+	ended = make(chan struct{})
+	l.underway[key] = ended
+	return ended, true
+}
+
+// leave ends a look-up.
+func (l *Lookups) leave(key string, ended chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.underway, key)
+	close(ended)
 }
 
 func (l *Lookups) get(key string, now time.Time) (string, bool) {
@@ -72,8 +120,8 @@ type Question struct {
 	Ask func(context.Context) (string, error)
 }
 
-// Once gives the answer to a question. It is asked only when neither the object remembers it nor somebody else has asked
-// the same just now.
+// Once returns the answer to a question. It is asked only if neither the object remembers the answer nor another pool has asked the
+// same a short while ago, or is asking.
 func (r *Resolver) Once(ctx context.Context, q Question) (string, error) {
 	text, err := json.Marshal([]any{r.Place, q.Inputs})
 	if err != nil {
@@ -82,11 +130,8 @@ func (r *Resolver) Once(ctx context.Context, q Question) (string, error) {
 	key := q.Kind + "-" + cloud.Digest(text, lookupLength)
 	answer, ok := r.Remembered[key]
 	if !ok || !q.Good(answer) {
-		if answer, ok = r.Shared.get(key, r.Now); !ok {
-			if answer, err = q.Ask(ctx); err != nil {
-				return "", err
-			}
-			r.Shared.put(key, answer, r.Now)
+		if answer, err = r.Shared.once(ctx, key, r.Now, q.Ask); err != nil {
+			return "", err
 		}
 	}
 	r.Remember[key] = answer

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +90,48 @@ func TestOnce(t *testing.T) {
 }
 
 // TestKeyOfLookups holds the names of what objects remember: another name would have every pool look everything up again.
+// TestTogether holds that equal look-ups that are made at the same time are one, and that one that fails fails for its own pool alone.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason      string
+		fails       int32
+		asked, lost int32
+	}{
+		{reason: "one asks for all", asked: 1},
+		{reason: "the failure of one is not that of the others", fails: 1, asked: 50, lost: 1},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var shared Lookups
+				var asked, lost atomic.Int32
+				q := Question{Kind: "image", Inputs: "ubuntu", Good: Something, Ask: func(context.Context) (string, error) {
+					n := asked.Add(1)
+					time.Sleep(time.Second)
+					if n <= c.fails {
+						return "", errors.New("refused")
+					}
+					return "image", nil
+				}}
+				var pools sync.WaitGroup
+				for range 50 {
+					pools.Go(func() {
+						r := &Resolver{Place: "r", Shared: &shared, Now: time.Now(), Remember: map[string]string{}}
+						if answer, err := r.Once(t.Context(), q); err != nil || answer != "image" {
+							lost.Add(1)
+						}
+					})
+				}
+				pools.Wait()
+				if asked.Load() != c.asked || lost.Load() != c.lost {
+					t.Errorf("want %d asked and %d lost, got %d and %d", c.asked, c.lost, asked.Load(), lost.Load())
+				}
+			})
+		})
+	}
+}
+
 func TestKeyOfLookups(t *testing.T) {
 	t.Parallel()
 	r := &Resolver{Place: "eu-west-1", Shared: &Lookups{}, Now: start, Remember: map[string]string{}}
