@@ -144,6 +144,42 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 	return r.wait(ctx, key)
 }
 
+// Several returns the objects of many keys in as few calls as they need, together with what others ask for at the same time. Each call
+// begins after the request.
+func (s *Sweep[V]) Several(ctx context.Context, keys []string) (map[string]Answer[V], error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	s.mu.Lock()
+	now := s.o.Now()
+	r, window := s.collecting, time.Duration(0)
+	leads := r == nil
+	if leads {
+		r = s.newRound(ctx)
+		s.collecting, window = r, s.window(now)
+	}
+	leave := r.join(ctx)
+	for _, key := range keys {
+		s.register(key, now)
+		r.want(key, false)
+	}
+	s.mu.Unlock()
+	defer leave()
+	if leads {
+		r.collect(window)
+		r.run()
+	}
+	answers := make(map[string]Answer[V], len(keys))
+	for _, key := range keys {
+		answer, err := r.wait(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		answers[key] = answer
+	}
+	return answers, nil
+}
+
 // underway returns the round that reads the key and began recently enough; nil if there is none. The lock is held.
 func (e *entry[V]) underway(key string, now time.Time, maxAge time.Duration) *round[V] {
 	r := e.reading
