@@ -42,6 +42,8 @@ type Target[S any] struct {
 	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one, and Unshared one of which
 	// nothing was asked for other pools a moment ago. A driver's own writes always make older observations useless.
 	MaxAge time.Duration
+	// Deleting is true if the pool is being deleted: what no longer shows must be known to be gone before its object is let go.
+	Deleting bool
 	// Spec is the kind's own specification. It must not be changed.
 	Spec S
 }

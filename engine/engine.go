@@ -198,6 +198,7 @@ func onNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain
 
 // look observes and decides. When the cloud can't be observed, the outcome says so and is not Seen.
 func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Outcome {
+	f.Target.Deleting = f.Desired.Deleting
 	observed, err := e.driver.Observe(ctx, f.Target)
 	if err != nil && (!f.Desired.Deleting || !complete(err)) {
 		fresh := news(m.observe.answer(), err)

@@ -294,30 +294,81 @@ func TestPoolsShareReads(t *testing.T) {
 
 // A page of the shared list that fails makes its pools unknown: none of them is taken for gone.
 func TestPageOfTheSweepFails(t *testing.T) {
+	for _, action := range []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates"} {
+		t.Run(action, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) { w.failPage(action) })
+		})
+	}
+}
+
+// failPage fails a page of a list that pools share.
+func (w *world) failPage(action string) {
+	w.t.Helper()
+	targets := w.some(4)
+	for _, f := range []sim.Fault{{Kind: sim.PageLimit, Action: action, Limit: 1}, {Kind: sim.ErrorBefore, Action: action, Skip: 2}} {
+		if err := w.server.Faults().Add(f); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	unknown, known := 0, 0
+	l := w.observeAll(targets)
+	for k, err := range l.errs {
+		switch {
+		case err == nil && l.seen[k].Group != nil && len(l.seen[k].Versions) == 1:
+			known++
+		case err != nil && cloud.KindOf(err) == cloud.Unavailable:
+			unknown++
+		default:
+			w.t.Errorf("pool %d: want its group and template, or the failure of the read, got %+v, %v", k, l.seen[k], err)
+		}
+	}
+	if known == 0 || unknown == 0 {
+		w.t.Errorf("want the pools of the page that came and not those of the other, got %d and %d", known, unknown)
+	}
+}
+
+// At rest pools read launch templates together, and of what a group's own answer does not show nothing but the hooks, once an hour. A
+// template that another client deletes is known at the next look, and it alone is asked for by name.
+func TestPoolsAtRestShareTemplates(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		targets := w.some(4)
-		for _, f := range []sim.Fault{
-			{Kind: sim.PageLimit, Action: "DescribeAutoScalingGroups", Limit: 1},
-			{Kind: sim.ErrorBefore, Action: "DescribeAutoScalingGroups", Skip: 2},
+		w.observeAll(targets)
+		for _, c := range []struct {
+			why   string
+			after time.Duration
+			most  map[string]int
+		}{
+			{"two minutes later", 2 * time.Minute, map[string]int{"DescribeLaunchTemplates": 2}},
+			{"half an hour later", 30 * time.Minute, map[string]int{"DescribeLaunchTemplates": 2}},
+			{"an hour later", time.Hour, map[string]int{"DescribeLaunchTemplates": 2, "DescribeLifecycleHooks": 4}},
 		} {
-			if err := w.server.Faults().Add(f); err != nil {
-				t.Fatal(err)
+			time.Sleep(c.after)
+			n := len(w.wire.calls)
+			w.observeAll(targets)
+			counts := map[string]int{}
+			for _, call := range w.wire.since(n) {
+				counts[call]++
+			}
+			delete(counts, "DescribeAutoScalingGroups")
+			for call, count := range counts {
+				if count > c.most[call] {
+					t.Errorf("%s: want %s at most %d times, got %d", c.why, call, c.most[call], count)
+				}
 			}
 		}
-		unknown, known := 0, 0
-		l := w.observeAll(targets)
-		for k, err := range l.errs {
-			switch {
-			case err == nil && l.seen[k].Group != nil:
-				known++
-			case err != nil && cloud.KindOf(err) == cloud.Unavailable:
-				unknown++
-			default:
-				t.Errorf("pool %d: want its group or the failure of the read, got %+v, %v", k, l.seen[k], err)
+		id, _, _ := strings.Cut(w.observe(targets[3]).Latest().Ref, ":")
+		if _, err := w.ec2.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		n := len(w.wire.calls)
+		for k, o := range w.observeAll(targets).seen {
+			if gone := len(o.Versions) == 0; gone != (k == 3) || o.Group == nil {
+				t.Errorf("pool %d: want the template of the last pool gone and no other, got %+v", k, o)
 			}
 		}
-		if known == 0 || unknown == 0 {
-			t.Errorf("want the pools of the page that came and not those of the other, got %d and %d", known, unknown)
+		if calls := w.wire.since(n); slices.Contains(calls, "DescribeLaunchTemplateVersions") {
+			t.Errorf("want no versions read of templates that have not changed, got %v", calls)
 		}
 	})
 }

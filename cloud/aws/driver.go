@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"strings"
+	"time"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -69,6 +70,7 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 	err = cloud.Hide(session.Vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touchedGroup()
+		p.memory.rolls.at = time.Time{}
 		p.memory.template.Forget()
 	}
 	return err
@@ -87,7 +89,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, target.group, target.template, target.Owner.ID}, "\n")
 	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now)}
-	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now}
+	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now, Deleting: t.Deleting}
 	p.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition
 	p.memory.mu.Lock()
 	p.memory.touch = func() { c.TouchGroup(target.group) }

@@ -73,24 +73,24 @@ func TestCallsOfALife(t *testing.T) {
 			w.start(target, pool.Step{Kind: pool.PutTemplate})
 			o = w.observe(target)
 		})
-		check("a new group", []string{"CreateAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLifecycleHooks", "DescribeInstanceRefreshes"}, func() {
+		check("a new group", []string{"CreateAutoScalingGroup", "DescribeAutoScalingGroups"}, func() {
 			w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: o.Latest().Ref})
 			o = w.observe(target)
 		})
 		time.Sleep(9 * time.Minute)
-		check("new instances", []string{"DescribeAutoScalingGroups", "DescribeInstances"}, func() { o = w.observe(target) })
+		check("new instances", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstances"}, func() { o = w.observe(target) })
 		check("a steady pool", []string{"DescribeAutoScalingGroups"}, func() { o = w.observe(target) })
 		check("a larger size", []string{"SetDesiredCapacity", "DescribeAutoScalingGroups"}, func() {
 			w.start(target, pool.Step{Kind: pool.Resize, Size: 3})
 			o = w.observe(target)
 		})
 		time.Sleep(5 * time.Minute)
-		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplateVersions", "DescribeInstances"}, func() { o = w.observe(target) })
-		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates"}, func() {
+		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstances"}, func() { o = w.observe(target) })
+		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups"}, func() {
 			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
 			o = w.observe(target)
 		})
-		check("the end", []string{"DeleteAutoScalingGroup", "DescribeAutoScalingGroups", "DeleteLaunchTemplate"}, func() {
+		check("the end", []string{"DeleteAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DeleteLaunchTemplate"}, func() {
 			w.start(target, pool.Step{Kind: pool.DeleteGroup})
 			time.Sleep(4 * time.Minute)
 			w.observe(target)
@@ -216,7 +216,7 @@ func TestMissingInstancesAreExplained(t *testing.T) {
 		target.Remembered = w.observe(target).Remember
 		w.start(target, pool.Step{Kind: pool.PutTemplate})
 		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: w.observe(target).Latest().Ref})
-		if got := w.operations(func() { w.observe(target) }); !slices.Equal(got, []string{"DescribeAutoScalingGroups", "DescribeLifecycleHooks", "DescribeInstanceRefreshes"}) {
+		if got := w.operations(func() { w.observe(target) }); !slices.Equal(got, []string{"DescribeAutoScalingGroups"}) {
 			t.Errorf("want a new group to be given time before it is asked, got %v", got)
 		}
 		settle()

@@ -16,6 +16,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -192,7 +193,7 @@ func TestTemplateDeletedByHand(t *testing.T) {
 		if _, err := w.ec2.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}); err != nil {
 			t.Fatal(err)
 		}
-		settle()
+		time.Sleep(2 * time.Minute)
 		o = w.observe(target)
 		if len(o.Versions) != 0 || o.Group == nil {
 			t.Fatalf("want the group without versions, got %+v", o)
@@ -285,7 +286,7 @@ func TestVersionDeletedByHand(t *testing.T) {
 		if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(), &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{second}}); err != nil {
 			t.Fatal(err)
 		}
-		settle()
+		time.Sleep(session.TracedPeriod)
 		if o = w.observe(target); len(o.Versions) != 2 || len(o.Instances) != 2 {
 			t.Fatalf("want two versions and two instances left, got %+v", o)
 		}

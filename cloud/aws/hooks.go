@@ -31,6 +31,18 @@ func hooks(list []awsv1.AWSLifecycleHook) []asgtypes.LifecycleHookSpecification 
 	return out
 }
 
+// created are the hooks of a group that was created with them.
+func created(list []asgtypes.LifecycleHookSpecification) []asgtypes.LifecycleHook {
+	var out []asgtypes.LifecycleHook
+	for _, h := range list {
+		out = append(out, asgtypes.LifecycleHook{
+			LifecycleHookName: h.LifecycleHookName, LifecycleTransition: h.LifecycleTransition, NotificationTargetARN: h.NotificationTargetARN,
+			RoleARN: h.RoleARN, NotificationMetadata: h.NotificationMetadata, HeartbeatTimeout: h.HeartbeatTimeout, DefaultResult: h.DefaultResult,
+		})
+	}
+	return out
+}
+
 func hookNames(list []asgtypes.LifecycleHookSpecification) []string {
 	var names []string
 	for _, h := range list {

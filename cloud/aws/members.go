@@ -14,9 +14,6 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// askMost is how many instances one question names: what EC2 recommends as the most.
-const askMost = 1000
-
 // memberRead is what EC2 says about one instance and does not take back.
 type memberRead struct {
 	created time.Time
@@ -63,17 +60,15 @@ func (p *pass) readMembers(ctx context.Context, is *asgtypes.AutoScalingGroup) e
 		}
 	}
 	p.memory.members = current
-	for ids := range slices.Chunk(unknown, askMost) {
-		found, err := p.c.Instances(ctx, ids, p.now)
-		if err != nil {
-			return err
-		}
-		for _, i := range found {
-			known := current[session.Deref(i.InstanceId)]
-			current[session.Deref(i.InstanceId)] = memberRead{
-				created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: p.now,
-				standby: known.standby, aside: known.aside || session.TaggedFor(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || session.TaggedFor(i.Tags, tagKept, p.t.Owner),
-			}
+	found, err := p.c.Instances(ctx, unknown)
+	if err != nil {
+		return err
+	}
+	for _, i := range found {
+		known := current[session.Deref(i.InstanceId)]
+		current[session.Deref(i.InstanceId)] = memberRead{
+			created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: p.now,
+			standby: known.standby, aside: known.aside || session.TaggedFor(i.Tags, tagSetAside, p.t.Owner), kept: known.kept || session.TaggedFor(i.Tags, tagKept, p.t.Owner),
 		}
 	}
 	return nil

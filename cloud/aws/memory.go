@@ -62,6 +62,9 @@ type namedGroup struct {
 type hooksRead struct {
 	list []asgtypes.LifecycleHook
 	at   time.Time
+	// of is the group as it was then; nil until it is read if made is true: then Muster has just created it with these hooks.
+	of   *asgtypes.AutoScalingGroup
+	made bool
 	// refused is the service's refusal to list them; list is empty then, which does not mean that there are none.
 	refused error
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -290,10 +291,14 @@ func (p *pass) readRest(ctx context.Context, is *asgtypes.AutoScalingGroup) erro
 	return p.readHolds(ctx, is)
 }
 
-// readHooks reads the group's lifecycle hooks once in a while, and as a rule not in a pass that has read the template again,
-// so that no pass reads much. A group that is being deleted has none.
+// readHooks reads the group's lifecycle hooks when the group's configuration has changed, and once in a while, because a hook can be
+// removed without a trace in the group. A group that is being deleted has none.
 func (p *pass) readHooks(ctx context.Context) error {
-	if p.hooksAsRead() || strings.HasPrefix(session.Deref(p.memory.group.is.Status), session.StatusDeleting) {
+	is := p.memory.group.is
+	if p.memory.hooks.made {
+		p.memory.hooks.of, p.memory.hooks.made = is, false
+	}
+	if p.hooksAsRead(is) || strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting) {
 		return nil
 	}
 	found, err := p.c.AutoScaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})
@@ -308,12 +313,12 @@ func (p *pass) readHooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.memory.hooks = hooksRead{list: found.LifecycleHooks, at: p.now}
+	p.memory.hooks = hooksRead{list: found.LifecycleHooks, at: p.now, of: is}
 	return nil
 }
 
 // hooksAsRead reports whether the lifecycle hooks need not be read again.
-func (p *pass) hooksAsRead() bool {
+func (p *pass) hooksAsRead(is *asgtypes.AutoScalingGroup) bool {
 	known := p.memory.hooks
 	age := p.now.Sub(known.at)
 	switch {
@@ -322,6 +327,21 @@ func (p *pass) hooksAsRead() bool {
 	case known.refused != nil:
 		return age < session.RefusedPeriod
 	default:
-		return age < session.SlowPeriod || age < 2*session.SlowPeriod && p.memory.template.ReadAt(p.now)
+		return age < session.DetailPeriod && sameConfiguration(known.of, is)
 	}
+}
+
+// sameConfiguration reports whether a group is configured as it was: its instances, its size and what it launches come and go.
+func sameConfiguration(was, is *asgtypes.AutoScalingGroup) bool {
+	return was == is || was != nil && is != nil && reflect.DeepEqual(configuration(*was), configuration(*is))
+}
+
+// configuration returns a group without what comes and goes.
+func configuration(g asgtypes.AutoScalingGroup) asgtypes.AutoScalingGroup {
+	g.Instances, g.LaunchTemplate, g.MixedInstancesPolicy, g.Status = nil, nil, nil, nil
+	g.DesiredCapacity, g.PredictedCapacity, g.WarmPoolSize = nil, nil, nil
+	g.Tags = slices.SortedFunc(slices.Values(g.Tags), func(a, b asgtypes.TagDescription) int {
+		return strings.Compare(session.Deref(a.Key), session.Deref(b.Key))
+	})
+	return g
 }

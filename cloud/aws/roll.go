@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -27,6 +28,8 @@ type rollsRead struct {
 	at   time.Time
 	// refused is the service's refusal to list them; list is empty then.
 	refused *pool.Cause
+	// leaving are the instances that the group terminated then.
+	leaving map[string]bool
 }
 
 // mixedPeriod is the time between two questions for refreshes while instances are of other content than the group launches: a
@@ -34,7 +37,7 @@ type rollsRead struct {
 const mixedPeriod = 10 * time.Second
 
 // readRolls reads the refreshes when they may have changed: while one runs, while instances are of another version than the
-// group launches, and once in a while, because others may begin one.
+// group launches, when the group terminates instances that Muster did not name, and once in a while.
 func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	if p.rollsCurrent(is) {
 		return nil
@@ -47,18 +50,42 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 		return nil
 	}
 	if cloud.KindOf(err) == cloud.Denied && err != nil {
-		*known = rollsRead{at: p.now, refused: new(causeOf(err))}
+		*known = rollsRead{at: p.now, refused: new(causeOf(err)), leaving: leaving(is)}
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	*known = rollsRead{list: timed(found), at: p.now}
+	*known = rollsRead{list: timed(found), at: p.now, leaving: leaving(is)}
 	return nil
 }
 
-// rollsCurrent reports whether the refreshes need not be read in this pass. A pass that has read the template or the hooks, which are read
-// slowly too, leaves them to a later one.
+// leaving returns the IDs of the instances that a group terminates.
+func leaving(is *asgtypes.AutoScalingGroup) map[string]bool {
+	ids := map[string]bool{}
+	for _, i := range is.Instances {
+		if state, _ := session.StateOf(i); state == pool.Terminating {
+			ids[session.Deref(i.InstanceId)] = true
+		}
+	}
+	return ids
+}
+
+// othersTerminate reports whether the group has begun to terminate instances that Muster did not name: a refresh that another client has
+// begun does that.
+func (p *pass) othersTerminate(is *asgtypes.AutoScalingGroup) bool {
+	if strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting) {
+		return false
+	}
+	for id := range leaving(is) {
+		if _, ours := p.memory.takes[id]; !ours && !p.memory.rolls.leaving[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// rollsCurrent reports whether the refreshes need not be read in this pass.
 func (p *pass) rollsCurrent(is *asgtypes.AutoScalingGroup) bool {
 	known := &p.memory.rolls
 	age := p.now.Sub(known.at)
@@ -67,11 +94,10 @@ func (p *pass) rollsCurrent(is *asgtypes.AutoScalingGroup) bool {
 		return age < session.RefusedPeriod
 	case known.at.IsZero() || known.running():
 		return false
-	case age >= mixedPeriod && p.mixedVersions(is):
+	case age >= mixedPeriod && (p.mixedVersions(is) || p.othersTerminate(is)):
 		return false
 	}
-	readSlowly := p.memory.template.ReadAt(p.now) || p.memory.hooks.at.Equal(p.now)
-	return age < session.SlowPeriod || readSlowly && age < 2*session.SlowPeriod
+	return age < session.TracedPeriod
 }
 
 // timed are the refreshes of a reply, with their moments by our clock.

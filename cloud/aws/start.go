@@ -115,6 +115,9 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == "AlreadyExists" {
 		return p.ourGroupAfterAll(ctx, err)
 	}
+	if err == nil {
+		p.memory.rolls, p.memory.hooks = rollsRead{at: p.now}, hooksRead{list: created(g.hooks), at: p.now, made: true}
+	}
 	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
 		p.memory.made = p.now
 	}

@@ -58,6 +58,7 @@ func (p *pass) deleteTemplates(ctx context.Context) error {
 
 // readTemplate reads the launch template and its versions, when they may have changed.
 func (p *pass) readTemplate(ctx context.Context) error {
+	p.launch.Trouble = len(p.memory.activities.issues) > 0
 	return p.launch.Read(ctx, p.launchRefs())
 }
 

@@ -36,7 +36,11 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	p.memory.touchedGroup()
+	if slices.Contains(s.Fields, driftHooks) {
+		p.memory.touchedGroup()
+	} else {
+		p.memory.touchedMembers()
+	}
 	if changed {
 		if _, err := p.c.AutoScaling.UpdateAutoScalingGroup(ctx, input); err != nil {
 			return session.Refusal(err, p.now)

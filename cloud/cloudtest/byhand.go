@@ -160,7 +160,7 @@ func changedByHand[S any](p player[S]) {
 		if !p.by(d, done.on) {
 			continue
 		}
-		settle()
+		rest(untraced)
 		o := p.observe(target)
 		if o.Group == nil || len(o.Group.Drift) != 1 {
 			p.Errorf("%s: want one field named that differs, got %+v", d, o.Group)
@@ -269,7 +269,7 @@ func versionDeleted[S any](p player[S]) {
 	if !p.by(sim.DeleteVersion, sim.Thing{Name: p.name(target), Version: 2}) {
 		return
 	}
-	settle()
+	rest(unneeded)
 	o := p.observe(target)
 	p.check("versions", []pool.Template{before.Versions[0], before.Versions[2]}, o.Versions)
 	p.check("the group", before.Group, o.Group)

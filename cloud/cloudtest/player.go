@@ -18,8 +18,11 @@ import (
 )
 
 const (
-	// atRest is longer than any move of a cloud takes, and than anything is remembered that others may change.
+	// atRest is longer than any move of a cloud takes, and than what others may change is remembered if reads for many pools tell of it.
 	atRest = 40 * time.Minute
+	// untraced is longer than a part of a group is remembered whose change leaves no trace in the group, unneeded than one is on which
+	// nothing depends before it does leave a trace.
+	untraced, unneeded = 70 * time.Minute, 7 * time.Hour
 	// steadyPass is the time between two looks at a pool in which nothing moves.
 	steadyPass = 2 * time.Minute
 	// nextPass is the time from one pass to the next.

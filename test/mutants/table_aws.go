@@ -8,6 +8,7 @@ const (
 	launchAbout, cloudOwner               = "cloud/aws/launch/about.go", "cloud/owner.go"
 	recallAsked                           = "cloud/recall/asked.go"
 	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/take.go", "cloud/aws/hold.go"
+	sweepRound                            = "cloud/sweep/round.go"
 )
 
 // awsTable is what goes wrong in the driver.
@@ -34,8 +35,14 @@ var awsTable = []Mutation{
 		`return tagOf(is, session.TagOwner) == p.t.Owner.ID || mutated("owner of the group not checked")`),
 	one("owner of the template not checked", launchVersions, "takes any launch template of the right name for ours",
 		AWS, []string{"TestForeignTemplate", "TestContract"},
-		`session.TaggedFor(template.Tags, session.TagOwner, p.Source.Owner), nil`,
-		`session.TaggedFor(template.Tags, session.TagOwner, p.Source.Owner) || mutated("owner of the template not checked"), nil`),
+		`session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner),`,
+		`session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner) || mutated("owner of the template not checked"),`),
+	one("page that failed taken for gone", sweepRound, "takes the objects for gone that a call which failed has not read",
+		AWS, []string{"TestPageOfTheSweepFails"},
+		`case err != nil:
+			r.failed[key] = err`,
+		`case err != nil && !mutated("page that failed taken for gone"):
+			r.failed[key] = err`),
 	one("template named after its machines", awsTarget, "makes a template of its own for every type of machine",
 		Explore, []string{"twice"},
 		`out.template = cmp.Or(out.pool.AWSLaunchTemplate.Name, out.group)`,

@@ -129,6 +129,8 @@ type Pass struct {
 	// Memory is the pool's own, which it is locked for.
 	Memory *Memory
 	Now    time.Time
+	// Deleting is true if the pool is being deleted, Trouble if its machines can't be launched.
+	Deleting, Trouble bool
 }
 
 // Foreign says that a launch template has our name without being ours; nil when none has.

@@ -15,13 +15,13 @@ type Memory struct {
 	// Wrote is set by every write to the template, which leaves the group as it was. Whoever reads the group clears it.
 	Wrote bool
 
-	// id is empty when there is no template; ours says that it carries our owner tag.
-	id   string
-	ours bool
+	identity
+	// unproven is true if a list left the template out and EC2 was not asked for its name; doubted if what is known may be wrong.
+	unproven, doubted bool
 	// versions are newest first; gone are those that something refers to though they do not exist any more.
 	versions []version
 	gone     map[string]bool
-	// at is when the versions were read, seen when the template itself was.
+	// at is when the versions were read, seen when the template itself was, for all pools together.
 	at, seen time.Time
 	// made is when we made the template, or may have; zero when we did not.
 	made time.Time
@@ -30,6 +30,15 @@ type Memory struct {
 	// objects are what is known of the objects that versions point to; now is the moment of the pass that looked last.
 	objects map[object]objectRead
 	now     time.Time
+}
+
+// identity is what a template shows of itself without its versions.
+type identity struct {
+	// id is empty if there is no template; ours is true if it carries the pool's owner tag.
+	id   string
+	ours bool
+	// newest is the number of the newest version, standard that of the default one.
+	newest, standard int64
 }
 
 // version is one version of the launch template.
@@ -48,11 +57,8 @@ type version struct {
 // Known says that the template has been read, however long ago.
 func (m *Memory) Known() bool { return !m.at.IsZero() }
 
-// Forget makes the next pass read everything again.
-func (m *Memory) Forget() { m.at = time.Time{} }
-
-// ReadAt says whether it was that moment's pass that has read the template.
-func (m *Memory) ReadAt(now time.Time) bool { return m.at.Equal(now) || m.seen.Equal(now) }
+// Forget makes the next pass read everything anew.
+func (m *Memory) Forget() { m.at, m.doubted = time.Time{}, true }
 
 // ID of the template, empty when there is none.
 func (m *Memory) ID() string { return m.id }
@@ -119,7 +125,11 @@ func (m *Memory) touched() { m.at, m.Wrote = time.Time{}, true }
 
 // learned puts a version that we have just made to those that are known.
 func (m *Memory) learned(id string, v version, now time.Time) {
-	m.id, m.ours, m.at = id, true, now
+	m.id, m.ours, m.at, m.seen = id, true, now, now
+	m.newest, m.unproven, m.doubted = max(m.newest, v.number), false, false
+	if v.Fixed {
+		m.standard = v.number
+	}
 	m.versions = slices.Insert(slices.DeleteFunc(m.versions, func(o version) bool { return o.number == v.number }), 0, v)
 	slices.SortFunc(m.versions, func(a, b version) int { return cmp.Compare(b.number, a.number) })
 }

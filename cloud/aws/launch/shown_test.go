@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -9,7 +10,6 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -28,10 +28,19 @@ func (nothing) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestATemplateThatWasJustMadeIsNotGone(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
-	client := ec2.New(ec2.Options{
-		Region: "eu-west-1", HTTPClient: &http.Client{Transport: nothing{}}, Retryer: awssdk.NopRetryer{},
-		BaseEndpoint: awssdk.String("http://ec2.example"), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	sessions, err := session.New(session.Options{
+		Base: nothing{}, Now: func() time.Time { return now },
+		Config: func(context.Context, string) (awssdk.Config, error) {
+			return awssdk.Config{Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}, nil
+		},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	region, err := sessions.Of(t.Context(), awsv1.ClusterView{Region: "eu-west-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		reason string
 		made   time.Time
@@ -42,7 +51,7 @@ func TestATemplateThatWasJustMadeIsNotGone(t *testing.T) {
 		{"it was never made", time.Time{}, ""},
 	} {
 		p := Pass{
-			Session: &session.Session{Region: "eu-west-1", EC2: client}, Source: Source{Name: "pool", Spec: &awsv1.AWSLaunchTemplate{}},
+			Session: region, Source: Source{Name: "pool", Spec: &awsv1.AWSLaunchTemplate{}},
 			Memory: &Memory{made: c.made}, Now: now,
 		}
 		err := p.Read(t.Context(), nil)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -31,7 +32,7 @@ func ParseRef(text string) (id, version string, err error) {
 // versionsMost bounds how many versions are read: far more than pruning leaves.
 const versionsMost = 1000
 
-// Read reads the launch template and its versions, unless they are known and none of the refs is to an unknown one. The refs
+// Read reads the launch template, in a call that pools share, and its versions when the template shows that they have changed. The refs
 // are what the group and its instances launch from, as far as the group is ours.
 func (p Pass) Read(ctx context.Context, refs []string) error {
 	p.Memory.now = p.Now
@@ -42,69 +43,87 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 		// What was brought says nothing of a template of the pool's own.
 		*p.Memory = Memory{now: p.Now, Wrote: p.Memory.Wrote}
 	}
-	if !p.Memory.Known() || p.refersToUnknown(refs) {
-		return p.read(ctx, refs)
+	m := p.Memory
+	switch {
+	case m.doubted || p.refersToUnknown(refs) || m.unproven && p.needsProof(refs):
+		return p.read(ctx, refs, 0)
+	case !m.Known() && !m.seen.IsZero():
+		return p.read(ctx, refs, 0)
+	case !m.Known() || p.Now.Sub(m.at) >= p.versionsPeriod():
+		return p.read(ctx, refs, session.TemplatePeriod)
+	case p.Now.Sub(m.seen) < session.TemplatePeriod:
+		return nil
 	}
 	return p.readAgain(ctx, refs)
 }
 
-// readAgain reads slowly what is known: the template and its versions in passes of their own, so that no pass reads much.
+// versionsPeriod is how long the versions are taken as read while the template shows no change. One that others delete may be neither
+// the newest nor the default: then it shows in launches that fail.
+func (p Pass) versionsPeriod() time.Duration {
+	if p.Trouble {
+		return session.SlowPeriod
+	}
+	return session.TracedPeriod
+}
+
+// needsProof reports whether an absence counts only if EC2 was asked for the very name of the template: the pool's object would be let go,
+// or something launches from the template. Otherwise it would be created, which EC2 refuses if it exists.
+func (p Pass) needsProof(refs []string) bool {
+	return p.Deleting || len(refs) > 0 || p.Memory.id != "" || p.Now.Sub(p.Memory.made) < session.VisibleWithin
+}
+
+// readAgain reads the template, and the versions if it has changed.
 func (p Pass) readAgain(ctx context.Context, refs []string) error {
+	read, err := p.template(ctx, refs, session.TemplatePeriod)
 	m := p.Memory
-	age, seen := p.Now.Sub(m.at), p.Now.Sub(m.seen)
-	switch long := max(age, seen); {
-	case long < session.SlowPeriod:
-		return nil
-	case !m.ours || long >= 2*session.SlowPeriod:
-		return p.read(ctx, refs)
-	case age >= session.SlowPeriod:
-		versions, err := p.readVersions(ctx, m.id)
-		if session.Absent(err) {
-			return p.read(ctx, refs)
-		}
-		if err != nil {
-			return err
-		}
-		m.versions, m.at = versions, p.Now
-		m.gone = m.unknown(refs)
-		return nil
-	default:
-		id, ours, err := p.readOwner(ctx)
-		if err == nil && (id != m.id || !ours) {
-			return p.read(ctx, refs)
-		}
-		if err == nil {
-			m.seen = p.Now
-		}
+	switch {
+	case err != nil:
 		return err
+	case read.identity != m.identity:
+		return p.readVersionsOf(ctx, read, refs)
 	}
+	m.seen, m.unproven = read.seen, read.unproven
+	return nil
 }
 
-// readOwner asks which template has the name, and whether it is ours.
-func (p Pass) readOwner(ctx context.Context) (id string, ours bool, err error) {
-	found, err := p.Session.EC2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{p.Source.Name}})
-	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
-		return "", false, err
+// template reads the template without its versions.
+func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration) (Memory, error) {
+	is, proven, at, err := p.Session.Template(ctx, p.Source.Name, maxAge)
+	if err == nil && is == nil && p.needsProof(refs) && (!proven || at.Sub(p.Memory.made) < session.VisibleWithin) {
+		is, proven, at, err = p.Session.Template(ctx, p.Source.Name, cloud.Unshared)
 	}
-	if err != nil || len(found.LaunchTemplates) == 0 {
-		return "", false, nil
+	if err != nil {
+		return Memory{}, err
 	}
-	template := found.LaunchTemplates[0]
-	return session.Deref(template.LaunchTemplateId), session.TaggedFor(template.Tags, session.TagOwner, p.Source.Owner), nil
+	read := Memory{seen: at, unproven: is == nil && !proven}
+	if is != nil {
+		read.identity = identity{
+			id: session.Deref(is.LaunchTemplateId), ours: session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner),
+			newest: session.Deref(is.LatestVersionNumber), standard: session.Deref(is.DefaultVersionNumber),
+		}
+	}
+	return read, nil
 }
 
-func (p Pass) read(ctx context.Context, refs []string) error {
-	read := Memory{at: p.Now, seen: p.Now, now: p.Now, Wrote: p.Memory.Wrote, objects: p.Memory.objects, made: p.Memory.made}
-	var err error
-	if read.id, read.ours, err = p.readOwner(ctx); err != nil {
+// read reads the template and its versions.
+func (p Pass) read(ctx context.Context, refs []string, maxAge time.Duration) error {
+	read, err := p.template(ctx, refs, maxAge)
+	if err != nil {
 		return err
 	}
+	return p.readVersionsOf(ctx, read, refs)
+}
+
+// readVersionsOf reads the versions of the template as it was read, and remembers both.
+func (p Pass) readVersionsOf(ctx context.Context, read Memory, refs []string) error {
+	read.at, read.now, read.Wrote, read.objects, read.made = p.Now, p.Now, p.Memory.Wrote, p.Memory.objects, p.Memory.made
 	if read.id == "" && p.Now.Sub(read.made) < session.VisibleWithin {
 		// To believe it would let the object go, and leave the template.
 		return &cloud.Error{Kind: cloud.Conflict, Code: "TemplateNotShown", Message: fmt.Sprintf(
 			"launch template %s was made a moment ago and is not shown yet", p.Source.Name)}
 	}
 	if read.ours {
+		var err error
 		if read.versions, err = p.readVersions(ctx, read.id); err != nil && !session.Absent(err) {
 			return err
 		}

@@ -44,7 +44,7 @@ func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) erro
 // put asks for a template or for a version of it.
 func (p Pass) put(ctx context.Context, want Want, predecessor string) (err error) {
 	id := p.Memory.id
-	p.Memory.touched()
+	defer p.touched()()
 	for k := range tokensMost {
 		token := clientToken(p.Source.Owner.ID, want.Template, predecessor+strings.Repeat("+", k))
 		if id == "" {
@@ -57,6 +57,14 @@ func (p Pass) put(ctx context.Context, want Want, predecessor string) (err error
 		}
 	}
 	return err
+}
+
+// touched is called before a write to the template, what it returns after it: what was read of the template is out of date.
+func (p Pass) touched() (after func()) {
+	after = func() { p.Session.TouchTemplate(p.Source.Name) }
+	after()
+	p.Memory.touched()
+	return after
 }
 
 // tokensMost bounds the client tokens that are tried. The service remembers for a day what a token has made, and goes on
@@ -131,16 +139,15 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 		first.Fixed = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
 		id := session.Deref(made.LaunchTemplate.LaunchTemplateId)
 		first.Ref = Ref(id, strconv.FormatInt(first.number, 10))
-		p.Memory.versions = nil
+		p.Memory.versions, p.Memory.identity = nil, identity{}
 		p.Memory.learned(id, first, p.Now)
-		p.Memory.seen = p.Now
 	}
 	return nil
 }
 
 // ourTemplateAfterAll finds out whether a template that exists already is the one that an earlier, unanswered request made.
 func (p Pass) ourTemplateAfterAll(ctx context.Context, refused error) error {
-	if err := p.read(ctx, nil); err != nil {
+	if err := p.read(ctx, nil, cloud.Unshared); err != nil {
 		return err
 	}
 	if p.Memory.ours {
@@ -166,7 +173,7 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 		}
 		numbers = append(numbers, number)
 	}
-	p.Memory.touched()
+	defer p.touched()()
 	done, err := p.Session.EC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
 	if err != nil {
 		if err = session.Refusal(err, p.Now); session.Absent(err) {
@@ -194,7 +201,7 @@ func (p Pass) SetDefault(ctx context.Context, ref string) error {
 	if id != p.Memory.id || !p.Memory.ours {
 		return fmt.Errorf("asked to make version %s the default, which is not of this pool's launch template %s", ref, p.Memory.id)
 	}
-	p.Memory.touched()
+	defer p.touched()()
 	_, err = p.Session.EC2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &id, DefaultVersion: &number})
 	return session.Refusal(err, p.Now)
 }
@@ -229,7 +236,7 @@ func (p Pass) Delete(ctx context.Context) error {
 	}
 	// Whether the reply comes or not, it may be gone from now on.
 	p.Memory.made = time.Time{}
-	p.Memory.touched()
+	defer p.touched()()
 	_, err := p.Session.EC2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id})
 	if err = session.Refusal(err, p.Now); err != nil && !session.Absent(err) {
 		return err

@@ -18,9 +18,6 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// askMost is how many instances one question names: what EC2 recommends as the most.
-const askMost = 1000
-
 // memberRead is what EC2 says about one instance.
 type memberRead struct {
 	created time.Time
@@ -99,18 +96,16 @@ func (p *pass) readMembers(ctx context.Context) error {
 		}
 	}
 	p.memory.members = current
-	for ids := range slices.Chunk(unknown, askMost) {
-		found, err := p.c.Instances(ctx, ids, p.now)
-		if err != nil {
-			return err
+	found, err := p.c.Instances(ctx, unknown)
+	if err != nil {
+		return err
+	}
+	for _, i := range found {
+		read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, tags: map[string]string{}}
+		for _, t := range i.Tags {
+			read.tags[session.Deref(t.Key)] = session.Deref(t.Value)
 		}
-		for _, i := range found {
-			read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, tags: map[string]string{}}
-			for _, t := range i.Tags {
-				read.tags[session.Deref(t.Key)] = session.Deref(t.Value)
-			}
-			current[session.Deref(i.InstanceId)] = read
-		}
+		current[session.Deref(i.InstanceId)] = read
 	}
 	return nil
 }

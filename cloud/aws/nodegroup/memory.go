@@ -91,11 +91,8 @@ func (m *memory) touchedUpdates() {
 	m.updates.at = time.Time{}
 }
 
-// slow says whether what was read then is to be read again now. One pass reads slowly one thing at the most, so that no pass reads
-// much; what waits for its turn too long is read all the same.
-func (p *pass) slow(at time.Time) bool { return p.slowBy(at, session.SlowPeriod) }
-
-// slowBy is slow for what is read once in a period of its own.
+// slowBy reports whether what was read then is to be read again, once in a period. One pass reads slowly one thing at most, so that no pass
+// reads much; what waits for its turn too long is read all the same.
 func (p *pass) slowBy(at time.Time, period time.Duration) bool {
 	age := p.now.Sub(at)
 	if age < period || p.slowRead && age < 2*period {

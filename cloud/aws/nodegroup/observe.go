@@ -172,11 +172,7 @@ func (p *pass) readTemplate(ctx context.Context) error {
 	if is := p.memory.group.is; is != nil && p.ours(is) && is.LaunchTemplate != nil {
 		refs = append(refs, p.launchRef(is, ""))
 	}
-	if err := p.template().Read(ctx, refs); err != nil {
-		return err
-	}
-	p.slowRead = p.slowRead || p.memory.template.ReadAt(p.now)
-	return nil
+	return p.template().Read(ctx, refs)
 }
 
 // ours says whether the node group carries our owner tag.

@@ -64,6 +64,16 @@ func (p *pass) atRest() bool {
 		behind != nil && p.memory.behindName != "" && !session.Missing(behind)
 }
 
+// updatesChanged reports whether updates may have begun or ended since they were read. EKS updates no group that it creates or deletes.
+func (p *pass) updatesChanged(is *ekstypes.Nodegroup) bool {
+	known := &p.memory.updates
+	if known.creating {
+		known.at, known.creating = p.now, is.Status == ekstypes.NodegroupStatusCreating
+	}
+	changed := session.Deref(is.ModifiedAt).After(known.at.Add(-session.SameMoment)) && is.Status != ekstypes.NodegroupStatusDeleting
+	return changed && p.now.Sub(known.at) > session.SameMoment || p.slowBy(known.at, session.TracedPeriod)
+}
+
 // asksLength is in hex digits of what tells specifications apart.
 const asksLength = 16
 

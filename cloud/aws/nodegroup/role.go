@@ -29,6 +29,8 @@ const (
 	// rolePeriod is how long what was read of a role is good enough: who takes a policy away breaks what runs sooner than anybody
 	// looks, and what is to be made is looked at in any case.
 	rolePeriod = 30 * time.Minute
+	// rolesShared is how old an answer may be that was read for another pool, of a role that Muster does not write to.
+	rolesShared = 10 * time.Second
 	// fieldBoundary is the boundary of a role that we make.
 	fieldBoundary = "spec.rolePermissionsBoundary"
 )
@@ -151,17 +153,21 @@ func (p *pass) readRole(ctx context.Context) error {
 }
 
 func (p *pass) getRole(ctx context.Context, name string) error {
-	found, err := p.c.IAM.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
-	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+	maxAge := rolesShared
+	if known := p.memory.role; p.driver.options.EnableIAM && (known.arn == "" || known.ours) {
+		maxAge = 0 // Muster writes to it
+	}
+	found, err := p.c.Role(ctx, name, maxAge)
+	if err != nil {
 		return err
 	}
 	read := roleRead{name: name, at: p.now, attached: p.memory.role.attached, listed: p.memory.role.listed}
-	if err == nil && found.Role != nil {
-		read.arn = session.Deref(found.Role.Arn)
-		read.ours = slices.ContainsFunc(found.Role.Tags, func(t iamtypes.Tag) bool {
+	if found != nil {
+		read.arn = session.Deref(found.Arn)
+		read.ours = slices.ContainsFunc(found.Tags, func(t iamtypes.Tag) bool {
 			return session.Deref(t.Key) == session.TagOwner && session.Deref(t.Value) == p.t.Owner.ID
 		})
-		read.made = session.Deref(session.OurTime(found.Role.CreateDate, found.ResultMetadata))
+		read.made = session.Deref(found.CreateDate)
 	}
 	p.memory.role = read
 	return nil

@@ -31,8 +31,8 @@ type updatesRead struct {
 	// unread are IDs that were listed and not asked about yet.
 	unread []string
 	at     time.Time
-	// busy says that the group was being updated when they were read.
-	busy bool
+	// busy is true if the group was being updated when they were read, creating if it was being created.
+	busy, creating bool
 	// refused is EKS's refusal to list or describe them; known is empty then.
 	refused *pool.Cause
 }
@@ -46,12 +46,12 @@ type updateRead struct {
 // over says that an update has ended, one way or the other.
 func (u updateRead) over() bool { return u.Status != ekstypes.UpdateStatusInProgress }
 
-// readUpdates reads the group's updates when they may have changed: while one runs, when one has ended, and once in a while, because
-// others may begin one.
+// readUpdates reads the group's updates when they may have changed: while one runs, when one has ended, when EKS shows that the group was
+// changed, and once in a while.
 func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
 	known := &p.memory.updates
 	busy := is.Status == ekstypes.NodegroupStatusUpdating
-	if known.refused != nil && p.now.Sub(known.at) < session.RefusedPeriod || !busy && known.quiet() && !p.slow(known.at) {
+	if known.refused != nil && p.now.Sub(known.at) < session.RefusedPeriod || !busy && known.quiet() && !p.updatesChanged(is) {
 		return nil
 	}
 	err := p.readAllUpdates(ctx, is, busy)
@@ -70,7 +70,7 @@ func (p *pass) readAllUpdates(ctx context.Context, is *ekstypes.Nodegroup, busy 
 			return err
 		}
 	}
-	known.at, known.busy, known.refused = p.now, busy, nil
+	known.at, known.busy, known.creating, known.refused = p.now, busy, is.Status == ekstypes.NodegroupStatusCreating, nil
 	for n := 0; len(known.unread) > 0 && n < updatesAtOnce; n++ {
 		if err := p.readUpdate(ctx, known.unread[0], is); err != nil {
 			return err

@@ -226,7 +226,7 @@ func (p *pass) differences(want wanted) func(pool.Template) []string {
 func (p *pass) template() launch.Pass {
 	source := p.t.source()
 	source.IgnitionAllowed = p.c.BootstrapFormatIgnition
-	return launch.Pass{Session: p.c, Source: source, Memory: &p.memory.template, Now: p.now}
+	return launch.Pass{Session: p.c, Source: source, Memory: &p.memory.template, Now: p.now, Deleting: p.t.Deleting, Trouble: len(p.memory.activities.issues) > 0}
 }
 
 // causeOf says in an observation what went wrong with a look-up.

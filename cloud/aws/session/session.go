@@ -15,8 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/smithy-go/middleware"
@@ -51,8 +53,18 @@ type Options struct {
 	BootstrapFormatIgnition bool
 }
 
-// SlowPeriod is how long what nobody but us writes as a rule (template versions, lifecycle hooks) is taken as read.
-const SlowPeriod = 10 * time.Minute
+const (
+	// SlowPeriod is how long what has no shared read, and what only Muster writes as a rule, is taken as read.
+	SlowPeriod = 10 * time.Minute
+	// DetailPeriod is that time for a detail of a group whose configuration has not changed since, and that another client may change
+	// without a trace in the group: lifecycle hooks.
+	DetailPeriod = time.Hour
+	// TracedPeriod is that time for a detail whose change shows in what is read for all pools together: an instance refresh in the group's
+	// instances, a version in its template or in launches that fail, an update in the node group.
+	TracedPeriod = 6 * time.Hour
+	// TemplatePeriod is how old a launch template may be that was read for all pools together.
+	TemplatePeriod = time.Minute
+)
 
 // RefusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
 const RefusedPeriod = 10 * time.Second
@@ -78,6 +90,10 @@ type Session struct {
 	lookups recall.Lookups
 	notices notices
 	groups  *sweep.Sweep[*asgtypes.AutoScalingGroup]
+	// templates are the launch templates of the region.
+	templates *sweep.Sweep[*ec2types.LaunchTemplate]
+	instances *sweep.Sweep[ec2types.Instance]
+	roles     *sweep.Sweep[*iamtypes.Role]
 }
 
 // Sessions makes the session of each region and identity once. It is safe for concurrent use.
@@ -156,14 +172,17 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
 		s.naming(account, settings.Region, transport))
 	s.identify(&settings, identity)
-	client := autoscaling.NewFromConfig(settings)
+	client, machines, identities := autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings), iam.NewFromConfig(settings)
 	return &Session{
 		Region:      settings.Region,
 		AutoScaling: client,
 		groups:      newGroups(client, s.options.Now),
-		EC2:         ec2.NewFromConfig(settings),
+		EC2:         machines,
+		templates:   newTemplates(machines, s.options.Now),
+		instances:   newInstances(machines, s.options.Now),
+		roles:       newRoles(identities, s.options.Now),
 		EKS:         eks.NewFromConfig(settings),
-		IAM:         iam.NewFromConfig(settings),
+		IAM:         identities,
 		S3:          s3.NewFromConfig(settings, plainObjects),
 		SSM:         ssm.NewFromConfig(settings),
 
