@@ -139,7 +139,9 @@ type Node struct {
 // Wanted is what the object asks for at one moment.
 type Wanted struct {
 	// Owner is the object's owner ID.
-	Owner              string
+	Owner string
+	// Named is the name of the group that spec.providerID names; empty for none.
+	Named              string
 	Replicas, Min, Max int
 	// Keep is how many versions of distinct content a template keeps; zero while not everybody can know what versions there are.
 	Keep int

@@ -1,6 +1,9 @@
 package oracle
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Foreign finds writes of ours that changed a group, a template or a role that does not carry our owner ID.
 func Foreign(w Write) []string {
@@ -22,7 +25,27 @@ func Foreign(w Write) []string {
 			wrong = append(wrong, fmt.Sprintf("%s changed launch template %s (%s), which is not ours, from %s to %q", w.Call, t.ID, t.Name, t.Print, after.Print))
 		}
 	}
-	return append(wrong, foreignRoles(w)...)
+	return append(append(wrong, second(w)...), foreignRoles(w)...)
+}
+
+// second finds a group or a template of ours that was created although the object names a group that exists and is not ours.
+func second(w Write) []string {
+	named := slices.ContainsFunc(w.Before.Groups, func(g Group) bool { return g.Name == w.Wanted.Named && g.Owner != w.Wanted.Owner })
+	if w.Wanted.Named == "" || !named {
+		return nil
+	}
+	var wrong []string
+	for _, g := range w.After.Groups {
+		if g.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Groups, func(b Group) bool { return b.Name == g.Name }) {
+			wrong = append(wrong, fmt.Sprintf("%s created group %s beside %s, which the object names and which is not ours", w.Call, g.Name, w.Wanted.Named))
+		}
+	}
+	for _, t := range w.After.Templates {
+		if t.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Templates, func(b Template) bool { return b.ID == t.ID }) {
+			wrong = append(wrong, fmt.Sprintf("%s created launch template %s although the object names group %s, which is not ours", w.Call, t.Name, w.Wanted.Named))
+		}
+	}
+	return wrong
 }
 
 // foreignRoles finds roles that are not ours and were changed, and policies that others attached to ours and that are gone.

@@ -81,6 +81,9 @@ func TestChecks(t *testing.T) {
 		{"somebody else's size", "unwanted removal", Write{Before: account(3), After: account(4), Wanted: Wanted{Owner: "me", External: true}}, "changed the size from 3 to 4"},
 		{"bounds that the user changed move the size", "unwanted removal", Write{Before: account(3), After: bounded(4, 4), Wanted: Wanted{Owner: "me", External: true}}, ""},
 		{"a whole group", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me"}}, "deleted the group of an object that is not being deleted"},
+		{"a second group", "foreign", Write{Before: Cloud{Groups: []Group{{Name: "theirs"}}}, After: Cloud{Groups: []Group{{Name: "theirs"}, {Name: "ours", Owner: "me"}}},
+			Wanted: Wanted{Owner: "me", Named: "theirs"}}, "created group ours beside theirs"},
+		{"a group after the one that is named", "foreign", Write{After: Cloud{Groups: []Group{{Name: "ours", Owner: "me"}}}, Wanted: Wanted{Owner: "me", Named: "theirs"}}, ""},
 		{"a whole group, on purpose", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me", Deleting: true}}, ""},
 
 		{"what is too much may go where all that goes lowers the size", "unwanted removal", removal(shrinks), ""},

@@ -141,6 +141,12 @@ func (w *World) foreignScaleSets(n int) {
 
 // dropForeignScaleSet takes away the scale set of somebody else that has our name.
 func (w *World) dropForeignScaleSet() {
+	if w.scenario.Named {
+		_ = w.account.hand(func(ctx context.Context) error {
+			return w.account.ask(ctx, http.MethodDelete, setPath(theirGroup), nil)
+		})
+		return
+	}
 	if s := w.account.scaleSet(); s == nil || s.Tags[tagOwnerAzure] == w.owner().ID || strings.EqualFold(s.State, "Deleting") {
 		return
 	}

@@ -254,6 +254,9 @@ func (w *World) dropForeign() {
 		return
 	}
 	name := w.owner().ResourceName()
+	if w.scenario.Named {
+		name = theirGroup
+	}
 	if g := w.account.find(name); g == nil || g.Tags[tagOwner] == w.owner().ID {
 		return
 	}

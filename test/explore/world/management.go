@@ -96,7 +96,12 @@ func (w *World) furnish() {
 	if w.scenario.Managed {
 		w.account.putCluster()
 	}
-	w.must(w.user.Create(ctx, w.infra()), "make the %s", w.scenario.kind())
+	o := w.infra()
+	if named, ok := o.(infrapool.Lists); ok && w.scenario.Named {
+		w.foreign(0)
+		named.SetProviderID(w.theirID())
+	}
+	w.must(w.user.Create(ctx, o), "make the %s", w.scenario.kind())
 	w.must(w.user.Create(ctx, w.pool()), "make the MachinePool")
 }
 

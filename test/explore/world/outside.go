@@ -38,6 +38,16 @@ func (d *drawing) outside() {
 		d.s.add(Event{What: Waver, At: at, N: d.IntN(9)})
 		d.s.add(Event{What: Uncordon, At: at + time.Duration(90+d.IntN(400))*time.Second})
 	}
+	d.named()
+}
+
+// named draws a pool whose object names the group of another tool.
+func (d *drawing) named() {
+	if d.IntN(outsideOneIn) > 0 || d.s.Managed || d.s.Has(HandForeign) {
+		return
+	}
+	d.s.Named = true
+	d.s.add(Event{What: HandDropForeign, At: time.Minute + d.moment()})
 }
 
 // secondary is a read without which the rest of a pool can be observed.
@@ -51,6 +61,14 @@ func (d *drawing) secondary() string {
 		return ""
 	}
 	return "DescribeScalingActivities"
+}
+
+// theirID is what spec.providerID says of the group of another tool.
+func (w *World) theirID() string {
+	if w.scenario.onAzure() {
+		return "azure://" + setPath(theirGroup)
+	}
+	return "arn:aws:autoscaling:eu-west-1:000000000000:autoScalingGroup:x:autoScalingGroupName/" + theirGroup
 }
 
 // deny refuses the secondary read of the scenario, if there is one.

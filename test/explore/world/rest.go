@@ -271,6 +271,9 @@ func (p *process) knows() oracle.Wanted {
 		if at := p.world.account.rewritten; at.IsZero() || time.Since(at) > restLeast {
 			wanted.Keep = o.keep()
 		}
+		if named, ok := o.Object.(infrapool.Lists); ok {
+			wanted.Named = named.GetProviderID()[strings.LastIndex(named.GetProviderID(), "/")+1:]
+		}
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)
 		wanted.Deleting = !o.GetDeletionTimestamp().IsZero() || mp != nil && o.azure != nil && !mp.DeletionTimestamp.IsZero()

@@ -42,6 +42,8 @@ type Scenario struct {
 	SkipModel, Spot bool
 	// Speed is how much faster than life machines come and go.
 	Speed float64
+	// Named pools come from another tool: spec.providerID names its group, which exists without our owner tag until a user deletes it.
+	Named bool
 	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
 	Denied string
 	// Events in the order in which they happen.
