@@ -54,7 +54,7 @@ if [ -d config/rbac ]; then
   # The core MachinePool controller and its webhooks have rules of their own: an installation of the infrastructure kinds alone
   # takes nothing of core's.
   core='kube/(machinepool|webhook|skew)(/|$)'
-  mapfile -t packages < <(go list -f '{{.Dir}}' ./kube/... ./manager/... | sed "s|^$PWD|paths=.|")
+  mapfile -t packages < <(go list -f '{{.Dir}}' ./kube/... ./manager/... ./providers/... | sed "s|^$PWD|paths=.|")
   mapfile -t infrastructure < <(printf '%s\n' "${packages[@]}" | grep -vE "$core")
   mapfile -t core < <(printf '%s\n' "${packages[@]}" | grep -E "$core")
   bin/controller-gen rbac:roleName=muster-manager "${infrastructure[@]}" output:rbac:dir=config/rbac
@@ -62,8 +62,8 @@ if [ -d config/rbac ]; then
 fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
-  bin/controller-gen webhook paths=./kube/webhook/warnings output:webhook:dir=config/warnings
-  bin/controller-gen webhook paths=./kube/webhook/azure paths=./kube/webhook/templates output:webhook:dir=config/admission
+  bin/controller-gen webhook paths=./providers/aws/warnings output:webhook:dir=config/warnings
+  bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission output:webhook:dir=config/admission
 fi
 
 # The wire shapes of the simulated clouds, from what the pinned SDKs write and read.

@@ -24,13 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	awsv1beta1 "github.com/muster-project/muster/api/aws/v1beta1"
-	awsv1beta2 "github.com/muster-project/muster/api/aws/v1beta2"
-	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/providers/all"
 )
 
 // name of the manager, in user agents and metrics.
@@ -45,8 +42,6 @@ type Manager struct {
 	SecretClient client.Client
 	// served says that the webhooks have been registered: before that there is no server to be asked for.
 	served atomic.Bool
-	// sessions are shared by the drivers of all kinds of pools on AWS; nil until the first of them is made.
-	sessions *session.Sessions
 	// pools are told what the passes over pools see.
 	pools *metrics.Pools
 }
@@ -54,11 +49,14 @@ type Manager struct {
 // NewScheme knows every kind that the controllers and webhooks read and write.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
+	kinds := []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme,
 		clusterv1beta1.AddToScheme, clusterv1.AddToScheme, bootstrapv1beta1.AddToScheme, bootstrapv1.AddToScheme,
-		awsv1beta1.AddToScheme, awsv1beta2.AddToScheme, azurev1.AddToScheme,
-	} {
+	}
+	for _, p := range all.Providers() {
+		kinds = append(kinds, p.AddToScheme...)
+	}
+	for _, add := range kinds {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register kinds: %w", err)
 		}

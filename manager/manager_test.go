@@ -13,9 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/manager/gates"
+	"github.com/muster-project/muster/providers/aws"
+	"github.com/muster-project/muster/providers/azure"
+	"github.com/muster-project/muster/providers/azure/azurejson"
+	"github.com/muster-project/muster/providers/gates"
 )
 
 func TestOptions(t *testing.T) {
@@ -27,9 +31,9 @@ func TestOptions(t *testing.T) {
 		err    string
 	}{
 		"none named":   {reason: "without names everything runs", runs: Controllers()},
-		"one":          {reason: "each can be switched", o: Options{Controllers: []string{AWSMachinePool}}, runs: []string{AWSMachinePool}},
-		"another":      {reason: "each can be switched", o: Options{Controllers: []string{AWSManagedMachinePool}}, runs: []string{AWSManagedMachinePool}},
-		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{NoEKS: true}}, runs: []string{MachinePool, AWSMachinePool, AzureMachinePool, AzureJSON, Webhook}},
+		"one":          {reason: "each can be switched", o: Options{Controllers: []string{aws.MachinePool}}, runs: []string{aws.MachinePool}},
+		"another":      {reason: "each can be switched", o: Options{Controllers: []string{aws.ManagedMachinePool}}, runs: []string{aws.ManagedMachinePool}},
+		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{aws.EKS.Feature: false}}}, runs: []string{MachinePool, aws.MachinePool, azure.MachinePool, azurejson.Name, Webhook}},
 		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azurejson, webhook`},
 		"certificates": {reason: "certificates without a name fit nobody", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
 	} {
@@ -50,7 +54,7 @@ func TestOptions(t *testing.T) {
 				t.Errorf("%s: %s: controller %s: want %v, got %v", name, tc.reason, c, want, got)
 			}
 		}
-		if o.SyncPeriod != DefaultSyncPeriod || o.Concurrency.AWSMachinePool != DefaultConcurrency || o.Concurrency.AWSManagedMachinePool != DefaultConcurrency || o.Metrics.BindAddress != "0" || o.HealthAddress != "0" {
+		if o.SyncPeriod != DefaultSyncPeriod || o.Concurrency.MachinePool != DefaultConcurrency || o.workers(PoolControllers()[0]) != DefaultConcurrency || o.Metrics.BindAddress != "0" || o.HealthAddress != "0" {
 			t.Errorf("%s: defaults: got %+v", name, o)
 		}
 	}

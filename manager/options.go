@@ -1,43 +1,65 @@
 package manager
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	oteltrace "go.opentelemetry.io/otel/trace"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/muster-project/muster/cloud/aws"
-	"github.com/muster-project/muster/cloud/azure"
-	"github.com/muster-project/muster/kube/azurejson"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/manager/gates"
+	kubewebhook "github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/providers"
+	"github.com/muster-project/muster/providers/all"
+	"github.com/muster-project/muster/providers/gates"
 )
 
 // The names of what can be switched by Options.Controllers.
 const (
 	// MachinePool is the controller of the core MachinePool.
 	MachinePool = "machinepool"
-	// AWSMachinePool is the controller of AWSMachinePools.
-	AWSMachinePool = "awsmachinepool"
-	// AWSManagedMachinePool is the controller of AWSManagedMachinePools. It does not run where the gate EKS is off.
-	AWSManagedMachinePool = "awsmanagedmachinepool"
-	// AzureMachinePool is the controller of AzureMachinePools.
-	AzureMachinePool = "azuremachinepool"
-	// AzureJSON is the controller of the cloud provider's configurations for machines of AzureMachinePools.
-	AzureJSON = azurejson.Name
 	// Webhook is admission and conversion.
 	Webhook = "webhook"
 )
 
 // Controllers are all names that Options.Controllers may hold.
 func Controllers() []string {
-	return []string{MachinePool, AWSMachinePool, AWSManagedMachinePool, AzureMachinePool, AzureJSON, Webhook}
+	names := []string{MachinePool}
+	for _, c := range PoolControllers() {
+		names = append(names, c.Name)
+	}
+	return append(names, Webhook)
+}
+
+// PoolControllers are the controllers of all providers.
+func PoolControllers() []providers.Controller {
+	var list []providers.Controller
+	for _, p := range all.Providers() {
+		list = append(list, p.Controllers...)
+	}
+	return list
+}
+
+// AddGatesFlag takes the feature gates from the environment, and adds the flag --feature-gates, which wins over it.
+func AddGatesFlag(set *pflag.FlagSet, env func(string) string) error {
+	return gates.AddFlag(set, env, all.Gates()...)
+}
+
+// EnabledGates are the process' feature gates as environment and flag have them.
+func EnabledGates() (gates.Gates, error) { return gates.Enabled(all.Gates()...) }
+
+// WebhookConfigurations tell an API server to ask the manager's webhooks. at says how it reaches a path.
+func WebhookConfigurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
+	return kubewebhook.Configurations(at, all.Hooks())
 }
 
 // Options of a Manager. The zero Options run everything, in all namespaces, without leader election, metrics and health
@@ -49,11 +71,8 @@ type Options struct {
 	Namespace string
 	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
 	WatchFilter string
-	// IdentityNamespace is where the secrets lie that AWSClusterStaticIdentities name; empty takes muster-system.
+	// IdentityNamespace is where the secrets of identities lie that lie in no namespace themselves; empty takes muster-system.
 	IdentityNamespace string
-	// AzureDefaults are what the controller's own settings say where an AzureCluster and its identity say nothing; empty fields
-	// take AZURE_SUBSCRIPTION_ID and AZURE_TENANT_ID.
-	AzureDefaults azurejson.Defaults
 	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
 	// LeaderElection lets one of several managers work at a time.
@@ -82,11 +101,7 @@ type Options struct {
 	// SyncLabels and SyncAnnotations choose labels and annotations of a MachinePool's template that its Nodes get, beside those
 	// of the domains that Nodes always get.
 	SyncLabels, SyncAnnotations []*regexp.Regexp
-	// AWS are the options of the AWS drivers, Azure those of the Azure driver.
-	AWS   aws.Options
-	Azure azure.Options
-	// Gates are the feature gates, all off by default. Who has a command line takes them from there with gates.AddFlag and
-	// gates.Enabled.
+	// Gates are the feature gates; zero are the defaults. Commands take them from their flags by AddGatesFlag and EnabledGates.
 	Gates gates.Gates
 	// Tracer makes spans of passes and of calls to clouds; nil makes none.
 	Tracer oteltrace.Tracer
@@ -104,7 +119,9 @@ type LeaderElection struct {
 
 // Concurrency is how many objects a controller works on at a time; zeros take the ecosystem's defaults.
 type Concurrency struct {
-	MachinePool, AWSMachinePool, AWSManagedMachinePool, AzureMachinePool, ClusterCache int
+	MachinePool, ClusterCache int
+	// Pools is that of the providers' controllers, by name.
+	Pools map[string]int
 }
 
 const (
@@ -137,9 +154,6 @@ func (o Options) complete() (Options, error) {
 	setDefault(&o.SyncPeriod, DefaultSyncPeriod)
 	setDefault(&o.IdentityNamespace, infrapool.DefaultIdentityNamespace)
 	setDefault(&o.Concurrency.MachinePool, DefaultConcurrency)
-	setDefault(&o.Concurrency.AWSMachinePool, DefaultConcurrency)
-	setDefault(&o.Concurrency.AWSManagedMachinePool, DefaultConcurrency)
-	setDefault(&o.Concurrency.AzureMachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.ClusterCache, DefaultClusterCacheConcurrency)
 	setDefault(&o.ClusterCacheQPS, DefaultClusterCacheQPS)
 	setDefault(&o.ClusterCacheBurst, DefaultClusterCacheBurst)
@@ -148,12 +162,22 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// runs says whether the named controller is switched on.
+// runs reports whether the named controller is switched on.
 func (o Options) runs(name string) bool {
-	if name == AWSManagedMachinePool && o.Gates.NoEKS {
-		return false
+	for _, c := range PoolControllers() {
+		if c.Name == name && c.Gate != nil && !o.Gates.On(*c.Gate) {
+			return false
+		}
 	}
 	return len(o.Controllers) == 0 || slices.Contains(o.Controllers, name)
+}
+
+// workers is how many objects a provider's controller works on at a time.
+func (o Options) workers(c providers.Controller) int {
+	if c.Objects == "" {
+		return 1
+	}
+	return cmp.Or(o.Concurrency.Pools[c.Name], DefaultConcurrency)
 }
 
 func setDefault[T comparable](field *T, value T) {

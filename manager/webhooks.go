@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/providers/all"
 )
 
 // addWebhooks serves admission and conversion, if they are switched on: at once where the certificates are in place, and
@@ -37,7 +38,7 @@ func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
 }
 
 func (m *Manager) serveWebhooks() error {
-	if err := webhook.Register(m, webhook.Options{}); err != nil {
+	if err := webhook.Register(m, webhook.Options{Hooks: all.Hooks()}); err != nil {
 		return fmt.Errorf("serve webhooks: %w", err)
 	}
 	m.served.Store(true)

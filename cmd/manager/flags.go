@@ -22,8 +22,8 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/manager"
-	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/manager/tracing"
+	"github.com/muster-project/muster/providers/all"
 )
 
 const (
@@ -47,6 +47,8 @@ type flags struct {
 	metricsAddress string
 	// syncLabels and syncAnnotations are regular expressions, of which options makes regexps.
 	syncLabels, syncAnnotations []string
+	// workers are those of the providers' controllers, by name.
+	workers map[string]*int
 
 	kubeQPS         float32
 	kubeBurst       int
@@ -59,7 +61,7 @@ func newFlags(set *pflag.FlagSet, env func(string) string) (*flags, error) {
 	f := &flags{logs: logs.NewOptions()}
 	logsv1.AddFlags(f.logs, set)
 	capiflags.AddManagerOptions(set, &f.diagnostics)
-	if err := gates.AddFlag(set, env); err != nil {
+	if err := manager.AddGatesFlag(set, env); err != nil {
 		return nil, err
 	}
 	f.addWork(set)
@@ -80,7 +82,7 @@ func (f *flags) addWork(set *pflag.FlagSet) {
 	set.StringVar(&f.o.WatchFilter, "watch-filter", "", fmt.Sprintf(
 		"Value of the label %s that objects must have. Without it all objects are taken.", clusterv1.WatchLabel))
 	set.StringVar(&f.o.IdentityNamespace, "identity-namespace", "", fmt.Sprintf(
-		"Namespace of the secrets that AWSClusterStaticIdentities name. Without it the pod's own (%s), else %s.", podNamespace, infrapool.DefaultIdentityNamespace))
+		"Namespace of the secrets of identities that lie in no namespace themselves. Without it the pod's own (%s), else %s.", podNamespace, infrapool.DefaultIdentityNamespace))
 	set.StringSliceVar(&f.syncLabels, "additional-sync-machine-labels", nil,
 		"Regular expressions of labels in a MachinePool's template that its Nodes get too, beside those of "+clusterv1.NodeRoleLabelPrefix+", "+
 			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+". For pools with Machines set it on the core controller as well.")
@@ -114,9 +116,12 @@ func (f *flags) addServing(set *pflag.FlagSet) {
 
 func (f *flags) addLimits(set *pflag.FlagSet) {
 	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency, "MachinePools that are worked on at a time.")
-	set.IntVar(&f.o.Concurrency.AWSMachinePool, "awsmachinepool-concurrency", manager.DefaultConcurrency, "AWSMachinePools that are worked on at a time.")
-	set.IntVar(&f.o.Concurrency.AWSManagedMachinePool, "awsmanagedmachinepool-concurrency", manager.DefaultConcurrency, "AWSManagedMachinePools that are worked on at a time.")
-	set.IntVar(&f.o.Concurrency.AzureMachinePool, "azuremachinepool-concurrency", manager.DefaultConcurrency, "AzureMachinePools that are worked on at a time.")
+	f.workers = map[string]*int{}
+	for _, c := range manager.PoolControllers() {
+		if c.Objects != "" {
+			f.workers[c.Name] = set.Int(c.Name+"-concurrency", manager.DefaultConcurrency, c.Objects+" that are worked on at a time.")
+		}
+	}
 	set.IntVar(&f.o.Concurrency.ClusterCache, "clustercache-concurrency", manager.DefaultClusterCacheConcurrency, "Workload clusters that are connected to at a time.")
 	set.Float32Var(&f.o.ClusterCacheQPS, "clustercache-client-qps", manager.DefaultClusterCacheQPS, "Requests a second to one workload cluster.")
 	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst, "Requests in one burst to one workload cluster.")
@@ -136,10 +141,14 @@ func (f *flags) options(env func(string) string) (manager.Options, error) {
 		o.Metrics = metricsserver.Options{BindAddress: f.metricsAddress}
 	}
 	o.Webhook.TLSOpts = tls
+	o.Concurrency.Pools = map[string]int{}
+	for name, n := range f.workers {
+		o.Concurrency.Pools[name] = *n
+	}
 	if o.Controllers, err = switched(o.Controllers); err != nil {
 		return o, err
 	}
-	if o.Gates, err = gates.Enabled(); err != nil {
+	if o.Gates, err = manager.EnabledGates(); err != nil {
 		return o, err
 	}
 	if o.IdentityNamespace == "" {
@@ -210,7 +219,7 @@ func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*man
 		DNSName:    f.service + "." + namespace + ".svc",
 		Validating: []string{kubewebhook.WarningsConfiguration, kubewebhook.InfrastructureValidatingConfiguration},
 		Mutating:   []string{kubewebhook.InfrastructureMutatingConfiguration},
-		Conversion: []string{"awsmachinepools.infrastructure.cluster.x-k8s.io", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"},
+		Conversion: all.Converted(),
 	}
 	if len(o.Controllers) == 0 || slices.Contains(o.Controllers, manager.MachinePool) {
 		made.Mutating = append(made.Mutating, kubewebhook.MutatingConfiguration)

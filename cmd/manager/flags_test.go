@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"sigs.k8s.io/cluster-api/feature"
 
 	"github.com/muster-project/muster/manager"
-	"github.com/muster-project/muster/manager/gates"
+	"github.com/muster-project/muster/providers/gates"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -47,7 +48,7 @@ func TestFlags(t *testing.T) {
 			env:    environment(podNamespace, "muster-system"),
 			check: func(o manager.Options) bool {
 				return o.SyncPeriod == 10*time.Minute && o.HealthAddress == ":9440" && o.Metrics.BindAddress == ":8443" && o.Metrics.SecureServing &&
-					o.Webhook.Port == 9443 && !o.LeaderElection.Enabled && o.Concurrency.AWSMachinePool == 50 &&
+					o.Webhook.Port == 9443 && !o.LeaderElection.Enabled && o.Concurrency.Pools["awsmachinepool"] == 50 &&
 					o.Certificates != nil && o.Certificates.DNSName == "muster-webhook-service.muster-system.svc" && len(o.Certificates.Mutating) == 2
 			},
 		},
@@ -61,7 +62,7 @@ func TestFlags(t *testing.T) {
 			check: func(o manager.Options) bool {
 				return o.LeaderElection.Enabled && o.LeaderElection.LeaseDuration == time.Minute && o.Metrics.BindAddress == "127.0.0.1:8080" && !o.Metrics.SecureServing &&
 					o.HealthAddress == ":2" && o.Namespace == "ns" && o.WatchFilter == "w" && o.SyncPeriod == time.Minute &&
-					o.Concurrency == manager.Concurrency{MachinePool: 3, AWSMachinePool: 4, AWSManagedMachinePool: 12, AzureMachinePool: 13, ClusterCache: 5} && len(o.Controllers) == 1 &&
+					reflect.DeepEqual(o.Concurrency, manager.Concurrency{MachinePool: 3, ClusterCache: 5, Pools: map[string]int{"awsmachinepool": 4, "awsmanagedmachinepool": 12, "azuremachinepool": 13}}) && len(o.Controllers) == 1 &&
 					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
 			},
 		},
@@ -102,7 +103,7 @@ func TestFlags(t *testing.T) {
 			reason: "gates reach the controllers, by the flag and by the environment", env: environment(gates.EnvSkipMachinePoolModelReconciliation, "true", podNamespace, "x"),
 			args: []string{"--feature-gates=MachinePool=true,MachinePoolMachines=true"},
 			check: func(o manager.Options) bool {
-				return o.Gates == gates.Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}
+				return o.Gates.MachinePoolMachines && o.Gates.SkipMachinePoolModelReconciliation
 			},
 		},
 		"gate off, flag on": {
@@ -118,7 +119,7 @@ func TestFlags(t *testing.T) {
 		"bad TLS version": {reason: "bad values are refused", args: []string{"--tls-min-version=1"}, err: "diagnostics flags"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := gates.Enabled(); err != nil {
+			if _, err := manager.EnabledGates(); err != nil {
 				t.Fatal(err)
 			}
 			if err := feature.MutableGates.SetFromMap(map[string]bool{"MachinePool": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false}); err != nil {

@@ -22,7 +22,6 @@ import (
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/manager"
-	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -222,7 +221,7 @@ func (p *planner) equip(r *plan.Request, config *rest.Config) error {
 		return err
 	}
 	o := manager.Options{IdentityNamespace: p.identities}
-	if o.Gates, err = gates.Enabled(); err != nil {
+	if o.Gates, err = manager.EnabledGates(); err != nil {
 		return err
 	}
 	once := infrapool.ReadOnce(r.Client)

@@ -17,7 +17,7 @@ import (
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/world"
-	"github.com/muster-project/muster/manager/gates"
+	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/sim"
 )
 
@@ -91,7 +91,7 @@ const gatesFlag = "feature-gates"
 // checkGates refuses gates that there are not, as the controllers would. The supervisor itself uses none.
 func checkGates(value string) error {
 	set := pflag.NewFlagSet(gatesFlag, pflag.ContinueOnError)
-	err := gates.AddFlag(set, os.Getenv)
+	err := manager.AddGatesFlag(set, os.Getenv)
 	if err == nil {
 		err = set.Set(gatesFlag, value)
 	}

@@ -12,9 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
-
-	"github.com/muster-project/muster/kube/webhook/azure"
-	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
 func validPool() *clusterv1.MachinePool {
@@ -274,14 +271,18 @@ func TestValidateUpdate(t *testing.T) {
 func TestConfigurations(t *testing.T) {
 	t.Parallel()
 	paths := map[string]bool{}
+	var hooks []Hook
+	for _, role := range []Role{Defaults, Validates, Keeps, Warns} {
+		hooks = append(hooks, Hook{Role: role, Path: "/" + string(role)})
+	}
 	objects := Configurations(func(path string) admissionregistrationv1.WebhookClientConfig {
 		paths[path] = true
 		return admissionregistrationv1.WebhookClientConfig{URL: &path}
-	})
+	}, hooks)
 	if len(objects) != 5 || objects[3].GetName() != InfrastructureMutatingConfiguration || objects[4].GetName() != InfrastructureValidatingConfiguration || objects[0].GetName() != MutatingConfiguration || objects[1].GetName() != ValidatingConfiguration || objects[2].GetName() != WarningsConfiguration {
 		t.Errorf("want the configurations by name, got %v", objects)
 	}
-	for _, path := range []string{DefaultMachinePoolPath, DefaultOlderMachinePoolPath, ValidateMachinePoolPath, warnings.AWSMachinePoolPath, warnings.AWSManagedMachinePoolPath, azure.DefaultPath, azure.ValidatePath} {
+	for _, path := range []string{DefaultMachinePoolPath, DefaultOlderMachinePoolPath, ValidateMachinePoolPath, "/default", "/validation", "/keep", "/warnings"} {
 		if !paths[path] {
 			t.Errorf("want %s to be asked, got %v", path, paths)
 		}

@@ -9,10 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
-
-	"github.com/muster-project/muster/kube/webhook/azure"
-	"github.com/muster-project/muster/kube/webhook/templates"
-	"github.com/muster-project/muster/kube/webhook/warnings"
 )
 
 // The paths that are served; those of admission are the ecosystem's.
@@ -31,6 +27,8 @@ type Options struct {
 	// Live reads the clusters and control planes that a pool is compared with: a cache that is behind would refuse what
 	// is right by now. nil is the manager's reader without a cache.
 	Live client.Reader
+	// Hooks are the webhooks of infrastructure kinds.
+	Hooks []Hook
 }
 
 // Register serves the webhooks on the manager's webhook server. The manager's scheme must know every version of every
@@ -51,13 +49,9 @@ func Register(mgr ctrl.Manager, o Options) error {
 	server.Register(ConvertPath, withReader(o.Reader, conversion.NewWebhookHandler(scheme, registry)))
 	server.Register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme, &poolDefaulter{decoder: admission.NewDecoder(scheme)}))
 	server.Register(DefaultOlderMachinePoolPath, admission.WithDefaulter[*clusterv1beta1.MachinePool](scheme, olderPoolDefaulter{}))
-	server.Register(warnings.AWSMachinePoolPath, warnings.OfAWSMachinePool(scheme))
-	server.Register(warnings.AWSManagedMachinePoolPath, warnings.OfAWSManagedMachinePool(scheme))
-	server.Register(azure.DefaultPath, azure.Defaulter(scheme))
-	server.Register(azure.ValidatePath, azure.Validator(scheme, mgr.GetClient()))
-	server.Register(templates.AWSMachinePoolPath, templates.OfAWSMachinePool(scheme))
-	server.Register(templates.AWSManagedMachinePoolPath, templates.OfAWSManagedMachinePool(scheme))
-	server.Register(templates.AzureMachinePoolPath, templates.OfAzureMachinePool(scheme))
+	for _, h := range o.Hooks {
+		server.Register(h.Path, h.Serve(scheme, mgr.GetClient()))
+	}
 	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme, poolValidator{reader: o.Reader, live: o.Live}))
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
-	"github.com/muster-project/muster/manager/gates"
 	"github.com/muster-project/muster/manager/tracing"
 )
 
@@ -28,13 +27,13 @@ func RunControllers(ctx context.Context, args []string) error {
 	healthPort := f.Int("health-port", 0, "port of the health endpoints")
 	metricsPort := f.Int("metrics-port", 0, "port of the metrics")
 	tokenTTL := f.Duration("token-ttl", 0, "how long bootstrap tokens are valid")
-	if err := gates.AddFlag(f, os.Getenv); err != nil {
+	if err := manager.AddGatesFlag(f, os.Getenv); err != nil {
 		return err
 	}
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	enabled, err := gates.Enabled()
+	enabled, err := manager.EnabledGates()
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,11 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/upstream"
+	"github.com/muster-project/muster/manager"
 )
 
 // openWebhook finds the certificates of the webhooks, or makes them, and says where they are served.
@@ -33,5 +33,5 @@ func (w *World) install(ctx context.Context, served *install.Webhook) error {
 	at := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(served.URL + path), CABundle: served.CA}
 	}
-	return install.Objects(ctx, w.config, clientgoscheme.Scheme, append(webhook.Configurations(at), upstream.Configurations(at)...))
+	return install.Objects(ctx, w.config, clientgoscheme.Scheme, append(manager.WebhookConfigurations(at), upstream.Configurations(at)...))
 }

@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	musterwebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/apiserver/alone"
 	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
@@ -28,6 +27,7 @@ import (
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/providers/azure/azurejson"
 )
 
 // server is the one API server of all tests; each test works in a namespace of its own.
@@ -61,7 +61,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 	if err := install.Definitions(ctx, config, at, slices.Concat(awskinds.All(), azurekinds.All())...); err != nil {
 		return nil, err
 	}
-	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{manager.AzureJSON, manager.Webhook},
+	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{azurejson.Name, manager.Webhook},
 		Webhook: webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir, CertName: "tls.crt", KeyName: "tls.key"}})
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
-	return stop, install.Objects(ctx, config, clientgoscheme.Scheme, musterwebhook.Configurations(func(path string) admissionregistrationv1.WebhookClientConfig {
+	return stop, install.Objects(ctx, config, clientgoscheme.Scheme, manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(at.URL + path), CABundle: at.CA}
 	}))
 }

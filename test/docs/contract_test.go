@@ -191,14 +191,14 @@ func declares(s ast.Spec, name string) bool {
 // give them.
 var places = map[string]string{
 	"azurev1": "api/azure/v1beta1", "cloud": "cloud", "cloudtest": "cloud/cloudtest", "common": "api/common", "infrapool": "kube/infrapool",
-	"metrics": "cloud/metrics", "pool": "pool", "recall": "cloud/recall", "sim": "sim", "trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
+	"metrics": "cloud/metrics", "pool": "pool", "providers": "providers", "recall": "cloud/recall", "sim": "sim", "trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
 }
 
 var (
 	// identifier is a name in a package.
 	identifier = regexp.MustCompile(`^([a-z][a-z0-9]*)\.([A-Z]\w*)(\[S\])?$`)
 	// path is a file or a folder of the repository.
-	path = regexp.MustCompile(`^(api|cloud|cmd|config|docs|engine|hack|kube|local|manager|pool|sim|test|view)(/[\w.-]+)*$`)
+	path = regexp.MustCompile(`^(api|cloud|cmd|config|docs|engine|hack|kube|local|manager|pool|providers|sim|test|view)(/[\w.-]+)*$`)
 	// target is a target of the Makefile.
 	target = regexp.MustCompile(`^make ([a-z]+)( [A-Z]+=\w+)?$`)
 )

@@ -58,18 +58,25 @@ var rules = []rule{
 	{path: "kube/infrapool/aws*", only: adapter("aws"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/infrapool/azure*", only: adapter("azure"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/infrapool/*", only: adapter("$1"), never: server, why: "an adapter knows the API of one cloud"},
-	{path: "kube/azurejson", only: kubed("kube/infrapool/...", "api/azure/..."), never: server, why: "drivers are handed in"},
-	{path: "kube/webhook/...", only: kubed("kube/webhook/...", "kube/machinepool/contract", "api/...", "cloud", "golang.org/x/crypto/ssh"), never: server, why: "drivers are handed in"},
+	{path: "kube/webhook/templates", only: kubernetes, never: server, why: "one rule for the templates of all kinds"},
+	{path: "kube/webhook/warnings", only: kubernetes, never: server, why: "one mechanism for the warnings of all kinds"},
+	{path: "kube/webhook", only: kubed("kube/machinepool/contract", "api/...", "cloud"), never: server, why: "webhooks of infrastructure kinds are handed in"},
 	{path: "kube/*", only: kubed("cloud", "cloud/trace", "engine", "pool", "kube/machinepool/contract", "github.com/prometheus/client_golang/..."), never: server,
 		why: "the parts that both controllers use know neither"},
 
 	{path: "view/...", only: kubed("view/...", "kube/infrapool", "pool", "engine/..."), never: server, why: "drivers are handed in"},
 
-	{path: "manager/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},
+	{path: "providers/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},
+	{path: "providers", only: kubed("providers/gates", "cloud", "cloud/metrics", "cloud/trace", "cloud/wire", "kube/infrapool", "kube/webhook", "github.com/spf13/pflag", "go.opentelemetry.io/otel/..."), never: server,
+		why: "a description of any cloud"},
+	{path: "providers/all", only: []string{"providers", "providers/*", "kube/webhook"}, why: "a list"},
+	{path: "providers/*/...", only: kubed("providers", "providers/gates", "providers/$1/...", "api/common", "api/$1/...", "cloud/$1/...", "kube/infrapool", "kube/infrapool/$1*",
+		"kube/webhook", "kube/webhook/*", "github.com/spf13/pflag", "golang.org/x/crypto/ssh"), never: server, why: "the only place that names a cloud's drivers and adapters together"},
 	{path: "manager/tracing", only: []string{"github.com/spf13/pflag", "go.opentelemetry.io/..."}, why: "the only place that exports spans"},
-	{path: "manager", only: kubed("manager/...", "api/...", "cloud/...", "engine/...", "kube/...", "pool", "go.opentelemetry.io/...", "github.com/open-policy-agent/cert-controller/..."),
+	{path: "manager", only: kubed("manager/...", "providers", "providers/all", "providers/gates", "cloud/metrics", "cloud/trace", "kube/...", "github.com/spf13/pflag", "go.opentelemetry.io/...",
+		"github.com/open-policy-agent/cert-controller/..."),
 		never: server, why: "the production manager holds no API server and no simulator"},
-	{path: "cmd/manager", only: kubed("manager/...", "kube/infrapool", "kube/webhook", "github.com/spf13/pflag"), never: server,
+	{path: "cmd/manager", only: kubed("manager/...", "providers/all", "kube/infrapool", "kube/webhook", "github.com/spf13/pflag"), never: server,
 		why: "the production manager holds no API server and no simulator"},
 
 	{path: "sim", why: "a simulator that can't import the driver can't agree with it by accident"},
@@ -79,7 +86,7 @@ var rules = []rule{
 	{path: "local/apiserver/...", only: append([]string{"local/apiserver", "go.etcd.io/etcd/...", "go.uber.org/zap/...", "github.com/spf13/pflag"}, kubernetes...),
 		why: "an API server knows nothing of pools"},
 	{path: "local/world", only: append([]string{
-		"local/*", "local/clouds/all", "manager/...", "kube/webhook", "sim", "sim/nodes", "api/local/...", "go.etcd.io/etcd/...", "golang.org/x/...", "github.com/spf13/pflag",
+		"local/*", "local/clouds/all", "manager/...", "sim", "sim/nodes", "api/local/...", "go.etcd.io/etcd/...", "golang.org/x/...", "github.com/spf13/pflag",
 	}, kubernetes...), why: "the only package of the local world that knows Muster's controllers and runs the simulators"},
 	{path: "local/clouds", only: append([]string{"local/foreign", "local/seed", "local/workload", "sim"}, kubernetes...), why: "a description of any cloud"},
 	{path: "local/clouds/all", only: []string{"local/clouds", "local/clouds/*", "local/foreign", "local/seed"}, why: "a list"},
@@ -88,7 +95,7 @@ var rules = []rule{
 	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world", "local/clouds/..."},
 		why: "what stands in for other providers' controllers knows nothing of Muster's, and no cloud"},
 	{path: "cmd/muster", only: append([]string{
-		"cloud/*/permissions", "kube/infrapool", "local/*", "local/clouds/all", "manager/...", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
+		"kube/infrapool", "local/*", "local/clouds/all", "manager/...", "providers", "providers/all", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
 	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
 
 	{path: "config/..."}, {path: "docs/..."}, {path: "templates/..."},

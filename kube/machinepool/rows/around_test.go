@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/muster-project/muster/manager"
-	"github.com/muster-project/muster/manager/gates"
+	"github.com/muster-project/muster/providers/gates"
 )
 
 // root is where the repository is, as seen from a test of this package.

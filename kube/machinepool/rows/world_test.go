@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	musterwebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/apiserver/alone"
 	"github.com/muster-project/muster/local/install"
@@ -149,7 +148,7 @@ func configurations(at *install.Webhook) []client.Object {
 	served := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(at.URL + path), CABundle: at.CA}
 	}
-	return append(musterwebhook.Configurations(served), upstream.Configurations(served)...)
+	return append(manager.WebhookConfigurations(served), upstream.Configurations(served)...)
 }
 
 // define installs a kind of a provider, with the label of the contract that its provider knows.

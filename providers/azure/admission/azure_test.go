@@ -1,4 +1,4 @@
-package azure
+package admission
 
 import (
 	"encoding/base64"

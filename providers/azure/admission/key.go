@@ -1,4 +1,4 @@
-package azure
+package admission
 
 import (
 	"crypto/rand"

@@ -1,6 +1,6 @@
-// Package azure admits AzureMachinePools: it makes the key that an object does not name, refuses what no schema can refuse, and
+// Package admission admits AzureMachinePools: it makes the key that an object does not name, refuses what no schema can refuse, and
 // warns of what is allowed and most likely not meant.
-package azure
+package admission
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package azure
+package admission
 
 import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"

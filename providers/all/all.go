@@ -1,0 +1,37 @@
+// Package all lists the providers.
+package all
+
+import (
+	"github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/providers"
+	"github.com/muster-project/muster/providers/aws"
+	"github.com/muster-project/muster/providers/azure"
+	"github.com/muster-project/muster/providers/gates"
+)
+
+// Providers returns all providers, in the order in which users see them.
+func Providers() []providers.Provider { return []providers.Provider{aws.Provider(), azure.Provider()} }
+
+// Hooks returns the webhooks of all providers.
+func Hooks() (hooks []webhook.Hook) {
+	for _, p := range Providers() {
+		hooks = append(hooks, p.Hooks...)
+	}
+	return hooks
+}
+
+// Gates returns the feature gates of all providers.
+func Gates() (list []gates.Gate) {
+	for _, p := range Providers() {
+		list = append(list, p.Gates...)
+	}
+	return list
+}
+
+// Converted returns the CustomResourceDefinitions whose versions a webhook converts.
+func Converted() (list []string) {
+	for _, p := range Providers() {
+		list = append(list, p.Converted...)
+	}
+	return list
+}

@@ -1,0 +1,88 @@
+// Package warnings warns about AWSMachinePools and AWSManagedMachinePools at admission.
+package warnings
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/webhook/warnings"
+)
+
+// The paths that are served.
+const (
+	AWSMachinePoolPath        = "/validate-infrastructure-cluster-x-k8s-io-v1beta2-awsmachinepool"
+	AWSManagedMachinePoolPath = "/validate-infrastructure-cluster-x-k8s-io-v1beta2-awsmanagedmachinepool"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-awsmachinepool,mutating=false,failurePolicy=ignore,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=awsmachinepools,versions=v1beta2,name=warnings.awsmachinepool.infrastructure.cluster.x-k8s.io,sideEffects=None,timeoutSeconds=5,admissionReviewVersions=v1
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-awsmanagedmachinepool,mutating=false,failurePolicy=ignore,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=awsmanagedmachinepools,versions=v1beta2,name=warnings.awsmanagedmachinepool.infrastructure.cluster.x-k8s.io,sideEffects=None,timeoutSeconds=5,admissionReviewVersions=v1
+
+// OfAWSMachinePool warns about AWSMachinePools.
+func OfAWSMachinePool(scheme *runtime.Scheme) *admission.Webhook {
+	return warnings.Of(scheme, machinePool, func(p *awsv1.AWSMachinePool) any {
+		spec := p.Spec.DeepCopy()
+		spec.ProviderID, spec.ProviderIDList = "", nil
+		return spec
+	})
+}
+
+// OfAWSManagedMachinePool warns about AWSManagedMachinePools.
+func OfAWSManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
+	return warnings.Of(scheme, managed, func(p *awsv1.AWSManagedMachinePool) any {
+		spec := p.Spec.DeepCopy()
+		spec.ProviderID, spec.ProviderIDList = "", nil
+		return spec
+	})
+}
+
+// collected are warnings whose condition holds.
+type collected struct{ warnings.List }
+
+// machinePool are the warnings of an AWSMachinePool.
+func machinePool(p *awsv1.AWSMachinePool) admission.Warnings {
+	var c collected
+	spec := &p.Spec
+	c.When(spec.Strategy != nil && spec.RefreshPreferences != nil,
+		"spec.refreshPreferences: has no effect while spec.strategy is set, which replaces machines one by one")
+	c.template(&spec.AWSLaunchTemplate)
+	return admission.Warnings(c.List)
+}
+
+// managed are the warnings of an AWSManagedMachinePool. Fields that a launch template says better are on their way out; the
+// fifth of them, the instance profile, a managed pool has never had outside of the template, where it is refused.
+func managed(p *awsv1.AWSManagedMachinePool) admission.Warnings {
+	var c collected
+	spec := &p.Spec
+	if spec.AWSLaunchTemplate == nil {
+		c.deprecated(spec)
+	} else {
+		c.template(spec.AWSLaunchTemplate)
+	}
+	c.When(spec.AMIType != nil && strings.HasPrefix(string(*spec.AMIType), "AL2_"),
+		"spec.amiType: EKS publishes no image of Amazon Linux 2 for Kubernetes 1.33 and later; AL2023_x86_64_STANDARD or AL2023_ARM_64_STANDARD follows it")
+	c.When(len(spec.AWSLifecycleHooks) > 0,
+		"spec.lifecycleHooks: has no effect: the group behind a node group is EKS's, with hooks of its own")
+	c.When(spec.UpdateConfig != nil && spec.UpdateConfig.Force,
+		"spec.updateConfig.force: pods that a disruption budget keeps from being evicted for fifteen minutes are lost with their machine")
+	c.When(spec.RemoteAccess != nil && spec.RemoteAccess.Public,
+		"spec.remoteAccess.public: opens SSH of every machine to 0.0.0.0/0")
+	return admission.Warnings(c.List)
+}
+
+// deprecated are the fields that a launch template says better.
+func (c *collected) deprecated(spec *awsv1.AWSManagedMachinePoolSpec) {
+	const instead = "spec.%s: is deprecated without spec.awsLaunchTemplate and will not be supported in a later version; %s"
+	c.When(spec.AMIType != nil, instead, "amiType", "name the image in spec.awsLaunchTemplate, or leave it to EKS")
+	c.When(spec.AMIVersion != nil, instead, "amiVersion", "name the image in spec.awsLaunchTemplate.ami, or leave it to EKS")
+	c.When(spec.InstanceType != nil, instead, "instanceType", "use spec.awsLaunchTemplate.instanceType")
+	c.When(spec.DiskSize != nil, instead, "diskSize", "use spec.awsLaunchTemplate.rootVolume.size")
+}
+
+// template are the warnings of a launch template, the same for both kinds.
+func (c *collected) template(t *awsv1.AWSLaunchTemplate) {
+	c.When(t.VersionNumber != nil,
+		"spec.awsLaunchTemplate.versionNumber: has no effect: machines are launched from the newest version of the pool's own template (spec.awsLaunchTemplate.existing brings a version of another)")
+}

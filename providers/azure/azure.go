@@ -1,0 +1,81 @@
+// Package azure is the provider of Azure: scale sets in both orchestration modes.
+package azure
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud/azure"
+	"github.com/muster-project/muster/cloud/azure/session"
+	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/providers"
+	"github.com/muster-project/muster/providers/azure/admission"
+	"github.com/muster-project/muster/providers/azure/azurejson"
+)
+
+const (
+	// MachinePool is the name of the controller of AzureMachinePools.
+	MachinePool = "azuremachinepool"
+	// tenantVariable names the directory of clusters that name no identity, as Azure's own clients read it.
+	tenantVariable = "AZURE_TENANT_ID"
+)
+
+// Provider is the provider of Azure.
+func Provider() providers.Provider {
+	return providers.Provider{
+		Name: "azure", Title: "Azure",
+		AddToScheme: []func(*runtime.Scheme) error{azurev1.AddToScheme},
+		Controllers: []providers.Controller{
+			{Name: MachinePool, Objects: "AzureMachinePools"},
+			{Name: azurejson.Name},
+		},
+		Hooks:       hooks(),
+		Connect:     connect,
+		Permissions: document,
+	}
+}
+
+func hooks() []webhook.Hook {
+	version := azurev1.GroupVersion
+	validator := func(scheme *runtime.Scheme, reader client.Reader) *ctrladmission.Webhook {
+		return admission.Validator(scheme, reader)
+	}
+	return []webhook.Hook{
+		{Role: webhook.Defaults, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.DefaultPath, Serve: webhook.Plain(admission.Defaulter)},
+		{Role: webhook.Validates, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.ValidatePath, Serve: validator},
+		{Role: webhook.Keeps, Version: version, Name: "azuremachinepooltemplate", Resource: "azuremachinepooltemplates", Path: admission.TemplatePath, Serve: webhook.Plain(admission.OfAzureMachinePool)},
+	}
+}
+
+func connect(e providers.Environment) (*providers.Connection, error) {
+	driver, err := azure.New(azure.Options{Hook: e.Hook(), Around: e.Around()})
+	if err != nil {
+		return nil, fmt.Errorf("make the driver of Azure: %w", err)
+	}
+	c := &providers.Connection{}
+	providers.AddPools[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource](c, e, MachinePool, azurev1.AzureMachinePoolKind, azurepool.Adapter{}, driver)
+	if e.Manager == nil {
+		return c, nil
+	}
+	c.Setups[azurejson.Name] = func(ctx context.Context, o controller.Options) error {
+		return configurations(e).SetupWithManager(ctx, e.Manager, o)
+	}
+	return c, nil
+}
+
+// configurations is the controller of the cloud provider's configurations. It asks no cloud.
+func configurations(e providers.Environment) *azurejson.Reconciler {
+	o := e.Pools(azurejson.Name)
+	return &azurejson.Reconciler{
+		Client: o.Client, Recorder: o.Recorder, WatchFilter: o.WatchFilter, IdentityNamespace: o.IdentityNamespace,
+		Defaults: azurejson.Defaults{SubscriptionID: os.Getenv(session.SubscriptionVariable), TenantID: os.Getenv(tenantVariable)},
+	}
+}

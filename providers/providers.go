@@ -1,0 +1,117 @@
+// Package providers describes what the manager runs for a cloud: one value a cloud, which lists of its kinds, webhooks, gates and
+// permissions are made from. Package all lists the values.
+package providers
+
+import (
+	"context"
+	"io"
+
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/metrics"
+	"github.com/muster-project/muster/cloud/trace"
+	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/providers/gates"
+)
+
+// Provider is what the manager runs for one cloud.
+type Provider struct {
+	// Name of the cloud in options, as its folder is called: aws. Title is its name for users.
+	Name, Title string
+	// AddToScheme adds the kinds, in every version.
+	AddToScheme []func(*runtime.Scheme) error
+	// Controllers that Connect sets up.
+	Controllers []Controller
+	// Hooks are the admission webhooks of the kinds, and Converted the CustomResourceDefinitions whose versions a webhook converts.
+	Hooks     []webhook.Hook
+	Converted []string
+	Gates     []gates.Gate
+	// Connect makes the clients of the cloud, once for a manager, and what works with them. Nothing is asked of the cloud.
+	Connect func(Environment) (*Connection, error)
+	// Permissions makes the document of what the credentials must allow, for one run of a command.
+	Permissions func() Permissions
+}
+
+// Controller is a controller that can be switched by its name.
+type Controller struct {
+	Name string
+	// Objects are what it works on, in the plural, for the help of the flag that sets how many at a time. Without it there is no
+	// such flag, and one worker.
+	Objects string
+	// Gate switches it; nil if no gate does.
+	Gate *gates.Gate
+}
+
+// Environment is what a manager gives a provider.
+type Environment struct {
+	// Manager is nil if pools are only planned for.
+	Manager ctrl.Manager
+	// Pools are the options of the reconcilers of infrastructure kinds, those of the named controller.
+	Pools func(controller string) infrapool.Options
+	Gates gates.Gates
+	// Metrics count what drivers do; nil counts nothing. Tracer makes spans; nil makes none.
+	Metrics *metrics.Metrics
+	Tracer  oteltrace.Tracer
+}
+
+// Hook is told about every request to the cloud.
+func (e Environment) Hook() wire.Hook {
+	if e.Metrics == nil {
+		return nil
+	}
+	return e.Metrics
+}
+
+// Around is told about the beginning of every request to the cloud.
+func (e Environment) Around() wire.Around { return trace.Requests(e.Tracer) }
+
+// Connection is what works with one provider's clients.
+type Connection struct {
+	// Setups add the controllers to the manager, by name.
+	Setups map[string]Setup
+	// Planners observe pools as the controllers do, and change nothing.
+	Planners []infrapool.Planner
+}
+
+// Setup adds a controller to the manager.
+type Setup func(ctx context.Context, o controller.Options) error
+
+// AddPools adds the controller and the planner of a kind of pools.
+func AddPools[O infrapool.Object, S any](c *Connection, e Environment, name, kind string, adapter infrapool.Adapter[O, S], driver cloud.Driver[S]) {
+	if e.Manager == nil {
+		c.Planners = append(c.Planners, infrapool.NewPlanner(adapter, driver, e.Pools(name)))
+		return
+	}
+	if e.Metrics != nil {
+		driver = metrics.Measured(driver, e.Metrics, kind)
+	}
+	if c.Setups == nil {
+		c.Setups = map[string]Setup{}
+	}
+	c.Setups[name] = func(ctx context.Context, o controller.Options) error {
+		return infrapool.New(adapter, trace.Traced(driver, e.Tracer), e.Pools(name)).SetupWithManager(ctx, e.Manager, o)
+	}
+}
+
+// Permissions prints what the controllers' credentials must allow in one cloud.
+type Permissions struct {
+	// About is for the command's help: what is printed and what bounds it. Examples are command lines.
+	About, Examples string
+	// AddFlags adds the flags that this cloud knows.
+	AddFlags func(*pflag.FlagSet)
+	// Document writes the policy or role as the cloud takes it, and remarks to notes.
+	Document func(out, notes io.Writer) error
+	// Actions returns each action with the reason why it is needed and where it is allowed.
+	Actions func() ([]Action, error)
+}
+
+// Action is one action that credentials must allow.
+type Action struct{ Name, Why, Where string }
