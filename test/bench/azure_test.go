@@ -18,9 +18,16 @@ import (
 
 // scaleSets are pools of so many machines in a mode.
 func scaleSets(mode azurev1.OrchestrationModeType, machines int) lab[*azurev1.MachinePoolSource] {
-	further := (machines - 1) / azurePage
+	most := azureCalls + float64((machines-1)/azurePage) + rarely
+	switch {
+	case machines > size:
+	case mode == azurev1.FlexibleOrchestrationMode:
+		most = sharedFlexible
+	default:
+		most = sharedUniform
+	}
 	return lab[*azurev1.MachinePoolSource]{
-		cloud: microsoft, driver: scaleSetDriver, size: machines, other: "Standard_D4s_v3", most: azureCalls + float64(further) + rarely,
+		cloud: microsoft, driver: scaleSetDriver, size: machines, other: "Standard_D4s_v3", most: most,
 		spec: func(change string) *azurev1.MachinePoolSource { return scaleSet(mode, cmp.Or(change, simazure.VMSize)) },
 	}
 }

@@ -36,9 +36,11 @@ const (
 	settle, watched = 30 * time.Minute, 24 * time.Hour
 	// tried is as much of it as a test has time for.
 	tried = 6 * time.Hour
-	// callsMost is how many requests a pass over a pool at rest may cost on AWS, slow reads included. On Azure it is two, one more
-	// for each further page of machines, and little for what is read once an hour.
+	// callsMost is how many requests a pass over a pool at rest may cost on AWS, slow reads included. On Azure it is two for one pool alone,
+	// one more for each further page of machines, and little for what is read once an hour. Where several pools share reads it is that of
+	// the machines of mode Uniform, and a part of the three lists of the subscription.
 	callsMost, azureCalls, rarely = 3.0, 2.0, 0.1
+	sharedUniform, sharedFlexible = 1.3, 0.7
 	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes.
 	looksMost = 3
 	// azurePage is how many machines Azure names in a page.
