@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -115,7 +116,9 @@ func (w *world) core() bool {
 			controllerutil.RemoveFinalizer(&m, clusterv1.MachineFinalizer)
 			changed = do(w.management.Update(ctx, &m))
 		case infra.DeletionTimestamp.IsZero():
-			changed = do(w.management.Delete(ctx, infra))
+			conditions.Set(&m, metav1.Condition{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason})
+			m.SetV1Beta1Conditions(clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionTrue}})
+			changed = do(w.management.Status().Update(ctx, &m)) && do(w.management.Delete(ctx, infra))
 		}
 	}
 	if o := (&awsv1.AWSMachinePool{}); w.management.Get(ctx, key, o) != nil || o.Status.InfrastructureMachineKind != "AWSMachine" {
