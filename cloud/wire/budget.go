@@ -48,7 +48,11 @@ type level int
 // other users of the account where the cloud tells how much is left (Options.Left).
 const levels = 2 * int(cloud.Priorities)
 
-var floors = [levels]float64{0, 0.05, 0.055, 0.06, 0.07, 0.08, 0.09, 0.1}
+var floors = [levels]float64{0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2}
+
+// floorStep bounds the floor of a level: so many tokens for each level above it are enough for what comes at once. A share of a bucket of
+// thousands would hold looks back for as long as the cloud tells of fewer calls left.
+const floorStep = 20
 
 // levelOf returns the level of a call.
 func levelOf(p cloud.Priority, readOnly bool) level {
@@ -147,7 +151,8 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 func (b *bucket) wait(a ask, sole bool, now time.Time) time.Duration {
 	burst := float64(b.limiter.Burst())
 	// However small the bucket, a look leaves a token to the step that follows from it.
-	floor := min(max(math.Floor(burst*floors[a.level]), float64(a.level)), burst-1)
+	floor := min(burst*floors[a.level], float64(a.level)*floorStep)
+	floor = min(max(math.Floor(floor), float64(a.level)), burst-1)
 	if sole {
 		floor = 0
 	}
