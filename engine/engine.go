@@ -33,6 +33,9 @@ type Facts[S any] struct {
 	// Content is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else has
 	// changed. Empty if that is not known.
 	Content string
+	// Edited is true if the object's status tells of another size than the pool asks for, or the pool is being deleted: after a start of
+	// the process such a pool comes before those of which nothing is known.
+	Edited bool
 	// Doubt, when set, says that what was seen a moment ago contradicts what is known elsewhere, so that the cloud is asked
 	// anew before anything rests on it.
 	Doubt func(pool.Observed) bool
@@ -137,7 +140,7 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 // Run is one pass. It asks the cloud once, or twice when an older answer was good enough until something is to be
 // changed; it begins at most one step, and never waits.
 func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
-	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.Content)
+	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.Content, f.Edited)
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: m.sparing(f.Now, err)}
 	}
@@ -275,7 +278,7 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	if onNodes(s.Kind) {
 		err = n.Start(ctx, *s)
 	} else {
-		err = e.driver.Start(m.queue.in(ctx, priorityOf(*s, out.Observed), f.Now), f.Target, *s)
+		err = e.driver.Start(m.queue.in(ctx, priorityOf(*s, f.Desired, out.Observed), f.Now), f.Target, *s)
 	}
 	if err != nil {
 		out.Failed = failedTargets(err)

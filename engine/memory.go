@@ -22,12 +22,15 @@ func newMemory() *memory { return &memory{records: map[string]*record{}} }
 
 // of gives the record of an owner. Passes of one owner never overlap (one key of a work queue), so the record itself
 // needs no lock.
-func (m *memory) of(owner, generation, content string) *record {
+func (m *memory) of(owner, generation, content string, edited bool) *record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.records[owner]
 	if !ok {
 		r = &record{generation: generation, refusal: map[pool.StepKind]failure{}, queue: queue{priority: cloud.PriorityRollout}}
+		if edited {
+			r.queue.priority = cloud.PriorityOperation
+		}
 		m.records[owner] = r
 	}
 	if r.generation != generation {
@@ -61,8 +64,10 @@ type record struct {
 	// cloud need not be asked anew with each round.
 	draining time.Time
 	queue    queue
-	// throttled is since when looks have been throttled by the cloud; zero if the last was not.
-	throttled time.Time
+	// throttled is when the cloud throttled the last look; zero if it did not. throttledFor is for how long it has throttled look after
+	// look, without the times in which a rate budget held them back.
+	throttled    time.Time
+	throttledFor time.Duration
 	// observe is the failure to observe, refusal the failure of each kind of step.
 	observe failure
 	refusal map[pool.StepKind]failure
@@ -164,19 +169,21 @@ const throttledBriefly = time.Minute
 // the look, and has for a short time only.
 func (r *record) sparing(now time.Time, err error) bool {
 	if cloud.KindOf(err) != cloud.Throttled || err == nil {
-		r.throttled = time.Time{}
+		r.throttled, r.throttledFor = time.Time{}, 0
 		return false
 	}
 	if heldBack(err) {
+		r.throttled = time.Time{}
 		return true
 	}
-	if r.throttled.IsZero() {
-		r.throttled = now
+	if !r.throttled.IsZero() {
+		r.throttledFor += now.Sub(r.throttled)
 	}
-	return now.Sub(r.throttled) < throttledBriefly
+	r.throttled = now
+	return r.throttledFor < throttledBriefly
 }
 
-func (r *record) observed() { r.observe, r.throttled = failure{}, time.Time{} }
+func (r *record) observed() { r.observe, r.throttled, r.throttledFor = failure{}, time.Time{}, 0 }
 
 func (r *record) refused(kind pool.StepKind, now time.Time, err error) {
 	r.refusal[kind] = r.refusal[kind].again(now, err)

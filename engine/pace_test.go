@@ -223,6 +223,14 @@ func TestHeldBackIsNoNews(t *testing.T) {
 	if out := s.after(time.Hour); !out.HeldBack {
 		t.Errorf("want the pass held back, got %+v", out)
 	}
+	s.driver.failing = nil
+	s.after(time.Hour)
+	for _, failing := range []error{&cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}, held, &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}} {
+		s.driver.failing = failing
+		if out := s.after(10 * time.Minute); !out.HeldBack {
+			t.Errorf("want the time of the rate budget not counted as the cloud's refusal, got %+v", out)
+		}
+	}
 	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}
 	if out := s.after(time.Hour); out.Fresh != nil {
 		t.Errorf("want what the cloud said before the budget was used up to be no news, got %+v", out)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/cloud"
@@ -94,25 +95,28 @@ func nextLook(d pool.Desired, out Outcome) cloud.Priority {
 	case p.Settled:
 		return cloud.PriorityIdle
 	case p.Step != nil:
-		return priorityOf(*p.Step, out.Observed)
+		return priorityOf(*p.Step, d, out.Observed)
 	case p.Rollout.State != "" && p.Rollout.State != pool.RolloutDone:
 		return cloud.PriorityRollout
-	case rotates(out.Observed):
+	case rotates(out.Observed) && !operates(d, out.Observed):
 		return cloud.PriorityRotation
 	default:
 		return cloud.PriorityOperation
 	}
 }
 
-// priorityOf returns the priority of a step's calls.
-func priorityOf(s pool.Step, o pool.Observed) cloud.Priority {
+// priorityOf returns the priority of a step's calls. What a rotation needs comes before a change of size or a removal that is asked for, so
+// that it counts as that then.
+func priorityOf(s pool.Step, d pool.Desired, o pool.Observed) cloud.Priority {
 	switch s.Kind {
 	case pool.PutTemplate, pool.UpdateGroup, pool.DefaultTemplate:
 		switch {
 		case o.Group == nil:
 			return cloud.PriorityOperation
-		case rotates(o):
+		case rotates(o) && !operates(d, o):
 			return cloud.PriorityRotation
+		case rotates(o):
+			return cloud.PriorityOperation
 		}
 		return cloud.PriorityRollout
 	case pool.PruneTemplates:
@@ -122,6 +126,11 @@ func priorityOf(s pool.Step, o pool.Observed) cloud.Priority {
 	default:
 		return cloud.PriorityOperation
 	}
+}
+
+// operates reports whether the group has another size than the pool asks for, or an instance is to go.
+func operates(d pool.Desired, o pool.Observed) bool {
+	return !d.External && o.Group.Size != d.Replicas || slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.Condemned != nil })
 }
 
 // rotates reports whether the group launches what is wanted but for other bootstrap data of the same content.

@@ -63,8 +63,8 @@ func TestPriorities(t *testing.T) {
 		{"tokens are rotated", rotated, cloud.PriorityRotation, cloud.PriorityRotation, false},
 		{"tokens are rotated while the pool is scaled", func(s *scene, r *ranked) {
 			rotated(s, r)
-			s.facts.Content = "2"
-		}, cloud.PriorityOperation, cloud.PriorityRotation, false},
+			s.facts.Content, s.facts.Desired.Replicas = "2", 2
+		}, cloud.PriorityOperation, cloud.PriorityOperation, false},
 	} {
 		s, r := ranks(t)
 		s.pass()
@@ -81,6 +81,14 @@ func TestPriorities(t *testing.T) {
 		}
 		check(t, c.why+": step", c.begun, r.started[0])
 	}
+}
+
+// After a start of the process a pool of which a user has asked something comes before those of which nothing is known.
+func TestEditedComesFirst(t *testing.T) {
+	s, r := ranks(t)
+	s.facts.Edited = true
+	s.pass()
+	check(t, "first look of the process", cloud.PriorityOperation, r.observed[0])
 }
 
 // Passes that are held back come at their place, and are promoted one class after another.

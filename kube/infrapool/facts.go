@@ -84,6 +84,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		return nil, err
 	}
 	f.Content, err = generation(f.Facts, "")
+	f.Edited = f.Desired.Deleting || !f.Desired.External && int(ptr.Deref(s.object.GetCommonStatus().DesiredReplicas, -1)) != f.Desired.Replicas
 	return f, err
 }
 

@@ -55,6 +55,25 @@ type member[S any] struct {
 	deleting    bool
 	asked, done time.Time
 	last        engine.Outcome
+	// begun is when the first step of size or removal began after that; failed counts looks that failed.
+	begun  time.Time
+	failed int
+	// told is the size that the pool's status tells of.
+	told int
+}
+
+// note notes what a pass began, and whether it failed. The lock is held.
+func (m *member[S]) note(asked time.Time, out engine.Outcome) {
+	if !out.Seen && !out.HeldBack {
+		m.failed++
+	}
+	if !out.Started || !m.begun.IsZero() || !asked.Equal(m.asked) {
+		return
+	}
+	switch out.Plan.Step.Kind {
+	case pool.Resize, pool.Remove, pool.Drain, pool.DeleteGroup:
+		m.begun = time.Now()
+	}
 }
 
 // inFleet makes an account for a fleet of so many pools, in virtual time.
@@ -141,13 +160,21 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 		Replicas: m.replicas, Min: 1, Max: size, MaxField: "max", DeletePolicy: pool.Oldest, Deleting: m.deleting,
 		Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
 	}
-	facts := engine.Facts[S]{Target: m.target, Generation: fmt.Sprint(m.replicas, m.deleting), Desired: d, Now: time.Now()}
-	asked := m.asked
+	content := fmt.Sprint(m.replicas, m.deleting)
+	facts := engine.Facts[S]{
+		Target: m.target, Generation: content + m.target.Bootstrap.Hash(), Content: content, Desired: d, Now: time.Now(),
+		Edited: m.deleting || m.replicas != m.told,
+	}
+	asked, runs := m.asked, f.engine
 	f.mu.Unlock()
-	out := f.engine.Run(f.t.Context(), facts, f.nodes)
+	out := runs.Run(f.t.Context(), facts, f.nodes)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.last = out
+	if out.Seen {
+		m.told = d.Replicas
+	}
+	m.note(asked, out)
 	f.list(m)
 	if m.done.IsZero() && asked.Equal(m.asked) && m.has() {
 		m.done = time.Now()
@@ -206,7 +233,7 @@ func (f *fleet[S]) ask(what string, some []*member[S], change func(*member[S])) 
 	f.unmet, f.met = len(some), make(chan struct{})
 	for _, m := range some {
 		change(m)
-		m.asked, m.done = began, time.Time{}
+		m.asked, m.done, m.begun = began, time.Time{}, time.Time{}
 	}
 	f.mu.Unlock()
 	for _, m := range some {
