@@ -65,7 +65,9 @@ func (w *World) left() (stale, old int) {
 			continue
 		}
 		for _, m := range g.Staying() {
-			if rolls && m.Content != g.Content {
+			// Versions are read again after hours: until then a version that a user deleted is what it was.
+			dropped := m.Content == "" && w.scenario.Has(HandDropVersion)
+			if rolls && m.Content != g.Content && !dropped {
 				stale++
 			}
 			if annotated(mp, o, restartAnnotation) != "" && m.Launched.Before(w.restarts) {
