@@ -118,6 +118,24 @@ func (r *record) resting(s pool.Step, o pool.Observed, t pool.Traits, now time.T
 	return cause, true
 }
 
+// withoutResting returns a step that changes instances in place without those that have accepted the change before, show no effect, and
+// wait for their back-off. Other instances that come later would otherwise have them changed again with every pass.
+func (r *record) withoutResting(s pool.Step, now time.Time) pool.Step {
+	switch s.Kind {
+	case pool.Apply, pool.Protect, pool.Unprotect:
+	default:
+		return s
+	}
+	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool {
+		a, known := r.attempts[s.Kind][t.ID]
+		return known && now.Before(a.until)
+	})
+	if len(left) > 0 {
+		s.Targets = left
+	}
+	return s
+}
+
 // noEffect returns the changes of a kind of step that show no effect, or nil.
 func (r *record) noEffect(kind pool.StepKind) error {
 	var items []string

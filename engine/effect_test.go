@@ -281,3 +281,16 @@ func TestARefusalIsToldBeforeAMissingEffect(t *testing.T) {
 	s.play(10 * time.Minute)
 	check(t, "refusal", map[pool.StepKind]error{pool.UpdateGroup: denied}, s.pass().Refused)
 }
+
+// An instance whose change shows no effect waits for its back-off, also when another instance is to be changed meanwhile.
+func TestRestingInstancesAreNotChangedAgain(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Instances[0].Exposed = true })
+	if out := s.pass(); !out.Started || len(out.Plan.Step.Targets) != 1 {
+		t.Fatalf("want one instance protected, got %+v", out.Plan.Step)
+	}
+	s.driver.observed.Instances[1].Exposed = true
+	out := s.after(500 * time.Millisecond)
+	if !out.Started || len(out.Plan.Step.Targets) != 1 || out.Plan.Step.Targets[0].ID != s.driver.observed.Instances[1].ID {
+		t.Errorf("want the other instance alone protected, got %+v", out.Plan.Step)
+	}
+}

@@ -274,6 +274,7 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 		}
 		return
 	}
+	*s = m.withoutResting(*s, f.Now)
 	var err error
 	if onNodes(s.Kind) {
 		err = n.Start(ctx, *s)

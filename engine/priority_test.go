@@ -63,7 +63,7 @@ func TestPriorities(t *testing.T) {
 		{"tokens are rotated", rotated, cloud.PriorityRotation, cloud.PriorityRotation, false},
 		{"tokens are rotated while the pool is scaled", func(s *scene, r *ranked) {
 			rotated(s, r)
-			s.facts.Content, s.facts.Desired.Replicas = "2", 2
+			s.facts.Content, s.facts.Desired.Replicas = "2", 5
 		}, cloud.PriorityOperation, cloud.PriorityOperation, false},
 	} {
 		s, r := ranks(t)
