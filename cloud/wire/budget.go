@@ -50,8 +50,8 @@ const levels = 2 * int(cloud.Priorities)
 
 var floors = [levels]float64{0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2}
 
-// floorStep bounds the floor of a level: so many tokens for each level above it are enough for what comes at once. A share of a bucket of
-// thousands would hold looks back for as long as the cloud tells of fewer calls left.
+// floorStep bounds what a level leaves beside the share of other users: so many tokens for each more urgent level are enough for what comes
+// at once. A share of a bucket of thousands would hold looks back for as long as the cloud tells of fewer calls left.
 const floorStep = 20
 
 // levelOf returns the level of a call.
@@ -151,7 +151,8 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 func (b *bucket) wait(a ask, sole bool, now time.Time) time.Duration {
 	burst := float64(b.limiter.Burst())
 	// However small the bucket, a look leaves a token to the step that follows from it.
-	floor := min(burst*floors[a.level], float64(a.level)*floorStep)
+	others := burst * min(floors[a.level], floors[1])
+	floor := others + min(burst*floors[a.level]-others, float64(a.level)*floorStep)
 	floor = min(max(math.Floor(floor), float64(a.level)), burst-1)
 	if sole {
 		floor = 0
