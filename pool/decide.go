@@ -83,7 +83,7 @@ func planKeep(d Desired, v *view) Plan {
 		p.Refused = v.bounds()
 	}
 	begins, rounds := v.drainSteps()
-	remove, release := v.removeStep(), v.releaseStep()
+	remove, release := v.removeUnlessHeld(), v.releaseStep()
 	p.first(d, v.quiet(
 		v.renewStep(), v.remakeStep(), v.cancelRollStep(), v.templateStep(), provideStep(d, v.o, v.t), v.groupStep(), v.accountStep(),
 		v.undrainStep(), v.growStep(), v.asideStep(), v.shrinkStep(), v.releaseBefore(remove, release), remove, begins, release,

@@ -45,6 +45,11 @@ func refused(kinds ...StepKind) func(*Desired) {
 	}
 }
 
+// avoids is a desired state in which a step waits for a reason.
+func avoids(kind StepKind, reason string) func(*Desired) {
+	return func(d *Desired) { d.Avoid = map[StepKind]Cause{kind: {reason, "later"}} }
+}
+
 func TestCreate(t *testing.T) {
 	made := func(o *Observed) { o.Versions = []Template{version(1, "a", "d")} }
 	for _, r := range []row{

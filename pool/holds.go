@@ -45,26 +45,37 @@ func (v *view) releaseStep() *Step {
 	return &Step{Kind: Release, More: more || len(late) > 0 && len(drained) > 0, Targets: targets(list), Cause: cause}
 }
 
-// heldMost is how many drained instances may be held in termination while others are replaced: each costs money until it is
+// heldMost is how many drained instances may be held in termination while others are removed: each costs money until it is
 // released, and what replaces it may need its place in a quota.
 const heldMost = 20
+
+// drainedHeld returns how many instances are held in termination that may be released.
+func (v *view) drainedHeld() (n int) {
+	for _, m := range v.held() {
+		if v.releasable(m) {
+			n++
+		}
+	}
+	return n
+}
 
 // releaseBefore returns the release if it comes before the removal: always where the removal lowers the group's size, because no
 // machine is launched in return, and otherwise once heldMost drained instances are held. It returns nil where there is no removal.
 func (v *view) releaseBefore(remove, release *Step) *Step {
-	if remove == nil || release == nil {
-		return nil
-	}
-	drained := 0
-	for _, m := range v.held() {
-		if v.releasable(m) {
-			drained++
-		}
-	}
-	if remove.Kind != Remove && drained < heldMost {
+	if remove == nil || release == nil || remove.Kind != Remove && v.drainedHeld() < heldMost {
 		return nil
 	}
 	return release
+}
+
+// removeUnlessHeld returns removeStep, or nil while heldMost drained instances are held whose release waits for a rate limit: the calls of
+// a removal count against the same limit, and would add to them. A release that the cloud refuses stops no removal.
+func (v *view) removeUnlessHeld() *Step {
+	reason := v.d.Avoid[Release].Reason
+	if (reason == ClientRateLimited || reason == Throttled) && v.drainedHeld() >= heldMost {
+		return nil
+	}
+	return v.removeStep()
 }
 
 // emptied says that an instance that may go holds nothing any more, as far as anybody knows.

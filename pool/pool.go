@@ -79,8 +79,10 @@ type Desired struct {
 	Unresponsive map[StepKind]map[string]bool
 }
 
-// The reasons of Desired.Avoid where the cloud has not refused a step.
+// The reasons of Desired.Avoid where the cloud has not refused what a step asks for.
 const (
+	// Throttled: the cloud takes no more calls for now.
+	Throttled = "Throttled"
 	// ClientRateLimited: the step was not sent, because a rate budget of this client is used up.
 	ClientRateLimited = "ClientRateLimited"
 	// NoEffect: the cloud accepted the step more than once, and still reports the state before it.
