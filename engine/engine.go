@@ -286,7 +286,7 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 		if out.Fresh = news(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
 			out.Fresh = nil // the next pass reads the Node again
 		}
-		m.refused(s.Kind, f.Now, err)
+		m.refused(*s, f.Now, err)
 		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
 		f.Desired.Avoid = m.avoid(time.Time{})
 		out.Plan.Waiting = e.decide(f, out.Observed, m, time.Time{}).Waiting

@@ -185,8 +185,17 @@ func (r *record) sparing(now time.Time, err error) bool {
 
 func (r *record) observed() { r.observe, r.throttled, r.throttledFor = failure{}, time.Time{}, 0 }
 
-func (r *record) refused(kind pool.StepKind, now time.Time, err error) {
-	r.refusal[kind] = r.refusal[kind].again(now, err)
+// manyTargets is the number of targets from which on a step counts as a batch, batchWait how long a batch waits at least that was held back:
+// each try begins with a look, whose call counts against the same budget as those of the batch.
+const manyTargets, batchWait = 5, 2 * time.Second
+
+// refused notes that a step was not begun, or not for all of its targets.
+func (r *record) refused(s pool.Step, now time.Time, err error) {
+	f := r.refusal[s.Kind].again(now, err)
+	if least := now.Add(batchWait); heldBack(err) && len(s.Targets) >= manyTargets && f.until.Before(least) {
+		f.until = least
+	}
+	r.refusal[s.Kind] = f
 }
 
 func (r *record) began(kind pool.StepKind) { delete(r.refusal, kind) }

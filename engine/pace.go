@@ -27,6 +27,9 @@ const (
 	// instance is then known within a second.
 	movingLimit, movingShare = 3 * time.Second, 3
 	sharedLimit, sharedShare = 800 * time.Millisecond, 60
+	// heldLook bounds how long a pool is not looked at because a rate budget holds back one of its steps: a look takes its call from the
+	// same budget.
+	heldLook = 2 * time.Second
 	// unhurried is the time to the next of many steps that nothing waits for: looks and calls have budgets.
 	unhurried = 10 * time.Second
 	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
@@ -85,13 +88,23 @@ func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Dur
 		}
 		return wait
 	}
-	wait := r.untilDeadline(now, out.Plan, r.pace(now, out, steady))
+	wait := r.untilDeadline(now, out.Plan, max(r.pace(now, out, steady), min(r.heldFor(now), heldLook)))
 	// An event-driven pass does not push the next look away.
 	if due := r.due.Sub(now); due > 0 && due < wait && !out.Started {
 		return max(due, afterStep)
 	}
 	r.due, r.waited = now.Add(wait), wait
 	return max(wait, afterStep)
+}
+
+// heldFor returns how long it takes until the first of the steps is tried again that a rate budget holds back; zero if there is none.
+func (r *record) heldFor(now time.Time) (least time.Duration) {
+	for _, f := range r.refusal {
+		if left := f.until.Sub(now); heldBack(f.err) && left > 0 && (least == 0 || left < least) {
+			least = left
+		}
+	}
+	return least
 }
 
 // untilDeadline is a wait that ends when a back-off does, or when time alone may change the plan.

@@ -266,3 +266,31 @@ func TestAStepThatIsHeldBackIsNotRefused(t *testing.T) {
 	out = s.after(time.Hour)
 	check(t, "the cloud's answer", "no room", out.Refused[pool.Resize].Error())
 }
+
+// While a rate budget holds back a step, a look would take its call from the same budget. A step with many targets waits until the budget
+// has room for several of them.
+func TestAStepThatIsHeldBackIsNotLookedAfter(t *testing.T) {
+	for _, c := range []struct {
+		why     string
+		place   time.Duration
+		targets int
+		shared  bool
+		want    time.Duration
+	}{
+		{"a shared look would come sooner", time.Second, 1, true, time.Second},
+		{"a batch has its look for itself", 100 * time.Millisecond, 5, true, 2 * time.Second},
+		{"one target has not", 100 * time.Millisecond, 1, true, 100 * time.Millisecond},
+		{"the place in line is further away: something else may be noticed", time.Minute, 5, true, 2 * time.Second},
+		{"a look that reads for the pool alone is rare anyway", time.Minute, 5, false, 3 * time.Second},
+	} {
+		s := rest(t)
+		s.facts.Desired.Replicas = 0
+		s.driver.observed.Instances, s.driver.observed.Group.Size, s.driver.observed.Shared = nil, c.targets, c.shared
+		for k := range c.targets {
+			i := pool.Instance{ID: string(rune('a' + k)), State: pool.Running, Template: s.driver.observed.Versions[0]}
+			s.driver.observed.Instances = append(s.driver.observed.Instances, i)
+		}
+		s.driver.refusing = map[pool.StepKind]error{pool.Remove: &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: c.place}}
+		check(t, c.why, c.want, s.pass().Again)
+	}
+}

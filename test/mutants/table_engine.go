@@ -27,9 +27,9 @@ var engineTable = []Mutation{
 		`o.NodesUnknown = !mutated("workload errors swallowed")`),
 	one("a refusal ends the pass", engineRun, "forgets that a step was refused",
 		Engine, []string{"TestStepsBackOff"},
-		`		m.refused(s.Kind, f.Now, err)
+		`		m.refused(*s, f.Now, err)
 `, `		if !mutated("a refusal ends the pass") {
-			m.refused(s.Kind, f.Now, err)
+			m.refused(*s, f.Now, err)
 		}
 `),
 	one("no back-off", engineMemory, "asks again at the same pace whatever the cloud says",
