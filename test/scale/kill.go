@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,12 +153,26 @@ func (b *bench) untilRotated(ctx context.Context, before map[string]uint64, most
 
 // firstWrites says when each of the pools' groups was written to first.
 func (b *bench) firstWrites(ctx context.Context, asked time.Time, names ...string) string {
-	found := map[string]string{}
+	found := b.wrote(ctx, asked, names...)
+	var all []string
+	for _, name := range names {
+		text := name + " nothing"
+		if c, ok := found[name]; ok {
+			text = fmt.Sprintf("%s %s after %s", name, c.Action, c.At.Sub(asked).Round(time.Second/10))
+		}
+		all = append(all, text)
+	}
+	return "first writes: " + strings.Join(all, "; ")
+}
+
+// wrote waits until each of the pools' groups was written to and returns the first such calls, by the pool's name.
+func (b *bench) wrote(ctx context.Context, since time.Time, names ...string) map[string]sim.Call {
+	found := map[string]sim.Call{}
 	for end := time.Now().Add(b.limit); len(found) < len(names) && time.Now().Before(end); {
-		for _, c := range b.written(ctx, asked) {
+		for _, c := range b.written(ctx, since) {
 			for _, name := range names {
-				if found[name] == "" && strings.HasPrefix(c.Resource, name+"-") {
-					found[name] = fmt.Sprintf("%s %s after %s", name, c.Action, c.At.Sub(asked).Round(time.Second/10))
+				if first, ok := found[name]; (!ok || c.At.Before(first.At)) && concerns(c, name) {
+					found[name] = c
 				}
 			}
 		}
@@ -167,11 +180,17 @@ func (b *bench) firstWrites(ctx context.Context, asked time.Time, names ...strin
 			break
 		}
 	}
-	var all []string
-	for _, name := range names {
-		all = append(all, cmp.Or(found[name], name+" nothing"))
+	return found
+}
+
+// concerns reports whether a call is about the group of a pool. AWS's are named after it with a suffix; Azure's are a part of a path.
+func concerns(c sim.Call, name string) bool {
+	for part := range strings.SplitSeq(c.Resource, "/") {
+		if part == name || strings.HasPrefix(part, name+"-") {
+			return true
+		}
 	}
-	return "first writes: " + strings.Join(all, "; ")
+	return false
 }
 
 // written are the calls since then that changed a group. Those that change templates alone belong to the rotation.

@@ -21,6 +21,8 @@ import (
 const (
 	// share is one of how many pools is scaled and changed, more is by how many machines.
 	share, more = 5, 2
+	// edits is how many pools are edited one after another, to measure how soon each edit is acted upon.
+	edits = 20
 	// settle is given to reads that follow a change before calls at rest are counted, pause what lies between two other phases.
 	settle, pause = time.Minute, 15 * time.Second
 	// profiled is how long the processor's profile takes.
@@ -149,12 +151,13 @@ func (b *bench) clustersUp(names []string) bool {
 	})
 }
 
-// live creates the pools, lets them rest, scales and changes some of them, and deletes all.
+// live creates the pools, lets them rest, edits a few one by one, scales and changes some of them, and deletes all.
 func (b *bench) live(ctx context.Context) error {
 	some := b.some()
 	steps := []func() error{
 		func() error { return b.create(ctx) },
 		func() error { return b.idle(ctx) },
+		func() error { return b.edit(ctx) },
 		func() error { return b.resize(ctx, "scale up", some, more) },
 		func() error { return b.resize(ctx, "scale down", some, -more) },
 		func() error { return b.roll(ctx, some) },
@@ -240,6 +243,35 @@ func (b *bench) idle(ctx context.Context) error {
 		return err
 	}
 	return b.profile(ctx)
+}
+
+// edit scales pools of an idle world up, one after another, and measures how long each edit takes to the first write to the cloud.
+func (b *bench) edit(ctx context.Context) error {
+	if err := b.calls.reset(ctx); err != nil {
+		return err
+	}
+	pools := b.pools[:min(edits, len(b.pools))]
+	before, began := b.usage(), time.Now()
+	b.say("edit: %d pools, one after another", len(pools))
+	p := phase{name: "first write", pools: len(pools)}
+	for _, edited := range pools {
+		asked := time.Now()
+		if err := edited.scale(ctx, b.client, edited.replicas+1); err != nil {
+			return err
+		}
+		first, ok := b.wrote(ctx, asked, edited.name)[edited.name]
+		if !ok {
+			p.late = append(p.late, edited.name)
+			continue
+		}
+		p.took = append(p.took, first.At.Sub(asked))
+	}
+	slices.Sort(p.took)
+	p.lasted = time.Since(began)
+	if err := errors.Join(b.note(ctx, p, before), sleep(ctx, pause)); err != nil {
+		return err
+	}
+	return b.resize(ctx, "undo", pools, -1)
 }
 
 func (b *bench) resize(ctx context.Context, name string, pools []*wanted, by int) error {

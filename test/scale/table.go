@@ -64,5 +64,5 @@ func share100(took []time.Duration, hundredths int) string {
 	if len(took) == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f", took[max(0, (len(took)*hundredths+99)/100-1)].Seconds())
+	return fmt.Sprintf("%.2f", took[max(0, (len(took)*hundredths+99)/100-1)].Seconds())
 }
