@@ -20,29 +20,38 @@ func (v *view) behind() []*member {
 	for _, m := range v.members {
 		if len(m.Behind) > 0 && v.changeable(m) {
 			m := *m
-			m.cause = Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the specification has it, which is changed in place", listed(m.Behind))}
+			m.cause = v.lacking(m.Behind)
 			list = append(list, &m)
 		}
 	}
 	return list
 }
 
-// spoiled says that an instance has failed with all that the group has: whoever gets the same may fail as well, so that nobody
-// does before the group is changed again.
-func (v *view) spoiled() bool {
+// lacking returns why instances that lack fields are changed in place, or are not.
+func (v *view) lacking(fields []string) Cause {
+	if failed := v.spoiled(); failed != nil {
+		return Cause{"ChangeFailed", fmt.Sprintf("no more machines get %s in place, because machine %s failed with all that the %s has: change the specification, or replace that machine",
+			listed(fields), failed.ID, v.t.Group)}
+	}
+	return Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the specification has it, which is changed in place", listed(fields))}
+}
+
+// spoiled returns an instance that failed with all that the group has, or nil. Other instances could fail with the same, so none gets it
+// before the group is changed again.
+func (v *view) spoiled() *member {
 	for _, m := range v.members {
 		if m.State == Failed && m.fresh && len(m.Behind) == 0 {
-			return true
+			return m
 		}
 	}
-	return false
+	return nil
 }
 
 // applyStep gives a few at a time what is changed in place: what it does to a machine is not always harmless. The group has to
 // have it first.
 func (v *view) applyStep() *Step {
 	list := v.behind()
-	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() || !v.o.Latest().Same(v.o.Wanted) {
+	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.spoiled() != nil || !v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}
 	v.unresponsiveLast(Apply, list)
@@ -70,7 +79,7 @@ func (v *view) unresponsiveLast(kind StepKind, list []*member) {
 func (v *view) inPlace() []Verdict {
 	var list []Verdict
 	for k, m := range v.behind() {
-		list = append(list, Verdict{ID: m.ID, Cause: m.cause, Now: k < v.few() && v.busy() == nil && len(v.o.Group.Drift) == 0})
+		list = append(list, Verdict{ID: m.ID, Cause: m.cause, Now: k < v.few() && v.busy() == nil && len(v.o.Group.Drift) == 0 && v.spoiled() == nil})
 	}
 	return list
 }

@@ -59,7 +59,11 @@ func TestApply(t *testing.T) {
 		{name: "about to go", why: "nobody has any use for it", d: wants(1), o: fleet(list(machine("i-1", 2, tags, drainingNode), machine("i-2", 1))), want: "Drain i-1 (ScaleIn), waiting Draining"},
 	})
 	tr := onQuick(scaleSet)
-	p := Decide(wants(5), fleet(serving(5, tags)), tr, now)
+	p := Decide(wants(5), fleet(append(serving(4, tags), machine("i-9", 9, failed))), tr, now)
+	if want := (Cause{"ChangeFailed", "no more machines get spec.additionalTags in place, because machine i-9 failed with all that the scale set has: change the specification, or replace that machine"}); len(p.InPlace) != 4 || p.InPlace[0].Now || p.InPlace[0].Cause != want {
+		t.Errorf("want four that wait for %+v, got %+v", want, p.InPlace)
+	}
+	p = Decide(wants(5), fleet(serving(5, tags)), tr, now)
 	if len(p.InPlace) != 5 || !p.InPlace[2].Now || p.InPlace[3].Now || !p.Step.More || len(p.Instances) > 0 {
 		t.Errorf("want five to be changed in place, three of them now, and none replaced, got %+v and %+v", p.InPlace, p.Instances)
 	}
