@@ -168,11 +168,12 @@ func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 	})
 }
 
-// A read that is behind shows in service what we set aside: who believed it would set one more aside than the surge allows.
+// A read that is behind shows in service what was set aside: from it one more would be set aside than the surge allows.
 func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, _ := w.create(aTarget(), 3)
 		time.Sleep(time.Minute)
+		target = sized(target, 20)
 		o := w.observe(target)
 		id := o.Instances[0].ID
 		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: id}}})
@@ -188,6 +189,99 @@ func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A request to set an instance aside that the service accepts and ignores does not count for ever: an instance of the wanted template
+// would be removed as one whose successor was launched, and the request would be repeated without a back-off.
+func TestARequestToSetAsideThatIsIgnored(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 3)
+		time.Sleep(time.Minute)
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Ignore, Action: "EnterStandby"}); err != nil {
+			t.Fatal(err)
+		}
+		stale := sized(target, 20)
+		o := w.observe(stale)
+		step := pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: o.Instances[0].ID}}}
+		isAside := func(target aws.Target) bool {
+			return slices.ContainsFunc(w.observe(target).Instances, func(i pool.Instance) bool { return i.Aside })
+		}
+		w.start(stale, step)
+		time.Sleep(3 * time.Second)
+		if !isAside(stale) || isAside(target) {
+			t.Error("want the instance to count as set aside for the moment, unless it is of the wanted template again")
+		}
+		time.Sleep(time.Minute)
+		w.start(stale, step)
+		if time.Sleep(3 * time.Second); isAside(stale) {
+			t.Error("want the second request not to count before its effect is visible")
+		}
+	})
+}
+
+// A list of versions that is behind the template, or both behind Muster's own write: from it a version would be made a second time, and
+// machines of the newest would be replaced.
+func TestVersionsThatAreBehind(t *testing.T) {
+	for _, behind := range []string{"DescribeLaunchTemplateVersions", "DescribeLaunchTemplate*"} {
+		inWorld(t, func(t *testing.T, w *world) {
+			target, _ := w.kept(aTarget(), 3)
+			target, _ = w.kept(sized(target, 20), 3)
+			target = sized(target, 30)
+			base := w.observe(target).Latest()
+			time.Sleep(time.Minute)
+			w.start(target, pool.Step{Kind: pool.PutTemplate, Base: base.Ref})
+			newest := w.observe(target).Latest()
+			if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: behind, Delay: sim.Duration(9 * time.Second)}); err != nil {
+				t.Fatal(err)
+			}
+			w.start(target, pool.Step{Kind: pool.DefaultTemplate, Template: newest.Ref})
+			for range 12 {
+				time.Sleep(time.Second)
+				seen, err := w.driver.Observe(t.Context(), target)
+				if err == nil && seen.Latest().Ref != newest.Ref || err != nil && cloud.KindOf(err) != cloud.Conflict {
+					t.Fatalf("%s: want %s as the newest, or a conflict, got %+v and %v", behind, newest.Ref, seen.Versions, err)
+				}
+			}
+			if seen := w.observe(target); fixed(seen.Versions) != newest.Ref {
+				t.Errorf("%s: want %s as the default once the reads have caught up, got %+v", behind, newest.Ref, seen.Versions)
+			}
+		})
+	}
+}
+
+// A version that EC2 made for an earlier request with the same token may be the default by now: it is the only one.
+func TestOneVersionIsTheDefault(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.kept(aTarget(), 3)
+		target = sized(target, 20)
+		base := w.observe(target).Latest()
+		put := pool.Step{Kind: pool.PutTemplate, Base: base.Ref}
+		w.start(target, put)
+		newest := w.observe(target).Latest()
+		w.start(target, pool.Step{Kind: pool.DefaultTemplate, Template: newest.Ref})
+		w.driver = w.newDriver()
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeLaunchTemplate*", Delay: sim.Duration(9 * time.Second)}); err != nil {
+			t.Fatal(err)
+		}
+		if seen := w.observe(target); seen.Latest().Ref != base.Ref {
+			t.Fatalf("want reads that are behind, got %+v", seen.Versions)
+		}
+		w.start(target, put)
+		if seen := w.observe(target); fixed(seen.Versions) != newest.Ref {
+			t.Errorf("want %s alone as the default, got %+v", newest.Ref, seen.Versions)
+		}
+	})
+}
+
+// fixed is the ref of the one version that can't be deleted, or the refs of several.
+func fixed(versions []pool.Template) string {
+	var refs []string
+	for _, v := range versions {
+		if v.Fixed {
+			refs = append(refs, v.Ref)
+		}
+	}
+	return strings.Join(refs, " ")
 }
 
 // A read that is behind does not show the group that was just made: who believed it would leave the group behind when its

@@ -107,7 +107,9 @@ func (p *pass) standbyKnown(ctx context.Context) error {
 }
 
 // instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
-// youngest. Those that somebody put into standby himself are left to him.
+// youngest. Instances in standby that Muster did not put there are left to whoever did. One that Muster put there and that is not shown
+// there yet counts as set aside, unless it is of the wanted template again: Auto Scaling may have ignored the request, and removing the
+// instance as one whose successor was launched would replace it without a cause.
 func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Instance {
 	var list []pool.Instance
 	differs := p.launch.Differences(want.template)
@@ -121,14 +123,15 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 		if session.InStandby(i) && !read.aside {
 			continue
 		}
+		template := p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate))
 		list = append(list, pool.Instance{
 			ID:         id,
 			ProviderID: session.ProviderID(i),
 			Zone:       session.Deref(i.AvailabilityZone),
-			Template:   p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate)),
+			Template:   template,
 			State:      state,
 			Created:    read.created,
-			Aside:      session.InStandby(i) || p.now.Sub(read.standby) < session.VisibleWithin,
+			Aside:      session.InStandby(i) || p.now.Sub(read.standby) < session.VisibleWithin && !template.Same(want.template.Template),
 			Hold:       p.holdOf(id),
 			Doomed:     p.doomOf(is, i),
 			Differs:    differs(p.refOf(i.LaunchTemplate)),

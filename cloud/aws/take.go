@@ -102,7 +102,8 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 		return p.setAsideAfterAll(ctx, s, err)
 	}
 	for _, id := range ids {
-		if read := p.memory.members[id]; err == nil {
+		// An instance that is in service although it was asked for before shows that requests have no effect: reads are taken as they are.
+		if read := p.memory.members[id]; err == nil && read.standby.IsZero() {
 			read.standby = p.now
 			p.memory.remember(id, read)
 		}

@@ -23,8 +23,12 @@ type Memory struct {
 	gone     map[string]bool
 	// at is when the versions were read, seen when the template itself was, for all pools together.
 	at, seen time.Time
+	// disagree is set while the versions do not show what the template shows of itself.
+	disagree disagreement
 	// made is when we made the template, or may have; zero when we did not.
 	made time.Time
+	// wrote is when a version was made last.
+	wrote time.Time
 	// given is set for a template that was brought.
 	given *given
 	// objects are what is known of the objects that versions point to; now is the moment of the pass that looked last.
@@ -39,6 +43,12 @@ type identity struct {
 	ours bool
 	// newest is the number of the newest version, standard that of the default one.
 	newest, standard int64
+}
+
+// disagreement is a template whose list of versions does not show its newest or its default version, and since when.
+type disagreement struct {
+	of    identity
+	since time.Time
 }
 
 // version is one version of the launch template.
@@ -126,9 +136,12 @@ func (m *Memory) touched() { m.at, m.Wrote = time.Time{}, true }
 // learned puts a version that we have just made to those that are known.
 func (m *Memory) learned(id string, v version, now time.Time) {
 	m.id, m.ours, m.at, m.seen = id, true, now, now
-	m.newest, m.unproven, m.doubted = max(m.newest, v.number), false, false
+	m.wrote, m.newest, m.unproven, m.doubted = now, max(m.newest, v.number), false, false
 	if v.Fixed {
 		m.standard = v.number
+		for k := range m.versions {
+			m.versions[k].Fixed = false
+		}
 	}
 	m.versions = slices.Insert(slices.DeleteFunc(m.versions, func(o version) bool { return o.number == v.number }), 0, v)
 	slices.SortFunc(m.versions, func(a, b version) int { return cmp.Compare(b.number, a.number) })

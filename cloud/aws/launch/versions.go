@@ -117,6 +117,7 @@ func (p Pass) read(ctx context.Context, refs []string, maxAge time.Duration) err
 // readVersionsOf reads the versions of the template as it was read, and remembers both.
 func (p Pass) readVersionsOf(ctx context.Context, read Memory, refs []string) error {
 	read.at, read.now, read.Wrote, read.objects, read.made = p.Now, p.Now, p.Memory.Wrote, p.Memory.objects, p.Memory.made
+	read.wrote = p.Memory.wrote
 	if read.id == "" && p.Now.Sub(read.made) < session.VisibleWithin {
 		// To believe it would let the object go, and leave the template.
 		return &cloud.Error{Kind: cloud.Conflict, Code: "TemplateNotShown", Message: fmt.Sprintf(
@@ -127,10 +128,55 @@ func (p Pass) readVersionsOf(ctx context.Context, read Memory, refs []string) er
 		if read.versions, err = p.readVersions(ctx, read.id); err != nil && !session.Absent(err) {
 			return err
 		}
+		if read.identity, read.disagree, err = p.agreed(ctx, read, refs); err != nil {
+			return err
+		}
 	}
 	*p.Memory = read
 	p.Memory.gone = p.Memory.unknown(refs)
 	return nil
+}
+
+// agreed returns the template as the list of its versions agrees with it, and since when the two were seen to disagree. EC2's reads are
+// eventually consistent, each on its own: from a list that lacks the newest version, another one would be made, and machines of the
+// newest would be replaced. Template and list are read again while they disagree; after session.VisibleWithin they are taken as they are.
+func (p Pass) agreed(ctx context.Context, read Memory, refs []string) (identity, disagreement, error) {
+	if p.Memory.agrees(read, read.identity) {
+		return read.identity, disagreement{}, nil
+	}
+	if read.seen.Before(p.Now) {
+		again, err := p.template(ctx, refs, 0)
+		if err != nil {
+			return identity{}, disagreement{}, err
+		}
+		if read.identity = again.identity; p.Memory.agrees(read, again.identity) {
+			return again.identity, disagreement{}, nil
+		}
+	}
+	d := p.Memory.disagree
+	if d.of != read.identity {
+		d = disagreement{of: read.identity, since: p.Now}
+	}
+	if p.Now.Sub(d.since) < session.VisibleWithin {
+		p.Memory.disagree = d
+		return identity{}, d, &cloud.Error{Kind: cloud.Conflict, Code: "TemplateNotShown", Message: fmt.Sprintf(
+			"launch template %s was changed a moment ago, and the list of its versions does not show it yet", p.Source.Name)}
+	}
+	return read.identity, d, nil
+}
+
+// agrees reports whether the versions that were read show what the template shows of itself, its newest and its default version, and
+// whether the list has the version that was made a moment ago.
+func (m *Memory) agrees(read Memory, is identity) bool {
+	newest, standard := int64(0), int64(0)
+	for _, v := range read.versions {
+		newest = max(newest, v.number)
+		if v.Fixed {
+			standard = v.number
+		}
+	}
+	return newest >= is.newest && (standard == is.standard || newest > is.newest) &&
+		(m.id != is.id || newest >= m.newest || m.now.Sub(m.wrote) >= session.VisibleWithin)
 }
 
 // refersToUnknown says whether something names a version that is not known, nor known to be gone.
