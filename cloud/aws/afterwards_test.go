@@ -307,6 +307,28 @@ func TestAGroupMadeAMomentAgoIsNotTakenForGone(t *testing.T) {
 	})
 }
 
+// A step that a rate budget holds back before its first write has changed nothing: what was read before is still known, so that the try
+// after it does not begin with the same reads.
+func TestAStepThatIsHeldBackKeepsWhatWasRead(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		targets := w.some(2)
+		busy, waits := targets[0], targets[1]
+		w.observe(waits)
+		for cloud.CodeOf(w.driver.Start(t.Context(), busy, pool.Step{Kind: pool.Resize, Size: 1})) != cloud.CodeHeldBack {
+		}
+		later := cloud.WithPriority(t.Context(), cloud.PriorityRotation)
+		for _, s := range []pool.Step{{Kind: pool.Resize, Size: 2}, {Kind: pool.DeleteGroup}} {
+			if err := w.driver.Start(later, waits, s); cloud.CodeOf(err) != cloud.CodeHeldBack {
+				t.Fatalf("%s: want it held back, got %v", s.Kind, err)
+			}
+		}
+		waits.MaxAge = time.Minute
+		if sent := w.operations(func() { w.observe(waits) }); len(sent) > 0 {
+			t.Errorf("want nothing read again, got %v", sent)
+		}
+	})
+}
+
 // A write to the template leaves the group as it was: a look right before it is taken for a new one, is said to be, and is not where
 // another process seems to know better.
 func TestALookBeforeATemplateIsSaidToBeReused(t *testing.T) {

@@ -24,12 +24,8 @@ type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
 	mu sync.Mutex
 	// touch makes what the process has read of the group for all pools out of date.
-	touch      func()
-	group      groupRead
-	template   launch.Memory
-	hooks      hooksRead
-	rolls      rollsRead
-	activities activitiesRead
+	touch func()
+	reads
 	// members are what EC2 said about the group's instances, by ID. It stays true whatever is written.
 	members        map[string]memberRead
 	membersRefused membersRefusal
@@ -39,6 +35,15 @@ type memory struct {
 	takes map[string]time.Time
 	// marked are the spot instances of the region that have their notice.
 	marked map[string]bool
+}
+
+// reads is the part of memory that a write makes out of date, or notes.
+type reads struct {
+	group      groupRead
+	template   launch.Memory
+	hooks      hooksRead
+	rolls      rollsRead
+	activities activitiesRead
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/muster-project/muster/cloud"
@@ -32,6 +33,27 @@ func With(ctx context.Context, c Call) context.Context { return context.WithValu
 func Of(ctx context.Context) Call {
 	c, _ := ctx.Value(callKey{}).(Call)
 	return c
+}
+
+type writesKey struct{}
+
+// Writes counts the requests of a context that were sent and may change something.
+type Writes struct{ sent atomic.Int64 }
+
+// Sent returns how many were sent, whether they were answered or not.
+func (w *Writes) Sent() int { return int(w.sent.Load()) }
+
+// CountWrites returns a context whose writes are counted.
+func CountWrites(ctx context.Context) (context.Context, *Writes) {
+	w := &Writes{}
+	return context.WithValue(ctx, writesKey{}, w), w
+}
+
+// count counts a request that is sent within the context.
+func (c Call) count(ctx context.Context) {
+	if w, ok := ctx.Value(writesKey{}).(*Writes); ok && !c.ReadOnly {
+		w.sent.Add(1)
+	}
 }
 
 // Result is how one request ended.

@@ -109,6 +109,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		ended(Result{})
 		return nil, err
 	}
+	call.count(req.Context())
 	reply, err := t.options.Base.RoundTrip(sent)
 	now := t.options.Now()
 	if err != nil {

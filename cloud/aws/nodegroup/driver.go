@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -68,15 +69,22 @@ func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
 	return p.observe(ctx)
 }
 
-// Start begins one step. A conflict makes everything be read again, for something is not as it was observed.
+// Start begins one step. A conflict makes everything be read again, for something is not as it was observed. A step that a rate budget
+// held back before its first write leaves what was read as it was.
 func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 	p, err := d.begin(ctx, t)
 	if err != nil {
 		return err
 	}
 	defer p.memory.mu.Unlock()
-	defer p.memory.touch() // a call that read the group behind while it was written to says nothing about the time after
+	before := p.memory.reads
+	ctx, writes := wire.CountWrites(ctx)
 	err = cloud.Hide(session.Vanished(p.blame(p.start(ctx, s))), t.Bootstrap)
+	if cloud.CodeOf(err) == cloud.CodeHeldBack && writes.Sent() == 0 {
+		p.memory.reads = before
+		return err
+	}
+	p.memory.touch() // a call that read the group behind while it was written to says nothing about the time after
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touchedUpdates()
 		p.memory.template.Forget()

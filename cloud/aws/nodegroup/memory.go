@@ -19,24 +19,29 @@ type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
 	mu sync.Mutex
 	// touch makes what the process has read of the group behind for all pools out of date.
-	touch      func()
+	touch func()
+	reads
+	// behindName is the name of the group behind, as it was read last.
+	behindName string
+	// members are what EC2 said about the instances of the group behind, by ID.
+	members        map[string]memberRead
+	membersRefused membersRefusal
+	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
+	deleteFailed time.Time
+}
+
+// reads is the part of memory that a write makes out of date, or notes.
+type reads struct {
 	group      groupRead
 	behind     behindRead
 	template   launch.Memory
 	updates    updatesRead
 	role       roleRead
 	activities activitiesRead
-	// behindName is the name of the group behind, as it was read last.
-	behindName string
-	// members are what EC2 said about the instances of the group behind, by ID.
-	members        map[string]memberRead
-	membersRefused membersRefusal
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
 	asked recall.Asked
-	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
-	deleteFailed time.Time
 }
 
 // groupRead is the node group as it was read; nil within means that there was none.

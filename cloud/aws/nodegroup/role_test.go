@@ -51,13 +51,13 @@ func TestRolesThatEKSDoesNotSeeYet(t *testing.T) {
 		{"a role of others of which nothing is known", "The role with name x cannot be found.", time.Time{}, cloud.Invalid},
 		{"something else", "The subnet ID 'subnet-1' does not exist", now.Add(-time.Minute), cloud.Invalid},
 	} {
-		p := &pass{now: now, memory: &memory{role: roleRead{made: c.made}}}
+		p := &pass{now: now, memory: &memory{reads: reads{role: roleRead{made: c.made}}}}
 		err := p.roleNotSeenYet(&cloud.Error{Kind: cloud.Invalid, Code: "InvalidParameterException", Message: c.message})
 		if cloud.KindOf(err) != c.want {
 			t.Errorf("%s: want an error of kind %s, got %v", c.why, c.want, err)
 		}
 	}
-	p := &pass{now: now, memory: &memory{role: roleRead{made: now}}}
+	p := &pass{now: now, memory: &memory{reads: reads{role: roleRead{made: now}}}}
 	if other := errors.New("role"); !errors.Is(p.roleNotSeenYet(other), other) || p.roleNotSeenYet(nil) != nil {
 		t.Error("want other errors, and none, left as they are")
 	}
