@@ -23,8 +23,8 @@ type Admin struct {
 	Speed  *Speed
 	// State is what the cloud holds, in a form for people and tests.
 	State func() any
-	// Hands are the out-of-band changes that the cloud knows.
-	Hands Hands
+	// OutOfBand are the out-of-band changes that the cloud knows.
+	OutOfBand OutOfBandActions
 }
 
 // Handler answers below AdminPath:
@@ -57,7 +57,7 @@ func (a *Admin) Handler() http.Handler {
 	})
 	mux.HandleFunc("PUT "+AdminPath+"speed", a.setSpeed)
 	mux.HandleFunc("GET "+AdminPath+"state", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.State()) })
-	mux.HandleFunc("GET "+AdminPath+"changes", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Hands.known()) })
+	mux.HandleFunc("GET "+AdminPath+"changes", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.OutOfBand.known()) })
 	mux.HandleFunc("POST "+AdminPath+"changes", a.change)
 	mux.HandleFunc("POST "+AdminPath+"reset", func(w http.ResponseWriter, _ *http.Request) {
 		a.Calls.Reset()
@@ -116,8 +116,8 @@ func (a *Admin) setSpeed(w http.ResponseWriter, r *http.Request) {
 // change makes an out-of-band change.
 func (a *Admin) change(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		Change Deed `json:"change"`
-		Thing
+		Change Action `json:"change"`
+		Resource
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, adminBodyLimit))
 	decoder.DisallowUnknownFields()
@@ -125,11 +125,11 @@ func (a *Admin) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if !slices.Contains(a.Hands.known(), body.Change) {
-		http.Error(w, fmt.Sprintf("change %q is none of %q", body.Change, a.Hands.known()), http.StatusBadRequest)
+	if !slices.Contains(a.OutOfBand.known(), body.Change) {
+		http.Error(w, fmt.Sprintf("change %q is none of %q", body.Change, a.OutOfBand.known()), http.StatusBadRequest)
 		return
 	}
-	if _, err := a.Hands.Do(body.Change, body.Thing); err != nil {
+	if _, err := a.OutOfBand.Do(body.Change, body.Resource); err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}

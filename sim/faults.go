@@ -9,55 +9,55 @@ import (
 	"time"
 )
 
-// Kind is what a fault does.
-type Kind string
+// FaultKind is what a fault does.
+type FaultKind string
 
 // Faults of requests.
 const (
 	// Throttle refuses the request as if its rate were exceeded.
-	Throttle Kind = "throttle"
+	Throttle FaultKind = "throttle"
 	// ErrorBefore answers with an error and does nothing; ErrorAfter does what was asked and answers with an error all the same.
-	ErrorBefore Kind = "error-before"
-	ErrorAfter  Kind = "error-after"
+	ErrorBefore FaultKind = "error-before"
+	ErrorAfter  FaultKind = "error-after"
 	// DropBefore closes the connection without doing anything; DropAfter does what was asked and then closes it.
-	DropBefore Kind = "drop-before"
-	DropAfter  Kind = "drop-after"
+	DropBefore FaultKind = "drop-before"
+	DropAfter  FaultKind = "drop-after"
 	// Delay answers late, by Delay.
-	Delay Kind = "delay"
+	Delay FaultKind = "delay"
 	// Stale lets a read serve the state as it was Delay ago, or before the last Writes writes.
-	Stale Kind = "stale"
+	Stale FaultKind = "stale"
 	// PageLimit lets a list answer with at most Limit items a page, however many were asked for.
-	PageLimit Kind = "page-limit"
+	PageLimit FaultKind = "page-limit"
 	// Ignore accepts a write and does nothing of it. With a Field it does nothing about that field alone, and the rest of the request.
-	Ignore Kind = "ignore"
+	Ignore FaultKind = "ignore"
 )
 
 // Faults of machines, played when one is launched.
 const (
 	// NoCapacity refuses a launch where Limit machines that match are there already.
-	NoCapacity Kind = "no-capacity"
+	NoCapacity FaultKind = "no-capacity"
 	// NeverBoots powers the machine on for the cloud's eyes alone: nothing ever happens inside.
-	NeverBoots Kind = "never-boots"
+	NeverBoots FaultKind = "never-boots"
 	// Impaired lets the machine run and fail its status checks from Delay after its launch.
-	Impaired Kind = "impaired"
+	Impaired FaultKind = "impaired"
 	// Dies stops the machine for good at Delay after its launch.
-	Dies Kind = "dies"
+	Dies FaultKind = "dies"
 	// SpotInterruption takes a spot machine away: announced at Delay after its launch, gone two minutes later, whatever the speed.
-	SpotInterruption Kind = "spot-interruption"
+	SpotInterruption FaultKind = "spot-interruption"
 )
 
-var requestKinds = []Kind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAfter, Delay, Stale, PageLimit, Ignore}
+var requestKinds = []FaultKind{Throttle, ErrorBefore, ErrorAfter, DropBefore, DropAfter, Delay, Stale, PageLimit, Ignore}
 
-var machineKinds = []Kind{NoCapacity, NeverBoots, Impaired, Dies, SpotInterruption}
+var machineKinds = []FaultKind{NoCapacity, NeverBoots, Impaired, Dies, SpotInterruption}
 
-// Kinds returns all kinds of faults.
-func Kinds() []Kind { return slices.Concat(requestKinds, machineKinds) }
+// FaultKinds returns all kinds of faults.
+func FaultKinds() []FaultKind { return slices.Concat(requestKinds, machineKinds) }
 
 // Fault is one rule: what it matches, how often, and what it then does. Empty matches everything.
 type Fault struct {
 	// Name is shown in the call log.
-	Name string `json:"name,omitempty"`
-	Kind Kind   `json:"kind"`
+	Name string    `json:"name,omitempty"`
+	Kind FaultKind `json:"kind"`
 	// Service and Action of a request; Action may be a pattern (Describe*). Resource is the name or ID that it is about.
 	Service  string `json:"service,omitempty"`
 	Action   string `json:"action,omitempty"`

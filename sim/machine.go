@@ -28,8 +28,8 @@ type Machine struct {
 	Launched time.Time
 }
 
-// Guests run what happens inside machines. A simulated cloud powers machines on and off; it does not know what they do.
-type Guests interface {
+// MachineHost runs what happens inside machines. A simulated cloud powers machines on and off and does not know what they do.
+type MachineHost interface {
 	// PowerOn starts a machine. It returns at once; a machine that already runs goes on.
 	PowerOn(m Machine)
 	// PowerOff stops a machine for good. An unknown ID is no error.

@@ -26,7 +26,7 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
-// Workload is what Guests also are when machines become nodes of clusters: a cloud that manages nodes looks at them and drains
+// Workload is also implemented by a MachineHost whose machines become nodes of clusters: a cloud that manages nodes looks at them and drains
 // them by it. Machines are named by their IDs; an unknown one is ready to nobody and has nothing to drain. The cloud calls with
 // its own lock held: no method waits for anything, and none calls the cloud.
 type Workload interface {

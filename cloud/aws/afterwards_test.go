@@ -60,7 +60,7 @@ func TestTemplateIsDeletedBesideAForeignGroup(t *testing.T) {
 		target := aTarget()
 		w.observe(target)
 		w.start(target, pool.Step{Kind: pool.PutTemplate})
-		if _, err := w.server.Profile().Hands.Do(sim.MakeGroup, sim.Thing{Name: target.Owner.ResourceName()}); err != nil {
+		if _, err := w.server.Capabilities().OutOfBand.Do(sim.CreateGroup, sim.Resource{Name: target.Owner.ResourceName()}); err != nil {
 			t.Fatal(err)
 		}
 		settle()

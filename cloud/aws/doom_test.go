@@ -21,22 +21,22 @@ func onSpot(s *awsv1.AWSMachinePoolSpec) {
 func TestDoomed(t *testing.T) {
 	for _, c := range []struct {
 		why    string
-		deed   sim.Deed
+		deed   sim.Action
 		change func(*awsv1.AWSMachinePoolSpec)
 		// reason is that of the instance once the cloud has had a minute; state its state.
 		reason string
 		state  pool.InstanceState
 		held   bool
 	}{
-		{"the notice", sim.Interrupt, onSpot, "SpotInterruption", pool.Running, false},
-		{"the notice, with capacity rebalancing: the group takes it at once", sim.Interrupt, rebalancing, "SpotInterruption", pool.Terminating, true},
-		{"a recommendation that nobody acts on is told to nobody", sim.Recommend, onSpot, "", pool.Running, false},
-		{"a recommendation, with capacity rebalancing", sim.Recommend, rebalancing, "RebalanceRecommended", pool.Terminating, true},
-		{"somebody's mark", sim.Sicken, func(*awsv1.AWSMachinePoolSpec) {}, "Unhealthy", pool.Terminating, true},
-		{"somebody's mark, where the group replaces none for that", sim.Sicken, func(s *awsv1.AWSMachinePoolSpec) {
+		{"the notice", sim.InterruptInstance, onSpot, "SpotInterruption", pool.Running, false},
+		{"the notice, with capacity rebalancing: the group takes it at once", sim.InterruptInstance, rebalancing, "SpotInterruption", pool.Terminating, true},
+		{"a recommendation that nobody acts on is told to nobody", sim.RecommendReplacement, onSpot, "", pool.Running, false},
+		{"a recommendation, with capacity rebalancing", sim.RecommendReplacement, rebalancing, "RebalanceRecommended", pool.Terminating, true},
+		{"somebody's mark", sim.MarkUnhealthy, func(*awsv1.AWSMachinePoolSpec) {}, "Unhealthy", pool.Terminating, true},
+		{"somebody's mark, where the group replaces none for that", sim.MarkUnhealthy, func(s *awsv1.AWSMachinePoolSpec) {
 			s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{ReplaceUnhealthy: ptr(true)}}
 		}, "", pool.Failed, false},
-		{"the same, where the group checks no health by itself", sim.Sicken, func(s *awsv1.AWSMachinePoolSpec) {
+		{"the same, where the group checks no health by itself", sim.MarkUnhealthy, func(s *awsv1.AWSMachinePoolSpec) {
 			s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{HealthCheck: ptr(true)}}
 		}, "Unhealthy", pool.Terminating, true},
 	} {
@@ -46,7 +46,7 @@ func TestDoomed(t *testing.T) {
 				w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
 			}
 			id := o.Instances[0].ID
-			if has, err := w.server.Profile().Hands.Do(c.deed, sim.Thing{Instance: id}); !has || err != nil {
+			if has, err := w.server.Capabilities().OutOfBand.Do(c.deed, sim.Resource{Instance: id}); !has || err != nil {
 				t.Fatalf("%s: want it done, got %t, %v", c.why, has, err)
 			}
 			time.Sleep(time.Minute)

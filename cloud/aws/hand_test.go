@@ -90,7 +90,7 @@ func TestHooksThatMayNotBeListed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(aTarget(), 2)
 		id := o.Instances[0].ID
-		if has, err := w.server.Profile().Hands.Do(sim.Sicken, sim.Thing{Instance: id}); !has || err != nil {
+		if has, err := w.server.Capabilities().OutOfBand.Do(sim.MarkUnhealthy, sim.Resource{Instance: id}); !has || err != nil {
 			t.Fatalf("want it marked, got %t, %v", has, err)
 		}
 		time.Sleep(time.Minute)

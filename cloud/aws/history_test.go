@@ -122,7 +122,7 @@ func TestHistoryThatOthersPrune(t *testing.T) {
 // TestHistoryWithLostReplies holds that whatever call of a change is not answered, before it was heard or after, the pool comes to
 // rest with the same versions.
 func TestHistoryWithLostReplies(t *testing.T) {
-	for _, kind := range []sim.Kind{sim.DropBefore, sim.DropAfter} {
+	for _, kind := range []sim.FaultKind{sim.DropBefore, sim.DropAfter} {
 		for _, action := range []string{"CreateLaunchTemplate", "CreateLaunchTemplateVersion", "ModifyLaunchTemplate", "DeleteLaunchTemplateVersions", "PutObject", "DeleteObject"} {
 			inWorld(t, func(t *testing.T, w *world) {
 				if err := w.server.Faults().Add(sim.Fault{Kind: kind, Action: action, Times: 1}); err != nil {

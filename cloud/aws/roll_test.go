@@ -226,15 +226,15 @@ func TestThePolicyWaitsForTheRoll(t *testing.T) {
 // A roll that is cancelled or fails is told with the service's reason; one that was cancelled has not failed.
 func TestRollsThatEnd(t *testing.T) {
 	for _, c := range []struct {
-		deed     sim.Deed
+		deed     sim.Action
 		state    pool.RollState
 		failures int
 		reason   string
 		rollback bool
 	}{
-		{sim.EndRoll, pool.RollCancelled, 0, "Cancelled due to user request.", false},
-		{sim.FailRoll, pool.RollFailed, 1, "The instance refresh has failed because the CloudWatch alarm errors is in ALARM state.", false},
-		{sim.FailRoll, pool.RollReverted, 1, "", true},
+		{sim.CancelRollout, pool.RollCancelled, 0, "Cancelled due to user request.", false},
+		{sim.FailRollout, pool.RollFailed, 1, "The instance refresh has failed because the CloudWatch alarm errors is in ALARM state.", false},
+		{sim.FailRollout, pool.RollReverted, 1, "", true},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			target, _ := w.create(aTarget(), 2)
@@ -246,7 +246,7 @@ func TestRollsThatEnd(t *testing.T) {
 			})
 			w.rolling(target)
 			time.Sleep(10 * time.Second)
-			if has, err := w.server.Profile().Hands.Do(c.deed, sim.Thing{Name: target.Owner.ResourceName()}); !has || err != nil {
+			if has, err := w.server.Capabilities().OutOfBand.Do(c.deed, sim.Resource{Name: target.Owner.ResourceName()}); !has || err != nil {
 				t.Fatalf("%s: %t, %v", c.deed, has, err)
 			}
 			for range 60 {

@@ -42,9 +42,9 @@ func (p player[S]) stranger(o pool.Observed) {
 
 func foreignGroup[S any](p player[S]) {
 	target := p.target()
-	thing := sim.Thing{Name: p.name(target)}
+	thing := sim.Resource{Name: p.name(target)}
 	version := p.put(target).Latest().Ref
-	if !p.by(sim.MakeGroup, thing) {
+	if !p.by(sim.CreateGroup, thing) {
 		return
 	}
 	p.quicker(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: version})
@@ -76,9 +76,9 @@ func foreignGroup[S any](p player[S]) {
 // namedGroup hands over the object of another tool: it names a group that exists and is not the pool's.
 func namedGroup[S any](p player[S]) {
 	target := p.target()
-	thing := sim.Thing{Name: "theirs"}
+	thing := sim.Resource{Name: "theirs"}
 	target.GroupID = p.suite.GroupID(thing.Name)
-	if !p.by(sim.MakeGroup, thing) {
+	if !p.by(sim.CreateGroup, thing) {
 		return
 	}
 	o := p.observe(target)
@@ -102,16 +102,16 @@ func namedGroup[S any](p player[S]) {
 	p = p.elsewhere("the pool has a group of its own")
 	target.GroupID = ""
 	own = p.create(target, sizeSmall)
-	p.by(sim.MakeGroup, thing)
+	p.by(sim.CreateGroup, thing)
 	target.GroupID = p.suite.GroupID(thing.Name)
 	p.check("the group", own, p.observe(target))
 }
 
 func foreignTemplate[S any](p player[S]) {
 	target := p.target()
-	thing := sim.Thing{Name: p.name(target)}
+	thing := sim.Resource{Name: p.name(target)}
 	p.observe(target)
-	if !p.by(sim.MakeTemplate, thing) {
+	if !p.by(sim.CreateTemplate, thing) {
 		return
 	}
 	p.quicker(target, pool.Step{Kind: pool.PutTemplate})
@@ -126,7 +126,7 @@ func foreignTemplate[S any](p player[S]) {
 func sizeByHand[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(sim.SetSize, sim.Thing{Name: p.name(target), Size: sizeMiddle}) {
+	if !p.by(sim.SetSize, sim.Resource{Name: p.name(target), Size: sizeMiddle}) {
 		return
 	}
 	settle()
@@ -147,14 +147,14 @@ func changedByHand[S any](p player[S]) {
 	before := p.repair(target)
 	name := p.name(target)
 	for _, done := range []struct {
-		deed sim.Deed
-		on   sim.Thing
+		deed sim.Action
+		on   sim.Resource
 	}{
-		{sim.SetBounds, sim.Thing{Name: name, Size: sizeLarge}},
-		{sim.Untag, sim.Thing{Name: name, Key: p.suite.AskedTag}},
-		{sim.Retag, sim.Thing{Name: name, Key: p.suite.FixedTag, Value: "theirs"}},
-		{sim.Resume, sim.Thing{Name: name}},
-		{sim.Unhook, sim.Thing{Name: name}},
+		{sim.SetBounds, sim.Resource{Name: name, Size: sizeLarge}},
+		{sim.RemoveTag, sim.Resource{Name: name, Key: p.suite.AskedTag}},
+		{sim.ChangeTag, sim.Resource{Name: name, Key: p.suite.FixedTag, Value: "theirs"}},
+		{sim.ResumeProcesses, sim.Resource{Name: name}},
+		{sim.RemoveHooks, sim.Resource{Name: name}},
 	} {
 		d := done.deed
 		if !p.by(d, done.on) {
@@ -176,7 +176,7 @@ func templateByHand[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
 	name := p.name(target)
-	if p.by(sim.MakeVersion, sim.Thing{Name: name}) {
+	if p.by(sim.CreateVersion, sim.Resource{Name: name}) {
 		settle()
 		o := p.observe(target)
 		p.check("versions after one was made by hand", len(before.Versions)+1, len(o.Versions))
@@ -194,7 +194,7 @@ func templateByHand[S any](p player[S]) {
 	}
 	target = rotated(target, 1)
 	o := p.put(target)
-	if !p.by(sim.LaunchFrom, sim.Thing{Name: name, Version: len(o.Versions)}) {
+	if !p.by(sim.LaunchFrom, sim.Resource{Name: name, Version: len(o.Versions)}) {
 		return
 	}
 	settle()
@@ -209,7 +209,7 @@ func templateByHand[S any](p player[S]) {
 func groupDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(sim.DeleteGroup, sim.Thing{Name: p.name(target)}) {
+	if !p.by(sim.DeleteGroup, sim.Resource{Name: p.name(target)}) {
 		return
 	}
 	settle()
@@ -229,7 +229,7 @@ func groupDeleted[S any](p player[S]) {
 func templateDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeSmall)
-	if !p.by(sim.DeleteTemplate, sim.Thing{Name: p.name(target)}) {
+	if !p.by(sim.DeleteTemplate, sim.Resource{Name: p.name(target)}) {
 		return
 	}
 	settle()
@@ -266,7 +266,7 @@ func versionDeleted[S any](p player[S]) {
 	}
 	before := p.observe(target)
 	middle := before.Versions[1]
-	if !p.by(sim.DeleteVersion, sim.Thing{Name: p.name(target), Version: 2}) {
+	if !p.by(sim.DeleteVersion, sim.Resource{Name: p.name(target), Version: 2}) {
 		return
 	}
 	rest(unneeded)
@@ -285,7 +285,7 @@ func instanceDeleted[S any](p player[S]) {
 	target := p.target()
 	before := p.create(target, sizeMiddle)
 	gone := before.Instances[1].ID
-	if !p.by(sim.Terminate, sim.Thing{Name: p.name(target), Instance: gone}) {
+	if !p.by(sim.TerminateInstance, sim.Resource{Name: p.name(target), Instance: gone}) {
 		return
 	}
 	settle()

@@ -15,7 +15,7 @@ import (
 // capacity lets the cloud have no machines for a while.
 func capacity[S any](p player[S]) {
 	target := p.target()
-	words := p.cloud.Profile().NoCapacity
+	words := p.cloud.Capabilities().NoCapacity
 	o := p.wantMachines(target)
 	if !slices.ContainsFunc(o.Issues, func(i pool.Cause) bool {
 		return i.Reason == string(cloud.Capacity) && strings.Contains(i.Message, words)
@@ -168,7 +168,7 @@ func many[S any](p player[S]) {
 	p.check("what a new driver observes in small pages", o, p.again().observe(target))
 	p.calm()
 	for range p.suite.Many {
-		if !p.by(sim.MakeVersion, sim.Thing{Name: p.name(target)}) {
+		if !p.by(sim.CreateVersion, sim.Resource{Name: p.name(target)}) {
 			return
 		}
 	}

@@ -55,7 +55,7 @@ func throttles() []refusal {
 }
 
 func (p player[S]) denials() []refusal {
-	f := p.cloud.Profile().Denied
+	f := p.cloud.Capabilities().Denied
 	f.Kind = sim.ErrorBefore
 	r := refusal{about: "denied", fault: f, kind: cloud.Denied, code: f.Code, words: f.Message}
 	unknown := r

@@ -3,9 +3,9 @@ package cloudtest
 import "github.com/muster-project/muster/sim"
 
 // by does a deed by hand, and says whether the cloud has such a thing.
-func (p player[S]) by(d sim.Deed, on sim.Thing) bool {
+func (p player[S]) by(d sim.Action, on sim.Resource) bool {
 	p.Helper()
-	has, err := p.cloud.Profile().Hands.Do(d, on)
+	has, err := p.cloud.Capabilities().OutOfBand.Do(d, on)
 	if err != nil {
 		p.Fatalf("%+v: %v", on, err)
 	}

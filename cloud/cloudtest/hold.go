@@ -41,7 +41,7 @@ func takenByCloud[S any](p player[S]) {
 		return
 	}
 	sc := readyReplace(p)
-	if !p.by(sim.Sicken, sim.Thing{Instance: sc.chosen[0]}) {
+	if !p.by(sim.MarkUnhealthy, sim.Resource{Instance: sc.chosen[0]}) {
 		return
 	}
 	for range passesMost {

@@ -19,7 +19,7 @@ func ignored[S any](p player[S]) {
 	played := 0
 	each(p, func(p player[S], e exercise[S]) {
 		calls := callsOf(p.elsewhere("all is well"), e, false)
-		for _, f := range p.cloud.Profile().Ignorable {
+		for _, f := range p.cloud.Capabilities().Ignorable {
 			if e.kind == pool.StartRoll && f.Action != "StartInstanceRefresh" {
 				continue
 			}

@@ -21,8 +21,8 @@ type Cloud interface {
 	Faults() *sim.Faults
 	// Calls is the log of all requests.
 	Calls() *sim.Calls
-	// Profile holds the hands of somebody else, who uses the cloud without us, and words that the cloud has.
-	Profile() sim.Profile
+	// Capabilities holds the out-of-band actions of the cloud and how it words errors.
+	Capabilities() sim.Capabilities
 	Close() error
 }
 

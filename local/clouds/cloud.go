@@ -42,8 +42,8 @@ type Options struct {
 	Dir string
 	// Speed is how much faster than life machines come, boot and go; zero means the simulator's default.
 	Speed float64
-	// Guests run what is inside machines.
-	Guests sim.Guests
+	// MachineHost runs what is inside machines.
+	MachineHost sim.MachineHost
 }
 
 // Simulator is a simulated cloud that runs.

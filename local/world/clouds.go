@@ -77,7 +77,7 @@ func Simulate(ctx context.Context, s Simulated) (err error) {
 		if err != nil {
 			return fmt.Errorf("listen for the simulated %s: %w", cloud.Name, err)
 		}
-		simulator, err := cloud.Simulate(clouds.Options{Dir: s.sub(cloud.Name), Speed: s.Speed, Guests: fleet})
+		simulator, err := cloud.Simulate(clouds.Options{Dir: s.sub(cloud.Name), Speed: s.Speed, MachineHost: fleet})
 		if err != nil {
 			return errors.Join(fmt.Errorf("simulate %s: %w", cloud.Name, err), listener.Close())
 		}

@@ -198,7 +198,7 @@ func TestNodegroupsSurvive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := func() *nodeWorld {
 			n := &nodes{guests: guests{running: map[string]sim.Machine{}}, cordoned: map[string]bool{}, drained: map[string]int{}, marks: map[string]sim.Marks{}}
-			w := worldOf(t, aws.Options{Dir: dir, Guests: n})
+			w := worldOf(t, aws.Options{Dir: dir, MachineHost: n})
 			a := aws.DefaultAccount()
 			return &nodeWorld{world: w, eks: eks.NewFromConfig(config(w.server, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)), nodes: n}
 		}
@@ -230,7 +230,7 @@ func TestNodegroupsSurvive(t *testing.T) {
 // Faults are played on EKS as on others: a reply that is lost after the effect is found by its token, one that fails has no effect.
 func TestNodegroupFaults(t *testing.T) {
 	inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
-		for kind, code := range map[sim.Kind]string{sim.Throttle: "ThrottlingException", sim.ErrorBefore: "ServerException"} {
+		for kind, code := range map[sim.FaultKind]string{sim.Throttle: "ThrottlingException", sim.ErrorBefore: "ServerException"} {
 			ok(t, w.server.Faults().Add(sim.Fault{Kind: kind, Service: "eks", Action: "Create*", Resource: "blue", Times: 1}))
 			_, err := w.eks.CreateNodegroup(t.Context(), w.input("blue"))
 			wantCode(t, err, code)

@@ -40,7 +40,7 @@ func taintsOf(taints []eks.Taint) []sim.Taint {
 
 // workload is what knows of nodes, nil where nobody does.
 func (s *Server) workload() sim.Workload {
-	w, ok := s.guests.(sim.Workload)
+	w, ok := s.host.(sim.Workload)
 	if !ok {
 		return nil
 	}

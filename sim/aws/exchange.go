@@ -219,7 +219,7 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		r.pageLimit = f.Limit
 		return op.run(r, x)
 	}
-	r.stirred = true
+	r.changed = true
 	out, err := x.carryOut(op, r, faults)
 	if err := s.settle(now, true); err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 }
 
 // among finds the fault of a kind; without one it is the zero Fault.
-func among(faults []sim.Fault, kind sim.Kind) (sim.Fault, bool) {
+func among(faults []sim.Fault, kind sim.FaultKind) (sim.Fault, bool) {
 	at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == kind })
 	if at < 0 {
 		return sim.Fault{}, false

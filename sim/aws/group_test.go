@@ -633,16 +633,16 @@ func TestWeightsAndRequirements(t *testing.T) {
 func TestSpotInterruption(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		deed      sim.Deed
+		deed      sim.Action
 		rebalance bool
 		// replaced by another, which came before it was gone; least in service.
 		replaced, before bool
 		least            int
 	}{
-		{"interrupted, nobody cares", sim.Interrupt, false, true, false, 0},
-		{"interrupted, with rebalancing", sim.Interrupt, true, true, true, 0},
-		{"recommended, nobody cares", sim.Recommend, false, false, false, 1},
-		{"recommended, with rebalancing", sim.Recommend, true, true, true, 1},
+		{"interrupted, nobody cares", sim.InterruptInstance, false, true, false, 0},
+		{"interrupted, with rebalancing", sim.InterruptInstance, true, true, true, 0},
+		{"recommended, nobody cares", sim.RecommendReplacement, false, false, false, 1},
+		{"recommended, with rebalancing", sim.RecommendReplacement, true, true, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
@@ -653,14 +653,14 @@ func TestSpotInterruption(t *testing.T) {
 				})
 				w.hook("bye", terminating, "CONTINUE", 600)
 				id := w.inState(pool, "InService")[0]
-				if has, err := w.server.Profile().Hands.Do(c.deed, sim.Thing{Instance: id}); !has || err != nil {
+				if has, err := w.server.Capabilities().OutOfBand.Do(c.deed, sim.Resource{Instance: id}); !has || err != nil {
 					t.Fatalf("want it done, got %t, %v", has, err)
 				}
 				noticed, err := w.ec2.DescribeSpotInstanceRequests(t.Context(), &ec2.DescribeSpotInstanceRequestsInput{Filters: []types.Filter{
 					{Name: awssdk.String("status-code"), Values: []string{"marked-for-termination"}},
 				}})
 				ok(t, err)
-				if n := len(noticed.SpotInstanceRequests); n != map[bool]int{true: 1}[c.deed == sim.Interrupt] {
+				if n := len(noticed.SpotInstanceRequests); n != map[bool]int{true: 1}[c.deed == sim.InterruptInstance] {
 					t.Errorf("want a mark on the request of what is interrupted and of nothing else, got %d", n)
 				}
 				least, before := 2, false
@@ -674,7 +674,7 @@ func TestSpotInterruption(t *testing.T) {
 					t.Errorf("want replaced %t, with the other first %t, at least %d in service; got %t, %t, %d", c.replaced, c.before, c.least, got, before, least)
 				}
 				after(2 * time.Minute)
-				if running := w.instance(id).State.Name == types.InstanceStateNameRunning; running != (c.deed == sim.Recommend) {
+				if running := w.instance(id).State.Name == types.InstanceStateNameRunning; running != (c.deed == sim.RecommendReplacement) {
 					t.Errorf("want it taken whatever waits for a hook, if it was interrupted: got running %t", running)
 				}
 			})

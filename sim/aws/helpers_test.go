@@ -34,7 +34,7 @@ type world struct {
 	sts    *sts.Client
 }
 
-// guests notes which machines run.
+// host notes which machines run.
 type guests struct {
 	mu      sync.Mutex
 	running map[string]sim.Machine
@@ -73,10 +73,10 @@ func inWorld(t *testing.T, o aws.Options, f func(t *testing.T, w *world)) {
 }
 
 // inWorldOf runs a test in virtual time with guests of its own.
-func inWorldOf(t *testing.T, o aws.Options, g sim.Guests, f func(t *testing.T, w *world)) {
+func inWorldOf(t *testing.T, o aws.Options, g sim.MachineHost, f func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o.Guests = g
+		o.MachineHost = g
 		w := worldOf(t, o)
 		defer w.close()
 		f(t, w)
@@ -86,7 +86,7 @@ func inWorldOf(t *testing.T, o aws.Options, g sim.Guests, f func(t *testing.T, w
 func newWorld(t *testing.T, o aws.Options) *world {
 	t.Helper()
 	g := &guests{running: map[string]sim.Machine{}}
-	o.Guests = g
+	o.MachineHost = g
 	w := worldOf(t, o)
 	w.guests = g
 	return w

@@ -53,7 +53,7 @@ type Role struct {
 	// Policies are the ARNs of managed policies, Policy is a document of its own, empty for none.
 	Policies []string
 	Policy   string
-	// Profile says that an instance profile of the same name has the role.
+	// Profile reports that an instance profile of the same name has the role.
 	Profile bool
 }
 

@@ -292,8 +292,8 @@ func (r *realm) getConsoleOutput(in *ec2.GetConsoleOutputInput) (*ec2.GetConsole
 		return nil, err
 	}
 	out := &ec2.GetConsoleOutputOutput{InstanceId: in.InstanceId, Timestamp: stamp(r.now)}
-	if r.server.guests != nil {
-		console := r.server.guests.Console(found[0].ID)
+	if r.server.host != nil {
+		console := r.server.host.Console(found[0].ID)
 		console = console[max(0, len(console)-maxConsole):]
 		out.Output = ptr(base64.StdEncoding.EncodeToString(console))
 	}

@@ -69,16 +69,16 @@ func (r *realm) nextState(i *instance) {
 func (r *realm) power() {
 	on, off := r.powerOn, r.powerOff
 	r.powerOn, r.powerOff = nil, nil
-	if r.server.guests == nil {
+	if r.server.host == nil {
 		return
 	}
 	for _, id := range on {
 		if i := r.instances.Get(id); i != nil && i.State == stateRunning && !i.NeverBoots {
-			r.server.guests.PowerOn(r.machine(i))
+			r.server.host.PowerOn(r.machine(i))
 		}
 	}
 	for _, id := range off {
-		r.server.guests.PowerOff(id)
+		r.server.host.PowerOff(id)
 	}
 }
 

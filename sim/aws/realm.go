@@ -43,9 +43,9 @@ type realm struct {
 	updates        *sim.Table[update]
 	objects        *sim.Table[storedObject]
 
-	// due is when something happens next by itself; stirred is set when somebody has changed something.
+	// due is when something happens next by itself; changed is true if a request has changed something since the last tick.
 	due     time.Time
-	stirred bool
+	changed bool
 
 	// powerOn and powerOff are what becomes of machines once the state is on disk.
 	powerOn, powerOff []string

@@ -20,8 +20,8 @@ type Options struct {
 	Dir string
 	// Accounts that exist; none means DefaultAccount.
 	Accounts []Account
-	// Guests run what is inside machines; nil leaves them empty.
-	Guests sim.Guests
+	// MachineHost runs what is inside machines; nil leaves them empty.
+	MachineHost sim.MachineHost
 	// Speed is how much faster than life machines come and go; 0 means sim.DefaultSpeed.
 	Speed float64
 	// Seed is where IDs, jitter and chances come from.
@@ -36,7 +36,7 @@ type Options struct {
 // Server is a simulated AWS. It is an http.Handler for all its services and regions at once.
 type Server struct {
 	accounts map[string]Account // by access key
-	guests   sim.Guests
+	host     sim.MachineHost
 	seed     sim.Seed
 	speed    sim.Speed
 	calls    sim.Calls
@@ -69,7 +69,7 @@ func New(o Options) (*Server, error) {
 		o.Accounts = []Account{DefaultAccount()}
 	}
 	s := &Server{
-		accounts: map[string]Account{}, guests: o.Guests, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)),
+		accounts: map[string]Account{}, host: o.MachineHost, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)),
 		limits: DocumentedLimits(), store: store, realms: map[string]*realm{}, sessions: map[string]session{}, strict: o.Strict,
 		directories: map[string]*directory{}, policies: map[string][]Policy{},
 	}
@@ -134,7 +134,7 @@ func (s *Server) restore() error {
 	return s.settle(time.Now(), false)
 }
 
-// Close stops time. Requests are refused afterwards; machines go on until their Guests are closed.
+// Close stops time. Requests are refused afterwards; machines go on until their MachineHost is closed.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -158,7 +158,7 @@ func (s *Server) realm(account, region string) (*realm, error) {
 		return nil, err
 	}
 	r.directory = d
-	r.now, r.stirred = time.Now(), true
+	r.now, r.changed = time.Now(), true
 	if r.vpcs.Len() == 0 {
 		r.seed(s.networkOf(account, region))
 	}
@@ -222,8 +222,8 @@ func (s *Server) settle(now time.Time, call bool) error {
 	var next time.Time
 	for _, key := range slices.Sorted(maps.Keys(s.realms)) {
 		r := s.realms[key]
-		if r.stirred || due(r.due, now) {
-			r.stirred = false
+		if r.changed || due(r.due, now) {
+			r.changed = false
 			r.due = r.tick(now)
 		}
 		next = earliest(next, r.due)

@@ -48,7 +48,7 @@ func (x *exchange) applications() []Application {
 	x.cloud.mu.Lock()
 	defer x.cloud.mu.Unlock()
 	var out []Application
-	for _, a := range x.cloud.world.secrets.All() {
+	for _, a := range x.cloud.inventory.secrets.All() {
 		out = append(out, *a)
 	}
 	return out
@@ -65,7 +65,7 @@ func (x *exchange) application(tenant, client string) *Application {
 }
 
 // authorize checks that the caller may do in the subscription what is asked.
-func (x *exchange) authorize(w *world, sub string) error {
+func (x *exchange) authorize(w *inventory, sub string) error {
 	if x.caller == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (a *Application) may(r *route) bool {
 
 // PutApplication lets somebody sign in, or changes how: its secrets, what it may do.
 func (c *Cloud) PutApplication(a Application) error {
-	return c.by(func(w *world) error {
+	return c.by(func(w *inventory) error {
 		w.secrets.Put(a.key(), &a)
 		return nil
 	})

@@ -27,14 +27,14 @@ import (
 )
 
 // signIn are options with which credentials of the SDK get their tokens from the simulator.
-func (w *world) signIn() azcore.ClientOptions {
+func (w *inventory) signIn() azcore.ClientOptions {
 	return azcore.ClientOptions{Transport: w, Retry: policy.RetryOptions{MaxRetries: -1}, Cloud: cloud.Configuration{
 		ActiveDirectoryAuthorityHost: "https://login.sim/",
 		Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: "http://arm.sim", Audience: "https://management.sim"}},
 	}}
 }
 
-func (w *world) secret(client, secret string) azcore.TokenCredential {
+func (w *inventory) secret(client, secret string) azcore.TokenCredential {
 	w.Helper()
 	c, err := azidentity.NewClientSecretCredential(azure.TenantID, client, secret, &azidentity.ClientSecretCredentialOptions{ClientOptions: w.signIn(), DisableInstanceDiscovery: true})
 	w.must(err)
@@ -42,7 +42,7 @@ func (w *world) secret(client, secret string) azcore.TokenCredential {
 }
 
 // look is a read that anybody who is let in may make.
-func (w *world) look() error {
+func (w *inventory) look() error {
 	_, err := w.sets.NewListPager(azure.ResourceGroup, nil).NextPage(w.Context())
 	return err
 }
@@ -51,7 +51,7 @@ func said(err error, words string) bool { return err != nil && strings.Contains(
 
 func TestCredentials(t *testing.T) {
 	rotated := azure.Application{TenantID: azure.TenantID, ClientID: "11111111-0000-4000-8000-000000000001", Secrets: []string{"new"}}
-	w := newWorld(t, azure.Options{Applications: []azure.Application{azure.DefaultApplication(), rotated}})
+	w := newInventory(t, azure.Options{Applications: []azure.Application{azure.DefaultApplication(), rotated}})
 	defer func() { w.must(w.cloud.Close()) }()
 	if err := w.look(); !said(err, "InvalidAuthenticationToken") {
 		t.Errorf("want a made-up token refused, got %v", err)
@@ -99,7 +99,7 @@ func TestAssertions(t *testing.T) {
 		Federated:    []azure.Federation{{Issuer: "https://oidc.sim", Subject: "system:serviceaccount:muster-system:muster"}},
 		Certificates: []string{string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))},
 	}
-	w := newWorld(t, azure.Options{Applications: []azure.Application{app}})
+	w := newInventory(t, azure.Options{Applications: []azure.Application{app}})
 	defer func() { w.must(w.cloud.Close()) }()
 	byCertificate, err := azidentity.NewClientCertificateCredential(azure.TenantID, app.ClientID, []*x509.Certificate{cert}, key,
 		&azidentity.ClientCertificateCredentialOptions{ClientOptions: w.signIn(), DisableInstanceDiscovery: true})
@@ -133,7 +133,7 @@ func TestAuthorization(t *testing.T) {
 		app("3", func(a *azure.Application) { a.Denied = []string{"Microsoft.Compute/virtualMachineScaleSets/delete*"} }),
 		app("4", func(a *azure.Application) { a.TenantID = "44444444-0000-4000-8000-000000000004" }),
 	}
-	w := newWorld(t, azure.Options{Applications: apps})
+	w := newInventory(t, azure.Options{Applications: apps})
 	defer func() { w.must(w.cloud.Close()) }()
 	refused := func(n int, deed func() error, words string) {
 		t.Helper()
@@ -162,7 +162,7 @@ func TestAuthorization(t *testing.T) {
 }
 
 func TestRoles(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		roles, err := armauthorization.NewRoleAssignmentsClient(azure.SubscriptionID, token("anybody"), &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
 			Cloud: w.signIn().Cloud, InsecureAllowCredentialWithHTTP: true, Transport: w, Retry: policy.RetryOptions{MaxRetries: -1},
 		}})
@@ -200,7 +200,7 @@ func TestRoles(t *testing.T) {
 }
 
 func TestSizesTagsAndResources(t *testing.T) {
-	w := newWorld(t, azure.Options{})
+	w := newInventory(t, azure.Options{})
 	defer func() { w.must(w.cloud.Close()) }()
 	found := map[string]*armcompute.ResourceSKU{}
 	for p := w.skus.NewListPager(&armcompute.ResourceSKUsClientListOptions{Filter: to.Ptr("location eq 'westus2'")}); p.More(); {

@@ -10,18 +10,18 @@ import (
 // actions are what can be done to one machine beside changing and deleting it, by the last word of the path.
 var actions = []struct {
 	path, name string
-	do         func(*world, *machine) error
+	do         func(*inventory, *machine) error
 }{
-	{"poweroff", "powerOff", (*world).powerOffBy},
-	{"deallocate", "deallocate", (*world).deallocateBy},
-	{"start", "start", (*world).startBy},
-	{"restart", "restart", (*world).restartBy},
+	{"poweroff", "powerOff", (*inventory).powerOffBy},
+	{"deallocate", "deallocate", (*inventory).deallocateBy},
+	{"start", "start", (*inventory).startBy},
+	{"restart", "restart", (*inventory).restartBy},
 }
 
 // actionRoutes are the actions on machines of both kinds, and the eviction that clients may play.
 func actionRoutes() []route {
 	var out []route
-	add := func(path, name, permission, bucket string, find func(*world, *exchange) (*scaleSet, *machine, error)) {
+	add := func(path, name, permission, bucket string, find func(*inventory, *exchange) (*scaleSet, *machine, error)) {
 		for _, a := range actions {
 			out = append(out, route{
 				method: http.MethodPost, pattern: path + "/" + a.path, name: name + upper(a.name), permission: permission + a.name + "/action",
@@ -33,8 +33,8 @@ func actionRoutes() []route {
 			service: "compute", bucket: bucket, mutating: true, versions: computeVersions, run: playEviction(find),
 		})
 	}
-	add(setVMPath, "VirtualMachineScaleSetVMs_", setVMPermission, updateSetVM, (*world).setVM)
-	add(vmPath, "VirtualMachines_", vmPermission, updateVM, func(w *world, x *exchange) (*scaleSet, *machine, error) {
+	add(setVMPath, "VirtualMachineScaleSetVMs_", setVMPermission, updateSetVM, (*inventory).setVM)
+	add(vmPath, "VirtualMachines_", vmPermission, updateVM, func(w *inventory, x *exchange) (*scaleSet, *machine, error) {
 		return w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
 	})
 	return slices.Clip(out)
@@ -43,8 +43,8 @@ func actionRoutes() []route {
 func upper(name string) string { return string(name[0]-'a'+'A') + name[1:] }
 
 // onOne does something to one machine, and begins the operation that it is.
-func onOne(find func(*world, *exchange) (*scaleSet, *machine, error), do func(*world, *machine) error) func(*world, *exchange) (*answer, error) {
-	return func(w *world, x *exchange) (*answer, error) {
+func onOne(find func(*inventory, *exchange) (*scaleSet, *machine, error), do func(*inventory, *machine) error) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) {
 		s, m, err := find(w, x)
 		if err != nil {
 			return nil, err
@@ -64,8 +64,8 @@ func onOne(find func(*world, *exchange) (*scaleSet, *machine, error), do func(*w
 }
 
 // playEviction evicts a spot machine at once, as the service does for those who want to see it.
-func playEviction(find func(*world, *exchange) (*scaleSet, *machine, error)) func(*world, *exchange) (*answer, error) {
-	return func(w *world, x *exchange) (*answer, error) {
+func playEviction(find func(*inventory, *exchange) (*scaleSet, *machine, error)) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) {
 		_, m, err := find(w, x)
 		if err != nil {
 			return nil, err
@@ -78,19 +78,19 @@ func playEviction(find func(*world, *exchange) (*scaleSet, *machine, error)) fun
 	}
 }
 
-func (w *world) powerOffBy(m *machine) error {
+func (w *inventory) powerOffBy(m *machine) error {
 	w.off(m)
 	m.PowerAt = time.Time{}
 	return nil
 }
 
-func (w *world) deallocateBy(m *machine) error {
+func (w *inventory) deallocateBy(m *machine) error {
 	w.off(m)
 	m.Power, m.PowerAt = powerDeallocated, time.Time{}
 	return nil
 }
 
-func (w *world) startBy(m *machine) error {
+func (w *inventory) startBy(m *machine) error {
 	if m.State == stateDeleting {
 		return fmt.Errorf("machine %s is being deleted", m.Name)
 	}
@@ -100,7 +100,7 @@ func (w *world) startBy(m *machine) error {
 	return nil
 }
 
-func (w *world) restartBy(m *machine) error {
+func (w *inventory) restartBy(m *machine) error {
 	if m.Power != powerRunning {
 		return fmt.Errorf("machine %s does not run", m.Name)
 	}

@@ -131,7 +131,7 @@ func (s *vmSize) offered(l *location, zone string) bool {
 var locationFilter = regexp.MustCompile(`^location eq '([^']*)'$`)
 
 // listSKUs lists the sizes of machines, of one location where the filter names one.
-func (w *world) listSKUs(x *exchange) (*answer, error) {
+func (w *inventory) listSKUs(x *exchange) (*answer, error) {
 	only := ""
 	if f := x.query.Get("$filter"); f != "" {
 		m := locationFilter.FindStringSubmatch(f)
@@ -200,7 +200,7 @@ func (s *vmSize) show(l *location) document {
 }
 
 // listUsage says how many cores are used of how many that may be.
-func (w *world) listUsage(x *exchange) (*answer, error) {
+func (w *inventory) listUsage(x *exchange) (*answer, error) {
 	where := locationOf(x.vars["location"])
 	if where == nil {
 		return nil, refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s'.", x.vars["location"])

@@ -28,7 +28,7 @@ var (
 )
 
 // check refuses a scale set that the service would not have.
-func (w *world) check(s *scaleSet, d document) error {
+func (w *inventory) check(s *scaleSet, d document) error {
 	for _, check := range []func(*scaleSet, document) error{
 		w.checkBasics, w.checkSize, w.checkZones, checkTags, w.checkMode, checkPolicies, checkOS, w.checkStorage, checkPriority, checkSecurity, w.checkNetwork, w.checkIdentity,
 	} {
@@ -39,7 +39,7 @@ func (w *world) check(s *scaleSet, d document) error {
 	return nil
 }
 
-func (w *world) checkBasics(s *scaleSet, d document) error {
+func (w *inventory) checkBasics(s *scaleSet, d document) error {
 	if !setName.MatchString(s.Name) {
 		return invalid("vmScaleSetName", "The entity name 'vmScaleSetName' is invalid according to its validation rule: %s.", setName.String())
 	}
@@ -72,7 +72,7 @@ func maxCapacity(d document) int {
 	return maxUniform
 }
 
-func (w *world) checkSize(_ *scaleSet, d document) error {
+func (w *inventory) checkSize(_ *scaleSet, d document) error {
 	name := text(d, "sku.name")
 	if name == "" {
 		return missing("sku.name")
@@ -96,7 +96,7 @@ func (w *world) checkSize(_ *scaleSet, d document) error {
 	return nil
 }
 
-func (w *world) checkZones(_ *scaleSet, d document) error {
+func (w *inventory) checkZones(_ *scaleSet, d document) error {
 	zones := texts(d, "zones")
 	where := locationOf(text(d, "location"))
 	for _, z := range zones {
@@ -137,7 +137,7 @@ func checkTags(_ *scaleSet, d document) error {
 }
 
 // checkMode holds what belongs to one orchestration mode alone.
-func (w *world) checkMode(_ *scaleSet, d document) error {
+func (w *inventory) checkMode(_ *scaleSet, d document) error {
 	if text(d, "properties.orchestrationMode") == modeUniform {
 		if text(d, "properties.upgradePolicy.mode") == "" {
 			return missing("upgradePolicy")
@@ -187,7 +187,7 @@ func checkOS(_ *scaleSet, d document) error {
 	return nil
 }
 
-func (w *world) checkStorage(_ *scaleSet, d document) error {
+func (w *inventory) checkStorage(_ *scaleSet, d document) error {
 	const storage = profilePath + ".storageProfile"
 	if under(d, storage) == nil {
 		return missing("storageProfile")
@@ -256,7 +256,7 @@ func checkSecurity(_ *scaleSet, d document) error {
 }
 
 // checkQuota refuses more cores than the subscription may use.
-func (w *world) checkQuota(s *scaleSet, d document) error {
+func (w *inventory) checkQuota(s *scaleSet, d document) error {
 	size := sizeOf(text(d, "sku.name"))
 	n, _ := number(d, "sku.capacity")
 	have := 0
@@ -280,7 +280,7 @@ func (w *world) checkQuota(s *scaleSet, d document) error {
 	return nil
 }
 
-func (w *world) exceeded(family, where string, limit, used, more int) *apiError {
+func (w *inventory) exceeded(family, where string, limit, used, more int) *apiError {
 	name := family
 	if family == "cores" {
 		name = "Total Regional"
@@ -291,7 +291,7 @@ func (w *world) exceeded(family, where string, limit, used, more int) *apiError 
 }
 
 // cores is how many cores of a family, or in all, are used in a location.
-func (w *world) cores(where, family string) int {
+func (w *inventory) cores(where, family string) int {
 	n := 0
 	for _, m := range w.machines.All() {
 		size := sizeOf(m.Size)
@@ -304,7 +304,7 @@ func (w *world) cores(where, family string) int {
 
 // ClearQuotas takes all bounds of cores away.
 func (c *Cloud) ClearQuotas() error {
-	return c.by(func(w *world) error {
+	return c.by(func(w *inventory) error {
 		for key := range w.quotas.All() {
 			w.quotas.Delete(key)
 		}
@@ -314,7 +314,7 @@ func (c *Cloud) ClearQuotas() error {
 
 // SetQuota bounds how many cores may be used in a location, of a family of sizes or, for "cores", in all. Below zero there is no bound.
 func (c *Cloud) SetQuota(location, family string, limit int) error {
-	return c.by(func(w *world) error {
+	return c.by(func(w *inventory) error {
 		if locationOf(location) == nil {
 			return fmt.Errorf("there is no location %q", location)
 		}

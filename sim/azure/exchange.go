@@ -187,13 +187,13 @@ func (x *exchange) perform(faults []sim.Fault) (*answer, error) {
 	if err := c.settle(now, false); err != nil {
 		return nil, err
 	}
-	w := c.world
+	w := c.inventory
 	w.now = now
 	if err := x.admit(w); err != nil {
 		return nil, err
 	}
 	if x.route.mutating {
-		w.stirred = true
+		w.touched = true
 		out, err := x.carryOut(w, faults)
 		if err := c.settle(now, true); err != nil {
 			return nil, err
@@ -213,7 +213,7 @@ func (x *exchange) perform(faults []sim.Fault) (*answer, error) {
 }
 
 // admit checks that the subscription and the group are there, and that the caller may do what is asked.
-func (x *exchange) admit(w *world) error {
+func (x *exchange) admit(w *inventory) error {
 	sub := x.vars["sub"]
 	if sub == "" {
 		if parts := strings.Split(strings.Trim(x.vars["scope"], "/"), "/"); len(parts) > 1 && strings.EqualFold(parts[0], "subscriptions") {
@@ -233,7 +233,7 @@ func (x *exchange) admit(w *world) error {
 }
 
 // among finds the fault of a kind; without one it is the zero Fault.
-func among(faults []sim.Fault, kind sim.Kind) (sim.Fault, bool) {
+func among(faults []sim.Fault, kind sim.FaultKind) (sim.Fault, bool) {
 	at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == kind })
 	if at < 0 {
 		return sim.Fault{}, false

@@ -22,7 +22,7 @@ var fixedPaths = []struct{ path, name string }{
 }
 
 // fixed refuses to change what cannot be changed.
-func (w *world) fixed(s *scaleSet, next document) error {
+func (w *inventory) fixed(s *scaleSet, next document) error {
 	for _, f := range fixedPaths {
 		if !same(dig(s.Doc, f.path), dig(next, f.path)) {
 			return unchangeable(f.name)
@@ -52,7 +52,7 @@ func (w *world) fixed(s *scaleSet, next document) error {
 }
 
 // checkNetwork holds the network against what exists.
-func (w *world) checkNetwork(s *scaleSet, d document) error {
+func (w *inventory) checkNetwork(s *scaleSet, d document) error {
 	cards := objects(d, profilePath+".networkProfile.networkInterfaceConfigurations")
 	if len(cards) == 0 {
 		return missing("networkProfile.networkInterfaceConfigurations")
@@ -79,7 +79,7 @@ func (w *world) checkNetwork(s *scaleSet, d document) error {
 	return nil
 }
 
-func (w *world) checkAddresses(s *scaleSet, card document) error {
+func (w *inventory) checkAddresses(s *scaleSet, card document) error {
 	configs := objects(card, "properties.ipConfigurations")
 	if len(configs) == 0 {
 		return missing("networkInterfaceConfigurations.ipConfigurations")
@@ -104,7 +104,7 @@ func (w *world) checkAddresses(s *scaleSet, card document) error {
 }
 
 // checkIdentity holds the identities against those that exist.
-func (w *world) checkIdentity(s *scaleSet, d document) error {
+func (w *inventory) checkIdentity(s *scaleSet, d document) error {
 	kind := text(d, "identity.type")
 	named := under(d, "identity.userAssignedIdentities")
 	if kind == "None" {

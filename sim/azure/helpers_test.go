@@ -29,7 +29,7 @@ func (t token) GetToken(context.Context, policy.TokenRequestOptions) (azcore.Acc
 }
 
 // world is a simulated cloud and clients of the SDK for it.
-type world struct {
+type inventory struct {
 	*testing.T
 	cloud *azure.Cloud
 	sets  *armcompute.VirtualMachineScaleSetsClient
@@ -41,16 +41,16 @@ type world struct {
 }
 
 // inBubble runs a test in virtual time.
-func inBubble(t *testing.T, o azure.Options, f func(*world)) {
+func inBubble(t *testing.T, o azure.Options, f func(*inventory)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, o)
+		w := newInventory(t, o)
 		defer func() { w.must(w.cloud.Close()) }()
 		f(w)
 	})
 }
 
-func newWorld(t *testing.T, o azure.Options) *world {
+func newInventory(t *testing.T, o azure.Options) *inventory {
 	t.Helper()
 	if o.Limits == nil {
 		o.Limits = azure.Limits{}
@@ -59,19 +59,19 @@ func newWorld(t *testing.T, o azure.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, cloud: c}
+	w := &inventory{T: t, cloud: c}
 	w.connect(token("anybody"))
 	return w
 }
 
 // Do carries requests and keeps the answers.
-func (w *world) Do(r *http.Request) (*http.Response, error) {
+func (w *inventory) Do(r *http.Request) (*http.Response, error) {
 	resp, err := sim.Transport{Handler: w.cloud}.RoundTrip(r)
 	w.last = resp
 	return resp, err
 }
 
-func (w *world) connect(cred azcore.TokenCredential) {
+func (w *inventory) connect(cred azcore.TokenCredential) {
 	o := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
 		Cloud: cloud.Configuration{
 			ActiveDirectoryAuthorityHost: "https://login.sim/",
@@ -84,7 +84,7 @@ func (w *world) connect(cred azcore.TokenCredential) {
 	w.sets, w.vms, w.flex, w.skus = f.NewVirtualMachineScaleSetsClient(), f.NewVirtualMachineScaleSetVMsClient(), f.NewVirtualMachinesClient(), f.NewResourceSKUsClient()
 }
 
-func (w *world) must(err error) {
+func (w *inventory) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -108,7 +108,7 @@ func example(t *testing.T, mode, name string, capacity int, changes ...func(*arm
 }
 
 // put makes or changes a scale set and waits for the end.
-func (w *world) put(set armcompute.VirtualMachineScaleSet, name string) (armcompute.VirtualMachineScaleSet, error) {
+func (w *inventory) put(set armcompute.VirtualMachineScaleSet, name string) (armcompute.VirtualMachineScaleSet, error) {
 	w.Helper()
 	p, err := w.sets.BeginCreateOrUpdate(w.Context(), azure.ResourceGroup, name, set, nil)
 	if err != nil {
@@ -119,7 +119,7 @@ func (w *world) put(set armcompute.VirtualMachineScaleSet, name string) (armcomp
 }
 
 // create makes a scale set that must work.
-func (w *world) create(mode, name string, capacity int, changes ...func(*armcompute.VirtualMachineScaleSet)) armcompute.VirtualMachineScaleSet {
+func (w *inventory) create(mode, name string, capacity int, changes ...func(*armcompute.VirtualMachineScaleSet)) armcompute.VirtualMachineScaleSet {
 	w.Helper()
 	out, err := w.put(example(w.T, mode, name, capacity, changes...), name)
 	w.must(err)
@@ -127,11 +127,11 @@ func (w *world) create(mode, name string, capacity int, changes ...func(*armcomp
 }
 
 // finish waits for an operation.
-func finish[R any](w *world, p *runtime.Poller[R]) (R, error) {
+func finish[R any](w *inventory, p *runtime.Poller[R]) (R, error) {
 	return p.PollUntilDone(w.Context(), &runtime.PollUntilDoneOptions{Frequency: time.Second})
 }
 
-func (w *world) patch(name string, u armcompute.VirtualMachineScaleSetUpdate) (armcompute.VirtualMachineScaleSet, error) {
+func (w *inventory) patch(name string, u armcompute.VirtualMachineScaleSetUpdate) (armcompute.VirtualMachineScaleSet, error) {
 	w.Helper()
 	p, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, name, u, nil)
 	if err != nil {
@@ -141,7 +141,7 @@ func (w *world) patch(name string, u armcompute.VirtualMachineScaleSetUpdate) (a
 	return r.VirtualMachineScaleSet, err
 }
 
-func (w *world) get(name string) armcompute.VirtualMachineScaleSet {
+func (w *inventory) get(name string) armcompute.VirtualMachineScaleSet {
 	w.Helper()
 	r, err := w.sets.Get(w.Context(), azure.ResourceGroup, name, nil)
 	w.must(err)
@@ -149,7 +149,7 @@ func (w *world) get(name string) armcompute.VirtualMachineScaleSet {
 }
 
 // machines are those of a scale set, by its list.
-func (w *world) machines(name string) []*armcompute.VirtualMachineScaleSetVM {
+func (w *inventory) machines(name string) []*armcompute.VirtualMachineScaleSetVM {
 	w.Helper()
 	var out []*armcompute.VirtualMachineScaleSetVM
 	p := w.vms.NewListPager(azure.ResourceGroup, name, &armcompute.VirtualMachineScaleSetVMsClientListOptions{Expand: to.Ptr("instanceView")})
@@ -162,7 +162,7 @@ func (w *world) machines(name string) []*armcompute.VirtualMachineScaleSetVM {
 }
 
 // flexible are the virtual machines of a flexible scale set.
-func (w *world) flexible(name string) []*armcompute.VirtualMachine {
+func (w *inventory) flexible(name string) []*armcompute.VirtualMachine {
 	w.Helper()
 	var out []*armcompute.VirtualMachine
 	filter := "'virtualMachineScaleSet/id' eq '" + *w.get(name).ID + "'"
@@ -176,7 +176,7 @@ func (w *world) flexible(name string) []*armcompute.VirtualMachine {
 }
 
 // set is what the simulator holds of a scale set.
-func (w *world) set(name string) azure.Set {
+func (w *inventory) set(name string) azure.Set {
 	w.Helper()
 	for _, s := range w.cloud.State().Sets {
 		if s.Name == name {
@@ -188,7 +188,7 @@ func (w *world) set(name string) azure.Set {
 }
 
 // refused holds an error against a status, a code and words.
-func (w *world) refused(err error, status int, code, words string) {
+func (w *inventory) refused(err error, status int, code, words string) {
 	w.Helper()
 	e, isResponse := errors.AsType[*azcore.ResponseError](err)
 	if !isResponse || e.StatusCode != status || e.ErrorCode != code || !strings.Contains(e.Error(), words) {

@@ -6,7 +6,7 @@ import "github.com/muster-project/muster/sim"
 func (x *exchange) says(field string) bool { return sim.JSONHas(x.body, field) }
 
 // carryOut runs a write, or what faults leave of it. What is ignored is checked as ever, and refused if it is wrong.
-func (x *exchange) carryOut(w *world, faults []sim.Fault) (*answer, error) {
+func (x *exchange) carryOut(w *inventory, faults []sim.Fault) (*answer, error) {
 	all, fields := sim.Ignored(faults)
 	if !all && len(fields) == 0 {
 		return x.route.run(w, x)
@@ -29,7 +29,7 @@ func (x *exchange) carryOut(w *world, faults []sim.Fault) (*answer, error) {
 }
 
 // idly is the answer to a request that nothing was done about: its operation has succeeded at once.
-func (w *world) idly(a *answer) *answer {
+func (w *inventory) idly(a *answer) *answer {
 	if a == nil || a.op == nil {
 		return a
 	}

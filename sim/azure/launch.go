@@ -13,7 +13,7 @@ import (
 )
 
 // fill begins to make or to delete as many machines as the capacity asks for.
-func (w *world) fill(s *scaleSet) {
+func (w *inventory) fill(s *scaleSet) {
 	have := w.staying(s)
 	switch n := s.capacity() - len(have); {
 	case n > 0:
@@ -35,7 +35,7 @@ func (w *world) fill(s *scaleSet) {
 }
 
 // surplus chooses n machines to delete, in the order that the scale set's policy gives: zones are balanced first, then fault domains.
-func (w *world) surplus(s *scaleSet, have []*machine, n int) []*machine {
+func (w *inventory) surplus(s *scaleSet, have []*machine, n int) []*machine {
 	rest := slices.DeleteFunc(slices.Clone(have), (*machine).protected)
 	policy := "Default"
 	if rules := texts(s.Doc, "properties.scaleInPolicy.rules"); len(rules) > 0 {
@@ -72,7 +72,7 @@ func byPolicy(policy string, a, b *machine) int {
 }
 
 // tickSet makes the machines that are due, and returns when the next one is.
-func (w *world) tickSet(s *scaleSet) time.Time {
+func (w *inventory) tickSet(s *scaleSet) time.Time {
 	for s.Launches > 0 && due(s.LaunchAt, w.now) {
 		s.Launches--
 		s.LaunchAt = s.LaunchAt.Add(w.life(lifeLaunchGap))
@@ -88,7 +88,7 @@ func (w *world) tickSet(s *scaleSet) time.Time {
 }
 
 // launch makes one machine, or says why there is none to be had.
-func (w *world) launch(s *scaleSet) *trouble {
+func (w *inventory) launch(s *scaleSet) *trouble {
 	profile := under(s.Doc, profilePath)
 	m := &machine{
 		Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: !s.uniform(), Number: s.Next, UID: w.uuid("machine"),
@@ -111,7 +111,7 @@ func (w *world) launch(s *scaleSet) *trouble {
 }
 
 // nameMachine gives a machine its names, in the way of its mode.
-func (w *world) nameMachine(s *scaleSet, m *machine) {
+func (w *inventory) nameMachine(s *scaleSet, m *machine) {
 	prefix := text(s.Doc, profilePath+".osProfile.computerNamePrefix")
 	if m.Flexible {
 		digits := strconv.FormatUint(uint64(w.cloud.seed.Chance("computer", s.UID, m.Number)*(1<<40)), 36)
@@ -127,7 +127,7 @@ func (w *world) nameMachine(s *scaleSet, m *machine) {
 
 // placeMachine finds a zone and a fault domain, and the faults that the machine meets there. Where one zone has nothing, another is tried,
 // unless the zones must be in balance.
-func (w *world) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
+func (w *inventory) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
 	have := w.staying(s)
 	if zones := texts(s.Doc, "zones"); len(zones) > 0 {
 		return w.placeInZone(s, m, have, zones)
@@ -145,7 +145,7 @@ func (w *world) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
 	return faults, nil
 }
 
-func (w *world) placeInZone(s *scaleSet, m *machine, have []*machine, zones []string) ([]sim.Fault, *trouble) {
+func (w *inventory) placeInZone(s *scaleSet, m *machine, have []*machine, zones []string) ([]sim.Fault, *trouble) {
 	counts := map[string]int{}
 	for _, o := range have {
 		counts[o.Zone]++
@@ -169,7 +169,7 @@ func (w *world) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 }
 
 // facing are the faults that a machine would meet.
-func (w *world) facing(s *scaleSet, m *machine) []sim.Fault {
+func (w *inventory) facing(s *scaleSet, m *machine) []sim.Fault {
 	return w.cloud.faults.ForLaunch(sim.Launch{Zone: m.Zone, Type: m.Size, Group: s.Name, Existing: func(f sim.Fault) int {
 		n := 0
 		for _, o := range w.machines.All() {
@@ -182,7 +182,7 @@ func (w *world) facing(s *scaleSet, m *machine) []sim.Fault {
 }
 
 // doom plays the faults that a machine was made with.
-func (w *world) doom(m *machine, faults []sim.Fault) {
+func (w *inventory) doom(m *machine, faults []sim.Fault) {
 	for _, f := range faults {
 		switch f.Kind {
 		case sim.NeverBoots:
@@ -206,7 +206,7 @@ func (w *world) doom(m *machine, faults []sim.Fault) {
 }
 
 // remove begins to delete a machine.
-func (w *world) remove(m *machine) {
+func (w *inventory) remove(m *machine) {
 	if m.State == stateDeleting {
 		return
 	}
@@ -218,7 +218,7 @@ func (w *world) remove(m *machine) {
 }
 
 // off stops what runs inside a machine.
-func (w *world) off(m *machine) {
+func (w *inventory) off(m *machine) {
 	if m.Power == powerRunning || m.Power == powerStarting {
 		w.powerOff = append(w.powerOff, m.UID)
 	}
@@ -226,7 +226,7 @@ func (w *world) off(m *machine) {
 }
 
 // userData is a machine's custom data as it was before it was written in base64.
-func (w *world) userData(m *machine) []byte {
+func (w *inventory) userData(m *machine) []byte {
 	// It was checked when it was given; what cannot be decoded is an empty disk, as in life.
 	raw, err := base64.StdEncoding.DecodeString(w.kept(m.Blob))
 	if err != nil {

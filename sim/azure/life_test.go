@@ -49,7 +49,7 @@ func ids(names ...string) armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs
 	return armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs(names...)}
 }
 
-func (w *world) apply(set string, instances ...string) {
+func (w *inventory) apply(set string, instances ...string) {
 	w.Helper()
 	p, err := w.sets.BeginUpdateInstances(w.Context(), azure.ResourceGroup, set, armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs(instances...)}, nil)
 	w.must(err)
@@ -60,7 +60,7 @@ func (w *world) apply(set string, instances ...string) {
 func TestModelsAndTags(t *testing.T) {
 	for _, mode := range []string{"Uniform", "Flexible"} {
 		t.Run(mode, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create(mode, "mp", 1)
 				_, err := w.patch("mp", armcompute.VirtualMachineScaleSetUpdate{Tags: map[string]*string{"a": to.Ptr("b")}})
 				w.must(err)
@@ -89,7 +89,7 @@ func TestModelsAndTags(t *testing.T) {
 }
 
 func TestTenModels(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 1)
 		for n := range int64(9) {
 			_, err := w.patch("mp", data(strings.Repeat("AAAA", int(n)+1)))
@@ -124,7 +124,7 @@ func TestScaleIn(t *testing.T) {
 		{reason: "and is counted", protect: []string{"1", "2", "3"}, from: 4, to: 1, want: "1 2 3"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create("Uniform", "mp", c.from, zoned(c.zones...), func(s *armcompute.VirtualMachineScaleSet) {
 					s.Properties.ScaleInPolicy = &armcompute.ScaleInPolicy{Rules: c.rules}
 				})
@@ -144,7 +144,7 @@ func TestScaleIn(t *testing.T) {
 	}
 }
 
-func (w *world) protect(set, id string) {
+func (w *inventory) protect(set, id string) {
 	w.Helper()
 	p, err := w.vms.BeginUpdate(w.Context(), azure.ResourceGroup, set, id, armcompute.VirtualMachineScaleSetVM{
 		Properties: &armcompute.VirtualMachineScaleSetVMProperties{ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: to.Ptr(true)}},
@@ -157,7 +157,7 @@ func (w *world) protect(set, id string) {
 func TestProtection(t *testing.T) {
 	for _, mode := range []string{"Uniform", "Flexible"} {
 		t.Run(mode, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create(mode, "mp", 2)
 				id := w.set("mp").Machines[1].ID
 				w.protect("mp", id)
@@ -188,7 +188,7 @@ func TestZones(t *testing.T) {
 		{reason: "one zone alone", zones: []string{"2"}, want: "map[]", code: "ZonalAllocationFailed"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.must(w.cloud.Faults().Add(full))
 				_, err := w.put(example(t, "Uniform", "mp", 4, zoned(c.zones...), func(s *armcompute.VirtualMachineScaleSet) {
 					if c.balance {
@@ -227,7 +227,7 @@ func TestTroubles(t *testing.T) {
 		{"an extension fails", sim.Fault{Kind: sim.Impaired, Code: "VMExtensionProvisioningError", Times: 1}, "VMExtensionProvisioningError"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.must(w.cloud.Faults().Add(c.fault))
 				_, err := w.put(example(t, "Uniform", "mp", 2), "mp")
 				w.refused(err, 200, "ResourceOperationFailure", c.code)
@@ -245,7 +245,7 @@ func TestTroubles(t *testing.T) {
 }
 
 func TestQuota(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 2)
 		w.must(w.cloud.SetQuota("westus2", "standardDSv3Family", 6))
 		_, err := w.patch("mp", resize(4))
@@ -265,7 +265,7 @@ func TestSpot(t *testing.T) {
 		left, capacity int
 	}{{"Delete", 1, 1}, {"Deallocate", 2, 2}} {
 		t.Run(string(c.policy), func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create("Uniform", "mp", 2, spot(c.policy))
 				w.must(w.cloud.Evict("mp_1"))
 				time.Sleep(time.Minute)
@@ -278,7 +278,7 @@ func TestSpot(t *testing.T) {
 			})
 		})
 	}
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 1)
 		if err := w.cloud.Evict("mp_0"); err == nil {
 			t.Error("want a machine that is no spot machine left alone")
@@ -287,7 +287,7 @@ func TestSpot(t *testing.T) {
 }
 
 func TestByHand(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Flexible", "mp", 3)
 		names := w.set("mp").Machines
 		w.must(w.cloud.Terminate(names[0].ProviderID))
@@ -312,7 +312,7 @@ func TestByHand(t *testing.T) {
 }
 
 func TestThrottling(t *testing.T) {
-	inBubble(t, azure.Options{Limits: azure.DocumentedLimits()}, func(w *world) {
+	inBubble(t, azure.Options{Limits: azure.DocumentedLimits()}, func(w *inventory) {
 		w.create("Uniform", "mp", 1)
 		check(t, "what is left", "Microsoft.Compute/LowCostGetVMScaleSetResource;", w.last.Header.Get("x-ms-ratelimit-remaining-resource")[:47])
 		var err error
@@ -331,7 +331,7 @@ func TestThrottling(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 3)
 		w.must(w.cloud.Faults().Add(
 			sim.Fault{Kind: sim.PageLimit, Action: "VirtualMachineScaleSetVMs_List", Limit: 1},
@@ -356,7 +356,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// guests notes what runs. The cloud powers machines from a goroutine of its own.
+// host notes what runs. The cloud powers machines from a goroutine of its own.
 type guests struct {
 	mu  sync.Mutex
 	on  map[string]sim.Machine
@@ -397,7 +397,7 @@ func (g *guests) Console(string) []byte { return nil }
 
 func TestGuests(t *testing.T) {
 	g := &guests{on: map[string]sim.Machine{}}
-	inBubble(t, azure.Options{Guests: g}, func(w *world) {
+	inBubble(t, azure.Options{MachineHost: g}, func(w *inventory) {
 		w.create("Uniform", "mp", 2, zoned("1"))
 		m := g.running()[w.set("mp").Machines[1].UID]
 		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp/virtualMachines/1", m.ProviderID)
@@ -418,7 +418,7 @@ func TestGuests(t *testing.T) {
 		check(t, "what happened", "on mp000000,on mp000001,off mp000001,on mp000001,off mp000000", strings.Join(g.history(), ","))
 	})
 	g = &guests{on: map[string]sim.Machine{}}
-	inBubble(t, azure.Options{Guests: g}, func(w *world) {
+	inBubble(t, azure.Options{MachineHost: g}, func(w *inventory) {
 		w.create("Flexible", "flex", 1)
 		m := w.set("flex").Machines[0]
 		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachines/"+m.Name, g.running()[m.UID].ProviderID)
@@ -431,7 +431,7 @@ func TestGuests(t *testing.T) {
 // TestRestart holds that what runs goes on in another process: the machines, the operation and what it waits for.
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.must(w.cloud.Close())
 		c, err := azure.New(azure.Options{Dir: dir, Limits: azure.Limits{}})
 		w.must(err)
@@ -443,7 +443,7 @@ func TestRestart(t *testing.T) {
 		time.Sleep(time.Second)
 		w.must(w.cloud.Close())
 		g := &guests{on: map[string]sim.Machine{}}
-		c, err = azure.New(azure.Options{Dir: dir, Limits: azure.Limits{}, Guests: g})
+		c, err = azure.New(azure.Options{Dir: dir, Limits: azure.Limits{}, MachineHost: g})
 		w.must(err)
 		w.cloud = c
 		p, err = w.sets.BeginCreateOrUpdate(w.Context(), azure.ResourceGroup, "mp", armcompute.VirtualMachineScaleSet{}, &armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{ResumeToken: token})
@@ -456,7 +456,7 @@ func TestRestart(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Flexible", "mp", 230)
 		w.cloud.Calls().Reset()
 		check(t, "machines", 230, len(w.flexible("mp")))
@@ -473,7 +473,7 @@ func TestPages(t *testing.T) {
 // TestListOfSubscription holds that the virtual machines of all groups are listed in pages, whole or as statuses alone, and those of
 // uniform scale sets in neither list.
 func TestListOfSubscription(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Flexible", "one", 60)
 		w.create("Flexible", "two", 60)
 		w.create("Uniform", "three", 1)
@@ -510,7 +510,7 @@ func TestListOfSubscription(t *testing.T) {
 }
 
 func TestActions(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 2, spot("Deallocate"))
 		w.create("Flexible", "flex", 1)
 		off, err := w.vms.BeginPowerOff(w.Context(), azure.ResourceGroup, "mp", "0", nil)
@@ -541,7 +541,7 @@ func TestActions(t *testing.T) {
 }
 
 func TestManagersThrottling(t *testing.T) {
-	inBubble(t, azure.Options{Limits: azure.Limits{"SubscriptionReads": {Size: 3, Refill: 0.5}}}, func(w *world) {
+	inBubble(t, azure.Options{Limits: azure.Limits{"SubscriptionReads": {Size: 3, Refill: 0.5}}}, func(w *inventory) {
 		w.must(w.look())
 		check(t, "what is left", "2", w.last.Header.Get("x-ms-ratelimit-remaining-subscription-reads"))
 		w.must(w.look())

@@ -142,7 +142,7 @@ func wait(r sim.Rate) time.Duration {
 func (x *exchange) putCategory() string {
 	x.cloud.mu.Lock()
 	defer x.cloud.mu.Unlock()
-	if x.cloud.world.sets.Get(setKey(x.vars["sub"], x.vars["rg"], x.vars["set"])) == nil {
+	if x.cloud.inventory.sets.Get(setKey(x.vars["sub"], x.vars["rg"], x.vars["set"])) == nil {
 		return createSet
 	}
 	return updateSet

@@ -16,7 +16,7 @@ import (
 func TestOverlappingOperations(t *testing.T) {
 	for _, mode := range []string{"Uniform", "Flexible"} {
 		t.Run(mode, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create(mode, "mp", 3)
 				names := w.set("mp").Machines
 				first, err := w.sets.BeginDeleteInstances(w.Context(), azure.ResourceGroup, "mp", ids(names[0].ID), nil)
@@ -46,7 +46,7 @@ func TestOverlappingOperations(t *testing.T) {
 			})
 		})
 	}
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 1)
 		_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", resize(5), nil)
 		w.must(err)
@@ -69,7 +69,7 @@ func TestOverlappingOperations(t *testing.T) {
 
 // A write that comes while another one of the same scale set has not been answered yet conflicts with it.
 func TestSimultaneousWrites(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 3)
 		w.must(w.cloud.Faults().Add(sim.Fault{Kind: sim.Delay, Action: "VirtualMachineScaleSets_Update", Delay: sim.Duration(time.Second), Times: 1}))
 		var wg sync.WaitGroup
@@ -90,7 +90,7 @@ func TestSimultaneousWrites(t *testing.T) {
 
 // A failure of a scale set is not forgotten because something else ends well meanwhile.
 func TestOverlapKeepsTrouble(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 3)
 		w.must(w.cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Limit: 3}))
 		grown, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", resize(5), nil)
@@ -109,7 +109,7 @@ func TestOverlapKeepsTrouble(t *testing.T) {
 func TestFailureIsNotForgotten(t *testing.T) {
 	for _, mode := range []string{"Uniform", "Flexible"} {
 		t.Run(mode, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create(mode, "mp", 1)
 				m := w.set("mp").Machines[0]
 				w.must(w.cloud.Fail(m.Name, "VMExtensionProvisioningError", "exit status=1"))

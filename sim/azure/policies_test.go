@@ -51,7 +51,7 @@ func imaged(version string) armcompute.VirtualMachineScaleSetUpdate {
 }
 
 // latest are the IDs of the machines that have the model of now, changing how many machines something happens to.
-func (w *world) latest(set string) (latest string, changing int) {
+func (w *inventory) latest(set string) (latest string, changing int) {
 	var ids []string
 	for _, m := range w.set(set).Machines {
 		if m.Latest {
@@ -64,7 +64,7 @@ func (w *world) latest(set string) (latest string, changing int) {
 	return strings.Join(ids, " "), changing
 }
 
-func (w *world) byHand(machine, deed string) {
+func (w *inventory) byHand(machine, deed string) {
 	w.Helper()
 	if status, _, text := ask(w.T, w.cloud, "POST", sim.AdminPath+"machines/"+machine+"/"+deed, ""); status != 204 {
 		w.Fatalf("%s %s by hand: want 204, got %d %s", deed, machine, status, text)
@@ -76,7 +76,7 @@ func TestAutomaticUpgrade(t *testing.T) {
 	for _, mode := range []string{"Uniform", "Flexible"} {
 		t.Run(mode, func(t *testing.T) {
 			g := &guests{on: map[string]sim.Machine{}}
-			inBubble(t, azure.Options{Guests: g}, func(w *world) {
+			inBubble(t, azure.Options{MachineHost: g}, func(w *inventory) {
 				w.create(mode, "mp", 3, upgrading(armcompute.UpgradeModeAutomatic, nil))
 				check(t, "machines that run", 3, len(g.running()))
 				_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", imaged("1.34.0"), nil)
@@ -90,7 +90,7 @@ func TestAutomaticUpgrade(t *testing.T) {
 			})
 		})
 	}
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 2)
 		_, err := w.patch("mp", sized("Standard_D4s_v3"))
 		w.must(err)
@@ -111,7 +111,7 @@ func TestRollingUpgrade(t *testing.T) {
 	policy := func(percent int32) *armcompute.RollingUpgradePolicy {
 		return &armcompute.RollingUpgradePolicy{MaxBatchInstancePercent: &percent, PauseTimeBetweenBatches: to.Ptr("PT5M")}
 	}
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 4, watched, upgrading(armcompute.UpgradeModeRolling, policy(50)))
 		_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", imaged("1.34.0"), nil)
 		w.must(err)
@@ -127,7 +127,7 @@ func TestRollingUpgrade(t *testing.T) {
 		check(t, "the second batch", "0 1 2 3", latest)
 		check(t, "state in the end", "Succeeded", w.set("mp").State)
 	})
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 4, watched, zoned("1", "2"), upgrading(armcompute.UpgradeModeRolling, policy(100)))
 		_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", imaged("1.34.0"), nil)
 		w.must(err)
@@ -163,7 +163,7 @@ func TestAutomaticRepairs(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			g := &guests{on: map[string]sim.Machine{}}
-			inBubble(t, azure.Options{Guests: g}, func(w *world) {
+			inBubble(t, azure.Options{MachineHost: g}, func(w *inventory) {
 				mode := "Uniform"
 				if c.mode != "" {
 					mode = c.mode
@@ -217,7 +217,7 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 		{"surge is not simulated", []func(*scaleSet){watched, upgrading("Rolling", &armcompute.RollingUpgradePolicy{MaxSurge: to.Ptr(true)})}, "NotSupported", "maxSurge"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				_, err := w.put(example(t, "Uniform", "mp", 1, c.changes...), "mp")
 				w.refused(err, 400, c.code, c.words)
 			})

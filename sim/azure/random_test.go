@@ -102,7 +102,7 @@ func (l life) step(n int) {
 		func() { _ = l.Terminate(m.UID) },  // a machine that is not there is left alone
 		func() { _ = l.Deallocate(m.UID) }, // likewise
 		func() {
-			kinds := []sim.Kind{sim.NoCapacity, sim.Impaired, sim.Dies, sim.NeverBoots}
+			kinds := []sim.FaultKind{sim.NoCapacity, sim.Impaired, sim.Dies, sim.NeverBoots}
 			if err := l.Faults().Add(sim.Fault{Kind: kinds[n%len(kinds)], Times: 2, Delay: sim.Duration(time.Second)}); err != nil {
 				l.Fatal(err)
 			}

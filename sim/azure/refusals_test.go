@@ -44,7 +44,7 @@ const (
 )
 
 func TestRefusals(t *testing.T) {
-	w := newWorld(t, azure.Options{})
+	w := newInventory(t, azure.Options{})
 	defer func() { w.must(w.cloud.Close()) }()
 	set := inGroup + "virtualMachineScaleSets/new"
 	for _, c := range []struct {
@@ -112,7 +112,7 @@ func edit(d map[string]any, path string, v any) {
 const profile = "properties.virtualMachineProfile."
 
 func TestInvalidScaleSets(t *testing.T) {
-	w := newWorld(t, azure.Options{})
+	w := newInventory(t, azure.Options{})
 	defer func() { w.must(w.cloud.Close()) }()
 	many := map[string]any{}
 	for i := range 51 {
@@ -186,7 +186,7 @@ func TestInvalidScaleSets(t *testing.T) {
 }
 
 func TestUnchangeable(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 1)
 		for path, value := range map[string]any{
 			"properties.orchestrationMode": "Flexible", "properties.platformFaultDomainCount": 5, profile + "osProfile.computerNamePrefix": "other",

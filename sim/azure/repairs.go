@@ -56,7 +56,7 @@ func (m *machine) protected() bool {
 
 // tickRepairs repairs machines that have been unhealthy for long enough, a few at a time, and returns when the next one is due.
 // A machine that could not be made is not repaired, nor is one that is protected.
-func (w *world) tickRepairs(s *scaleSet) time.Time {
+func (w *inventory) tickRepairs(s *scaleSet) time.Time {
 	if !truth(s.Doc, repairsPath+".enabled") || s.deleting() || s.busy() {
 		return time.Time{}
 	}
@@ -82,7 +82,7 @@ func (w *world) tickRepairs(s *scaleSet) time.Time {
 }
 
 // repair replaces machines, gives them another disk or starts them again, undrained. What replaces one has the model of now.
-func (w *world) repair(s *scaleSet, list []*machine) {
+func (w *inventory) repair(s *scaleSet, list []*machine) {
 	w.begin(s, opRepair, list...)
 	for _, m := range list {
 		switch action := cmp.Or(text(s.Doc, repairsPath+".repairAction"), "Replace"); {

@@ -12,7 +12,7 @@ import (
 
 // A refusal for too many requests says which limit, for how long, and how many requests were counted.
 func TestThrottlingDetails(t *testing.T) {
-	inBubble(t, azure.Options{Limits: azure.Limits{"LowCostGetVMScaleSetResource": {Size: 1, Refill: 0.2}}}, func(w *world) {
+	inBubble(t, azure.Options{Limits: azure.Limits{"LowCostGetVMScaleSetResource": {Size: 1, Refill: 0.2}}}, func(w *inventory) {
 		w.create("Uniform", "mp", 0)
 		path := inGroup + "virtualMachineScaleSets/mp" + version
 		status, body := 200, ""
@@ -43,7 +43,7 @@ func TestThrottlingDetails(t *testing.T) {
 		check(t, "allowed", 1, counted.AllowedRequestCount)
 		check(t, "measured", 2, counted.MeasuredRequestCount)
 	})
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 0)
 		w.must(w.cloud.Faults().Add(sim.Fault{Kind: sim.Throttle, Action: "VirtualMachineScaleSets_Get", Delay: sim.Duration(7 * time.Second)}))
 		_, err := w.sets.Get(w.Context(), azure.ResourceGroup, "mp", nil)
@@ -66,7 +66,7 @@ func TestLinksBehindProxies(t *testing.T) {
 		{"what is no host is no host", []string{"X-Forwarded-Host", "evil.example/path"}, "http://arm.sim/"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create("Flexible", "mp", 2)
 				w.must(w.cloud.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1}))
 				_, _, body := ask(w.T, w.cloud, "GET", inGroup+"virtualMachines"+version, "", c.headers...)

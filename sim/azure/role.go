@@ -37,7 +37,7 @@ func assignmentKey(scope, name string) string {
 }
 
 // putAssignment gives a principal a role at a scope.
-func (w *world) putAssignment(x *exchange) (*answer, error) {
+func (w *inventory) putAssignment(x *exchange) (*answer, error) {
 	var body document
 	if err := json.Unmarshal(x.body, &body); err != nil || under(body, "properties") == nil {
 		return nil, refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
@@ -75,7 +75,7 @@ func (w *world) putAssignment(x *exchange) (*answer, error) {
 	return &answer{status: http.StatusCreated, body: a.show()}, nil
 }
 
-func (w *world) checkAssignment(a *assignment) error {
+func (w *inventory) checkAssignment(a *assignment) error {
 	id := lastOf(a.Role)
 	switch {
 	case !uuid.MatchString(a.Name):
@@ -110,7 +110,7 @@ func (a *assignment) show() document {
 	}}
 }
 
-func (w *world) getAssignment(x *exchange) (*answer, error) {
+func (w *inventory) getAssignment(x *exchange) (*answer, error) {
 	a := w.assignments.Get(assignmentKey(x.vars["scope"], x.vars["name"]))
 	if a == nil {
 		return nil, refuse(http.StatusNotFound, "RoleAssignmentNotFound", "The role assignment '%s' is not found.", x.vars["name"])
@@ -118,7 +118,7 @@ func (w *world) getAssignment(x *exchange) (*answer, error) {
 	return ok(a.show()), nil
 }
 
-func (w *world) deleteAssignment(x *exchange) (*answer, error) {
+func (w *inventory) deleteAssignment(x *exchange) (*answer, error) {
 	key := assignmentKey(x.vars["scope"], x.vars["name"])
 	a := w.assignments.Get(key)
 	if a == nil {
@@ -129,7 +129,7 @@ func (w *world) deleteAssignment(x *exchange) (*answer, error) {
 }
 
 // listAssignments lists what holds at a scope and below it, of one principal where the filter names one.
-func (w *world) listAssignments(x *exchange) (*answer, error) {
+func (w *inventory) listAssignments(x *exchange) (*answer, error) {
 	principal := ""
 	switch f := x.query.Get("$filter"); {
 	case f == "", f == "atScope()":
@@ -160,7 +160,7 @@ func definitionOf(id string) document {
 	return nil
 }
 
-func (w *world) getDefinition(x *exchange) (*answer, error) {
+func (w *inventory) getDefinition(x *exchange) (*answer, error) {
 	d := definitionOf(x.vars["name"])
 	if d == nil {
 		return nil, refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", x.vars["name"])
@@ -169,7 +169,7 @@ func (w *world) getDefinition(x *exchange) (*answer, error) {
 	return ok(d), nil
 }
 
-func (w *world) listDefinitions(x *exchange) (*answer, error) {
+func (w *inventory) listDefinitions(x *exchange) (*answer, error) {
 	name := ""
 	if f := x.query.Get("$filter"); f != "" {
 		m := nameFilter.FindStringSubmatch(f)

@@ -19,7 +19,7 @@ type route struct {
 	// exclusive is set for writes of a scale set's model or capacity, of which one is accepted at a time.
 	exclusive bool
 	versions  []string
-	run       func(*world, *exchange) (*answer, error)
+	run       func(*inventory, *exchange) (*answer, error)
 }
 
 // The versions that are spoken, the oldest first.
@@ -60,7 +60,7 @@ func routes() []route {
 }
 
 func setRoutes() []route {
-	r := func(method, path, name, permission, bucket string, run func(*world, *exchange) (*answer, error)) route {
+	r := func(method, path, name, permission, bucket string, run func(*inventory, *exchange) (*answer, error)) route {
 		return route{
 			method: method, pattern: path, name: "VirtualMachineScaleSets_" + name, permission: setPermission + permission, bucket: bucket,
 			service: "compute", mutating: method != http.MethodGet, versions: computeVersions, run: run,
@@ -68,21 +68,21 @@ func setRoutes() []route {
 		}
 	}
 	return []route{
-		r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", (*world).putSet),
-		r(http.MethodPatch, setPath, "Update", "write", updateSet, (*world).patchSet),
-		r(http.MethodGet, setPath, "Get", "read", lowGetSet, (*world).getSet),
-		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, (*world).deleteSet),
-		r(http.MethodGet, setsPath, "List", "read", listSets, (*world).listSets),
-		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets, (*world).listSets),
-		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, (*world).setInstanceView),
-		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, (*world).listSetSKUs),
-		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, (*world).deleteInstances),
-		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet, (*world).updateInstances),
+		r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", (*inventory).putSet),
+		r(http.MethodPatch, setPath, "Update", "write", updateSet, (*inventory).patchSet),
+		r(http.MethodGet, setPath, "Get", "read", lowGetSet, (*inventory).getSet),
+		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, (*inventory).deleteSet),
+		r(http.MethodGet, setsPath, "List", "read", listSets, (*inventory).listSets),
+		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets, (*inventory).listSets),
+		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, (*inventory).setInstanceView),
+		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, (*inventory).listSetSKUs),
+		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, (*inventory).deleteInstances),
+		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet, (*inventory).updateInstances),
 	}
 }
 
 func machineRoutes() []route {
-	r := func(method, path, name, permission, bucket string, run func(*world, *exchange) (*answer, error)) route {
+	r := func(method, path, name, permission, bucket string, run func(*inventory, *exchange) (*answer, error)) route {
 		return route{
 			method: method, pattern: path, name: name, permission: permission, bucket: bucket,
 			service: "compute", mutating: method != http.MethodGet, versions: computeVersions, run: run,
@@ -90,48 +90,48 @@ func machineRoutes() []route {
 		}
 	}
 	return []route{
-		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, (*world).listSetVMs),
-		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, (*world).getSetVM),
-		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM, (*world).setVMInstanceView),
-		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, (*world).putSetVM),
-		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, (*world).deleteSetVM),
-		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, (*world).listVMs),
-		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, (*world).listAllVMs),
-		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, (*world).getVM),
-		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, (*world).vmInstanceView),
-		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, (*world).patchVM),
-		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, (*world).deleteVM),
+		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, (*inventory).listSetVMs),
+		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, (*inventory).getSetVM),
+		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM, (*inventory).setVMInstanceView),
+		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, (*inventory).putSetVM),
+		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, (*inventory).deleteSetVM),
+		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, (*inventory).listVMs),
+		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, (*inventory).listAllVMs),
+		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, (*inventory).getVM),
+		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, (*inventory).vmInstanceView),
+		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, (*inventory).patchVM),
+		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, (*inventory).deleteVM),
 	}
 }
 
 func otherRoutes() []route {
 	operations := "/subscriptions/{sub}/providers/microsoft.compute/locations/{location}/operations/{op}"
-	r := func(service, method, path, name, permission string, versions []string, run func(*world, *exchange) (*answer, error)) route {
+	r := func(service, method, path, name, permission string, versions []string, run func(*inventory, *exchange) (*answer, error)) route {
 		return route{service: service, method: method, pattern: path, name: name, permission: permission, mutating: method != http.MethodGet, versions: versions, run: run}
 	}
-	status := r("compute", http.MethodGet, operations, "Operations_Get", "Microsoft.Compute/locations/operations/read", computeVersions, (*world).getOperation)
+	status := r("compute", http.MethodGet, operations, "Operations_Get", "Microsoft.Compute/locations/operations/read", computeVersions, (*inventory).getOperation)
 	status.bucket = getOperation
 	network := groupPath + "/providers/microsoft.network/"
 	return []route{
 		status,
-		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", skuVersions, (*world).listSKUs),
-		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/locations/{location}/usages", "Usage_List", "Microsoft.Compute/locations/usages/read", computeVersions, (*world).listUsage),
-		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write", authVersions, (*world).putAssignment),
-		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read", authVersions, (*world).getAssignment),
-		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete", authVersions, (*world).deleteAssignment),
-		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read", authVersions, (*world).listAssignments),
-		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*world).getDefinition),
-		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*world).listDefinitions),
-		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions, (*world).getTags),
-		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*world).putTags),
-		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*world).patchTags),
-		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read", resourcesVersions, (*world).getResource),
-		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get", "Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, (*world).getResource),
-		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read", networkVersions, (*world).getResource),
-		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get", "Microsoft.Network/virtualNetworks/subnets/read", networkVersions, (*world).getResource),
-		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions, (*world).getResource),
-		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get", "Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, (*world).getResource),
-		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get", "Microsoft.Network/networkSecurityGroups/read", networkVersions, (*world).getResource),
+		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", skuVersions, (*inventory).listSKUs),
+		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/locations/{location}/usages", "Usage_List", "Microsoft.Compute/locations/usages/read", computeVersions, (*inventory).listUsage),
+		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write", authVersions, (*inventory).putAssignment),
+		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read", authVersions, (*inventory).getAssignment),
+		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete", authVersions, (*inventory).deleteAssignment),
+		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read", authVersions, (*inventory).listAssignments),
+		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*inventory).getDefinition),
+		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*inventory).listDefinitions),
+		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions, (*inventory).getTags),
+		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*inventory).putTags),
+		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*inventory).patchTags),
+		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read", resourcesVersions, (*inventory).getResource),
+		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get", "Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, (*inventory).getResource),
+		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read", networkVersions, (*inventory).getResource),
+		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get", "Microsoft.Network/virtualNetworks/subnets/read", networkVersions, (*inventory).getResource),
+		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions, (*inventory).getResource),
+		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get", "Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, (*inventory).getResource),
+		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get", "Microsoft.Network/networkSecurityGroups/read", networkVersions, (*inventory).getResource),
 	}
 }
 

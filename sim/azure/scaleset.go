@@ -12,7 +12,7 @@ import (
 const maxModels = 10
 
 // putSet makes a scale set, or replaces what it says.
-func (w *world) putSet(x *exchange) (*answer, error) {
+func (w *inventory) putSet(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineScaleSet")
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (x *exchange) unmet(header string, s *scaleSet) *apiError {
 		"Precondition failed. The condition '%s' of the request is '%s', the current etag is '%s'.", header, x.request.Header.Get(header), now)
 }
 
-func (w *world) createSet(x *exchange, body document) (*answer, error) {
+func (w *inventory) createSet(x *exchange, body document) (*answer, error) {
 	s := &scaleSet{
 		ID:  resourceID(x.vars["sub"], w.groupName(x), "Microsoft.Compute/virtualMachineScaleSets", x.vars["set"]),
 		Sub: x.vars["sub"], Group: w.groupName(x), Name: x.vars["set"], Created: w.now,
@@ -113,7 +113,7 @@ func (w *world) createSet(x *exchange, body document) (*answer, error) {
 }
 
 // groupName is the resource group's name in the case in which it was made.
-func (w *world) groupName(x *exchange) string {
+func (w *inventory) groupName(x *exchange) string {
 	id := strings.ToLower("/subscriptions/" + x.vars["sub"] + "/resourceGroups/" + x.vars["rg"])
 	if r := w.resources.Get(id); r != nil {
 		return text(r.Doc, "name")
@@ -152,7 +152,7 @@ func defaults(d document) {
 }
 
 // patchSet changes what is said of a scale set.
-func (w *world) patchSet(x *exchange) (*answer, error) {
+func (w *inventory) patchSet(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineScaleSetUpdate")
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (w *world) patchSet(x *exchange) (*answer, error) {
 }
 
 // change lets a scale set be what the document says, and begins what follows from it.
-func (w *world) change(x *exchange, s *scaleSet, next document) (*answer, error) {
+func (w *inventory) change(x *exchange, s *scaleSet, next document) (*answer, error) {
 	if err := w.fixed(s, next); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (w *world) change(x *exchange, s *scaleSet, next document) (*answer, error)
 }
 
 // accept takes a document over, with what is secret put aside.
-func (w *world) accept(s *scaleSet, d document) {
+func (w *inventory) accept(s *scaleSet, d document) {
 	s.Blob, s.Given = w.secretsOf(s, d)
 	s.Doc = d
 	s.Model = modelOf(s)
@@ -206,7 +206,7 @@ func (w *world) accept(s *scaleSet, d document) {
 
 // secretsOf takes out of a document what is never shown again: custom data, passwords, protected settings. What is not given again
 // stays as it was.
-func (w *world) secretsOf(s *scaleSet, d document) (blob, given string) {
+func (w *inventory) secretsOf(s *scaleSet, d document) (blob, given string) {
 	blob, given = s.Blob, s.Given
 	const profile = "properties.virtualMachineProfile"
 	if data := text(d, profile+".osProfile.customData"); data != "" {
@@ -236,7 +236,7 @@ func modelOf(s *scaleSet) string {
 }
 
 // identities gives a scale set the identity of its own that it asks for.
-func (w *world) identities(s *scaleSet) {
+func (w *inventory) identities(s *scaleSet) {
 	if !strings.Contains(text(s.Doc, "identity.type"), "UserAssigned") {
 		place(s.Doc, "identity.userAssignedIdentities", nil)
 	}
@@ -253,7 +253,7 @@ func (w *world) identities(s *scaleSet) {
 }
 
 // checkModels refuses one model too many.
-func (w *world) checkModels(s *scaleSet, next document) error {
+func (w *inventory) checkModels(s *scaleSet, next document) error {
 	if !s.uniform() {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (w *world) checkModels(s *scaleSet, next document) error {
 }
 
 // getSet shows a scale set.
-func (w *world) getSet(x *exchange) (*answer, error) {
+func (w *inventory) getSet(x *exchange) (*answer, error) {
 	if expand := x.query.Get("$expand"); expand != "" && !strings.EqualFold(expand, "userData") {
 		return nil, invalid("$expand", "The $expand query parameter value '%s' is invalid.", expand)
 	}
@@ -283,7 +283,7 @@ func (w *world) getSet(x *exchange) (*answer, error) {
 }
 
 // deleteSet deletes a scale set with its machines. It is taken whatever runs on the scale set.
-func (w *world) deleteSet(x *exchange) (*answer, error) {
+func (w *inventory) deleteSet(x *exchange) (*answer, error) {
 	s := w.sets.Get(setKey(x.vars["sub"], x.vars["rg"], x.vars["set"]))
 	if s == nil {
 		return &answer{status: http.StatusNoContent}, nil
@@ -296,7 +296,7 @@ func (w *world) deleteSet(x *exchange) (*answer, error) {
 }
 
 // dropSet begins to delete a scale set.
-func (w *world) dropSet(s *scaleSet) *operation {
+func (w *inventory) dropSet(s *scaleSet) *operation {
 	s.Launches, s.Roll = 0, nil
 	machines := w.machinesOf(s)
 	op := w.begin(s, opDelete, machines...)
@@ -308,7 +308,7 @@ func (w *world) dropSet(s *scaleSet) *operation {
 }
 
 // listSets lists the scale sets of a group, or of a subscription.
-func (w *world) listSets(x *exchange) (*answer, error) {
+func (w *inventory) listSets(x *exchange) (*answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
 		if strings.EqualFold(s.Sub, x.vars["sub"]) && (x.vars["rg"] == "" || strings.EqualFold(s.Group, x.vars["rg"])) {
@@ -319,7 +319,7 @@ func (w *world) listSets(x *exchange) (*answer, error) {
 }
 
 // setInstanceView sums up how the machines of a uniform scale set are.
-func (w *world) setInstanceView(x *exchange) (*answer, error) {
+func (w *inventory) setInstanceView(x *exchange) (*answer, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, err
@@ -342,7 +342,7 @@ func (w *world) setInstanceView(x *exchange) (*answer, error) {
 }
 
 // listSetSKUs says what sizes a scale set could have.
-func (w *world) listSetSKUs(x *exchange) (*answer, error) {
+func (w *inventory) listSetSKUs(x *exchange) (*answer, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, err

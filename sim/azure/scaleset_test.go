@@ -22,7 +22,7 @@ func written(t *testing.T, v any) string {
 }
 
 func TestUniform(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		p, err := w.sets.BeginCreateOrUpdate(w.Context(), azure.ResourceGroup, "mp-0", example(t, "Uniform", "mp-0", 2), nil)
 		w.must(err)
 		check(t, "status of a PUT that makes", 201, w.last.StatusCode)
@@ -49,7 +49,7 @@ func TestUniform(t *testing.T) {
 }
 
 func TestFlexible(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Flexible", "flex", 2)
 		brief := w.machines("flex")
 		check(t, "machines", 2, len(brief))
@@ -71,7 +71,7 @@ func TestFlexible(t *testing.T) {
 func TestResizeAndDelete(t *testing.T) {
 	for _, mode := range []string{"Uniform", "Flexible"} {
 		t.Run(mode, func(t *testing.T) {
-			inBubble(t, azure.Options{}, func(w *world) {
+			inBubble(t, azure.Options{}, func(w *inventory) {
 				w.create(mode, "mp", 3)
 				p, err := w.sets.BeginDeleteInstances(w.Context(), azure.ResourceGroup, "mp",
 					armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: []*string{to.Ptr(w.set("mp").Machines[1].ID)}}, nil)
@@ -100,7 +100,7 @@ func TestResizeAndDelete(t *testing.T) {
 }
 
 func TestETag(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		before := w.create("Uniform", "mp", 1)
 		resize := armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Capacity: to.Ptr[int64](2)}}
 		_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", resize, &armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: before.Etag})

@@ -20,8 +20,8 @@ type Options struct {
 	// Applications are those who can sign in. With none, DefaultApplication can, and any bearer token is taken from anybody; with
 	// some, a token must be one that the token endpoint gave, to somebody who may do what is asked.
 	Applications []Application
-	// Guests run what is inside machines; nil leaves them empty.
-	Guests sim.Guests
+	// MachineHost runs what is inside machines; nil leaves them empty.
+	MachineHost sim.MachineHost
 	// Speed is how much faster than life machines come and go; 0 means sim.DefaultSpeed.
 	Speed float64
 	// Seed is where IDs and chances come from.
@@ -34,7 +34,7 @@ type Options struct {
 
 // Cloud is a simulated Azure. It is an http.Handler for Resource Manager and the token endpoints at once.
 type Cloud struct {
-	guests   sim.Guests
+	host     sim.MachineHost
 	seed     sim.Seed
 	speed    sim.Speed
 	calls    sim.Calls
@@ -53,7 +53,7 @@ type Cloud struct {
 	limits        Limits
 	subscriptions []Subscription
 	store         *sim.Store
-	world         *world
+	inventory     *inventory
 	unsaved       map[string]json.RawMessage
 	closed        bool
 }
@@ -68,7 +68,7 @@ func New(o Options) (*Cloud, error) {
 		o.Subscriptions = []Subscription{DefaultSubscription()}
 	}
 	c := &Cloud{
-		guests: o.Guests, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)), limits: DocumentedLimits(), store: store,
+		host: o.MachineHost, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)), limits: DocumentedLimits(), store: store,
 		subscriptions: o.Subscriptions, liveTags: o.LiveTags, guarded: len(o.Applications) > 0,
 	}
 	if o.Limits != nil {
@@ -90,12 +90,12 @@ func New(o Options) (*Cloud, error) {
 func (c *Cloud) restore(applications []Application) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.world = newWorld(c)
-	if err := c.world.load(c.store.Docs()); err != nil {
+	c.inventory = newInventory(c)
+	if err := c.inventory.load(c.store.Docs()); err != nil {
 		return err
 	}
-	w := c.world
-	w.now, w.stirred = time.Now(), true
+	w := c.inventory
+	w.now, w.touched = time.Now(), true
 	for _, s := range c.subscriptions {
 		w.seed(s)
 	}
@@ -113,7 +113,7 @@ func (c *Cloud) restore(applications []Application) error {
 	return c.settle(w.now, false)
 }
 
-// Close stops time. Requests are refused afterwards; machines go on until their Guests are closed.
+// Close stops time. Requests are refused afterwards; machines go on until their MachineHost is closed.
 func (c *Cloud) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -138,9 +138,9 @@ const tickFloor = time.Millisecond
 
 // settle brings the world to the present, writes what has changed, powers machines, and sets the alarm. c.mu is held.
 func (c *Cloud) settle(now time.Time, call bool) error {
-	w := c.world
-	if w.stirred || due(w.due, now) {
-		w.stirred = false
+	w := c.inventory
+	if w.touched || due(w.due, now) {
+		w.touched = false
 		w.due = w.tick(now)
 	}
 	next := w.due
@@ -157,23 +157,23 @@ func (c *Cloud) commit(now time.Time, call bool) error {
 	if c.unsaved == nil {
 		c.unsaved = map[string]json.RawMessage{}
 	}
-	if err := c.world.flush(c.unsaved); err != nil {
+	if err := c.inventory.flush(c.unsaved); err != nil {
 		return err
 	}
 	if err := c.store.Commit(now, call, c.unsaved); err != nil {
 		return err
 	}
 	c.unsaved = nil
-	c.world.power()
+	c.inventory.power()
 	return nil
 }
 
 // asOf is the world as it was: for reads that are stale. It must not be written to.
-func (c *Cloud) asOf(at time.Time, calls int) (*world, error) {
-	old := newWorld(c)
+func (c *Cloud) asOf(at time.Time, calls int) (*inventory, error) {
+	old := newInventory(c)
 	if err := old.load(c.store.DocsBefore(at, calls)); err != nil {
 		return nil, fmt.Errorf("load an older state: %w", err)
 	}
-	old.now = c.world.now
+	old.now = c.inventory.now
 	return old, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // tick lets pass what is due by now and returns when something is due next; the zero time means never.
-func (w *world) tick(now time.Time) time.Time {
+func (w *inventory) tick(now time.Time) time.Time {
 	w.now = now
 	var next time.Time
 	for _, s := range w.sets.All() {
@@ -27,7 +27,7 @@ func (w *world) tick(now time.Time) time.Time {
 }
 
 // tickMachine brings one machine to the present.
-func (w *world) tickMachine(key string, m *machine) time.Time {
+func (w *inventory) tickMachine(key string, m *machine) time.Time {
 	if due(m.EvictAt, w.now) {
 		w.evict(m)
 	}
@@ -65,7 +65,7 @@ func (w *world) tickMachine(key string, m *machine) time.Time {
 }
 
 // evict takes a spot machine back: it is stopped, or deleted where the policy says so, and counted no more.
-func (w *world) evict(m *machine) {
+func (w *inventory) evict(m *machine) {
 	m.EvictAt = time.Time{}
 	if strings.EqualFold(m.Eviction, "Delete") {
 		if s := w.sets.Get(m.Set); s != nil {
@@ -81,30 +81,30 @@ func (w *world) evict(m *machine) {
 }
 
 // uncount lowers a scale set's capacity by machines that are deleted by themselves.
-func (w *world) uncount(s *scaleSet, n int) {
+func (w *inventory) uncount(s *scaleSet, n int) {
 	place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
 	w.changed(s)
 }
 
 // power tells the guests what has become of their machines.
-func (w *world) power() {
+func (w *inventory) power() {
 	on, off := w.powerOn, w.powerOff
 	w.powerOn, w.powerOff = nil, nil
-	if w.cloud.guests == nil {
+	if w.cloud.host == nil {
 		return
 	}
 	for _, id := range off {
-		w.cloud.guests.PowerOff(id)
+		w.cloud.host.PowerOff(id)
 	}
 	for _, key := range on {
 		if m := w.machines.Get(key); m != nil && m.Power == powerRunning && !m.NeverBoots {
-			w.cloud.guests.PowerOn(w.guest(m))
+			w.cloud.host.PowerOn(w.guest(m))
 		}
 	}
 }
 
 // guest is what a machine learns from its firmware, its image and its metadata service.
-func (w *world) guest(m *machine) sim.Machine {
+func (w *inventory) guest(m *machine) sim.Machine {
 	s := w.sets.Get(m.Set)
 	g := sim.Machine{
 		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault), Hostname: strings.ToLower(m.Computer), Address: m.Address,
@@ -117,7 +117,7 @@ func (w *world) guest(m *machine) sim.Machine {
 }
 
 // providerID is what a kubelet reports with the cloud provider of Azure: the resource group in small letters.
-func (w *world) providerID(s *scaleSet, m *machine) string {
+func (w *inventory) providerID(s *scaleSet, m *machine) string {
 	group := strings.ToLower(m.Group)
 	if m.Flexible || s == nil {
 		return "azure://" + resourceID(m.Sub, group, "Microsoft.Compute/virtualMachines", m.Name)

@@ -8,14 +8,14 @@ import (
 )
 
 // deleteInstances deletes chosen machines, and the scale set's capacity falls by as many.
-func (w *world) deleteInstances(x *exchange) (*answer, error) {
+func (w *inventory) deleteInstances(x *exchange) (*answer, error) {
 	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
 		return w.deleteChosen(s, chosen), nil
 	})
 }
 
 // deleteChosen deletes machines that are not being deleted yet.
-func (w *world) deleteChosen(s *scaleSet, chosen []*machine) *operation {
+func (w *inventory) deleteChosen(s *scaleSet, chosen []*machine) *operation {
 	n := 0
 	for _, m := range chosen {
 		if m.State != stateDeleting {
@@ -28,7 +28,7 @@ func (w *world) deleteChosen(s *scaleSet, chosen []*machine) *operation {
 }
 
 // updateInstances gives chosen machines the scale set's model.
-func (w *world) updateInstances(x *exchange) (*answer, error) {
+func (w *inventory) updateInstances(x *exchange) (*answer, error) {
 	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
 		if slices.ContainsFunc(chosen, func(m *machine) bool { return m.State == stateCreating || m.State == stateUpdating }) {
 			return nil, busy()
@@ -41,7 +41,7 @@ func (w *world) updateInstances(x *exchange) (*answer, error) {
 }
 
 // onInstances does something to the machines that a body names.
-func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*answer, error) {
+func (w *inventory) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*answer, error) {
 	body, err := x.read(shape)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (w *world) onInstances(x *exchange, shape string, do func(*scaleSet, []*mac
 }
 
 // named are the machines of those IDs, each once; all must be there. An asterisk names all.
-func (w *world) named(s *scaleSet, ids []string) ([]*machine, error) {
+func (w *inventory) named(s *scaleSet, ids []string) ([]*machine, error) {
 	if len(ids) == 1 && ids[0] == "*" {
 		return w.staying(s), nil
 	}
@@ -90,7 +90,7 @@ func (w *world) named(s *scaleSet, ids []string) ([]*machine, error) {
 
 // upgrade gives a machine the model of its scale set, and in uniform mode its tags: of the flexible mode nothing documents that tags
 // are among what is applied. Another image means another disk, with the custom data of now; another size means that it is started again.
-func (w *world) upgrade(s *scaleSet, m *machine) {
+func (w *inventory) upgrade(s *scaleSet, m *machine) {
 	if m.State == stateDeleting {
 		return
 	}
@@ -116,7 +116,7 @@ func (w *world) upgrade(s *scaleSet, m *machine) {
 }
 
 // reboot stops a machine and starts it again.
-func (w *world) reboot(m *machine) {
+func (w *inventory) reboot(m *machine) {
 	w.off(m)
 	m.Sick, m.State, m.Power = false, stateUpdating, powerStarting
 	m.PowerAt, m.DoneAt = w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
@@ -130,7 +130,7 @@ func (m *machine) fallBack() {
 }
 
 // setVM finds a machine of a scale set.
-func (w *world) setVM(x *exchange) (*scaleSet, *machine, error) {
+func (w *inventory) setVM(x *exchange) (*scaleSet, *machine, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +145,7 @@ func (w *world) setVM(x *exchange) (*scaleSet, *machine, error) {
 var appliedFilter = regexp.MustCompile(`^properties/latestModelApplied eq (true|false)$`)
 
 // listSetVMs lists the machines of a scale set: in uniform mode whole ones, in flexible mode little more than their IDs.
-func (w *world) listSetVMs(x *exchange) (*answer, error) {
+func (w *inventory) listSetVMs(x *exchange) (*answer, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (w *world) listSetVMs(x *exchange) (*answer, error) {
 }
 
 // brief is what the list of a flexible scale set's machines says of one: no image, no size, no tags.
-func (w *world) brief(s *scaleSet, m *machine) document {
+func (w *inventory) brief(s *scaleSet, m *machine) document {
 	d := document{
 		"id": s.ID + "/virtualMachines/" + m.Name, "name": m.Name, "instanceId": m.Instance, "location": m.Location,
 		"type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
@@ -204,7 +204,7 @@ func (x *exchange) wantsView() (bool, error) {
 	return true, nil
 }
 
-func (w *world) getSetVM(x *exchange) (*answer, error) {
+func (w *inventory) getSetVM(x *exchange) (*answer, error) {
 	view, err := x.wantsView()
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (w *world) getSetVM(x *exchange) (*answer, error) {
 	return ok(w.showMachine(s, m, view)), nil
 }
 
-func (w *world) setVMInstanceView(x *exchange) (*answer, error) {
+func (w *inventory) setVMInstanceView(x *exchange) (*answer, error) {
 	_, m, err := w.setVM(x)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (w *world) setVMInstanceView(x *exchange) (*answer, error) {
 }
 
 // putSetVM changes the protection of a machine; the service changes little else of one.
-func (w *world) putSetVM(x *exchange) (*answer, error) {
+func (w *inventory) putSetVM(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineScaleSetVM")
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (w *world) putSetVM(x *exchange) (*answer, error) {
 }
 
 // changeMachine begins to give a machine another protection and other tags. One that has failed is no better for it.
-func (w *world) changeMachine(s *scaleSet, m *machine, body document) *operation {
+func (w *inventory) changeMachine(s *scaleSet, m *machine, body document) *operation {
 	if policy := under(body, "properties.protectionPolicy"); policy != nil {
 		m.Protection = policy
 	}
@@ -269,7 +269,7 @@ func (w *world) changeMachine(s *scaleSet, m *machine, body document) *operation
 	return op
 }
 
-func (w *world) deleteSetVM(x *exchange) (*answer, error) {
+func (w *inventory) deleteSetVM(x *exchange) (*answer, error) {
 	s, m, err := w.setVM(x)
 	if s == nil {
 		return nil, err
@@ -287,7 +287,7 @@ func (w *world) deleteSetVM(x *exchange) (*answer, error) {
 var setFilter = regexp.MustCompile(`(?i)^'virtualMachineScaleSet/id' eq '([^']*)'$`)
 
 // listVMs lists the virtual machines of a group or a subscription, of one flexible scale set where the filter names one.
-func (w *world) listVMs(x *exchange) (*answer, error) {
+func (w *inventory) listVMs(x *exchange) (*answer, error) {
 	view, err := x.wantsView()
 	if err != nil {
 		return nil, err
@@ -310,7 +310,7 @@ func (w *world) listVMs(x *exchange) (*answer, error) {
 }
 
 // listAllVMs lists the virtual machines of a subscription: their models, or with statusOnly how they are.
-func (w *world) listAllVMs(x *exchange) (*answer, error) {
+func (w *inventory) listAllVMs(x *exchange) (*answer, error) {
 	status := x.query.Get("statusOnly")
 	if !strings.EqualFold(status, "true") {
 		return w.listVMs(x)
@@ -322,7 +322,7 @@ func (w *world) listAllVMs(x *exchange) (*answer, error) {
 }
 
 // statusOnly is what a list of the subscription says of how a machine is. It lacks the model, tags, and the scale set.
-func (w *world) statusOnly(s *scaleSet, m *machine) document {
+func (w *inventory) statusOnly(s *scaleSet, m *machine) document {
 	return document{
 		"id": m.id(s), "name": m.Name, "type": "Microsoft.Compute/virtualMachines", "location": m.Location,
 		"properties": document{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.instanceView(m)},
@@ -330,7 +330,7 @@ func (w *world) statusOnly(s *scaleSet, m *machine) document {
 }
 
 // pageVMs is a page of the virtual machines of a group or a subscription, or of one flexible scale set.
-func (w *world) pageVMs(x *exchange, only string, show func(*scaleSet, *machine) document) (*answer, error) {
+func (w *inventory) pageVMs(x *exchange, only string, show func(*scaleSet, *machine) document) (*answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
 		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.vars["sub"]) || x.vars["rg"] != "" && !strings.EqualFold(s.Group, x.vars["rg"]) {
@@ -343,7 +343,7 @@ func (w *world) pageVMs(x *exchange, only string, show func(*scaleSet, *machine)
 	return w.paged(x, out)
 }
 
-func (w *world) getVM(x *exchange) (*answer, error) {
+func (w *inventory) getVM(x *exchange) (*answer, error) {
 	view, err := x.wantsView()
 	if err != nil {
 		return nil, err
@@ -355,7 +355,7 @@ func (w *world) getVM(x *exchange) (*answer, error) {
 	return ok(w.showMachine(s, m, view)), nil
 }
 
-func (w *world) vmInstanceView(x *exchange) (*answer, error) {
+func (w *inventory) vmInstanceView(x *exchange) (*answer, error) {
 	_, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
 	if err != nil {
 		return nil, err
@@ -364,7 +364,7 @@ func (w *world) vmInstanceView(x *exchange) (*answer, error) {
 }
 
 // patchVM changes the tags of a virtual machine; nothing else of one is simulated.
-func (w *world) patchVM(x *exchange) (*answer, error) {
+func (w *inventory) patchVM(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineUpdate")
 	if err != nil {
 		return nil, err
@@ -387,7 +387,7 @@ func (w *world) patchVM(x *exchange) (*answer, error) {
 	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op}, nil
 }
 
-func (w *world) deleteVM(x *exchange) (*answer, error) {
+func (w *inventory) deleteVM(x *exchange) (*answer, error) {
 	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
 	if err != nil {
 		return &answer{status: http.StatusNoContent}, nil

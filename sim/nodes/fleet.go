@@ -35,7 +35,7 @@ type Options struct {
 	Fetch func(ctx context.Context, m sim.Machine, source string) ([]byte, error)
 }
 
-// Fleet runs machines. It is a sim.Guests, safe for use from several goroutines.
+// Fleet runs machines. It is a sim.MachineHost, safe for use from several goroutines.
 type Fleet struct {
 	options Options
 	speed   atomic.Uint64
@@ -51,7 +51,7 @@ type Fleet struct {
 	offOrder []string
 }
 
-var _ sim.Guests = (*Fleet)(nil)
+var _ sim.MachineHost = (*Fleet)(nil)
 
 // New makes a fleet without machines. Close ends it.
 func New(o Options) *Fleet {

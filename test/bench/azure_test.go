@@ -33,8 +33,8 @@ func scaleSets(mode azurev1.OrchestrationModeType, machines int) lab[*azurev1.Ma
 }
 
 // microsoft is a subscription of a simulated Azure.
-func microsoft(inside sim.Guests, speed float64) (simulated, error) {
-	return simazure.New(simazure.Options{Seed: 1, Speed: speed, Guests: inside})
+func microsoft(inside sim.MachineHost, speed float64) (simulated, error) {
+	return simazure.New(simazure.Options{Seed: 1, Speed: speed, MachineHost: inside})
 }
 
 func scaleSetDriver(base http.RoundTripper) (cloud.Driver[*azurev1.MachinePoolSource], error) {

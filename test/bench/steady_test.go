@@ -87,7 +87,7 @@ func (k kind) share(long time.Duration) time.Duration {
 // lab is what is particular about a kind.
 type lab[S any] struct {
 	// cloud makes an account of a simulated cloud whose machines the guests are inside, and which is so much faster than life.
-	cloud func(inside sim.Guests, speed float64) (simulated, error)
+	cloud func(inside sim.MachineHost, speed float64) (simulated, error)
 	// driver makes a driver whose requests go over the wire.
 	driver func(http.RoundTripper) (cloud.Driver[S], error)
 	// spec is the specification of a pool, with machines of another size where one is named, which other is.
@@ -275,10 +275,10 @@ func managed(change string, template bool) *awsv1.ManagedMachinePoolSource {
 }
 
 // amazon is an account of a simulated AWS, with a cluster of EKS.
-func amazon(inside sim.Guests, speed float64) (simulated, error) {
+func amazon(inside sim.MachineHost, speed float64) (simulated, error) {
 	account := simaws.DefaultAccount()
 	account.Groups = groupQuota
-	server, err := simaws.New(simaws.Options{Seed: 1, Speed: speed, Guests: inside, Accounts: []simaws.Account{account}})
+	server, err := simaws.New(simaws.Options{Seed: 1, Speed: speed, MachineHost: inside, Accounts: []simaws.Account{account}})
 	if err != nil {
 		return nil, err
 	}

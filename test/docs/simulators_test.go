@@ -39,16 +39,16 @@ func simulate(t *testing.T) simulated {
 	}
 	t.Cleanup(func() { _, _ = aws.Close(), azure.Close() })
 	s := simulated{aws, azure, map[string]string{"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure", "GROUP": "byhand", "SCALESET": "byhand"}}
-	for _, hands := range []sim.Hands{aws.Profile().Hands, azure.Profile().Hands} {
-		for _, deed := range []sim.Deed{sim.MakeTemplate, sim.MakeGroup} {
-			if _, err := hands.Do(deed, sim.Thing{Name: "byhand"}); err != nil {
+	for _, hands := range []sim.OutOfBandActions{aws.Capabilities().OutOfBand, azure.Capabilities().OutOfBand} {
+		for _, deed := range []sim.Action{sim.CreateTemplate, sim.CreateGroup} {
+			if _, err := hands.Do(deed, sim.Resource{Name: "byhand"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, change := range []struct {
-			deed sim.Deed
-			on   sim.Thing
-		}{{sim.SetBounds, sim.Thing{Name: "byhand", Size: 5}}, {sim.SetSize, sim.Thing{Name: "byhand", Size: 1}}, {sim.Retag, sim.Thing{Name: "byhand", Key: "Name", Value: "x"}}} {
+			deed sim.Action
+			on   sim.Resource
+		}{{sim.SetBounds, sim.Resource{Name: "byhand", Size: 5}}, {sim.SetSize, sim.Resource{Name: "byhand", Size: 1}}, {sim.ChangeTag, sim.Resource{Name: "byhand", Key: "Name", Value: "x"}}} {
 			if _, err := hands.Do(change.deed, change.on); err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestSimulatorFaults(t *testing.T) {
 		return out
 	}
 	var wantKinds, wantFields []string
-	for _, kind := range sim.Kinds() {
+	for _, kind := range sim.FaultKinds() {
 		wantKinds = append(wantKinds, string(kind))
 	}
 	for f := range reflect.TypeFor[sim.Fault]().Fields() {

@@ -247,7 +247,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	w.workload = b.Build()
 	var err error
-	if w.cloud, err = simaws.New(simaws.Options{Seed: 1, Guests: w, Speed: 1}); err != nil {
+	if w.cloud, err = simaws.New(simaws.Options{Seed: 1, MachineHost: w, Speed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if w.driver, err = aws.New(aws.Options{Base: w, Config: func(context.Context, string) (awssdk.Config, error) {

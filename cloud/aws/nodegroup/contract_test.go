@@ -71,30 +71,30 @@ type managed struct {
 	given bool
 }
 
-// Profile has hands for node groups, and those of the account for everything else.
-func (m managed) Profile() sim.Profile {
-	p := m.Server.Profile()
+// Capabilities has actions for node groups, and those of the account for everything else.
+func (m managed) Capabilities() sim.Capabilities {
+	p := m.Server.Capabilities()
 	settings := config(simaws.Region)
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: m.Server}}
 	by := hands{eks.NewFromConfig(settings)}
-	for _, d := range []sim.Deed{sim.LaunchFrom, sim.Resume, sim.Unhook, sim.BeginRoll, sim.EndRoll, sim.FailRoll} {
-		p.Hands[d] = nil
+	for _, d := range []sim.Action{sim.LaunchFrom, sim.ResumeProcesses, sim.RemoveHooks, sim.StartRollout, sim.CancelRollout, sim.FailRollout} {
+		p.OutOfBand[d] = nil
 	}
-	for _, d := range []sim.Deed{sim.MakeTemplate, sim.DeleteTemplate, sim.MakeVersion, sim.DeleteVersion} {
+	for _, d := range []sim.Action{sim.CreateTemplate, sim.DeleteTemplate, sim.CreateVersion, sim.DeleteVersion} {
 		if m.given {
-			p.Hands[d] = nil
+			p.OutOfBand[d] = nil
 		}
 	}
-	p.Hands[sim.MakeGroup], p.Hands[sim.DeleteGroup] = by.make, by.drop
-	p.Hands[sim.SetSize], p.Hands[sim.SetBounds] = by.size, by.bounds
-	p.Hands[sim.Untag], p.Hands[sim.Retag] = by.untag, by.retag
+	p.OutOfBand[sim.CreateGroup], p.OutOfBand[sim.DeleteGroup] = by.make, by.drop
+	p.OutOfBand[sim.SetSize], p.OutOfBand[sim.SetBounds] = by.size, by.bounds
+	p.OutOfBand[sim.RemoveTag], p.OutOfBand[sim.ChangeTag] = by.untag, by.retag
 	return p
 }
 
 // hands do to node groups what somebody does with EKS's own tools.
 type hands struct{ eks *eks.Client }
 
-func (h hands) make(on sim.Thing) error {
+func (h hands) make(on sim.Resource) error {
 	_, err := h.eks.CreateNodegroup(context.Background(), &eks.CreateNodegroupInput{
 		ClusterName: new(clusterName), NodegroupName: &on.Name, NodeRole: new("arn:aws:iam::" + simaws.AccountID + ":role/" + simaws.NodegroupRole),
 		Subnets: []string{simaws.SubnetID}, ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: new(int32(0)), MaxSize: new(int32(1)), DesiredSize: new(int32(0))},
@@ -102,25 +102,25 @@ func (h hands) make(on sim.Thing) error {
 	return err
 }
 
-func (h hands) drop(on sim.Thing) error {
+func (h hands) drop(on sim.Resource) error {
 	_, err := h.eks.DeleteNodegroup(context.Background(), &eks.DeleteNodegroupInput{ClusterName: new(clusterName), NodegroupName: &on.Name})
 	return err
 }
 
-func (h hands) update(on sim.Thing, scaling ekstypes.NodegroupScalingConfig) error {
+func (h hands) update(on sim.Resource, scaling ekstypes.NodegroupScalingConfig) error {
 	_, err := h.eks.UpdateNodegroupConfig(context.Background(), &eks.UpdateNodegroupConfigInput{ClusterName: new(clusterName), NodegroupName: &on.Name, ScalingConfig: &scaling})
 	return err
 }
 
-func (h hands) size(on sim.Thing) error {
+func (h hands) size(on sim.Resource) error {
 	return h.update(on, ekstypes.NodegroupScalingConfig{DesiredSize: new(int32(on.Size))})
 }
 
-func (h hands) bounds(on sim.Thing) error {
+func (h hands) bounds(on sim.Resource) error {
 	return h.update(on, ekstypes.NodegroupScalingConfig{MaxSize: new(int32(on.Size))})
 }
 
-func (h hands) untag(on sim.Thing) error {
+func (h hands) untag(on sim.Resource) error {
 	arn, err := h.arn(on)
 	if err == nil {
 		_, err = h.eks.UntagResource(context.Background(), &eks.UntagResourceInput{ResourceArn: arn, TagKeys: []string{on.Key}})
@@ -128,7 +128,7 @@ func (h hands) untag(on sim.Thing) error {
 	return err
 }
 
-func (h hands) retag(on sim.Thing) error {
+func (h hands) retag(on sim.Resource) error {
 	arn, err := h.arn(on)
 	if err == nil {
 		_, err = h.eks.TagResource(context.Background(), &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{on.Key: on.Value}})
@@ -136,7 +136,7 @@ func (h hands) retag(on sim.Thing) error {
 	return err
 }
 
-func (h hands) arn(on sim.Thing) (*string, error) {
+func (h hands) arn(on sim.Resource) (*string, error) {
 	found, err := h.eks.DescribeNodegroup(context.Background(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: &on.Name})
 	if err != nil {
 		return nil, err

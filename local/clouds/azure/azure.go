@@ -34,7 +34,7 @@ func Cloud() clouds.Cloud {
 }
 
 func simulate(o clouds.Options) (clouds.Simulator, error) {
-	server, err := azure.New(azure.Options{Dir: o.Dir, Speed: o.Speed, Guests: o.Guests})
+	server, err := azure.New(azure.Options{Dir: o.Dir, Speed: o.Speed, MachineHost: o.MachineHost})
 	if err != nil {
 		return clouds.Simulator{}, err
 	}

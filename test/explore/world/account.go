@@ -85,12 +85,12 @@ type simulator interface {
 func newAccount(w *World) *account {
 	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
 	if w.scenario.onAzure() {
-		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload, LiveTags: w.scenario.LiveTags})
+		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload, LiveTags: w.scenario.LiveTags})
 		w.must(err, "make the simulator")
 		a.server, a.azure = made, made
 		return a
 	}
-	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, Guests: w.workload})
+	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload})
 	w.must(err, "make the simulator")
 	a.server, a.aws = server, server
 	settings := config()

@@ -269,7 +269,7 @@ func (d *drawing) cloudFault() {
 }
 
 func (d *drawing) machineFault(f *sim.Fault) {
-	f.Kind, f.Action = []sim.Kind{sim.NoCapacity, sim.NoCapacity, sim.Dies, sim.Impaired}[d.IntN(4)], ""
+	f.Kind, f.Action = []sim.FaultKind{sim.NoCapacity, sim.NoCapacity, sim.Dies, sim.Impaired}[d.IntN(4)], ""
 	f.Delay, f.Limit = sim.Duration(time.Duration(5+d.IntN(300))*time.Second), d.IntN(4)
 	if d.IntN(2) == 0 {
 		at := d.IntN(3)

@@ -170,7 +170,7 @@ func (s *Server) by(account, region string, f func(*realm) error) error {
 	if err := s.settle(now, false); err != nil {
 		return err
 	}
-	r.now, r.stirred = now, true
+	r.now, r.changed = now, true
 	if err := f(r); err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (s *Server) AddKeyPair(name string) error {
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on instances of the default
 // account: POST instances/{id}/terminate, fail, impair, interrupt or recommend.
 func (s *Server) adminHandler() http.Handler {
-	a := &sim.Admin{Calls: &s.calls, Faults: s.faults, Speed: &s.speed, Hands: s.Profile().Hands, State: func() any { return s.State(AccountID, Region) }}
+	a := &sim.Admin{Calls: &s.calls, Faults: s.faults, Speed: &s.speed, OutOfBand: s.Capabilities().OutOfBand, State: func() any { return s.State(AccountID, Region) }}
 	hands := map[string]func(string) error{"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt, "recommend": s.Recommend}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())

@@ -10,34 +10,34 @@ import (
 )
 
 func TestDeeds(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
-		hands := w.cloud.Profile().Hands
-		do := func(d sim.Deed, on sim.Thing) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
+		hands := w.cloud.Capabilities().OutOfBand
+		do := func(d sim.Action, on sim.Resource) {
 			t.Helper()
 			has, err := hands.Do(d, on)
 			w.must(err)
 			check(t, string(d), true, has)
 			time.Sleep(time.Minute)
 		}
-		do(sim.MakeGroup, sim.Thing{Name: "theirs"})
+		do(sim.CreateGroup, sim.Resource{Name: "theirs"})
 		check(t, "tags", 0, len(w.set("theirs").Tags))
-		do(sim.SetSize, sim.Thing{Name: "theirs", Size: 2})
+		do(sim.SetSize, sim.Resource{Name: "theirs", Size: 2})
 		check(t, "machines", 2, len(w.machines("theirs")))
-		do(sim.Retag, sim.Thing{Name: "theirs", Key: "a", Value: "b"})
+		do(sim.ChangeTag, sim.Resource{Name: "theirs", Key: "a", Value: "b"})
 		check(t, "tag", "b", *w.get("theirs").Tags["a"])
-		do(sim.Untag, sim.Thing{Name: "theirs", Key: "a"})
-		if _, err := hands.Do(sim.Untag, sim.Thing{Name: "theirs", Key: "a"}); err == nil {
+		do(sim.RemoveTag, sim.Resource{Name: "theirs", Key: "a"})
+		if _, err := hands.Do(sim.RemoveTag, sim.Resource{Name: "theirs", Key: "a"}); err == nil {
 			t.Error("want a tag that is not there missed")
 		}
-		do(sim.Terminate, sim.Thing{Name: "theirs", Instance: "0"})
+		do(sim.TerminateInstance, sim.Resource{Name: "theirs", Instance: "0"})
 		check(t, "left", "1", *w.machines("theirs")[0].InstanceID)
-		do(sim.DeleteGroup, sim.Thing{Name: "theirs"})
+		do(sim.DeleteGroup, sim.Resource{Name: "theirs"})
 		check(t, "sets", 0, len(w.cloud.State().Sets))
-		for _, d := range []sim.Deed{
-			sim.MakeTemplate, sim.DeleteTemplate, sim.MakeVersion, sim.DeleteVersion, sim.LaunchFrom, sim.SetBounds, sim.Resume, sim.Unhook,
-			sim.PutAside, sim.Sicken, sim.Recommend, sim.EvenZones, sim.BeginRoll, sim.EndRoll, sim.FailRoll,
+		for _, d := range []sim.Action{
+			sim.CreateTemplate, sim.DeleteTemplate, sim.CreateVersion, sim.DeleteVersion, sim.LaunchFrom, sim.SetBounds, sim.ResumeProcesses, sim.RemoveHooks,
+			sim.MoveToStandby, sim.MarkUnhealthy, sim.RecommendReplacement, sim.RebalanceZones, sim.StartRollout, sim.CancelRollout, sim.FailRollout,
 		} {
-			if has, err := hands.Do(d, sim.Thing{}); has || err != nil {
+			if has, err := hands.Do(d, sim.Resource{}); has || err != nil {
 				t.Errorf("%s: want no such thing in this cloud, got %v, %v", d, has, err)
 			}
 		}
@@ -45,7 +45,7 @@ func TestDeeds(t *testing.T) {
 }
 
 func TestOwner(t *testing.T) {
-	w := newWorld(t, azure.Options{Speed: 1e6})
+	w := newInventory(t, azure.Options{Speed: 1e6})
 	defer func() { w.must(w.cloud.Close()) }()
 	network := "/subscriptions/" + azure.SubscriptionID + "/resourceGroups/new/providers/Microsoft.Network/virtualNetworks/"
 	for _, c := range []struct{ method, path, body, want string }{
@@ -82,7 +82,7 @@ func TestOwner(t *testing.T) {
 
 // A machine that somebody attaches is counted with the scale set's own, in flexible mode alone.
 func TestAttach(t *testing.T) {
-	inBubble(t, azure.Options{}, func(w *world) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
 		for mode, works := range map[string]bool{"Flexible": true, "Uniform": false} {
 			set := strings.ToLower(mode)
 			ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/"+set+version, written(t, azure.Example(azure.SubscriptionID, group(), mode, set, 2)))

@@ -8,19 +8,19 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// Profile is what those see of the simulator who do not know that it is Azure. Its hands reach the default subscription's first
+// Capabilities describes Azure for callers that do not know which cloud it is. Its actions reach the default subscription's first
 // group, and scale sets of any group by their names.
-func (c *Cloud) Profile() sim.Profile {
-	return sim.Profile{
-		Hands: sim.Hands{
-			sim.MakeGroup: c.makeGroup, sim.MakeTemplate: nil,
+func (c *Cloud) Capabilities() sim.Capabilities {
+	return sim.Capabilities{
+		OutOfBand: sim.OutOfBandActions{
+			sim.CreateGroup: c.makeGroup, sim.CreateTemplate: nil,
 			sim.DeleteGroup:    c.dropGroup,
-			sim.DeleteTemplate: nil, sim.MakeVersion: nil, sim.DeleteVersion: nil, sim.LaunchFrom: nil,
+			sim.DeleteTemplate: nil, sim.CreateVersion: nil, sim.DeleteVersion: nil, sim.LaunchFrom: nil,
 			sim.SetSize: c.setSize, sim.SetBounds: nil,
-			sim.Untag: c.untag, sim.Retag: c.retag, sim.Resume: nil, sim.Unhook: nil,
-			sim.Terminate: c.terminateByHand,
-			sim.Interrupt: c.interruptByHand, sim.Recommend: nil, sim.PutAside: nil, sim.Sicken: nil, sim.EvenZones: nil,
-			sim.BeginRoll: nil, sim.EndRoll: nil, sim.FailRoll: nil,
+			sim.RemoveTag: c.untag, sim.ChangeTag: c.retag, sim.ResumeProcesses: nil, sim.RemoveHooks: nil,
+			sim.TerminateInstance: c.terminateByHand,
+			sim.InterruptInstance: c.interruptByHand, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.MarkUnhealthy: nil, sim.RebalanceZones: nil,
+			sim.StartRollout: nil, sim.CancelRollout: nil, sim.FailRollout: nil,
 		},
 		Denied:     sim.Fault{Code: "AuthorizationFailed", Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
 		NoCapacity: "Allocation failed",
@@ -29,8 +29,8 @@ func (c *Cloud) Profile() sim.Profile {
 }
 
 // onSet does something to a scale set, named by its name.
-func (c *Cloud) onSet(name string, f func(*world, *scaleSet) error) error {
-	return c.by(func(w *world) error {
+func (c *Cloud) onSet(name string, f func(*inventory, *scaleSet) error) error {
+	return c.by(func(w *inventory) error {
 		for _, s := range w.sets.All() {
 			if strings.EqualFold(s.Name, name) {
 				return f(w, s)
@@ -41,8 +41,8 @@ func (c *Cloud) onSet(name string, f func(*world, *scaleSet) error) error {
 }
 
 // makeGroup makes a scale set as another tool would, of one size and without machines.
-func (c *Cloud) makeGroup(on sim.Thing) error {
-	return c.by(func(w *world) error {
+func (c *Cloud) makeGroup(on sim.Resource) error {
+	return c.by(func(w *inventory) error {
 		first := c.subscriptions[0]
 		if len(first.Groups) == 0 || len(first.Groups[0].Clusters) == 0 {
 			return fmt.Errorf("subscription %s has no group with a network", first.ID)
@@ -100,8 +100,8 @@ func Example(subscription string, g Group, mode, name string, capacity int) map[
 	return d
 }
 
-func (c *Cloud) dropGroup(on sim.Thing) error {
-	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+func (c *Cloud) dropGroup(on sim.Resource) error {
+	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if !s.deleting() {
 			w.dropSet(s)
 		}
@@ -109,8 +109,8 @@ func (c *Cloud) dropGroup(on sim.Thing) error {
 	})
 }
 
-func (c *Cloud) setSize(on sim.Thing) error {
-	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+func (c *Cloud) setSize(on sim.Resource) error {
+	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if err := w.staysOpen(s); err != nil {
 			return err
 		}
@@ -122,8 +122,8 @@ func (c *Cloud) setSize(on sim.Thing) error {
 }
 
 // untag wants the tag there: who takes off what is not there has changed nothing and means something else.
-func (c *Cloud) untag(on sim.Thing) error {
-	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+func (c *Cloud) untag(on sim.Resource) error {
+	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if _, has := under(s.Doc, "tags")[on.Key]; !has {
 			return fmt.Errorf("scale set %s has no tag %s", s.Name, on.Key)
 		}
@@ -133,8 +133,8 @@ func (c *Cloud) untag(on sim.Thing) error {
 	})
 }
 
-func (c *Cloud) retag(on sim.Thing) error {
-	return c.onSet(on.Name, func(w *world, s *scaleSet) error {
+func (c *Cloud) retag(on sim.Resource) error {
+	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if under(s.Doc, "tags") == nil {
 			s.Doc["tags"] = document{}
 		}
@@ -145,9 +145,9 @@ func (c *Cloud) retag(on sim.Thing) error {
 }
 
 // instanceOf is the machine that a deed is done to: by its instance ID within the scale set where that is named.
-func (c *Cloud) instanceOf(on sim.Thing) string {
+func (c *Cloud) instanceOf(on sim.Resource) string {
 	name := on.Instance
-	_ = c.onSet(on.Name, func(w *world, s *scaleSet) error {
+	_ = c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if m := w.machines.Get(machineKey(s.key(), on.Instance)); m != nil {
 			name = m.UID
 		}
@@ -156,6 +156,6 @@ func (c *Cloud) instanceOf(on sim.Thing) string {
 	return name
 }
 
-func (c *Cloud) terminateByHand(on sim.Thing) error { return c.Terminate(c.instanceOf(on)) }
+func (c *Cloud) terminateByHand(on sim.Resource) error { return c.Terminate(c.instanceOf(on)) }
 
-func (c *Cloud) interruptByHand(on sim.Thing) error { return c.Evict(c.instanceOf(on)) }
+func (c *Cloud) interruptByHand(on sim.Resource) error { return c.Evict(c.instanceOf(on)) }

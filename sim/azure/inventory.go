@@ -10,8 +10,8 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// world is all that the cloud holds. Its methods run one at a time.
-type world struct {
+// inventory is all that the cloud holds. Its methods run one at a time.
+type inventory struct {
 	cloud *Cloud
 	// now is the time of what runs.
 	now time.Time
@@ -31,9 +31,9 @@ type world struct {
 
 	// known is what models are made of, by their fingerprints.
 	known map[string]content
-	// due is when something happens next by itself; stirred is set when somebody has changed something.
+	// due is when something happens next by itself; touched is true if a request has changed something since the last tick.
 	due     time.Time
-	stirred bool
+	touched bool
 	// powerOn and powerOff are what becomes of machines once the state is on disk.
 	powerOn, powerOff []string
 }
@@ -44,8 +44,8 @@ type stored interface {
 	Flush(changes map[string]json.RawMessage) error
 }
 
-func newWorld(c *Cloud) *world {
-	return &world{
+func newInventory(c *Cloud) *inventory {
+	return &inventory{
 		cloud:       c,
 		sequences:   sim.NewTable[sequence]("sequence/"),
 		resources:   sim.NewTable[resource]("resource/"),
@@ -61,11 +61,11 @@ func newWorld(c *Cloud) *world {
 	}
 }
 
-func (w *world) tables() []stored {
+func (w *inventory) tables() []stored {
 	return []stored{w.sequences, w.resources, w.sets, w.machines, w.operations, w.blobs, w.assignments, w.quotas, w.secrets, w.images}
 }
 
-func (w *world) load(docs map[string]json.RawMessage) error {
+func (w *inventory) load(docs map[string]json.RawMessage) error {
 	for _, t := range w.tables() {
 		if err := t.Load(docs); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (w *world) load(docs map[string]json.RawMessage) error {
 	return nil
 }
 
-func (w *world) flush(changes map[string]json.RawMessage) error {
+func (w *inventory) flush(changes map[string]json.RawMessage) error {
 	for _, t := range w.tables() {
 		if err := t.Flush(changes); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (w *world) flush(changes map[string]json.RawMessage) error {
 }
 
 // number is the next number of a sequence.
-func (w *world) number(of string) int64 {
+func (w *inventory) number(of string) int64 {
 	s := w.sequences.Get(of)
 	if s == nil {
 		s = &sequence{}
@@ -96,10 +96,10 @@ func (w *world) number(of string) int64 {
 }
 
 // life is how long something takes here that takes so long in life.
-func (w *world) life(d time.Duration) time.Duration { return w.cloud.speed.Of(d) }
+func (w *inventory) life(d time.Duration) time.Duration { return w.cloud.speed.Of(d) }
 
 // keep stores custom data once and returns where.
-func (w *world) keep(base64 string) string {
+func (w *inventory) keep(base64 string) string {
 	if base64 == "" {
 		return ""
 	}
@@ -110,7 +110,7 @@ func (w *world) keep(base64 string) string {
 	return key
 }
 
-func (w *world) kept(key string) string {
+func (w *inventory) kept(key string) string {
 	if b := w.blobs.Get(key); b != nil {
 		return b.Base64
 	}
@@ -118,7 +118,7 @@ func (w *world) kept(key string) string {
 }
 
 // forgetBlobs drops custom data that nothing refers to any more.
-func (w *world) forgetBlobs() {
+func (w *inventory) forgetBlobs() {
 	used := map[string]bool{}
 	for _, s := range w.sets.All() {
 		used[s.Blob] = true
@@ -134,7 +134,7 @@ func (w *world) forgetBlobs() {
 }
 
 // set finds a scale set; the error is ARM's.
-func (w *world) set(sub, group, name string) (*scaleSet, error) {
+func (w *inventory) set(sub, group, name string) (*scaleSet, error) {
 	if s := w.sets.Get(setKey(sub, group, name)); s != nil {
 		return s, nil
 	}
@@ -142,7 +142,7 @@ func (w *world) set(sub, group, name string) (*scaleSet, error) {
 }
 
 // machinesOf are the machines of a scale set, in the order in which they were made.
-func (w *world) machinesOf(s *scaleSet) []*machine {
+func (w *inventory) machinesOf(s *scaleSet) []*machine {
 	var out []*machine
 	for _, m := range w.machines.Under(s.key() + "|") {
 		out = append(out, m)
@@ -152,12 +152,12 @@ func (w *world) machinesOf(s *scaleSet) []*machine {
 }
 
 // staying are the machines of a scale set that are not being deleted.
-func (w *world) staying(s *scaleSet) []*machine {
+func (w *inventory) staying(s *scaleSet) []*machine {
 	return slices.DeleteFunc(w.machinesOf(s), func(m *machine) bool { return m.State == stateDeleting })
 }
 
 // flexible finds a machine of a scale set in flexible mode by its own name.
-func (w *world) flexible(sub, group, name string) (*scaleSet, *machine, error) {
+func (w *inventory) flexible(sub, group, name string) (*scaleSet, *machine, error) {
 	for _, m := range w.machines.All() {
 		if m.Flexible && strings.EqualFold(m.Name, name) && strings.EqualFold(m.Group, group) && strings.EqualFold(m.Sub, sub) {
 			if s := w.sets.Get(m.Set); s != nil {
@@ -169,10 +169,10 @@ func (w *world) flexible(sub, group, name string) (*scaleSet, *machine, error) {
 }
 
 // touch notes that a machine has changed.
-func (w *world) touch(m *machine) { w.machines.Touch(machineKey(m.Set, m.Instance)) }
+func (w *inventory) touch(m *machine) { w.machines.Touch(machineKey(m.Set, m.Instance)) }
 
 // changed notes that a scale set has changed, and counts its ETag up.
-func (w *world) changed(s *scaleSet) {
+func (w *inventory) changed(s *scaleSet) {
 	s.Version++
 	w.sets.Touch(s.key())
 }

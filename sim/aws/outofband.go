@@ -19,21 +19,21 @@ const (
 	biggerType = "m5.large"
 )
 
-// Profile is what those see of the simulator who do not know that it is AWS. Its hands reach the default account at home.
-func (s *Server) Profile() sim.Profile {
-	return sim.Profile{
-		Hands: sim.Hands{
-			sim.MakeGroup: s.makeGroup, sim.MakeTemplate: s.makeTemplate,
+// Capabilities describes AWS for callers that do not know which cloud it is. Its actions reach the default account at home.
+func (s *Server) Capabilities() sim.Capabilities {
+	return sim.Capabilities{
+		OutOfBand: sim.OutOfBandActions{
+			sim.CreateGroup: s.makeGroup, sim.CreateTemplate: s.makeTemplate,
 			sim.DeleteGroup:    s.dropGroup,
-			sim.DeleteTemplate: func(on sim.Thing) error { return s.DropTemplate(on.Name) },
-			sim.MakeVersion:    s.makeVersion, sim.DeleteVersion: s.dropVersion, sim.LaunchFrom: s.switchVersion,
+			sim.DeleteTemplate: func(on sim.Resource) error { return s.DropTemplate(on.Name) },
+			sim.CreateVersion:  s.makeVersion, sim.DeleteVersion: s.dropVersion, sim.LaunchFrom: s.switchVersion,
 			sim.SetSize: s.setSize, sim.SetBounds: s.setBounds,
-			sim.Untag: s.untag, sim.Retag: s.retag, sim.Resume: s.resume, sim.Unhook: s.unhook,
-			sim.Terminate: func(on sim.Thing) error { return s.Terminate(on.Instance) },
-			sim.Interrupt: func(on sim.Thing) error { return s.Interrupt(on.Instance) },
-			sim.Recommend: func(on sim.Thing) error { return s.Recommend(on.Instance) },
-			sim.PutAside:  s.putAside, sim.Sicken: s.sicken, sim.EvenZones: s.evenOut,
-			sim.BeginRoll: s.beginRefresh, sim.EndRoll: s.endRefreshByHand, sim.FailRoll: s.failRefreshByHand,
+			sim.RemoveTag: s.untag, sim.ChangeTag: s.retag, sim.ResumeProcesses: s.resume, sim.RemoveHooks: s.unhook,
+			sim.TerminateInstance:    func(on sim.Resource) error { return s.Terminate(on.Instance) },
+			sim.InterruptInstance:    func(on sim.Resource) error { return s.Interrupt(on.Instance) },
+			sim.RecommendReplacement: func(on sim.Resource) error { return s.Recommend(on.Instance) },
+			sim.MoveToStandby:        s.putAside, sim.MarkUnhealthy: s.sicken, sim.RebalanceZones: s.evenOut,
+			sim.StartRollout: s.beginRefresh, sim.CancelRollout: s.endRefreshByHand, sim.FailRollout: s.failRefreshByHand,
 		},
 		Denied:     sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::" + AccountID + ":user/muster is not authorized to do this", Status: 403},
 		NoCapacity: "We currently do not have sufficient",
@@ -50,7 +50,7 @@ func did[In, Out any](s *Server, f func(*realm, *In) (*Out, error), in *In) erro
 }
 
 // makeTemplate makes a launch template as another tool would, from the newest image for nodes.
-func (s *Server) makeTemplate(on sim.Thing) error {
+func (s *Server) makeTemplate(on sim.Resource) error {
 	image, err := newestImage()
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func newestImage() (string, error) {
 }
 
 // makeGroup makes a group as another tool would, with its template beside it.
-func (s *Server) makeGroup(on sim.Thing) error {
-	if err := s.makeTemplate(sim.Thing{Name: byHandTemplate}); err != nil {
+func (s *Server) makeGroup(on sim.Resource) error {
+	if err := s.makeTemplate(sim.Resource{Name: byHandTemplate}); err != nil {
 		return err
 	}
 	return did(s, (*realm).createGroup, &autoscaling.CreateAutoScalingGroupInput{
@@ -85,18 +85,18 @@ func (s *Server) makeGroup(on sim.Thing) error {
 	})
 }
 
-func (s *Server) dropGroup(on sim.Thing) error {
+func (s *Server) dropGroup(on sim.Resource) error {
 	return did(s, (*realm).deleteGroup, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &on.Name, ForceDelete: ptr(true)})
 }
 
-func (s *Server) makeVersion(on sim.Thing) error {
+func (s *Server) makeVersion(on sim.Resource) error {
 	return did(s, (*realm).createLaunchTemplateVersion, &ec2.CreateLaunchTemplateVersionInput{
 		LaunchTemplateName: &on.Name, SourceVersion: ptr("$Latest"), VersionDescription: ptr("a bigger one"),
 		LaunchTemplateData: &ec2.RequestLaunchTemplateData{InstanceType: biggerType},
 	})
 }
 
-func (s *Server) dropVersion(on sim.Thing) error {
+func (s *Server) dropVersion(on sim.Resource) error {
 	return s.home(func(r *realm) error {
 		t := r.templateNamed(on.Name)
 		if t == nil {
@@ -130,7 +130,7 @@ func (r *realm) howManieth(template string, which int) (string, error) {
 	return strconv.FormatInt(numbers[which-1], 10), nil
 }
 
-func (s *Server) switchVersion(on sim.Thing) error {
+func (s *Server) switchVersion(on sim.Resource) error {
 	return s.home(func(r *realm) error {
 		g, err := r.findGroup(&on.Name)
 		if err != nil {
@@ -152,16 +152,16 @@ func (s *Server) switchVersion(on sim.Thing) error {
 	})
 }
 
-func (s *Server) setSize(on sim.Thing) error {
+func (s *Server) setSize(on sim.Resource) error {
 	return did(s, (*realm).setDesiredCapacity, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &on.Name, DesiredCapacity: ptr(int32(on.Size))})
 }
 
-func (s *Server) setBounds(on sim.Thing) error {
+func (s *Server) setBounds(on sim.Resource) error {
 	return did(s, (*realm).updateGroup, &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: &on.Name, MaxSize: ptr(int32(on.Size))})
 }
 
 // untag wants the tag there: who takes off what is not there has changed nothing and means something else.
-func (s *Server) untag(on sim.Thing) error {
+func (s *Server) untag(on sim.Resource) error {
 	return s.home(func(r *realm) error {
 		g, err := r.findGroup(&on.Name)
 		if err != nil {
@@ -175,18 +175,18 @@ func (s *Server) untag(on sim.Thing) error {
 	})
 }
 
-func (s *Server) retag(on sim.Thing) error {
+func (s *Server) retag(on sim.Resource) error {
 	return did(s, (*realm).createOrUpdateGroupTags, &autoscaling.CreateOrUpdateTagsInput{Tags: []autoscaling.Tag{{
 		ResourceId: &on.Name, ResourceType: ptr("auto-scaling-group"), Key: &on.Key, Value: &on.Value, PropagateAtLaunch: ptr(true),
 	}}})
 }
 
-func (s *Server) resume(on sim.Thing) error {
+func (s *Server) resume(on sim.Resource) error {
 	return did(s, (*realm).resumeProcesses, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &on.Name})
 }
 
 // unhook wants hooks there, as untag wants its tag.
-func (s *Server) unhook(on sim.Thing) error {
+func (s *Server) unhook(on sim.Resource) error {
 	return s.home(func(r *realm) error {
 		g, err := r.findGroup(&on.Name)
 		if err != nil {

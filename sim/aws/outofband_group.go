@@ -8,7 +8,7 @@ import (
 )
 
 // putAside moves an instance to standby, with another launched in its place.
-func (s *Server) putAside(on sim.Thing) error {
+func (s *Server) putAside(on sim.Resource) error {
 	return s.home(func(r *realm) error {
 		m := r.memberOf(on.Instance)
 		if m == nil {
@@ -21,7 +21,7 @@ func (s *Server) putAside(on sim.Thing) error {
 	})
 }
 
-func (s *Server) sicken(on sim.Thing) error {
+func (s *Server) sicken(on sim.Resource) error {
 	return did(s, (*realm).setInstanceHealth, &autoscaling.SetInstanceHealthInput{
 		InstanceId: &on.Instance, HealthStatus: ptr(unhealthy), ShouldRespectGracePeriod: ptr(false),
 	})
@@ -29,7 +29,7 @@ func (s *Server) sicken(on sim.Thing) error {
 
 // evenOut moves an instance of the group to another zone, as evenZones does when there are two more in one than in another. A
 // group of one zone stays as it is, and so does one in which something else goes on.
-func (s *Server) evenOut(on sim.Thing) error {
+func (s *Server) evenOut(on sim.Resource) error {
 	return s.home(func(r *realm) error {
 		g, err := r.findGroup(&on.Name)
 		if err != nil {
@@ -63,19 +63,19 @@ func (r *realm) movable(g *group) *member {
 }
 
 // beginRefresh begins a refresh as the console does without a desired configuration.
-func (s *Server) beginRefresh(on sim.Thing) error {
+func (s *Server) beginRefresh(on sim.Resource) error {
 	return did(s, (*realm).startInstanceRefresh, &autoscaling.StartInstanceRefreshInput{
 		AutoScalingGroupName: &on.Name, Preferences: &autoscaling.RefreshPreferences{ScaleInProtectedInstances: "Ignore", StandbyInstances: "Ignore"},
 	})
 }
 
-func (s *Server) endRefreshByHand(on sim.Thing) error {
+func (s *Server) endRefreshByHand(on sim.Resource) error {
 	return did(s, (*realm).cancelInstanceRefresh, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &on.Name})
 }
 
 // failRefreshByHand lets an alarm go off that the refresh watches, or would if it had been asked to: "Start an instance refresh with
 // auto rollback".
-func (s *Server) failRefreshByHand(on sim.Thing) error {
+func (s *Server) failRefreshByHand(on sim.Resource) error {
 	return s.home(func(r *realm) error {
 		g, rf, err := r.activeRefresh(&on.Name)
 		if err != nil {

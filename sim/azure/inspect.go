@@ -47,7 +47,7 @@ type Set struct {
 
 // Machine is what the simulator holds of a machine of a scale set.
 type Machine struct {
-	// ID is the instance's within its scale set, Name the machine's, Computer its host's, UID that by which Guests know it.
+	// ID is the instance's within its scale set, Name the machine's, Computer its host's, UID that by which the MachineHost knows it.
 	ID, Name, Computer, UID string
 	ProviderID              string
 	State, Power, Zone      string
@@ -70,7 +70,7 @@ type Assignment struct{ Name, Scope, Role, Principal string }
 func (c *Cloud) State() State {
 	out := State{Sets: []Set{}}
 	// An error to write shows with the next request; what is held is shown all the same.
-	_ = c.by(func(w *world) error {
+	_ = c.by(func(w *inventory) error {
 		for _, s := range w.sets.All() {
 			out.Sets = append(out.Sets, w.inspect(s))
 		}
@@ -82,7 +82,7 @@ func (c *Cloud) State() State {
 	return out
 }
 
-func (w *world) inspect(s *scaleSet) Set {
+func (w *inventory) inspect(s *scaleSet) Set {
 	out := Set{
 		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: pairs(s.Doc, "tags"),
 		Zones: texts(s.Doc, "zones"), Model: s.Model, Version: etag(s.Version), Busy: s.busy(), Created: s.Created,
@@ -112,7 +112,7 @@ func (w *world) inspect(s *scaleSet) Set {
 type content struct{ fixed, extensions string }
 
 // contents are those of a model, which is put into words once.
-func (w *world) contents(model string, profile document, size string) (fixed, extensions string) {
+func (w *inventory) contents(model string, profile document, size string) (fixed, extensions string) {
 	if known, ok := w.known[model]; ok {
 		return known.fixed, known.extensions
 	}
@@ -128,22 +128,22 @@ func (w *world) contents(model string, profile document, size string) (fixed, ex
 }
 
 // by does something by hand: no request, no token, no limit and no fault is in its way.
-func (c *Cloud) by(f func(*world) error) error {
+func (c *Cloud) by(f func(*inventory) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	if err := c.settle(now, false); err != nil {
 		return err
 	}
-	c.world.now, c.world.stirred = now, true
-	if err := f(c.world); err != nil {
+	c.inventory.now, c.inventory.touched = now, true
+	if err := f(c.inventory); err != nil {
 		return err
 	}
 	return c.settle(now, true)
 }
 
 // findMachine finds a machine by its name, by the ID by which guests know it, by its resource ID or its provider ID.
-func (w *world) findMachine(id string) (*scaleSet, *machine, error) {
+func (w *inventory) findMachine(id string) (*scaleSet, *machine, error) {
 	for _, m := range w.machines.All() {
 		s := w.sets.Get(m.Set)
 		if s == nil {
@@ -159,8 +159,8 @@ func (w *world) findMachine(id string) (*scaleSet, *machine, error) {
 }
 
 // onMachine does something to a machine by hand.
-func (c *Cloud) onMachine(id string, f func(*world, *scaleSet, *machine) error) error {
-	return c.by(func(w *world) error {
+func (c *Cloud) onMachine(id string, f func(*inventory, *scaleSet, *machine) error) error {
+	return c.by(func(w *inventory) error {
 		s, m, err := w.findMachine(id)
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (c *Cloud) onMachine(id string, f func(*world, *scaleSet, *machine) error) 
 
 // Terminate deletes a machine, named by its name, its UID, its resource ID or its provider ID, as somebody would in the portal.
 func (c *Cloud) Terminate(id string) error {
-	return c.onMachine(id, func(w *world, s *scaleSet, m *machine) error {
+	return c.onMachine(id, func(w *inventory, s *scaleSet, m *machine) error {
 		if m.State == stateDeleting {
 			return fmt.Errorf("machine %s is being deleted", id)
 		}
@@ -188,22 +188,22 @@ func (c *Cloud) Terminate(id string) error {
 
 // Stop powers a machine off; its size goes on to be paid for.
 func (c *Cloud) Stop(id string) error {
-	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error { return w.powerOffBy(m) })
+	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.powerOffBy(m) })
 }
 
 // Deallocate powers a machine off and gives its place back.
 func (c *Cloud) Deallocate(id string) error {
-	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error { return w.deallocateBy(m) })
+	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.deallocateBy(m) })
 }
 
 // Start powers a machine on that was stopped or deallocated; one that runs goes on.
 func (c *Cloud) Start(id string) error {
-	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error { return w.startBy(m) })
+	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.startBy(m) })
 }
 
 // Evict takes a spot machine back, by its policy; one that is none is refused.
 func (c *Cloud) Evict(id string) error {
-	return c.onMachine(id, func(w *world, _ *scaleSet, m *machine) error {
+	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error {
 		if !m.Spot || m.State == stateDeleting {
 			return fmt.Errorf("machine %s is not a living spot machine", id)
 		}
@@ -214,7 +214,7 @@ func (c *Cloud) Evict(id string) error {
 
 // Sicken lets what runs inside a machine report that it is unhealthy, until the machine is started again.
 func (c *Cloud) Sicken(id string) error {
-	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
+	return c.onMachine(id, func(_ *inventory, _ *scaleSet, m *machine) error {
 		m.Sick = true
 		return nil
 	})
@@ -222,7 +222,7 @@ func (c *Cloud) Sicken(id string) error {
 
 // AttachDisk attaches a volume to a machine, as storage drivers do for pods.
 func (c *Cloud) AttachDisk(id, name string) error {
-	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
+	return c.onMachine(id, func(_ *inventory, _ *scaleSet, m *machine) error {
 		disks := items(m.Profile, "storageProfile.dataDisks")
 		lun := 63 - len(disks)
 		place(m.Profile, "storageProfile.dataDisks", append(disks, document{
@@ -236,7 +236,7 @@ func (c *Cloud) AttachDisk(id, name string) error {
 // Attach makes a machine of somebody's own in a scale set in flexible mode, which is counted with the others: it has the name and the
 // tags that he gives it, and boots from nothing of the scale set's.
 func (c *Cloud) Attach(set, name string, tags map[string]string) error {
-	return c.onSet(set, func(w *world, s *scaleSet) error {
+	return c.onSet(set, func(w *inventory, s *scaleSet) error {
 		if s.uniform() || w.machines.Get(machineKey(s.key(), name)) != nil {
 			return fmt.Errorf("scale set %s is not in flexible mode, or there is a machine %s", set, name)
 		}
@@ -259,7 +259,7 @@ func (c *Cloud) Attach(set, name string, tags map[string]string) error {
 
 // Detach takes a machine out of its scale set in flexible mode. What it is from then on is not simulated.
 func (c *Cloud) Detach(id string) error {
-	return c.by(func(w *world) error {
+	return c.by(func(w *inventory) error {
 		s, m, err := w.findMachine(id)
 		if err != nil {
 			return err
@@ -272,7 +272,7 @@ func (c *Cloud) Detach(id string) error {
 
 // Fail lets a machine be in the state Failed with a code and words of the service.
 func (c *Cloud) Fail(id, code, message string) error {
-	return c.onMachine(id, func(_ *world, _ *scaleSet, m *machine) error {
+	return c.onMachine(id, func(_ *inventory, _ *scaleSet, m *machine) error {
 		m.State, m.Trouble, m.DoneAt = stateFailed, &trouble{Code: code, Message: message}, time.Time{}
 		return nil
 	})
@@ -282,7 +282,7 @@ func (c *Cloud) Fail(id, code, message string) error {
 // UIDs: POST machines/{id}/terminate, stop, start, deallocate, evict, detach or sicken; PUT applications, groups, resources, quotas and attached, in JSON, are what
 // PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds away.
 func (c *Cloud) adminHandler() http.Handler {
-	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }, Hands: c.Profile().Hands}
+	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }, OutOfBand: c.Capabilities().OutOfBand}
 	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach, "sicken": c.Sicken}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())

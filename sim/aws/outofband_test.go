@@ -75,52 +75,52 @@ const (
 
 var deeds = []struct {
 	reason string
-	deed   sim.Deed
-	on     sim.Thing
+	deed   sim.Action
+	on     sim.Resource
 	want   []string
 }{
-	{"a group of another tool has no tags and no machines, and a template of its own", sim.MakeGroup, sim.Thing{Name: "other"},
+	{"a group of another tool has no tags and no machines, and a template of its own", sim.CreateGroup, sim.Resource{Name: "other"},
 		[]string{"group other 0..0..1 from $Latest, map[], [], 0 members", webGroup, "hooks of other: 0", webHooks, "template by-hand [1]", webTemplate}},
-	{"a template of another tool has one version", sim.MakeTemplate, sim.Thing{Name: "other"}, []string{webGroup, webHooks, "template other [1]", webTemplate}},
-	{"a group goes with its machines and leaves its template", sim.DeleteGroup, sim.Thing{Name: handMade}, []string{webTemplate}},
-	{"a template goes and leaves its group", sim.DeleteTemplate, sim.Thing{Name: handMade}, []string{webGroup, webHooks}},
-	{"a version comes at the end", sim.MakeVersion, sim.Thing{Name: handMade}, []string{webGroup, webHooks, "template web [1 2 3 4]"}},
-	{"a version goes from the middle", sim.DeleteVersion, sim.Thing{Name: handMade, Version: 2}, []string{webGroup, webHooks, "template web [1 3]"}},
-	{"a group launches from the last version", sim.LaunchFrom, sim.Thing{Name: handMade, Version: 3},
+	{"a template of another tool has one version", sim.CreateTemplate, sim.Resource{Name: "other"}, []string{webGroup, webHooks, "template other [1]", webTemplate}},
+	{"a group goes with its machines and leaves its template", sim.DeleteGroup, sim.Resource{Name: handMade}, []string{webTemplate}},
+	{"a template goes and leaves its group", sim.DeleteTemplate, sim.Resource{Name: handMade}, []string{webGroup, webHooks}},
+	{"a version comes at the end", sim.CreateVersion, sim.Resource{Name: handMade}, []string{webGroup, webHooks, "template web [1 2 3 4]"}},
+	{"a version goes from the middle", sim.DeleteVersion, sim.Resource{Name: handMade, Version: 2}, []string{webGroup, webHooks, "template web [1 3]"}},
+	{"a group launches from the last version", sim.LaunchFrom, sim.Resource{Name: handMade, Version: 3},
 		[]string{"group web 0..2..5 from 3, map[stage:test], [AZRebalance], 2 members", webHooks, webTemplate}},
-	{"a size brings machines", sim.SetSize, sim.Thing{Name: handMade, Size: 3},
+	{"a size brings machines", sim.SetSize, sim.Resource{Name: handMade, Size: 3},
 		[]string{"group web 0..3..5 from 1, map[stage:test], [AZRebalance], 3 members", webHooks, webTemplate}},
-	{"a bound leaves the size", sim.SetBounds, sim.Thing{Name: handMade, Size: 9},
+	{"a bound leaves the size", sim.SetBounds, sim.Resource{Name: handMade, Size: 9},
 		[]string{"group web 0..2..9 from 1, map[stage:test], [AZRebalance], 2 members", webHooks, webTemplate}},
-	{"a tag goes", sim.Untag, sim.Thing{Name: handMade, Key: "stage"}, []string{"group web 0..2..5 from 1, map[], [AZRebalance], 2 members", webHooks, webTemplate}},
-	{"a tag gets another value", sim.Retag, sim.Thing{Name: handMade, Key: "stage", Value: "theirs"},
+	{"a tag goes", sim.RemoveTag, sim.Resource{Name: handMade, Key: "stage"}, []string{"group web 0..2..5 from 1, map[], [AZRebalance], 2 members", webHooks, webTemplate}},
+	{"a tag gets another value", sim.ChangeTag, sim.Resource{Name: handMade, Key: "stage", Value: "theirs"},
 		[]string{"group web 0..2..5 from 1, map[stage:theirs], [AZRebalance], 2 members", webHooks, webTemplate}},
-	{"processes go on", sim.Resume, sim.Thing{Name: handMade}, []string{"group web 0..2..5 from 1, map[stage:test], [], 2 members", webHooks, webTemplate}},
-	{"all hooks go", sim.Unhook, sim.Thing{Name: handMade}, []string{webGroup, "hooks of web: 0", webTemplate}},
-	{"an instance goes, and its like comes", sim.Terminate, sim.Thing{Instance: "the first"}, []string{webGroup, webHooks, webTemplate}},
-	{"an instance is put aside, and another comes", sim.PutAside, sim.Thing{Instance: "the first"},
+	{"processes go on", sim.ResumeProcesses, sim.Resource{Name: handMade}, []string{"group web 0..2..5 from 1, map[stage:test], [], 2 members", webHooks, webTemplate}},
+	{"all hooks go", sim.RemoveHooks, sim.Resource{Name: handMade}, []string{webGroup, "hooks of web: 0", webTemplate}},
+	{"an instance goes, and its like comes", sim.TerminateInstance, sim.Resource{Instance: "the first"}, []string{webGroup, webHooks, webTemplate}},
+	{"an instance is put aside, and another comes", sim.MoveToStandby, sim.Resource{Instance: "the first"},
 		[]string{"group web 0..2..5 from 1, map[stage:test], [AZRebalance], 3 members", webHooks, webTemplate}},
-	{"one that is marked unhealthy is replaced", sim.Sicken, sim.Thing{Instance: "the first"}, []string{webGroup, webHooks, webTemplate}},
-	{"zones are left uneven where that is suspended", sim.EvenZones, sim.Thing{Name: handMade}, []string{webGroup, webHooks, webTemplate}},
-	{"a roll replaces all", sim.BeginRoll, sim.Thing{Name: handMade}, []string{webGroup, webHooks, webTemplate}},
+	{"one that is marked unhealthy is replaced", sim.MarkUnhealthy, sim.Resource{Instance: "the first"}, []string{webGroup, webHooks, webTemplate}},
+	{"zones are left uneven where that is suspended", sim.RebalanceZones, sim.Resource{Name: handMade}, []string{webGroup, webHooks, webTemplate}},
+	{"a roll replaces all", sim.StartRollout, sim.Resource{Name: handMade}, []string{webGroup, webHooks, webTemplate}},
 }
 
 // replaces are the deeds after which the instances that were there do not serve any more.
-var replaces = []sim.Deed{sim.Terminate, sim.PutAside, sim.Sicken, sim.BeginRoll}
+var replaces = []sim.Action{sim.TerminateInstance, sim.MoveToStandby, sim.MarkUnhealthy, sim.StartRollout}
 
 // What can be done only while a roll is under way ends it, and the rest of the machines stay.
 func TestDeedsOfARoll(t *testing.T) {
-	for deed, want := range map[sim.Deed]astypes.InstanceRefreshStatus{
-		sim.EndRoll: astypes.InstanceRefreshStatusCancelled, sim.FailRoll: astypes.InstanceRefreshStatusFailed,
+	for deed, want := range map[sim.Action]astypes.InstanceRefreshStatus{
+		sim.CancelRollout: astypes.InstanceRefreshStatusCancelled, sim.FailRollout: astypes.InstanceRefreshStatusFailed,
 	} {
 		inWorld(t, aws.Options{Seed: 1}, func(t *testing.T, w *world) {
 			w.settled(0, 4, 8)
-			hands := w.server.Profile().Hands
-			if has, err := hands.Do(deed, sim.Thing{Name: pool}); !has || err == nil {
+			hands := w.server.Capabilities().OutOfBand
+			if has, err := hands.Do(deed, sim.Resource{Name: pool}); !has || err == nil {
 				t.Errorf("%s: want it refused while none is under way, got %t, %v", deed, has, err)
 			}
-			for _, d := range []sim.Deed{sim.BeginRoll, deed} {
-				if has, err := hands.Do(d, sim.Thing{Name: pool}); !has || err != nil {
+			for _, d := range []sim.Action{sim.StartRollout, deed} {
+				if has, err := hands.Do(d, sim.Resource{Name: pool}); !has || err != nil {
 					t.Fatalf("%s: want it done, got %t, %v", d, has, err)
 				}
 				after(5 * time.Second)
@@ -139,7 +139,7 @@ func TestEvenZonesByHand(t *testing.T) {
 	inWorld(t, aws.Options{Seed: 1}, func(t *testing.T, w *world) {
 		w.settled(0, 3, 8)
 		before := w.inState(pool, astypes.LifecycleStateInService)
-		if has, err := w.server.Profile().Hands.Do(sim.EvenZones, sim.Thing{Name: pool}); !has || err != nil {
+		if has, err := w.server.Capabilities().OutOfBand.Do(sim.RebalanceZones, sim.Resource{Name: pool}); !has || err != nil {
 			t.Fatalf("want it done, got %t, %v", has, err)
 		}
 		least := 3
@@ -162,7 +162,7 @@ func TestEvenZonesByHand(t *testing.T) {
 
 func TestDeeds(t *testing.T) {
 	// Tests of their own show those that need something else than what is furnished here.
-	shown := map[sim.Deed]bool{sim.Interrupt: true, sim.Recommend: true, sim.EndRoll: true, sim.FailRoll: true}
+	shown := map[sim.Action]bool{sim.InterruptInstance: true, sim.RecommendReplacement: true, sim.CancelRollout: true, sim.FailRollout: true}
 	for _, c := range deeds {
 		shown[c.deed] = true
 		inWorld(t, aws.Options{Seed: 1}, func(t *testing.T, w *world) {
@@ -173,7 +173,7 @@ func TestDeeds(t *testing.T) {
 			}
 			ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.DropBefore}))
 			before := w.server.Calls().Summary(0).Total
-			if has, err := w.server.Profile().Hands.Do(c.deed, c.on); !has || err != nil {
+			if has, err := w.server.Capabilities().OutOfBand.Do(c.deed, c.on); !has || err != nil {
 				t.Fatalf("%s: want the deed done, got %t, %v", c.reason, has, err)
 			}
 			if n := w.server.Calls().Summary(0).Total; n != before {
@@ -190,7 +190,7 @@ func TestDeeds(t *testing.T) {
 		})
 	}
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
-		for d := range w.server.Profile().Hands {
+		for d := range w.server.Capabilities().OutOfBand {
 			if !shown[d] {
 				t.Errorf("want a row that shows what it is to %s, got none", d)
 			}
@@ -205,39 +205,39 @@ func TestDeedsThatCantBeDone(t *testing.T) {
 		before := outline(w)
 		for _, c := range []struct {
 			reason string
-			deed   sim.Deed
-			on     sim.Thing
+			deed   sim.Action
+			on     sim.Resource
 		}{
-			{"a name that is taken", sim.MakeTemplate, sim.Thing{Name: handMade}},
-			{"a group that is not there", sim.DeleteGroup, sim.Thing{Name: "nope"}},
-			{"a template that is not there", sim.DeleteTemplate, sim.Thing{Name: "nope"}},
-			{"a version of a template that is not there", sim.MakeVersion, sim.Thing{Name: "nope"}},
-			{"a version to be deleted of such a one", sim.DeleteVersion, sim.Thing{Name: "nope", Version: 1}},
-			{"no version", sim.DeleteVersion, sim.Thing{Name: handMade}},
-			{"a version beyond the last", sim.DeleteVersion, sim.Thing{Name: handMade, Version: 4}},
-			{"the default version, which stays", sim.DeleteVersion, sim.Thing{Name: handMade, Version: 1}},
-			{"a group that can't launch from anything", sim.LaunchFrom, sim.Thing{Name: "nope", Version: 1}},
-			{"a version that can't be launched", sim.LaunchFrom, sim.Thing{Name: handMade, Version: 4}},
-			{"a size out of bounds", sim.SetSize, sim.Thing{Name: handMade, Size: 6}},
-			{"a bound below the least", sim.SetBounds, sim.Thing{Name: handMade, Size: -1}},
-			{"a tag that is not there", sim.Untag, sim.Thing{Name: handMade, Key: "nope"}},
-			{"a tag of a group that is not there", sim.Untag, sim.Thing{Name: "nope", Key: "stage"}},
-			{"another value for such a one", sim.Retag, sim.Thing{Name: "nope", Key: "stage", Value: "x"}},
-			{"processes of a group that is not there", sim.Resume, sim.Thing{Name: "nope"}},
-			{"hooks of a group that is not there", sim.Unhook, sim.Thing{Name: "nope"}},
-			{"an instance that is not there", sim.Terminate, sim.Thing{Instance: "i-0123456789abcdef0"}},
+			{"a name that is taken", sim.CreateTemplate, sim.Resource{Name: handMade}},
+			{"a group that is not there", sim.DeleteGroup, sim.Resource{Name: "nope"}},
+			{"a template that is not there", sim.DeleteTemplate, sim.Resource{Name: "nope"}},
+			{"a version of a template that is not there", sim.CreateVersion, sim.Resource{Name: "nope"}},
+			{"a version to be deleted of such a one", sim.DeleteVersion, sim.Resource{Name: "nope", Version: 1}},
+			{"no version", sim.DeleteVersion, sim.Resource{Name: handMade}},
+			{"a version beyond the last", sim.DeleteVersion, sim.Resource{Name: handMade, Version: 4}},
+			{"the default version, which stays", sim.DeleteVersion, sim.Resource{Name: handMade, Version: 1}},
+			{"a group that can't launch from anything", sim.LaunchFrom, sim.Resource{Name: "nope", Version: 1}},
+			{"a version that can't be launched", sim.LaunchFrom, sim.Resource{Name: handMade, Version: 4}},
+			{"a size out of bounds", sim.SetSize, sim.Resource{Name: handMade, Size: 6}},
+			{"a bound below the least", sim.SetBounds, sim.Resource{Name: handMade, Size: -1}},
+			{"a tag that is not there", sim.RemoveTag, sim.Resource{Name: handMade, Key: "nope"}},
+			{"a tag of a group that is not there", sim.RemoveTag, sim.Resource{Name: "nope", Key: "stage"}},
+			{"another value for such a one", sim.ChangeTag, sim.Resource{Name: "nope", Key: "stage", Value: "x"}},
+			{"processes of a group that is not there", sim.ResumeProcesses, sim.Resource{Name: "nope"}},
+			{"hooks of a group that is not there", sim.RemoveHooks, sim.Resource{Name: "nope"}},
+			{"an instance that is not there", sim.TerminateInstance, sim.Resource{Instance: "i-0123456789abcdef0"}},
 		} {
-			if has, err := w.server.Profile().Hands.Do(c.deed, c.on); !has || err == nil {
+			if has, err := w.server.Capabilities().OutOfBand.Do(c.deed, c.on); !has || err == nil {
 				t.Errorf("%s: want an error to %s, got %t, %v", c.reason, c.deed, has, err)
 			}
 		}
 		if got := outline(w); !slices.Equal(got, before) {
 			t.Errorf("want nothing changed by what could not be done\nwant %q\ngot  %q", before, got)
 		}
-		if _, err := w.server.Profile().Hands.Do(sim.Unhook, sim.Thing{Name: handMade}); err != nil {
+		if _, err := w.server.Capabilities().OutOfBand.Do(sim.RemoveHooks, sim.Resource{Name: handMade}); err != nil {
 			t.Errorf("want hooks taken away once, got %v", err)
 		}
-		if _, err := w.server.Profile().Hands.Do(sim.Unhook, sim.Thing{Name: handMade}); err == nil {
+		if _, err := w.server.Capabilities().OutOfBand.Do(sim.RemoveHooks, sim.Resource{Name: handMade}); err == nil {
 			t.Errorf("want hooks that are gone already to be an error, got none")
 		}
 	})

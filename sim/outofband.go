@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Capabilities describes what is particular about a simulated cloud, for callers that do not know which one it is.
+type Capabilities struct {
+	// OutOfBand are the actions of a user of the cloud's console.
+	OutOfBand OutOfBandActions
+	// Denied is how the cloud words a denied request: Code, Message and Status.
+	Denied Fault
+	// NoCapacity is part of the cloud's message for a machine that it has no capacity for.
+	NoCapacity string
+	// Ignorable are rules that each ignore one thing that clients can set, without end.
+	Ignorable []Fault
+}
+
+// Action is an out-of-band change of a cloud: by its console or by another tool.
+type Action string
+
+// The actions. A Resource names what each changes.
+const (
+	// CreateGroup and CreateTemplate create one of that Name, as another tool does: without tags or machines.
+	CreateGroup    Action = "make a group"
+	CreateTemplate Action = "make a template"
+	// DeleteGroup deletes the group of that Name with its machines, DeleteTemplate the template of that Name.
+	DeleteGroup    Action = "delete a group"
+	DeleteTemplate Action = "delete a template"
+	// CreateVersion adds a version to the template Name, for other machines than the last; DeleteVersion deletes its Version.
+	CreateVersion Action = "make a version"
+	DeleteVersion Action = "delete a version"
+	// LaunchFrom makes the group of that Name launch from the Version of its own template.
+	LaunchFrom Action = "launch from another version"
+	// SetSize sets the size of the group Name to Size, SetBounds its largest size to Size.
+	SetSize   Action = "set the size"
+	SetBounds Action = "set the bounds"
+	// RemoveTag removes the tag Key of the group Name, ChangeTag sets it to Value.
+	RemoveTag Action = "take a tag off"
+	ChangeTag Action = "change a tag"
+	// ResumeProcesses resumes all suspended processes of the group Name.
+	ResumeProcesses Action = "resume processes"
+	// RemoveHooks deletes the lifecycle hooks of the group Name.
+	RemoveHooks Action = "take hooks away"
+	// TerminateInstance terminates the Instance.
+	TerminateInstance Action = "terminate an instance"
+	// MoveToStandby takes the Instance out of the count of its group, in which it stays, so that a user can look at it.
+	MoveToStandby Action = "put an instance aside"
+	// MarkUnhealthy marks the Instance unhealthy, so that the cloud replaces it.
+	MarkUnhealthy Action = "mark an instance unhealthy"
+	// InterruptInstance makes the cloud reclaim the Instance after its notice; RecommendReplacement makes it report that it may soon.
+	// Both are for machines sold on these terms, and are refused for others.
+	InterruptInstance    Action = "interrupt an instance"
+	RecommendReplacement Action = "recommend to replace an instance"
+	// RebalanceZones makes the cloud move one instance of the group Name to another zone, launching first.
+	RebalanceZones Action = "even out the zones"
+	// StartRollout starts the cloud's own rollout of all instances of the group Name; CancelRollout cancels one; FailRollout fails
+	// one because of an alarm.
+	StartRollout  Action = "begin a roll"
+	CancelRollout Action = "end a roll"
+	FailRollout   Action = "fail a roll"
+)
+
+// Resource names what an action changes. The action says which fields it reads.
+type Resource struct {
+	// Name of a group or a template.
+	Name string `json:"name,omitempty"`
+	// Version of a template: its position among those that exist, the oldest being 1.
+	Version int `json:"version,omitempty"`
+	// Instance is an instance's ID in the cloud.
+	Instance string `json:"instance,omitempty"`
+	Size     int    `json:"size,omitempty"`
+	// Key and Value of a tag.
+	Key   string `json:"key,omitempty"`
+	Value string `json:"value,omitempty"`
+}
+
+// OutOfBandActions run actions without a request, a signature, a limit or a fault. An action that the cloud does not have is present
+// with nil, so that none is forgotten.
+type OutOfBandActions map[Action]func(Resource) error
+
+// Do runs an action and reports whether the cloud has it. It returns the action's error, or one for an action without an entry.
+func (a OutOfBandActions) Do(action Action, on Resource) (has bool, err error) {
+	do, known := a[action]
+	switch {
+	case !known:
+		return false, fmt.Errorf("action %q has no entry: give it a function, or nil if the cloud has no such thing", action)
+	case do == nil:
+		return false, nil
+	}
+	if err := do(on); err != nil {
+		return true, fmt.Errorf("%s by hand: %w", action, err)
+	}
+	return true, nil
+}
+
+// known returns the actions that the cloud has, in order.
+func (a OutOfBandActions) known() []Action {
+	out := make([]Action, 0, len(a))
+	for action, do := range a {
+		if do != nil {
+			out = append(out, action)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
