@@ -19,12 +19,12 @@ func TestErrorsWhileDeleting(t *testing.T) {
 			s.facts.Desired.Deleting = true
 			s.driver.observed, s.driver.failing = pool.Observed{}, err
 			for range 20 {
-				if out := s.after(time.Minute); out.Plan.Gone || out.Seen || out.Err == nil {
+				if out := s.after(time.Minute); out.Plan.DeletionComplete || out.Seen || out.Err == nil {
 					t.Fatalf("want the object kept until the cloud has answered, got %+v", out)
 				}
 			}
 			s.driver.failing = nil
-			if out := s.after(5 * time.Minute); !out.Plan.Gone {
+			if out := s.after(5 * time.Minute); !out.Plan.DeletionComplete {
 				t.Errorf("want it gone once the cloud says that nothing is left, got %+v", out)
 			}
 		})
@@ -40,7 +40,7 @@ func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
 		t.Errorf("want the field named while the pool stays, got %+v", out)
 	}
 	s.facts.Desired.Deleting, s.facts.Generation = true, "2"
-	if out := s.pass(); !out.Plan.Gone || out.Err != nil {
+	if out := s.pass(); !out.Plan.DeletionComplete || out.Err != nil {
 		t.Errorf("want it gone: everything was read, and nothing was there; got %+v", out)
 	}
 	s = rest(t)
@@ -78,7 +78,7 @@ func TestRefusalsWhileDeleting(t *testing.T) {
 	s.driver.observed = pool.Observed{Versions: s.driver.observed.Versions}
 	s.after(time.Minute)
 	s.driver.observed = pool.Observed{}
-	if out := s.after(time.Minute); !out.Plan.Gone {
+	if out := s.after(time.Minute); !out.Plan.DeletionComplete {
 		t.Errorf("want nothing left, got %+v", out)
 	}
 	if got := s.driver.starts[len(s.driver.starts)-1].Kind; got != pool.DeleteTemplates {

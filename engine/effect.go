@@ -126,7 +126,7 @@ func (r *record) withoutResting(s pool.Step, now time.Time) pool.Step {
 	default:
 		return s
 	}
-	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool {
+	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool {
 		a, known := r.attempts[s.Kind][t.ID]
 		return known && now.Before(a.until)
 	})
@@ -188,8 +188,8 @@ var effects = map[pool.StepKind]effect{
 	pool.PutTemplate: {
 		items: func(_ pool.Step, o pool.Observed, t pool.Traits) []item {
 			name := t.Template
-			if o.Wanted.About != "" {
-				name += " (" + o.Wanted.About + ")"
+			if o.Wanted.Description != "" {
+				name += " (" + o.Wanted.Description + ")"
 			}
 			return []item{{contentOf(o), name}}
 		},
@@ -208,19 +208,19 @@ var effects = map[pool.StepKind]effect{
 		},
 		missing: func(o pool.Observed, key string) bool {
 			// A cloud that reports a failure to bring machines has done what it can.
-			return o.Group != nil && o.Group.GrowFailed.IsZero() && fmt.Sprintf("size %d", o.Group.Size) != key
+			return o.Group != nil && o.Group.ScaleUpFailedAt.IsZero() && fmt.Sprintf("size %d", o.Group.Size) != key
 		},
 		single: true,
 	},
-	pool.Remove:   {items: instanceItems("instance %s"), missing: instance(present)},
-	pool.Replace:  {items: instanceItems("instance %s"), missing: instance(present)},
-	pool.SetAside: {items: instanceItems("standby of instance %s"), missing: instance(func(i pool.Instance) bool { return present(i) && !i.Aside })},
-	pool.Protect:  {items: instanceItems("scale-in protection of instance %s"), missing: instance(func(i pool.Instance) bool { return i.Exposed })},
+	pool.Remove:       {items: instanceItems("instance %s"), missing: instance(present)},
+	pool.Replace:      {items: instanceItems("instance %s"), missing: instance(present)},
+	pool.EnterStandby: {items: instanceItems("standby of instance %s"), missing: instance(func(i pool.Instance) bool { return present(i) && !i.Standby })},
+	pool.Protect:      {items: instanceItems("scale-in protection of instance %s"), missing: instance(func(i pool.Instance) bool { return i.ScaleInUnprotected })},
 	pool.Unprotect: {
 		items:   instanceItems("removed scale-in protection of instance %s"),
-		missing: instance(func(i pool.Instance) bool { return i.Protected }),
+		missing: instance(func(i pool.Instance) bool { return i.ScaleInProtected }),
 	},
-	pool.Release: {items: instanceItems("termination of instance %s"), missing: instance(func(i pool.Instance) bool { return i.Hold != nil })},
+	pool.Release: {items: instanceItems("termination of instance %s"), missing: instance(func(i pool.Instance) bool { return i.LifecycleHook != nil })},
 	pool.Apply: {
 		items: func(s pool.Step, o pool.Observed, _ pool.Traits) []item {
 			var list []item
@@ -229,19 +229,19 @@ var effects = map[pool.StepKind]effect{
 			}
 			return list
 		},
-		missing: instance(func(i pool.Instance) bool { return len(i.Behind) > 0 }),
+		missing: instance(func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 }),
 	},
-	pool.StartRoll: {
+	pool.StartProviderRollout: {
 		items: func(s pool.Step, o pool.Observed, _ pool.Traits) []item {
 			return []item{{rollID(o), "rollout to " + s.Template}}
 		},
-		missing: func(o pool.Observed, key string) bool { return rollID(o) == key && !o.Roll.Runs() },
+		missing: func(o pool.Observed, key string) bool { return rollID(o) == key && !o.ProviderRollout.Runs() },
 		single:  true,
 	},
-	pool.CancelRoll: {
+	pool.CancelProviderRollout: {
 		items: func(s pool.Step, _ pool.Observed, _ pool.Traits) []item { return named("rollout ", s.Refs) },
 		missing: func(o pool.Observed, key string) bool {
-			return rollID(o) == key && o.Roll.Runs() && o.Roll.State != pool.RollCancelling
+			return rollID(o) == key && o.ProviderRollout.Runs() && o.ProviderRollout.State != pool.ProviderRolloutCancelling
 		},
 	},
 	pool.DefaultTemplate: {
@@ -249,7 +249,7 @@ var effects = map[pool.StepKind]effect{
 			return named("default version ", []string{s.Template})
 		},
 		missing: func(o pool.Observed, key string) bool {
-			return slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return v.Ref == key && !v.Fixed })
+			return slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return v.Ref == key && !v.Undeletable })
 		},
 		single: true,
 	},
@@ -265,9 +265,9 @@ var effects = map[pool.StepKind]effect{
 		missing: func(o pool.Observed, _ string) bool { return len(o.Versions) > 0 },
 		single:  true,
 	},
-	pool.Provide: {
+	pool.EnsurePrerequisites: {
 		items:   func(s pool.Step, _ pool.Observed, _ pool.Traits) []item { return named("", s.Fields) },
-		missing: func(o pool.Observed, key string) bool { return slices.Contains(o.Needs, key) },
+		missing: func(o pool.Observed, key string) bool { return slices.Contains(o.MissingPrerequisites, key) },
 	},
 	pool.CleanUp: {
 		items:   func(s pool.Step, _ pool.Observed, _ pool.Traits) []item { return named("", s.Fields) },
@@ -311,7 +311,7 @@ func updateMissing(o pool.Observed, key string) bool {
 		return false
 	}
 	if key == surgeKey {
-		return o.Group.SurgeSpent
+		return o.Group.SurgeRecordStale
 	}
 	if strings.HasPrefix(key, plannedMark) {
 		return key != plannedKey(o.Group.SurgePlanned)
@@ -345,17 +345,17 @@ func present(i pool.Instance) bool { return i.State != pool.Terminating }
 func behindOf(o pool.Observed, id string) []string {
 	for _, i := range o.Instances {
 		if i.ID == id {
-			return i.Behind
+			return i.InPlaceDrift
 		}
 	}
 	return nil
 }
 
 func rollID(o pool.Observed) string {
-	if o.Roll == nil {
+	if o.ProviderRollout == nil {
 		return ""
 	}
-	return o.Roll.ID
+	return o.ProviderRollout.ID
 }
 
 // named are items whose names are their keys behind a prefix.

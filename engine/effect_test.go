@@ -78,27 +78,27 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 		"protection": {
 			"the instances stay exposed", func(s *scene) {
 				for k := range s.driver.observed.Instances {
-					s.driver.observed.Instances[k].Exposed = true
+					s.driver.observed.Instances[k].ScaleInUnprotected = true
 				}
 			},
 			pool.Protect, "scale-in protection of instance i-1, scale-in protection of instance i-2",
 		},
 		"protection taken off": {
 			"the autoscaler can remove nothing", func(s *scene) {
-				s.facts.Desired.External = true
+				s.facts.Desired.ReplicasManagedExternally = true
 				for k := range s.driver.observed.Instances {
-					s.driver.observed.Instances[k].Protected = true
+					s.driver.observed.Instances[k].ScaleInProtected = true
 				}
 			},
 			pool.Unprotect, "removed scale-in protection of instance i-1, removed scale-in protection of instance i-2",
 		},
 		"change in place": {
-			"the instances never get what the group has", func(s *scene) { s.driver.observed.Instances[1].Behind = []string{"spec.additionalTags"} },
+			"the instances never get what the group has", func(s *scene) { s.driver.observed.Instances[1].InPlaceDrift = []string{"spec.additionalTags"} },
 			pool.Apply, "spec.additionalTags of instance i-2",
 		},
 		"default version": {
 			"the old version stays the default", func(s *scene) {
-				s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: "t:0", Content: "v1:z", Fixed: true})
+				s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: "t:0", Content: "v1:z", Undeletable: true})
 			},
 			pool.DefaultTemplate, "default version t:1",
 		},
@@ -111,8 +111,8 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 			pool.PruneTemplates, "version t:-3",
 		},
 		"prerequisite": {
-			"it is never as the group needs it", func(s *scene) { s.driver.observed.Needs = []string{"role"} },
-			pool.Provide, "role",
+			"it is never as the group needs it", func(s *scene) { s.driver.observed.MissingPrerequisites = []string{"role"} },
+			pool.EnsurePrerequisites, "role",
 		},
 		"deletion": {
 			"the group stays", func(s *scene) {
@@ -131,7 +131,7 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 				t.Errorf("%s: want 10 to %d tries an hour, got %d: %s", c.reason, oneHourOfErrors, n, s.driver.began())
 			}
 			most := 120
-			if s.facts.Desired.External {
+			if s.facts.Desired.ReplicasManagedExternally {
 				most = 200 // a look every 20 seconds
 			}
 			if len(waits) > most {
@@ -141,7 +141,7 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 			if want, got := "changed, shows no effect: "+c.names+": ", noEffectOf(out, c.kind); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: want %q told, got %q", c.reason, want, got)
 			}
-			if out.Fresh != nil || out.Started && !out.Repeated {
+			if out.NewError != nil || out.Started && !out.Repeated {
 				t.Errorf("%s: want no news in a repetition, got %+v", c.reason, out)
 			}
 		})
@@ -228,7 +228,7 @@ func TestARestartRepeatsAStepWithoutEffectOnce(t *testing.T) {
 
 // What the cloud is at work on has not come to nothing yet: it is judged when the work is over.
 func TestWorkOnTheGroupIsWaitedForBeforeAnEffectIsMissed(t *testing.T) {
-	s := ignoring(t, func(s *scene) { s.driver.observed.Instances[1].Behind = []string{"spec.additionalTags"} })
+	s := ignoring(t, func(s *scene) { s.driver.observed.Instances[1].InPlaceDrift = []string{"spec.additionalTags"} })
 	busy := &pool.Cause{Reason: "Updating", Message: "at work"}
 	for range 12 {
 		s.driver.observed.Group.Busy = nil
@@ -256,7 +256,7 @@ func TestAMachineThatTakesNoChangeHoldsUpNoOther(t *testing.T) {
 			s.cluster.nodes["aws://"+id] = s.cluster.nodes["aws://i-1"]
 		}
 		for k := range s.driver.observed.Instances {
-			s.driver.observed.Instances[k].Behind = []string{"spec.additionalTags"}
+			s.driver.observed.Instances[k].InPlaceDrift = []string{"spec.additionalTags"}
 		}
 	})
 	s.play(10 * time.Minute)
@@ -284,11 +284,11 @@ func TestARefusalIsToldBeforeAMissingEffect(t *testing.T) {
 
 // An instance whose change shows no effect waits for its back-off, also when another instance is to be changed meanwhile.
 func TestRestingInstancesAreNotChangedAgain(t *testing.T) {
-	s := ignoring(t, func(s *scene) { s.driver.observed.Instances[0].Exposed = true })
+	s := ignoring(t, func(s *scene) { s.driver.observed.Instances[0].ScaleInUnprotected = true })
 	if out := s.pass(); !out.Started || len(out.Plan.Step.Targets) != 1 {
 		t.Fatalf("want one instance protected, got %+v", out.Plan.Step)
 	}
-	s.driver.observed.Instances[1].Exposed = true
+	s.driver.observed.Instances[1].ScaleInUnprotected = true
 	out := s.after(500 * time.Millisecond)
 	if !out.Started || len(out.Plan.Step.Targets) != 1 || out.Plan.Step.Targets[0].ID != s.driver.observed.Instances[1].ID {
 		t.Errorf("want the other instance alone protected, got %+v", out.Plan.Step)

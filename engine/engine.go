@@ -14,32 +14,32 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Facts are what one pass is told from outside the cloud.
-type Facts[S any] struct {
+// Input are what one pass is told from outside the cloud.
+type Input[S any] struct {
 	Target  cloud.Target[S]
 	Desired pool.Desired
 	// Marked are the provider keys of the instances that shall go first.
 	Marked map[string]bool
-	// Condemned are the provider keys of the instances that were asked to go by name, with the reason.
-	Condemned map[string]pool.Cause
+	// DeletionRequested are the provider keys of the instances that were asked to go by name, with the reason.
+	DeletionRequested map[string]pool.Cause
 	// Guards are those who have to let instances go first, by the instances' provider keys.
 	Guards map[string]pool.Guard
-	// UIDs are those of the instances that Condemned and Guards are about, by provider key, as far as they are known. An instance of
+	// UIDs are those of the instances that DeletionRequested and Guards are about, by provider key, as far as they are known. An instance of
 	// another UID has been given the ID of one that is gone, and they are not about it.
 	UIDs map[string]string
 	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
 	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
 	Generation string
-	// Content is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else has
+	// ContentGeneration is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else has
 	// changed. Empty if that is not known.
-	Content string
+	ContentGeneration string
 	// Edited is true if the object's status tells of another size than the pool asks for, or the pool is being deleted: after a start of
 	// the process such a pool comes before those of which nothing is known.
 	Edited bool
-	// Doubt, when set, says that what was seen a moment ago contradicts what is known elsewhere, so that the cloud is asked
+	// NeedsFreshRead, when set, says that what was seen a moment ago contradicts what is known elsewhere, so that the cloud is asked
 	// anew before anything rests on it.
-	Doubt func(pool.Observed) bool
-	Now   time.Time
+	NeedsFreshRead func(pool.Observed) bool
+	Now            time.Time
 }
 
 // Nodes is the workload cluster as one pass needs it.
@@ -47,12 +47,12 @@ type Nodes interface {
 	// Find gives the nodes of the given provider keys (cloud.ProviderKey), by key. An error means that the workload
 	// cluster can't be asked, which is not the same as having no nodes.
 	Find(ctx context.Context, keys []string) (map[string]pool.Node, error)
-	// Ask is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
+	// FindUncached is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
 	// before machines go that have no node as far as Find knows.
-	Ask(ctx context.Context, keys []string) (map[string]pool.Node, error)
-	// Unused reports which of the nodes of the given provider keys have no pod that a drain would evict. A key that is left out is not
+	FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error)
+	// Empty reports which of the nodes of the given provider keys have no pod that a drain would evict. A key that is left out is not
 	// known. It is called before instances are chosen, for nodes that others cordoned.
-	Unused(ctx context.Context, keys []string) (map[string]bool, error)
+	Empty(ctx context.Context, keys []string) (map[string]bool, error)
 	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait. With a *PartialError it
 	// has begun for all targets but those that the error names.
 	Start(ctx context.Context, s pool.Step) error
@@ -95,19 +95,19 @@ type Outcome struct {
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
 	// error that began it is shown again and nothing is asked.
 	Err error
-	// HeldBack is true if Err is a rate budget that is used up: the cloud was not asked, nothing has failed, and what was reported before
+	// RateLimited is true if Err is a rate budget that is used up: the cloud was not asked, nothing has failed, and what was reported before
 	// holds, however long that lasts. It is true too if the cloud has throttled the looks of the pool for less than a minute.
-	HeldBack bool
+	RateLimited bool
 	// Refused are the steps that can't be done now, with the error that was met last: a refusal, or a *NoEffectError where the cloud
 	// accepts the step and shows no effect of it.
 	Refused map[pool.StepKind]error
 	// Failed are the IDs of the targets for which Plan.Step was not begun, where it was begun for the others; nil otherwise.
 	Failed map[string]bool
-	// Fresh is an error that this very pass met and that is news: nil in passes that wait for an earlier one's back-off or
+	// NewError is an error that this very pass met and that is news: nil in passes that wait for an earlier one's back-off or
 	// meet it again.
-	Fresh error
-	// Again is when to look again; it is never zero.
-	Again time.Duration
+	NewError error
+	// RequeueAfter is when to look again; it is never zero.
+	RequeueAfter time.Duration
 }
 
 // Options bound how often the cloud is asked.
@@ -139,30 +139,30 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 
 // Run is one pass. It asks the cloud once, or twice when an older answer was good enough until something is to be
 // changed; it begins at most one step, and never waits.
-func (e *Engine[S]) Run(ctx context.Context, f Facts[S], n Nodes) Outcome {
-	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.Content, f.Edited)
+func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes) Outcome {
+	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.ContentGeneration, f.Edited)
 	if wait, err := m.observing(f.Now); err != nil {
-		return Outcome{Err: err, Again: wait, Refused: m.refusals(), HeldBack: m.sparing(f.Now, err)}
+		return Outcome{Err: err, RequeueAfter: wait, Refused: m.refusals(), RateLimited: m.sparing(f.Now, err)}
 	}
 	out := e.see(m.queue.in(ctx, m.queue.lookFor(f.Desired), f.Now), &f, n, m)
-	if out.HeldBack = m.sparing(f.Now, out.Err); !out.Seen {
-		m.queue.ended(f.Now, out.HeldBack, m.queue.priority)
+	if out.RateLimited = m.sparing(f.Now, out.Err); !out.Seen {
+		m.queue.ended(f.Now, out.RateLimited, m.queue.priority)
 		return out
 	}
 	e.confirm(ctx, f, n, m, &out)
 	e.start(ctx, f, n, m, &out)
 	m.queue.ended(f.Now, m.place(out.Plan.Step, f.Now) > 0, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
-	out.Again = m.next(f.Now, out, e.steadyOf(f.Desired))
+	out.RequeueAfter = m.next(f.Now, out, e.steadyOf(f.Desired))
 	return out
 }
 
 // see looks at the cloud, again if what is to be done can't rest on an answer of the age that the pass accepts.
-func (e *Engine[S]) see(ctx context.Context, f *Facts[S], n Nodes, m *record) Outcome {
-	f.Target.MaxAge, f.Desired.Avoid = cmp.Or(m.queue.age(f.Now), m.age(f.Now)), m.avoid(f.Now)
+func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Outcome {
+	f.Target.MaxAge, f.Desired.StepsInBackoff = cmp.Or(m.queue.age(f.Now), m.age(f.Now)), m.avoid(f.Now)
 	defer func() { m.queue.looked(f.Now, m.observe.err) }()
 	out := e.look(ctx, *f, n, m)
-	if out.Observed.Anew || out.Observed.Fresh {
+	if out.Observed.Fresh || out.Observed.GroupFresh {
 		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
 		f.Target.MaxAge = 0
 	}
@@ -170,7 +170,7 @@ func (e *Engine[S]) see(ctx context.Context, f *Facts[S], n Nodes, m *record) Ou
 		f.Target.MaxAge = 0
 		out = e.look(ctx, *f, n, m)
 	}
-	if takesBack(out) && !out.Observed.Anew || out.Observed.Reused && (undrains(out) || f.doubts(out)) {
+	if takesBack(out) && !out.Observed.Fresh || out.Observed.Reused && (undrains(out) || f.doubts(out)) {
 		f.Target.MaxAge = cloud.Unshared
 		out = e.look(ctx, *f, n, m)
 	}
@@ -178,14 +178,14 @@ func (e *Engine[S]) see(ctx context.Context, f *Facts[S], n Nodes, m *record) Ou
 }
 
 // doubts says that what was seen can't be trusted.
-func (f Facts[S]) doubts(out Outcome) bool {
-	return out.Seen && f.Doubt != nil && f.Doubt(out.Observed)
+func (f Input[S]) doubts(out Outcome) bool {
+	return out.Seen && f.NeedsFreshRead != nil && f.NeedsFreshRead(out.Observed)
 }
 
 // final says that a plan changes the cloud, lets the object go, or takes a drain back: it must rest on what is so now. What was
 // seen a moment ago is good enough to find that nothing is to be done, and to drain. Of two processes one of which takes back from
 // an old look what the other begins from a new one, neither would ever end.
-func final(p pool.Plan) bool { return p.Gone || p.Step != nil && p.Step.Kind != pool.Drain }
+func final(p pool.Plan) bool { return p.DeletionComplete || p.Step != nil && p.Step.Kind != pool.Drain }
 
 // takesBack says that a drain is about to be taken back in a pool whose instances the cloud may take: another process may know of
 // a notice that this one has not asked for yet, and the two would quarrel.
@@ -200,12 +200,12 @@ func undrains(out Outcome) bool {
 func onNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain }
 
 // look observes and decides. When the cloud can't be observed, the outcome says so and is not Seen.
-func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Outcome {
+func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Outcome {
 	f.Target.Deleting = f.Desired.Deleting
 	observed, err := e.driver.Observe(ctx, f.Target)
 	if err != nil && (!f.Desired.Deleting || !complete(err)) {
 		fresh := news(m.observe.answer(), err)
-		return Outcome{Err: err, Fresh: fresh, Again: m.failedToObserve(f.Now, err), Refused: m.refusals()}
+		return Outcome{Err: err, NewError: fresh, RequeueAfter: m.failedToObserve(f.Now, err), Refused: m.refusals()}
 	}
 	m.observed()
 	observed = join(ctx, observed, f.Marked, n)
@@ -217,28 +217,28 @@ func (e *Engine[S]) look(ctx context.Context, f Facts[S], n Nodes, m *record) Ou
 }
 
 // decide asks the domain, again for each step that waits because it was accepted before and shows no effect yet.
-func (e *Engine[S]) decide(f Facts[S], o pool.Observed, m *record, now time.Time) pool.Plan {
+func (e *Engine[S]) decide(f Input[S], o pool.Observed, m *record, now time.Time) pool.Plan {
 	t := e.driver.Traits()
-	f.Desired.Avoid, f.Desired.Unresponsive = maps.Clone(f.Desired.Avoid), m.unresponsive()
+	f.Desired.StepsInBackoff, f.Desired.Unresponsive = maps.Clone(f.Desired.StepsInBackoff), m.unresponsive()
 	for {
 		p := pool.Decide(f.Desired, o, t, f.Now)
 		if p.Step == nil {
 			return p
 		}
 		cause, rests := m.resting(*p.Step, o, t, now)
-		if _, avoided := f.Desired.Avoid[p.Step.Kind]; !rests || avoided {
+		if _, avoided := f.Desired.StepsInBackoff[p.Step.Kind]; !rests || avoided {
 			return p
 		}
-		if f.Desired.Avoid == nil {
-			f.Desired.Avoid = map[pool.StepKind]pool.Cause{}
+		if f.Desired.StepsInBackoff == nil {
+			f.Desired.StepsInBackoff = map[pool.StepKind]pool.Cause{}
 		}
-		f.Desired.Avoid[p.Step.Kind] = cause
+		f.Desired.StepsInBackoff[p.Step.Kind] = cause
 	}
 }
 
 // confirm asks the workload cluster itself before machines go undrained because nothing is known of their nodes, and
 // decides again with what it says. A cluster that can't be asked says nothing about its nodes.
-func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
+func (e *Engine[S]) confirm(ctx context.Context, f Input[S], n Nodes, m *record, out *Outcome) {
 	if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {
 		return
 	}
@@ -249,7 +249,7 @@ func (e *Engine[S]) confirm(ctx context.Context, f Facts[S], n Nodes, m *record,
 			keys = append(keys, key)
 		}
 	}
-	nodes, err := n.Ask(ctx, keys)
+	nodes, err := n.FindUncached(ctx, keys)
 	if o.NodesUnknown = err != nil; err == nil {
 		attach(o.Instances, nodes)
 	}
@@ -261,15 +261,15 @@ func removesUnknown(s *pool.Step) bool {
 	if s == nil || s.Kind != pool.Remove && s.Kind != pool.Replace && s.Kind != pool.Release && s.Kind != pool.DeleteGroup {
 		return false
 	}
-	return slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.Node == "" && cloud.ProviderKey(t.ProviderID) != "" })
+	return slices.ContainsFunc(s.Targets, func(t pool.InstanceRef) bool { return t.Node == "" && cloud.ProviderKey(t.ProviderID) != "" })
 }
 
 // start begins the plan's step, if there is one, with whoever it belongs to.
-func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
+func (e *Engine[S]) start(ctx context.Context, f Input[S], n Nodes, m *record, out *Outcome) {
 	s := out.Plan.Step
 	if s == nil {
 		m.forgive(f.Now)
-		if out.Plan.Settled {
+		if out.Plan.Quiescent {
 			m.attempts = nil // what waits for its effect is wanted, and a pool that wants something is not settled
 		}
 		return
@@ -283,12 +283,12 @@ func (e *Engine[S]) start(ctx context.Context, f Facts[S], n Nodes, m *record, o
 	}
 	if err != nil {
 		out.Failed = failedTargets(err)
-		if out.Fresh = news(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
-			out.Fresh = nil // the next pass reads the Node again
+		if out.NewError = news(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
+			out.NewError = nil // the next pass reads the Node again
 		}
 		m.refused(*s, f.Now, err)
 		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
-		f.Desired.Avoid = m.avoid(time.Time{})
+		f.Desired.StepsInBackoff = m.avoid(time.Time{})
 		out.Plan.Waiting = e.decide(f, out.Observed, m, time.Time{}).Waiting
 		return
 	}
@@ -376,15 +376,15 @@ func attach(instances []pool.Instance, nodes map[string]pool.Node) {
 }
 
 // name puts to each instance what was said about it by name: that it is to go, and the guard that has to let it go.
-func name[S any](instances []pool.Instance, f Facts[S]) {
+func name[S any](instances []pool.Instance, f Input[S]) {
 	for k := range instances {
 		i := &instances[k]
 		key := cloud.ProviderKey(i.ProviderID)
 		if uid, ok := f.UIDs[key]; key == "" || ok && i.UID != "" && i.UID != uid {
 			continue
 		}
-		if cause, ok := f.Condemned[key]; ok {
-			i.Condemned = &cause
+		if cause, ok := f.DeletionRequested[key]; ok {
+			i.DeletionRequested = &cause
 		}
 		if g, ok := f.Guards[key]; ok {
 			i.Guard = &g

@@ -29,7 +29,7 @@ type driver struct {
 }
 
 func (d *driver) Traits() pool.Traits {
-	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10}
+	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
 }
 
 func (d *driver) Observe(_ context.Context, t cloud.Target[int]) (pool.Observed, error) {
@@ -73,7 +73,7 @@ func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 	return c.nodes, nil
 }
 
-func (c *cluster) Unused(_ context.Context, keys []string) (map[string]bool, error) {
+func (c *cluster) Empty(_ context.Context, keys []string) (map[string]bool, error) {
 	c.weighed++
 	unused := map[string]bool{}
 	for _, key := range keys {
@@ -82,7 +82,7 @@ func (c *cluster) Unused(_ context.Context, keys []string) (map[string]bool, err
 	return unused, c.silent
 }
 
-func (c *cluster) Ask(_ context.Context, keys []string) (map[string]pool.Node, error) {
+func (c *cluster) FindUncached(_ context.Context, keys []string) (map[string]pool.Node, error) {
 	c.asked = append(c.asked, append([]string{"live"}, keys...))
 	return c.live, c.silent
 }
@@ -98,7 +98,7 @@ type scene struct {
 	engine  *engine.Engine[int]
 	driver  *driver
 	cluster *cluster
-	facts   engine.Facts[int]
+	facts   engine.Input[int]
 }
 
 // rest is a pool of two machines that is as wanted.
@@ -114,7 +114,7 @@ func rest(t *testing.T) *scene {
 		s.cluster.nodes["aws://"+id] = pool.Node{Name: "node-" + id, Ready: true}
 	}
 	s.engine = engine.New[int](s.driver, engine.Options{})
-	s.facts = engine.Facts[int]{
+	s.facts = engine.Input[int]{
 		Target: cloud.Target[int]{Owner: cloud.Owner{ID: "owner"}}, Desired: pool.Desired{Replicas: 2, Max: 10, MaxField: "spec.maxSize"},
 		Generation: "1", Now: epoch,
 	}
@@ -124,8 +124,8 @@ func rest(t *testing.T) *scene {
 func (s *scene) pass() engine.Outcome {
 	s.t.Helper()
 	out := s.engine.Run(s.t.Context(), s.facts, s.cluster)
-	if out.Again <= 0 {
-		s.t.Fatalf("want to be told when to look again, got %v", out.Again)
+	if out.RequeueAfter <= 0 {
+		s.t.Fatalf("want to be told when to look again, got %v", out.RequeueAfter)
 	}
 	return out
 }
@@ -141,7 +141,7 @@ func (s *scene) after(d time.Duration) engine.Outcome {
 func (s *scene) play(long time.Duration) (waits []time.Duration) {
 	s.t.Helper()
 	for end := s.facts.Now.Add(long); s.facts.Now.Before(end); {
-		wait := s.pass().Again
+		wait := s.pass().RequeueAfter
 		waits = append(waits, wait)
 		s.facts.Now = s.facts.Now.Add(wait)
 	}
@@ -200,10 +200,10 @@ func TestEventsDoNotBreakABackoff(t *testing.T) {
 	s := rest(t)
 	s.driver.failing = &cloud.Error{Kind: cloud.Denied, Message: "not allowed"}
 	first := s.pass()
-	check(t, "the first is news", s.driver.failing, first.Fresh)
+	check(t, "the first is news", s.driver.failing, first.NewError)
 	for range 3600 {
 		out := s.after(time.Second)
-		if out.Err == nil || out.Seen || out.Fresh != nil {
+		if out.Err == nil || out.Seen || out.NewError != nil {
 			t.Fatalf("want the known error shown again and not as news, got %+v", out)
 		}
 	}
@@ -212,13 +212,13 @@ func TestEventsDoNotBreakABackoff(t *testing.T) {
 	}
 	s.driver.failing = errors.New("another one")
 	s.facts.Now = s.facts.Now.Add(time.Hour)
-	check(t, "another error is news", s.driver.failing, s.pass().Fresh)
+	check(t, "another error is news", s.driver.failing, s.pass().NewError)
 	s.driver.failing = nil
 	if out := s.after(time.Hour); !out.Seen || out.Err != nil {
 		t.Errorf("want everything forgotten after a success, got %+v", out)
 	}
 	s.driver.failing = errors.New("yet another")
-	check(t, "back-off after a success begins anew", time.Second, s.after(time.Hour).Again)
+	check(t, "back-off after a success begins anew", time.Second, s.after(time.Hour).RequeueAfter)
 }
 
 func TestThrottledWaitsAsLongAsTheCloudSays(t *testing.T) {
@@ -235,7 +235,7 @@ func TestThrottledWaitsAsLongAsTheCloudSays(t *testing.T) {
 			err := fmt.Errorf("observe: %w", &cloud.Error{Kind: cloud.Throttled, After: c.after})
 			s := rest(t)
 			s.driver.failing = err
-			check(t, "observing: "+c.why, c.want, s.pass().Again)
+			check(t, "observing: "+c.why, c.want, s.pass().RequeueAfter)
 			s = rest(t)
 			s.facts.Desired.Replicas = 3
 			s.driver.refusing[pool.Resize] = err
@@ -351,8 +351,8 @@ func TestAChangeEndsEveryBackoff(t *testing.T) {
 		s.facts.Generation = "2"
 		out := s.pass()
 		check(t, "calls", before+1, len(s.driver.observes))
-		check(t, "back-off", time.Second, out.Again)
-		check(t, "the same error after a change is news", s.driver.failing, out.Fresh)
+		check(t, "back-off", time.Second, out.RequeueAfter)
+		check(t, "the same error after a change is news", s.driver.failing, out.NewError)
 	})
 	t.Run("starting", func(t *testing.T) {
 		s := rest(t)
@@ -394,9 +394,9 @@ func TestAChangeEndsEveryBackoff(t *testing.T) {
 // moment ago, and does not push the next look away.
 func TestEventsTakeARecentObservation(t *testing.T) {
 	s := rest(t)
-	check(t, "first pass: steady", 2*time.Minute, s.pass().Again)
+	check(t, "first pass: steady", 2*time.Minute, s.pass().RequeueAfter)
 	for k := range 5 {
-		check(t, "time left to the next look", 2*time.Minute-time.Duration(k+1)*10*time.Second, s.after(10*time.Second).Again)
+		check(t, "time left to the next look", 2*time.Minute-time.Duration(k+1)*10*time.Second, s.after(10*time.Second).RequeueAfter)
 	}
 	s.after(70 * time.Second)
 	var ages []time.Duration
@@ -417,7 +417,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 	t.Run("as told", func(t *testing.T) {
 		s := rest(t)
 		s.engine = engine.New[int](s.driver, engine.Options{Steady: 10 * time.Minute})
-		check(t, "wait", 10*time.Minute, s.pass().Again)
+		check(t, "wait", 10*time.Minute, s.pass().RequeueAfter)
 	})
 	t.Run("waiting for capacity", func(t *testing.T) {
 		s := rest(t)
@@ -431,15 +431,15 @@ func TestHowOftenIsLooked(t *testing.T) {
 		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 2, 2
 		s.pass()
 		s.driver.observed.Group.Size, s.facts.Desired.Replicas = 3, 3
-		check(t, "after rest it is looked soon again", 3*time.Second, s.after(3*time.Minute).Again)
+		check(t, "after rest it is looked soon again", 3*time.Second, s.after(3*time.Minute).RequeueAfter)
 	})
 	t.Run("never faster than that", func(t *testing.T) {
 		s := rest(t)
 		s.facts.Desired.Replicas = 3
 		s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Unavailable}
 		s.pass()
-		if out := s.after(time.Second - time.Nanosecond); out.Again < 100*time.Millisecond {
-			t.Errorf("want at least 100ms between passes, got %v", out.Again)
+		if out := s.after(time.Second - time.Nanosecond); out.RequeueAfter < 100*time.Millisecond {
+			t.Errorf("want at least 100ms between passes, got %v", out.RequeueAfter)
 		}
 	})
 }
@@ -504,7 +504,7 @@ func TestDrainBelongsToTheNodes(t *testing.T) {
 	if !out.Started || len(s.driver.starts) > 0 || len(s.cluster.starts) != 1 || s.cluster.starts[0].Kind != pool.Drain {
 		t.Fatalf("want the drain begun by the nodes, got %v and %v", s.driver.starts, s.cluster.starts)
 	}
-	check(t, "its progress is looked at soon", 3*time.Second, out.Again)
+	check(t, "its progress is looked at soon", 3*time.Second, out.RequeueAfter)
 	s.cluster.nodes["aws://i-1"] = pool.Node{Name: "node-i-1", DrainStarted: s.facts.Now}
 	s.after(3 * time.Second)
 	if s.driver.began() != "Remove" || s.driver.starts[0].Targets[0].ID != "i-1" {
@@ -534,8 +534,8 @@ func TestConflictsOfDrainsAreNoNews(t *testing.T) {
 		s.facts.Desired.Replicas = 1
 		s.cluster.refuses = &engine.PartialError{Failed: map[string]bool{"i-1": true}, Err: r.err}
 		out := s.pass()
-		if out.Started || (out.Fresh != nil) != r.fresh || !out.Failed["i-1"] {
-			t.Errorf("%s: want news %v and i-1 not begun, got %v and %v", r.why, r.fresh, out.Fresh, out.Failed)
+		if out.Started || (out.NewError != nil) != r.fresh || !out.Failed["i-1"] {
+			t.Errorf("%s: want news %v and i-1 not begun, got %v and %v", r.why, r.fresh, out.NewError, out.Failed)
 		}
 	}
 }
@@ -543,13 +543,13 @@ func TestConflictsOfDrainsAreNoNews(t *testing.T) {
 func TestAnEffectIsLookedAtSoon(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.Wanted.Content = "v1:b"
-	check(t, "after a version", 100*time.Millisecond, s.pass().Again)
+	check(t, "after a version", 100*time.Millisecond, s.pass().RequeueAfter)
 	s = rest(t)
 	s.facts.Desired.Replicas = 3
-	check(t, "after a size", 3*time.Second, s.pass().Again)
+	check(t, "after a size", 3*time.Second, s.pass().RequeueAfter)
 	check(t, "an event before that does not push it away", 2900*time.Millisecond, func() time.Duration {
 		s.driver.observed.Group.Size = 3
-		return s.after(100 * time.Millisecond).Again
+		return s.after(100 * time.Millisecond).RequeueAfter
 	}())
 }
 
@@ -559,9 +559,9 @@ func TestOwnersAtTheSameTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for k := range 8 {
 		wg.Go(func() {
-			f := engine.Facts[int]{Target: cloud.Target[int]{Owner: cloud.Owner{ID: fmt.Sprint(k)}}, Desired: pool.Desired{Replicas: 1, Max: 1}, Now: epoch}
+			f := engine.Input[int]{Target: cloud.Target[int]{Owner: cloud.Owner{ID: fmt.Sprint(k)}}, Desired: pool.Desired{Replicas: 1, Max: 1}, Now: epoch}
 			for range 100 {
-				f.Now = f.Now.Add(e.Run(t.Context(), f, &cluster{}).Again)
+				f.Now = f.Now.Add(e.Run(t.Context(), f, &cluster{}).RequeueAfter)
 			}
 			e.Forget(f.Target.Owner.ID)
 		})
@@ -582,13 +582,13 @@ func (*calm) Start(context.Context, cloud.Target[int], pool.Step) error { return
 func TestCondemnedAreNotThoseWithTheSameID(t *testing.T) {
 	for uid, want := range map[string]bool{"new": false, "old": true, "": true} {
 		s := rest(t)
-		s.facts.Condemned = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
-		s.facts.Guards = map[string]pool.Guard{"aws://i-2": {Asked: true, Done: true}}
+		s.facts.DeletionRequested = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
+		s.facts.Guards = map[string]pool.Guard{"aws://i-2": {Requested: true, Released: true}}
 		s.facts.UIDs = map[string]string{"aws://i-2": "old"}
 		s.driver.observed.Instances[1].State, s.driver.observed.Instances[1].UID = pool.Running, uid
 		out := s.pass()
-		if i := out.Observed.Instances[1]; (i.Condemned != nil) != want || (i.Guard != nil) != want {
-			t.Errorf("UID %q: want condemned and guarded %t, got %v and %v", uid, want, i.Condemned, i.Guard)
+		if i := out.Observed.Instances[1]; (i.DeletionRequested != nil) != want || (i.Guard != nil) != want {
+			t.Errorf("UID %q: want condemned and guarded %t, got %v and %v", uid, want, i.DeletionRequested, i.Guard)
 		}
 	}
 }
@@ -596,7 +596,7 @@ func TestCondemnedAreNotThoseWithTheSameID(t *testing.T) {
 // A machine that was asked to go by name carries the reason with it, wherever its node is.
 func TestCondemnedReachTheDecision(t *testing.T) {
 	s := rest(t)
-	s.facts.Condemned = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
+	s.facts.DeletionRequested = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
 	s.driver.observed.Instances[1].State = pool.Running
 	node := s.cluster.nodes["aws://i-2"]
 	node.Cordoned = true
@@ -605,10 +605,10 @@ func TestCondemnedReachTheDecision(t *testing.T) {
 	if !out.Started || out.Plan.Step.Kind != pool.Drain || len(out.Plan.Step.Targets) != 1 || out.Plan.Step.Targets[0].ID != "i-2" {
 		t.Fatalf("want i-2 drained, got %+v", out.Plan.Step)
 	}
-	if got := out.Plan.Step.Cause; got != s.facts.Condemned["aws://i-2"] {
+	if got := out.Plan.Step.Cause; got != s.facts.DeletionRequested["aws://i-2"] {
 		t.Errorf("want its own reason, got %v", got)
 	}
-	if s.driver.observed.Instances[1].Condemned != nil {
+	if s.driver.observed.Instances[1].DeletionRequested != nil {
 		t.Errorf("want the driver's observation unchanged")
 	}
 }

@@ -117,7 +117,7 @@ func TestADoubtIsSettledBeforeTheStep(t *testing.T) {
 	s := rest(t)
 	s.pass()
 	s.facts.Desired.Replicas = 1
-	s.facts.Doubt = func(pool.Observed) bool { return true }
+	s.facts.NeedsFreshRead = func(pool.Observed) bool { return true }
 	looks, starts := len(s.driver.observes), len(s.cluster.starts)
 	out := s.after(time.Second)
 	if got := s.driver.observes[looks:]; len(got) != 2 || got[1].MaxAge != 0 {
@@ -136,13 +136,13 @@ func TestWhatIsSeenAnewIsNotAskedForAgain(t *testing.T) {
 		step   pool.StepKind
 	}{
 		"a step":       {func(s *scene) { s.driver.observed.Group.Size = 1 }, pool.Resize},
-		"a doubt":      {func(s *scene) { s.facts.Doubt = func(pool.Observed) bool { return true } }, ""},
+		"a doubt":      {func(s *scene) { s.facts.NeedsFreshRead = func(pool.Observed) bool { return true } }, ""},
 		"a drain back": {func(s *scene) { s.driver.observed.ShortNotice = true; s.drained() }, pool.Undrain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
 			s.pass()
-			s.driver.observed.Anew = true
+			s.driver.observed.Fresh = true
 			c.change(s)
 			looks := len(s.driver.observes)
 			out := s.after(time.Second)
@@ -166,7 +166,7 @@ func (s *scene) drained() {
 func TestADoubtIsSettledByTheCloud(t *testing.T) {
 	for _, doubted := range []bool{false, true} {
 		s := rest(t)
-		s.facts.Doubt = func(pool.Observed) bool { return doubted }
+		s.facts.NeedsFreshRead = func(pool.Observed) bool { return doubted }
 		s.driver.observed.Reused = true
 		s.pass()
 		if last := s.driver.observes[len(s.driver.observes)-1]; (last.MaxAge == cloud.Unshared) != doubted {

@@ -125,8 +125,8 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	if out.Started && !out.Repeated {
 		r.moving = now
 		switch s := out.Plan.Step; s.Kind {
-		case pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.DeleteGroup, pool.CreateGroup, pool.StartRoll, pool.CancelRoll,
-			pool.Provide, pool.CleanUp, pool.Apply, pool.Unprotect:
+		case pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.DeleteGroup, pool.CreateGroup, pool.StartProviderRollout, pool.CancelProviderRollout,
+			pool.EnsurePrerequisites, pool.CleanUp, pool.Apply, pool.Unprotect:
 			if !s.More {
 				return r.movingFirst()
 			}
@@ -141,7 +141,7 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	if out.Observed.ShortNotice {
 		steady = min(steady, shortNotice)
 	}
-	if out.Plan.Settled {
+	if out.Plan.Quiescent {
 		r.moving = time.Time{}
 		return steady
 	}
@@ -172,7 +172,7 @@ func (r *record) movingFirst() time.Duration {
 
 // steadyOf returns the time between two looks at a pool in which nothing moves.
 func (e *Engine[S]) steadyOf(d pool.Desired) time.Duration {
-	if d.External {
+	if d.ReplicasManagedExternally {
 		return min(e.steady, externalSteady)
 	}
 	return e.steady

@@ -21,10 +21,10 @@ func TestADeadlineIsLookedAtWhenItEnds(t *testing.T) {
 	s.facts.Desired.MinReady = 10 * time.Minute
 	s.aged("aws://i-1", time.Hour)
 	s.aged("aws://i-2", 9*time.Minute)
-	check(t, "look at the end of the deadline", time.Minute, s.pass().Again)
-	check(t, "and as at rest when it has ended", 2*time.Minute, s.after(time.Minute).Again)
+	check(t, "look at the end of the deadline", time.Minute, s.pass().RequeueAfter)
+	check(t, "and as at rest when it has ended", 2*time.Minute, s.after(time.Minute).RequeueAfter)
 	s.aged("aws://i-2", 0)
-	check(t, "a deadline further away than the next look changes nothing", 2*time.Minute, s.pass().Again)
+	check(t, "a deadline further away than the next look changes nothing", 2*time.Minute, s.pass().RequeueAfter)
 }
 
 // What one call may not name at once follows at once, for nothing has to be seen before it.
@@ -36,9 +36,9 @@ func TestTheRestOfABatchFollowsAtOnce(t *testing.T) {
 		i := pool.Instance{ID: string(rune('a' + k)), State: pool.Running, Template: s.driver.observed.Versions[0]}
 		s.driver.observed.Instances = append(s.driver.observed.Instances, i)
 	}
-	check(t, "ten of eleven removed", 100*time.Millisecond, s.pass().Again)
+	check(t, "ten of eleven removed", 100*time.Millisecond, s.pass().RequeueAfter)
 	s.driver.observed.Instances, s.driver.observed.Group.Size = s.driver.observed.Instances[10:], 1
-	check(t, "the last one", 3*time.Second, s.pass().Again)
+	check(t, "the last one", 3*time.Second, s.pass().RequeueAfter)
 	check(t, "steps", "Remove Remove", s.driver.began())
 }
 
@@ -47,7 +47,7 @@ func TestProtectionIsUnhurried(t *testing.T) {
 	s := rest(t)
 	exposed := func(n int) {
 		for k := range s.driver.observed.Instances {
-			s.driver.observed.Instances[k].Exposed = k >= len(s.driver.observed.Instances)-n
+			s.driver.observed.Instances[k].ScaleInUnprotected = k >= len(s.driver.observed.Instances)-n
 		}
 	}
 	s.facts.Desired.Replicas, s.driver.observed.Group.Size = 7, 7
@@ -57,11 +57,11 @@ func TestProtectionIsUnhurried(t *testing.T) {
 		s.driver.observed.Instances = append(s.driver.observed.Instances, i)
 	}
 	exposed(7)
-	check(t, "five of seven protected", 10*time.Second, s.pass().Again)
+	check(t, "five of seven protected", 10*time.Second, s.pass().RequeueAfter)
 	exposed(2)
-	check(t, "the last two", 3*time.Second, s.after(10*time.Second).Again)
+	check(t, "the last two", 3*time.Second, s.after(10*time.Second).RequeueAfter)
 	exposed(0)
-	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).Again)
+	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).RequeueAfter)
 	check(t, "steps", "Protect Protect", s.driver.began())
 }
 
@@ -72,9 +72,9 @@ func TestADrainThatDoesNotBeginIsNoLoop(t *testing.T) {
 	for _, ref := range []string{"t:-1", "t:-2", "t:-3"} {
 		s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: ref, Content: ref})
 	}
-	check(t, "what else there is follows at once", 100*time.Millisecond, s.pass().Again)
+	check(t, "what else there is follows at once", 100*time.Millisecond, s.pass().RequeueAfter)
 	for range 3 {
-		check(t, "the same drain again", 3*time.Second, s.after(100*time.Millisecond).Again)
+		check(t, "the same drain again", 3*time.Second, s.after(100*time.Millisecond).RequeueAfter)
 	}
 	check(t, "drains", 4, len(s.cluster.starts))
 }
@@ -86,9 +86,9 @@ func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 	s.cluster.nodes["aws://i-2"] = pool.Node{
 		Name: "node", Joined: epoch.Add(-time.Hour), Ready: true, ReadySince: epoch.Add(-time.Hour), Cordoned: true, DrainStarted: epoch, Remaining: 1,
 	}
-	waits := []time.Duration{s.pass().Again}
+	waits := []time.Duration{s.pass().RequeueAfter}
 	for len(s.driver.began()) == 0 && len(waits) < 200 {
-		waits = append(waits, s.after(waits[len(waits)-1]).Again)
+		waits = append(waits, s.after(waits[len(waits)-1]).RequeueAfter)
 	}
 	check(t, "the first round", 3*time.Second, waits[0])
 	check(t, "the longest pause", 15*time.Second, slices.Max(waits))
@@ -98,11 +98,11 @@ func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 // What a group needs is made and then looked for after a while: a cloud may show it late, and the next step rests on it.
 func TestWhatIsProvidedIsGivenTime(t *testing.T) {
 	s := rest(t)
-	s.driver.observed.Needs = []string{"role"}
-	check(t, "look again", 3*time.Second, s.pass().Again)
-	s.driver.observed.Needs = nil
-	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).Again)
-	check(t, "steps", "Provide", s.driver.began())
+	s.driver.observed.MissingPrerequisites = []string{"role"}
+	check(t, "look again", 3*time.Second, s.pass().RequeueAfter)
+	s.driver.observed.MissingPrerequisites = nil
+	check(t, "at rest", 2*time.Minute, s.after(3*time.Second).RequeueAfter)
+	check(t, "steps", "EnsurePrerequisites", s.driver.began())
 }
 
 // While the cloud is at work on the group it is asked again and again, the more rarely the longer it takes, and nothing is begun.
@@ -110,8 +110,8 @@ func TestABusyGroupIsWatched(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas = 5
 	s.driver.observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "at work"}
-	check(t, "at first", 3*time.Second, s.pass().Again)
-	check(t, "after an hour", time.Minute, s.after(time.Hour).Again)
+	check(t, "at first", 3*time.Second, s.pass().RequeueAfter)
+	check(t, "after an hour", time.Minute, s.after(time.Hour).RequeueAfter)
 	check(t, "steps", "", s.driver.began())
 	s.driver.observed.Group.Busy = nil
 	_ = s.after(time.Minute)
@@ -135,10 +135,10 @@ func TestLooksAfterAWrite(t *testing.T) {
 		s := rest(t)
 		s.driver.observed.Shared = c.shared
 		s.facts.Desired.Replicas = 3
-		waits := []time.Duration{s.pass().Again}
+		waits := []time.Duration{s.pass().RequeueAfter}
 		s.driver.observed.Group.Size = 3
 		for len(waits) < len(c.waits) {
-			waits = append(waits, s.after(waits[len(waits)-1]).Again)
+			waits = append(waits, s.after(waits[len(waits)-1]).RequeueAfter)
 		}
 		check(t, c.why, c.waits, waits)
 		check(t, c.why+": age", c.age, s.driver.observes[len(s.driver.observes)-1].MaxAge)
@@ -163,10 +163,10 @@ func TestLooksAtRest(t *testing.T) {
 		{"an autoscaler sizes the group, shared", true, true, 20 * time.Second, milliseconds(15000, 5000, 5000)},
 	} {
 		s := rest(t)
-		s.driver.observed.Shared, s.facts.Desired.External = c.shared, c.external
-		again := s.pass().Again
+		s.driver.observed.Shared, s.facts.Desired.ReplicasManagedExternally = c.shared, c.external
+		again := s.pass().RequeueAfter
 		for range 2 {
-			again = s.after(again).Again
+			again = s.after(again).RequeueAfter
 		}
 		var ages []time.Duration
 		for _, o := range s.driver.observes {
@@ -200,39 +200,39 @@ func TestHeldBackIsNoNews(t *testing.T) {
 		{"again, within the minute", 50 * time.Second, true},
 		{"for an hour", time.Hour, true},
 	} {
-		if out := s.after(c.later); out.HeldBack != c.want || out.Seen || out.Fresh != nil {
+		if out := s.after(c.later); out.RateLimited != c.want || out.Seen || out.NewError != nil {
 			t.Errorf("%s: want held back %v and no news, got %+v", c.why, c.want, out)
 		}
 	}
 	s.driver.failing = nil
-	if out := s.after(time.Hour); !out.Seen || out.HeldBack {
+	if out := s.after(time.Hour); !out.Seen || out.RateLimited {
 		t.Errorf("want a look, got %+v", out)
 	}
 	s.driver.failing = held
-	if out := s.after(time.Hour); !out.HeldBack {
+	if out := s.after(time.Hour); !out.RateLimited {
 		t.Errorf("want a moment counted anew after a look, got %+v", out)
 	}
 	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}
-	if out := s.after(time.Hour); !out.HeldBack {
+	if out := s.after(time.Hour); !out.RateLimited {
 		t.Errorf("want what was seen before to hold when the cloud throttles for a moment, got %+v", out)
 	}
-	if out := s.after(2 * time.Minute); out.HeldBack {
+	if out := s.after(2 * time.Minute); out.RateLimited {
 		t.Errorf("want the cloud's own refusal reported when it lasts, got %+v", out)
 	}
 	s.driver.failing = held
-	if out := s.after(time.Hour); !out.HeldBack {
+	if out := s.after(time.Hour); !out.RateLimited {
 		t.Errorf("want the pass held back, got %+v", out)
 	}
 	s.driver.failing = nil
 	s.after(time.Hour)
 	for _, failing := range []error{&cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}, held, &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}} {
 		s.driver.failing = failing
-		if out := s.after(10 * time.Minute); !out.HeldBack {
+		if out := s.after(10 * time.Minute); !out.RateLimited {
 			t.Errorf("want the time of the rate budget not counted as the cloud's refusal, got %+v", out)
 		}
 	}
 	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}
-	if out := s.after(time.Hour); out.Fresh != nil {
+	if out := s.after(time.Hour); out.NewError != nil {
 		t.Errorf("want what the cloud said before the budget was used up to be no news, got %+v", out)
 	}
 }
@@ -243,10 +243,10 @@ func TestHeldBackWaitsForItsPlace(t *testing.T) {
 	s := rest(t)
 	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 2 * time.Second}
 	for k := range 10 {
-		check(t, "again", 2*time.Second+min(time.Duration(k)*2*time.Second, 15*time.Second), s.after(time.Hour).Again)
+		check(t, "again", 2*time.Second+min(time.Duration(k)*2*time.Second, 15*time.Second), s.after(time.Hour).RequeueAfter)
 	}
 	s.driver.failing = &cloud.Error{Kind: cloud.Unavailable}
-	check(t, "a failure after them is the first", time.Second, s.after(time.Hour).Again)
+	check(t, "a failure after them is the first", time.Second, s.after(time.Hour).RequeueAfter)
 }
 
 // A step that waits for a rate budget is not refused: what the cloud said of it before stays.
@@ -258,7 +258,7 @@ func TestAStepThatIsHeldBackIsNotRefused(t *testing.T) {
 	out := s.pass()
 	check(t, "refusals", 0, len(out.Refused))
 	check(t, "waits for", []pool.Cause{{Reason: "ClientRateLimited", Message: "Resize waits: held back"}}, out.Plan.Waiting)
-	check(t, "other steps go on", 3*time.Second, out.Again)
+	check(t, "other steps go on", 3*time.Second, out.RequeueAfter)
 	full := &cloud.Error{Kind: cloud.Capacity, Message: "no room"}
 	s.driver.refusing[pool.Resize] = full
 	_ = s.after(time.Hour)
@@ -291,6 +291,6 @@ func TestAStepThatIsHeldBackIsNotLookedAfter(t *testing.T) {
 			s.driver.observed.Instances = append(s.driver.observed.Instances, i)
 		}
 		s.driver.refusing = map[pool.StepKind]error{pool.Remove: &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: c.place}}
-		check(t, c.why, c.want, s.pass().Again)
+		check(t, c.why, c.want, s.pass().RequeueAfter)
 	}
 }

@@ -90,9 +90,9 @@ func (q queue) lookFor(d pool.Desired) cloud.Priority {
 // nextLook returns what the next look is for: the step that is under way or waits, or what else the pool waits for.
 func nextLook(d pool.Desired, out Outcome) cloud.Priority {
 	switch p := out.Plan; {
-	case d.Deleting || p.Gone:
+	case d.Deleting || p.DeletionComplete:
 		return cloud.PriorityOperation
-	case p.Settled:
+	case p.Quiescent:
 		return cloud.PriorityIdle
 	case p.Step != nil:
 		return priorityOf(*p.Step, d, out.Observed)
@@ -121,7 +121,7 @@ func priorityOf(s pool.Step, d pool.Desired, o pool.Observed) cloud.Priority {
 		return cloud.PriorityRollout
 	case pool.PruneTemplates:
 		return cloud.PriorityIdle
-	case pool.StartRoll, pool.CancelRoll, pool.Replace, pool.SetAside, pool.Apply, pool.Protect:
+	case pool.StartProviderRollout, pool.CancelProviderRollout, pool.Replace, pool.EnterStandby, pool.Apply, pool.Protect:
 		return cloud.PriorityRollout
 	default:
 		return cloud.PriorityOperation
@@ -130,7 +130,7 @@ func priorityOf(s pool.Step, d pool.Desired, o pool.Observed) cloud.Priority {
 
 // operates reports whether the group has another size than the pool asks for, or an instance is to go.
 func operates(d pool.Desired, o pool.Observed) bool {
-	return !d.External && o.Group.Size != d.Replicas || slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.Condemned != nil })
+	return !d.ReplicasManagedExternally && o.Group.Size != d.Replicas || slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.DeletionRequested != nil })
 }
 
 // rotates reports whether the group launches what is wanted but for other bootstrap data of the same content.
@@ -156,11 +156,11 @@ func (q queue) restsOn(p pool.Plan, age time.Duration, now time.Time) bool {
 // removes reports whether a plan ends instances or lets the object go.
 func removes(p pool.Plan) bool {
 	if p.Step == nil {
-		return p.Gone
+		return p.DeletionComplete
 	}
 	switch p.Step.Kind {
-	case pool.Remove, pool.Replace, pool.Release, pool.SetAside, pool.Undrain, pool.DeleteGroup, pool.DeleteTemplates, pool.CleanUp, pool.CreateGroup:
+	case pool.Remove, pool.Replace, pool.Release, pool.EnterStandby, pool.Undrain, pool.DeleteGroup, pool.DeleteTemplates, pool.CleanUp, pool.CreateGroup:
 		return true
 	}
-	return p.Gone
+	return p.DeletionComplete
 }

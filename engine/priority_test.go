@@ -32,7 +32,7 @@ func ranks(t *testing.T) (*scene, *ranked) {
 	s := rest(t)
 	r := &ranked{driver: s.driver}
 	s.engine = engine.New[int](r, engine.Options{})
-	s.facts.Content = "1"
+	s.facts.ContentGeneration = "1"
 	return s, r
 }
 
@@ -52,18 +52,18 @@ func TestPriorities(t *testing.T) {
 	}{
 		{"nothing moves", func(*scene, *ranked) {}, cloud.PriorityIdle, 0, true},
 		{"a user scales", func(s *scene, _ *ranked) {
-			s.facts.Generation, s.facts.Content, s.facts.Desired.Replicas = "2", "2", 5
+			s.facts.Generation, s.facts.ContentGeneration, s.facts.Desired.Replicas = "2", "2", 5
 		}, cloud.PriorityOperation, cloud.PriorityOperation, false},
 		{"a user deletes", func(s *scene, _ *ranked) {
 			s.facts.Desired.Deleting, s.facts.Desired.NoDrain = true, &pool.Cause{Reason: "ClusterDeleting"}
 		}, cloud.PriorityOperation, cloud.PriorityOperation, false},
 		{"a template changes", func(s *scene, r *ranked) {
-			s.facts.Generation, s.facts.Content, r.driver.observed.Wanted.Content = "2", "2", "v1:b"
+			s.facts.Generation, s.facts.ContentGeneration, r.driver.observed.Wanted.Content = "2", "2", "v1:b"
 		}, cloud.PriorityOperation, cloud.PriorityRollout, false},
 		{"tokens are rotated", rotated, cloud.PriorityRotation, cloud.PriorityRotation, false},
 		{"tokens are rotated while the pool is scaled", func(s *scene, r *ranked) {
 			rotated(s, r)
-			s.facts.Content, s.facts.Desired.Replicas = "2", 5
+			s.facts.ContentGeneration, s.facts.Desired.Replicas = "2", 5
 		}, cloud.PriorityOperation, cloud.PriorityOperation, false},
 	} {
 		s, r := ranks(t)
@@ -149,7 +149,7 @@ func TestHeldBackKeepsWhatItHasRead(t *testing.T) {
 		if passes > 20 {
 			t.Fatalf("want the pool scaled, got %d calls in %d passes", d.calls, passes)
 		}
-		s.facts.Now = s.facts.Now.Add(s.pass().Again)
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
 	}
 	check(t, "calls", 8, d.calls)
 	s.driver.observed.Group.Size = 3
@@ -157,7 +157,7 @@ func TestHeldBackKeepsWhatItHasRead(t *testing.T) {
 	s.facts.Desired.NoDrain = &pool.Cause{Reason: "ClusterDeleting"}
 	s.after(time.Hour)
 	for range 60 {
-		s.facts.Now = s.facts.Now.Add(s.pass().Again)
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
 	}
 	for _, step := range s.driver.starts {
 		if step.Kind == pool.Remove {

@@ -10,7 +10,7 @@ import (
 
 // preferUnused finds out which nodes that others cordoned have nothing to evict, and decides again: those go before others. The pods of
 // these nodes are listed only in a pass that chooses an instance.
-func (e *Engine[S]) preferUnused(ctx context.Context, f Facts[S], n Nodes, m *record, out *Outcome) {
+func (e *Engine[S]) preferUnused(ctx context.Context, f Input[S], n Nodes, m *record, out *Outcome) {
 	o := &out.Observed
 	if f.Desired.NoDrain != nil || f.Desired.Deleting || !chooses(out.Plan.Step, o.Instances) {
 		return
@@ -25,13 +25,13 @@ func (e *Engine[S]) preferUnused(ctx context.Context, f Facts[S], n Nodes, m *re
 		return
 	}
 	// An error is no reason not to go on: the choice is right without this preference.
-	unused, err := n.Unused(ctx, keys)
+	unused, err := n.Empty(ctx, keys)
 	if err != nil {
 		return
 	}
 	for _, i := range o.Instances {
 		if i.Node.CordonedByOthers() {
-			i.Node.Unused = unused[cloud.ProviderKey(i.ProviderID)]
+			i.Node.Empty = unused[cloud.ProviderKey(i.ProviderID)]
 		}
 	}
 	out.Plan = e.decide(f, *o, m, f.Now)
@@ -55,10 +55,10 @@ func chooses(s *pool.Step, instances []pool.Instance) bool {
 }
 
 // takingSteps are the steps that take an instance out of service.
-var takingSteps = []pool.StepKind{pool.Drain, pool.Remove, pool.Replace, pool.SetAside}
+var takingSteps = []pool.StepKind{pool.Drain, pool.Remove, pool.Replace, pool.EnterStandby}
 
 // exchangeable reports whether another instance could go in the place of this one: its removal has not begun, and neither its Machine's
 // deletion nor a termination by the cloud requires it.
 func exchangeable(i pool.Instance) bool {
-	return i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.Condemned == nil && i.Doomed == nil
+	return i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.DeletionRequested == nil && i.TerminationNotice == nil
 }

@@ -48,7 +48,7 @@ func everythingMeasured(t *testing.T) {
 	of := metrics.Pool{Kind: "Fake", Name: "p"}
 	pools.Saw(metrics.Pass{Pool: of, Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
 		Observed: pool.Observed{Instances: []pool.Instance{gone}},
-		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: "1"}}}}}})
+		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
 	t.Cleanup(func() { pools.Forget(of) })
 	scheme, err := NewScheme()
 	if err != nil {

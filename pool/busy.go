@@ -10,7 +10,7 @@ import (
 // removal is among them: during a roll of its own a cloud counts on what it has found, and a size that we lower meanwhile is
 // not the one that it goes back to. Versions are deleted only at rest, for nobody can tell what the work still needs.
 var changesGroup = map[StepKind]bool{
-	UpdateGroup: true, Resize: true, Remove: true, Replace: true, SetAside: true, StartRoll: true, DeleteGroup: true,
+	UpdateGroup: true, Resize: true, Remove: true, Replace: true, EnterStandby: true, StartProviderRollout: true, DeleteGroup: true,
 	DefaultTemplate: true, PruneTemplates: true, Apply: true, Protect: true, Unprotect: true,
 }
 
@@ -18,9 +18,9 @@ var changesGroup = map[StepKind]bool{
 func (v *view) waits(kind StepKind) bool {
 	switch kind {
 	case PutTemplate:
-		return v.t.Inline
+		return v.t.InlineTemplate
 	case DeleteGroup:
-		return !v.t.DeletesBusy
+		return !v.t.CanDeleteBusyGroup
 	default:
 		return changesGroup[kind]
 	}
@@ -31,8 +31,8 @@ func (v *view) busy() *Cause {
 	switch g := v.o.Group; {
 	case g == nil:
 		return nil
-	case v.t.RollsChanges && v.rollsNow():
-		c := rolling(v.o.Roll, v.t)
+	case v.t.RolloutOnTemplateChange && v.rollsNow():
+		c := rolling(v.o.ProviderRollout, v.t)
 		return &c
 	default:
 		return g.Busy
@@ -42,7 +42,7 @@ func (v *view) busy() *Cause {
 // working is what there is to be said about the cloud's work. A roll is told about by itself, but for one that ends while the
 // pool is being deleted.
 func (v *view) working() []Cause {
-	told := v.rollsNow() && (v.t.RollsChanges || !v.d.Deleting)
+	told := v.rollsNow() && (v.t.RolloutOnTemplateChange || !v.d.Deleting)
 	if busy := v.busy(); busy != nil && !told {
 		return []Cause{*busy}
 	}
@@ -65,7 +65,7 @@ func (v *view) quiet(steps ...*Step) []*Step {
 // drainsNow says that a member whose turn has come may be drained: a drain that has begun goes on, but while the cloud is at
 // work none begins that a removal has to follow.
 func (v *view) drainsNow(m *member) bool {
-	return m.asked() || v.busy() == nil || v.d.Deleting && v.t.DeletesBusy
+	return m.asked() || v.busy() == nil || v.d.Deleting && v.t.CanDeleteBusyGroup
 }
 
 // deleteRest is how long after a deletion that the cloud gave up another one is begun. Nobody says how often it has failed
@@ -74,7 +74,7 @@ const deleteRest = 5 * time.Minute
 
 // deletable says that the last deletion of the group has not failed a moment ago.
 func (v *view) deletable() bool {
-	failed := v.o.Group.DeleteFailed
+	failed := v.o.Group.DeleteFailedAt
 	return failed.IsZero() || v.reached(failed.Add(deleteRest))
 }
 
@@ -82,7 +82,7 @@ func (v *view) deletable() bool {
 // for after it was made, where it was made from what is wanted no more and can't be changed, or where its deletion, whoever
 // asked for that, has failed: it can serve no more then. A group that has brought a node is never taken for that.
 func (v *view) remakeStep() *Step {
-	if v.o.Group.Failed == nil || v.d.Held != nil || v.o.NodesUnknown || !v.deletable() {
+	if v.o.Group.Failed == nil || v.d.CreateBlocked != nil || v.o.NodesUnknown || !v.deletable() {
 		return nil
 	}
 	cause := v.remade()
@@ -104,7 +104,7 @@ func (v *view) remade() *Cause {
 	if r := v.d.Restart; r != nil && !g.Created.IsZero() && g.Created.Before(r.Before) {
 		return &r.Cause
 	}
-	if !g.DeleteFailed.IsZero() {
+	if !g.DeleteFailedAt.IsZero() {
 		return &Cause{"DeletionUnfinished", fmt.Sprintf("the %s was to be deleted, which failed: its deletion is finished, and it is made again", v.t.Group)}
 	}
 	if len(g.Unchangeable) == 0 {

@@ -12,7 +12,7 @@ func brokenGroup(o *Observed) {
 }
 func stuckGroup(minutes int) func(*Observed) {
 	return func(o *Observed) {
-		o.Group.Failed, o.Group.DeleteFailed = &Cause{"DeleteFailed", "in use"}, now.Add(-time.Duration(minutes)*time.Minute)
+		o.Group.Failed, o.Group.DeleteFailedAt = &Cause{"DeleteFailed", "in use"}, now.Add(-time.Duration(minutes)*time.Minute)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestBusy(t *testing.T) {
 		{"pool deleted", "no drain begins, and the group is not deleted", wants(2, deleting), fleet(serving(2), busyGroup), "waiting Updating"},
 		{"pool deleted, drains", "what has begun goes on", wants(1, deleting), fleet(serving(1, drainingNode), busyGroup), "Drain i-1 (PoolDeleted), waiting Updating, waiting Draining"},
 		{"pool deleted, drained", "the deletion waits", wants(1, deleting), fleet(serving(1, drainedNode), busyGroup), "waiting Updating"},
-		{"pool deleted, a roll ends", "what the cloud is doing is said even so", wants(0, deleting), fleet(nil, busyGroup, rollOf(RollCancelling, "b")), "waiting Updating"},
+		{"pool deleted, a roll ends", "what the cloud is doing is said even so", wants(0, deleting), fleet(nil, busyGroup, rollOf(ProviderRolloutCancelling, "b")), "waiting Updating"},
 		{"pool and group deleted", "the work is the deletion", wants(1, deleting), fleet(serving(1, leaving), busyGroup, func(o *Observed) { o.Group.Deleting = true }), "waiting GroupDeleting"},
 	})
 }
@@ -66,7 +66,7 @@ func TestFailedGroup(t *testing.T) {
 		{"failed, held", "nothing could be made in its place", wants(2, held), fleet(nil, none, brokenGroup, stiff), "waiting CreateFailed, waiting InstancesLaunching"},
 		{"failed, busy", "the cloud is at work on it still", wants(2), fleet(nil, none, brokenGroup, stiff, busyGroup), "waiting CreateFailed, waiting Updating, waiting InstancesLaunching"},
 		{"failed with a node", "a group that serves is never deleted", wants(2), fleet(serving(2), brokenGroup, stiff), "waiting CreateFailed, settled"},
-		{"failed, nodes unknown", "nor is one of which nobody knows", wants(2), fleet(serving(2), brokenGroup, stiff, nodesUnknown), "waiting CreateFailed, waiting WorkloadClusterUnreachable, settled"},
+		{"failed, nodes unknown", "nor is one of which nobody knows", wants(2), fleet(serving(2), brokenGroup, stiff, nodesUnknown), "waiting CreateFailed, waiting ConnectionDown, settled"},
 		{"well, and differs", "a group that did not fail is never made again", wants(2), fleet(serving(2), stiff), "settled"},
 		{"not deleted", "what made the cloud give up is tried again, but not at once", wants(2, restartOf(time.Minute)), fleet(nil, none, brokenGroup, stuckGroup(4)), "waiting DeleteFailed, waiting InstancesLaunching"},
 		{"not deleted, after a rest", "then it is", wants(2, restartOf(time.Minute)), fleet(nil, none, brokenGroup, stuckGroup(5)), "DeleteGroup (Restart), waiting DeleteFailed, waiting InstancesLaunching"},
@@ -77,28 +77,28 @@ func TestFailedGroup(t *testing.T) {
 		{"pool deleted, drains", "nodes are drained meanwhile", wants(1, deleting), fleet(serving(1), stuckGroup(4)), "Drain i-1 (PoolDeleted), waiting DeleteFailed"},
 		{"pool deleted, not deleted, after a rest", "never forgotten", wants(2, deleting), fleet(nil, none, stuckGroup(5)), "DeleteGroup (PoolDeleted), waiting DeleteFailed"},
 	})
-	if p := Decide(wants(2, deleting), fleet(nil, none, stuckGroup(4)), traits, now); !p.Next.Equal(now.Add(time.Minute)) || p.Settled {
+	if p := Decide(wants(2, deleting), fleet(nil, none, stuckGroup(4)), traits, now); !p.Next.Equal(now.Add(time.Minute)) || p.Quiescent {
 		t.Errorf("want to look again when the rest is over, got %s at %s", say(p), p.Next)
 	}
 }
 
 // What a group needs beside its template, and what is left of it.
 func TestNeeds(t *testing.T) {
-	needs := func(o *Observed) { o.Needs = []string{"role nodes-1", "policy P"} }
+	needs := func(o *Observed) { o.MissingPrerequisites = []string{"role nodes-1", "policy P"} }
 	made := func(o *Observed) { o.Versions = []Template{version(1, "a", "d")} }
 	left := func(o *Observed) { o.Leftovers = []string{"role nodes-1"} }
 	noGroup := func(o *Observed) { o.Group = nil }
 	checkAll(t, []row{
-		{"before the group", "it can't be made without", wants(2), nothing(made, needs), "Provide fields role nodes-1 policy P (NeedMissing)"},
-		{"refused", "the group waits", wants(2, refused(Provide)), nothing(made, needs), "waiting Denied"},
+		{"before the group", "it can't be made without", wants(2), nothing(made, needs), "EnsurePrerequisites fields role nodes-1 policy P (PrerequisiteMissing)"},
+		{"refused", "the group waits", wants(2, refused(EnsurePrerequisites)), nothing(made, needs), "waiting Denied"},
 		{"nothing there", "the template is made first, for nothing keeps it", wants(2), nothing(needs), "PutTemplate (TemplateMissing)"},
-		{"template refused", "what does not depend on it goes on", wants(2, refused(PutTemplate)), nothing(needs), "Provide fields role nodes-1 policy P (NeedMissing), waiting Denied"},
+		{"template refused", "what does not depend on it goes on", wants(2, refused(PutTemplate)), nothing(needs), "EnsurePrerequisites fields role nodes-1 policy P (PrerequisiteMissing), waiting Denied"},
 		{"provided", "then the group", wants(2), nothing(made), "CreateGroup to 2 of lt:1 (GroupMissing)"},
 		{"held", "nothing is made yet", wants(2, held), nothing(needs), "waiting ClusterNotReady, settled"},
-		{"taken away", "it is made again", wants(2), fleet(serving(2), needs), "Provide fields role nodes-1 policy P (NeedMissing)"},
+		{"taken away", "it is made again", wants(2), fleet(serving(2), needs), "EnsurePrerequisites fields role nodes-1 policy P (PrerequisiteMissing)"},
 		{"taken away, held", "not while nothing may be made", wants(2, held), fleet(serving(2), needs), "settled"},
-		{"taken away, refused", "the rest goes on", wants(3, refused(Provide)), fleet(serving(2), needs), "Resize to 3 (ScaleOut), waiting Denied"},
-		{"foreign", "nothing is made for a group that is not ours", wants(2), nothing(needs, func(o *Observed) { o.Foreign = &Cause{"ForeignGroup", "x"} }), "refused ForeignGroup, settled"},
+		{"taken away, refused", "the rest goes on", wants(3, refused(EnsurePrerequisites)), fleet(serving(2), needs), "Resize to 3 (ScaleOut), waiting Denied"},
+		{"foreign", "nothing is made for a group that is not ours", wants(2), nothing(needs, func(o *Observed) { o.OwnershipConflict = &Cause{"ForeignGroup", "x"} }), "refused ForeignGroup, settled"},
 		{"pool deleted", "it is not repaired for a group that goes", wants(1, deleting), fleet(serving(1), needs), "Drain i-1 (PoolDeleted)"},
 		{"left, group there", "the group needs it", wants(0, deleting), fleet(nil, left), "DeleteGroup (PoolDeleted)"},
 		{"left, template there", "first what was made last", wants(0, deleting), nothing(made, left), "DeleteTemplates (PoolDeleted)"},
@@ -111,10 +111,10 @@ func TestNeeds(t *testing.T) {
 
 // Templates that exist without us.
 func TestGivenTemplates(t *testing.T) {
-	wantsGiven := func(o *Observed) { o.Wanted.Given = true }
+	wantsGiven := func(o *Observed) { o.Wanted.UserManaged = true }
 	brought := func(n int, content string) func(*Observed) {
 		return func(o *Observed) {
-			o.Wanted = Template{Content: "v1:" + content, Given: true}
+			o.Wanted = Template{Content: "v1:" + content, UserManaged: true}
 			o.Versions = append([]Template{given(version(n, content, ""))}, o.Versions...)
 		}
 	}
@@ -124,8 +124,8 @@ func TestGivenTemplates(t *testing.T) {
 		{"not there", "nobody makes it, and it is said", wants(2), nothing(wantsGiven), "waiting TemplateNotFound, settled"},
 		{"not there, in the cloud's words", "these come first", wants(2), nothing(wantsGiven, func(o *Observed) { o.Issues = []Cause{{"NoSuchTemplate", "x"}} }), "waiting NoSuchTemplate, waiting TemplateNotFound, settled"},
 		{"not there any more", "a group that exists goes on with what it has", wants(3), fleet(serving(2), wantsGiven), "Resize to 3 (ScaleOut), waiting TemplateNotFound"},
-		{"brought later", "the group is pointed at it, and ours are no reason for another version", wants(2), fleet(serving(2), brought(7, "b")), "UpdateGroup of lt:7 (TemplateBehind)"},
-		{"an older one than another", "it is the wanted one that counts, wherever it stands", wants(2), fleet(serving(2), brought(7, "b"), brought(9, "x"), func(o *Observed) { o.Wanted.Content = "v1:b" }), "UpdateGroup of lt:7 (TemplateBehind)"},
+		{"brought later", "the group is pointed at it, and ours are no reason for another version", wants(2), fleet(serving(2), brought(7, "b")), "UpdateGroup of lt:7 (TemplateOutOfDate)"},
+		{"an older one than another", "it is the wanted one that counts, wherever it stands", wants(2), fleet(serving(2), brought(7, "b"), brought(9, "x"), func(o *Observed) { o.Wanted.Content = "v1:b" }), "UpdateGroup of lt:7 (TemplateOutOfDate)"},
 		{"given up for one of ours", "ours comes after the newest of ours", wants(2), fleet(serving(2), brought(7, "b"), ours, func(o *Observed) { o.Group.Template = "lt:7" }), "PutTemplate after lt:1 (TemplateChanged)"},
 		{"given up, none of ours", "then ours is the first", wants(2), fleet(serving(2), func(o *Observed) { o.Versions = nil }, brought(7, "b"), ours, func(o *Observed) { o.Group.Template = "lt:7" }), "PutTemplate (TemplateMissing)"},
 		{"pool deleted", "it stays, and keeps nobody", wants(0, deleting), nothing(brought(7, "b")), "settled, gone"},

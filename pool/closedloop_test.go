@@ -158,23 +158,23 @@ func TestBadImageIsNoWedge(t *testing.T) {
 func TestNoDeadlock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
-		d.Avoid, d.Held, d.RolloutHeld, d.NoDrain, d.Deleting, d.External = nil, nil, nil, nil, false, false
+		d.StepsInBackoff, d.CreateBlocked, d.RolloutPaused, d.NoDrain, d.Deleting, d.ReplicasManagedExternally = nil, nil, nil, nil, false, false
 		unlimited(&d)
-		o.Wanted.Content, o.Wanted.Given, o.NodesUnknown, o.Roll = "v1:0", false, false, nil
+		o.Wanted.Content, o.Wanted.UserManaged, o.NodesUnknown, o.ProviderRollout = "v1:0", false, false, nil
 		if o.Group == nil || o.Group.Deleting {
 			t.Skip("there is no group")
 		}
-		o.Group.Failed, o.Group.Busy, o.Group.GrowFailed, o.Group.Unchangeable = nil, nil, time.Time{}, nil
+		o.Group.Failed, o.Group.Busy, o.Group.ScaleUpFailedAt, o.Group.Unchangeable = nil, nil, time.Time{}, nil
 		tr := someTraits().Draw(t, "traits")
 		c := &ideal{o: copied(seenBy(tr, o)), now: now, tr: tr, barren: map[string]bool{}}
 		for k := range c.o.Instances {
 			i := &c.o.Instances[k]
-			i.Condemned, i.Doomed, i.Hold = nil, nil, nil
+			i.DeletionRequested, i.TerminationNotice, i.LifecycleHook = nil, nil, nil
 			if i.Created.IsZero() {
 				i.Created = now
 			}
 			if i.Node != nil {
-				i.Node.Spared = false
+				i.Node.SkipRemediation = false
 			} else if rapid.Bool().Draw(t, "never joins") {
 				c.barren[i.ID] = true
 			}

@@ -14,8 +14,8 @@ func Decide(d Desired, o Observed, t Traits, now time.Time) Plan {
 	case d.Deleting:
 		v := look(d, o, t, now)
 		return planDelete(d, o, t, v).until(v)
-	case o.Foreign != nil:
-		return Plan{Refused: o.Foreign, Settled: true}
+	case o.OwnershipConflict != nil:
+		return Plan{Refused: o.OwnershipConflict, Quiescent: true}
 	case o.Group == nil:
 		return planCreate(d, o, t)
 	case o.Group.Deleting:
@@ -38,20 +38,20 @@ func (p Plan) until(v *view) Plan {
 // planCreate makes the template and what else the group needs, then the group.
 func planCreate(d Desired, o Observed, t Traits) Plan {
 	switch {
-	case d.Held != nil:
-		return Plan{Waiting: []Cause{*d.Held}, Settled: true}
+	case d.CreateBlocked != nil:
+		return Plan{Waiting: []Cause{*d.CreateBlocked}, Quiescent: true}
 	case d.FormerMachines != nil:
 		return Plan{Waiting: []Cause{*d.FormerMachines}}
-	case !d.External && outOfBounds(d) != nil:
-		return Plan{Refused: outOfBounds(d), Settled: true}
+	case !d.ReplicasManagedExternally && outOfBounds(d) != nil:
+		return Plan{Refused: outOfBounds(d), Quiescent: true}
 	case o.Wanted.Content == "":
-		return Plan{Waiting: unknownTemplate(o, t), Settled: true}
+		return Plan{Waiting: unknownTemplate(o, t), Quiescent: true}
 	case notThere(o, t) != nil:
-		return Plan{Waiting: append(slices.Clone(o.Issues), *notThere(o, t)), Settled: true}
+		return Plan{Waiting: append(slices.Clone(o.Issues), *notThere(o, t)), Quiescent: true}
 	}
 	p := Plan{}
 	var put *Step
-	if !t.Inline {
+	if !t.InlineTemplate {
 		put = templateStep(d, o, t)
 	}
 	if provide := provideStep(d, o, t); put != nil || provide != nil {
@@ -59,8 +59,8 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 		return p
 	}
 	size := d.Replicas
-	if d.External {
-		size = min(max(size, d.least()), d.Most())
+	if d.ReplicasManagedExternally {
+		size = min(max(size, d.minReplicas()), d.MaxReplicas())
 	}
 	p.first(d, &Step{
 		Kind: CreateGroup, Size: size, Template: o.Latest().Ref,
@@ -77,7 +77,7 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 func planKeep(d Desired, v *view) Plan {
 	v.choose()
 	p := Plan{Waiting: v.waiting(), Instances: v.verdicts(), InPlace: v.inPlace(), Forecast: v.forecast(), Budget: v.budget(), Rollout: v.rollout()}
-	p.Settled = v.settled() && p.Rollout.State != RolloutInProgress
+	p.Quiescent = v.settled() && p.Rollout.State != RolloutInProgress
 	p.Refused = d.Strategy.bothZero()
 	if v.bounds() != nil {
 		p.Refused = v.bounds()
@@ -101,8 +101,8 @@ func (p *Plan) first(d Desired, steps ...*Step) {
 		if step == nil {
 			continue
 		}
-		p.Settled = false
-		switch cause, avoid := d.Avoid[step.Kind]; {
+		p.Quiescent = false
+		switch cause, avoid := d.StepsInBackoff[step.Kind]; {
 		case avoid && p.Step == nil && !told[step.Kind]:
 			told[step.Kind] = true
 			p.Waiting = append(p.Waiting, avoided(step.Kind, cause)...)
@@ -132,7 +132,7 @@ func avoided(kind StepKind, c Cause) []Cause {
 
 // outOfBounds says whether the replicas are outside of what the group allows.
 func outOfBounds(d Desired) *Cause {
-	if d.Replicas >= d.least() && d.Replicas <= d.Most() {
+	if d.Replicas >= d.minReplicas() && d.Replicas <= d.MaxReplicas() {
 		return nil
 	}
 	return &Cause{"ReplicasOutOfBounds", fmt.Sprintf("spec.replicas of the MachinePool is %d, allowed are %d (%s) to %d (%s)",
@@ -141,7 +141,7 @@ func outOfBounds(d Desired) *Cause {
 
 // bounds is outOfBounds, unless somebody else sizes the group.
 func (v *view) bounds() *Cause {
-	if v.d.External {
+	if v.d.ReplicasManagedExternally {
 		return nil
 	}
 	return outOfBounds(v.d)
@@ -160,7 +160,7 @@ func unknownTemplate(o Observed, t Traits) []Cause {
 func (v *view) launchesNext() string {
 	latest := v.o.Latest()
 	unwanted := v.o.Wanted.Content != "" && !latest.Same(v.o.Wanted)
-	if latest.Ref == "" || unwanted || v.t.RollsChanges || v.pointsByRoll() || v.rollsNow() && !v.launchesNothing() {
+	if latest.Ref == "" || unwanted || v.t.RolloutOnTemplateChange || v.pointsByRoll() || v.rollsNow() && !v.launchesNothing() {
 		return v.o.Group.Template
 	}
 	return latest.Ref
@@ -172,7 +172,7 @@ func (v *view) groupStep() *Step {
 	g, latest := v.o.Group, v.launchesNext()
 	fields := make([]string, 0, len(g.Drift))
 	for _, f := range g.Drift {
-		if f == v.d.MaxField && v.d.Most() < max(g.Size, v.counted, v.least()) {
+		if f == v.d.MaxField && v.d.MaxReplicas() < max(g.Size, v.counted, v.least()) {
 			continue
 		}
 		fields = append(fields, f)
@@ -182,7 +182,7 @@ func (v *view) groupStep() *Step {
 	}
 	s := &Step{Kind: UpdateGroup, Template: latest, Fields: fields}
 	if len(fields) == 0 {
-		s.Cause = Cause{"TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", v.t.Group, g.Template, latest)}
+		s.Cause = Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, the newest is %s", v.t.Group, g.Template, latest)}
 		return s
 	}
 	s.Cause = Cause{"GroupChanged", fmt.Sprintf("the %s differs in %s", v.t.Group, strings.Join(fields, ", "))}

@@ -32,22 +32,22 @@ func nothing(change ...func(*Observed)) Observed {
 	return o
 }
 
-func held(d *Desired) { d.Held = &Cause{"ClusterNotReady", "waiting for the cluster"} }
+func held(d *Desired) { d.CreateBlocked = &Cause{"ClusterNotReady", "waiting for the cluster"} }
 
-func external(d *Desired) { d.External = true }
+func external(d *Desired) { d.ReplicasManagedExternally = true }
 
 func refused(kinds ...StepKind) func(*Desired) {
 	return func(d *Desired) {
-		d.Avoid = map[StepKind]Cause{}
+		d.StepsInBackoff = map[StepKind]Cause{}
 		for _, k := range kinds {
-			d.Avoid[k] = Cause{"Denied", "not allowed"}
+			d.StepsInBackoff[k] = Cause{"Denied", "not allowed"}
 		}
 	}
 }
 
 // avoids is a desired state in which a step waits for a reason.
 func avoids(kind StepKind, reason string) func(*Desired) {
-	return func(d *Desired) { d.Avoid = map[StepKind]Cause{kind: {reason, "later"}} }
+	return func(d *Desired) { d.StepsInBackoff = map[StepKind]Cause{kind: {reason, "later"}} }
 }
 
 func TestCreate(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCreate(t *testing.T) {
 		{"group refused", "likewise", wants(3, refused(CreateGroup)), nothing(made), "waiting Denied"},
 		{"group refused, template behind", "what was refused does not keep the template from being put right, which may be the very cure",
 			wants(3, refused(CreateGroup)), nothing(), "PutTemplate (TemplateMissing)"},
-		{"foreign", "what carries another owner's tag, or none, is never touched", wants(3), nothing(func(o *Observed) { o.Foreign = &Cause{"ForeignGroup", "not ours"} }), "refused ForeignGroup, settled"},
+		{"foreign", "what carries another owner's tag, or none, is never touched", wants(3), nothing(func(o *Observed) { o.OwnershipConflict = &Cause{"ForeignGroup", "not ours"} }), "refused ForeignGroup, settled"},
 		{"being deleted by the cloud", "its name is not free yet", wants(3), fleet(nil, func(o *Observed) { o.Group.Deleting = true }), "waiting GroupDeleting"},
 	} {
 		r.check(t)
@@ -107,18 +107,18 @@ func TestKeep(t *testing.T) {
 		{"template changed", "new machines are made from what the specification says now", wants(3), fleet(serving(3), newer("b", "d")), "PutTemplate after lt:1 (TemplateChanged)"},
 		{"bootstrap data changed", "it reaches new machines and rolls none", wants(3), fleet(serving(3), newer("a", "e")), "PutTemplate after lt:1 (BootstrapDataChanged)"},
 		{"template unknown", "what can't be translated is no reason to change anything", wants(3), fleet(serving(3), func(o *Observed) { o.Wanted = Template{} }), "settled"},
-		{"version put", "the group follows its newest version", wants(3), fleet(serving(3), all(newer("b", "d"), put(version(2, "b", "d")))), "UpdateGroup of lt:2 (TemplateBehind)"},
-		{"group points elsewhere", "somebody changed it by hand", wants(3), fleet(serving(3), func(o *Observed) { o.Group.Template = "lt:$Latest" }), "UpdateGroup of lt:1 (TemplateBehind)"},
+		{"version put", "the group follows its newest version", wants(3), fleet(serving(3), all(newer("b", "d"), put(version(2, "b", "d")))), "UpdateGroup of lt:2 (TemplateOutOfDate)"},
+		{"group points elsewhere", "somebody changed it by hand", wants(3), fleet(serving(3), func(o *Observed) { o.Group.Template = "lt:$Latest" }), "UpdateGroup of lt:1 (TemplateOutOfDate)"},
 		{"all versions deleted by hand", "the wanted one is made again", wants(3), fleet(serving(3), func(o *Observed) { o.Versions = nil }), "PutTemplate (TemplateMissing)"},
 		{"all versions deleted, none known", "the group is not pointed at nothing", wants(3), fleet(serving(3), func(o *Observed) { o.Versions, o.Wanted = nil, Template{} }), "settled"},
 		{"drift", "hand edits heal", wants(3), fleet(serving(3), drift("spec.subnets", "spec.maxSize")), "UpdateGroup fields spec.subnets spec.maxSize (GroupChanged)"},
 		{"drift and template", "one call repairs both", wants(3), fleet(serving(3), all(drift("spec.subnets"), put(version(2, "a", "d")))), "UpdateGroup fields spec.subnets (GroupChanged)"},
-		{"lower maximum", "a cloud that is asked for it before the group is small enough would choose machines by itself, undrained", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize")), "Drain i-1 i-2 (ScaleIn), waiting MaximumWaits"},
-		{"lower maximum and more", "the other fields need not wait", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize", "tags")), "UpdateGroup fields tags (GroupChanged), waiting MaximumWaits"},
+		{"lower maximum", "a cloud that is asked for it before the group is small enough would choose machines by itself, undrained", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize")), "Drain i-1 i-2 (ScaleIn), waiting MaxSizePending"},
+		{"lower maximum and more", "the other fields need not wait", wants(3, lowMax), fleet(serving(5), drift("spec.maxSize", "tags")), "UpdateGroup fields tags (GroupChanged), waiting MaxSizePending"},
 		{"lower maximum, small enough", "then it is set", wants(3, lowMax), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
-		{"lower maximum, sized elsewhere", "only he who sizes the group can make it small enough, and he is told", wants(3, lowMax, external), fleet(serving(5), drift("spec.maxSize")), "waiting MaximumWaits, settled"},
-		{"a surge was used up", "what is left is written down before the size is raised again", wants(5), fleet(serving(3), func(o *Observed) { o.Group.SurgeSpent = true }), "UpdateGroup of lt:1 (SurgeSpent)"},
-		{"a surge was used up, and drift", "one call does both", wants(3), fleet(serving(3), all(drift("tags"), func(o *Observed) { o.Group.SurgeSpent = true })), "UpdateGroup fields tags (GroupChanged)"},
+		{"lower maximum, sized elsewhere", "only he who sizes the group can make it small enough, and he is told", wants(3, lowMax, external), fleet(serving(5), drift("spec.maxSize")), "waiting MaxSizePending, settled"},
+		{"a surge was used up", "what is left is written down before the size is raised again", wants(5), fleet(serving(3), func(o *Observed) { o.Group.SurgeRecordStale = true }), "UpdateGroup of lt:1 (SurgeRecordStale)"},
+		{"a surge was used up, and drift", "one call does both", wants(3), fleet(serving(3), all(drift("tags"), func(o *Observed) { o.Group.SurgeRecordStale = true })), "UpdateGroup fields tags (GroupChanged)"},
 		{"higher maximum and more machines", "the group is allowed to grow before it is asked to", wants(5), fleet(serving(3), drift("spec.maxSize")), "UpdateGroup fields spec.maxSize (GroupChanged)"},
 		{"grow", "the size is set, the cloud launches", wants(5), fleet(serving(3)), "Resize to 5 (ScaleOut)"},
 		{"grow while machines come", "every size is asked for once", wants(5), fleet(serving(3), size(5)), "waiting InstancesLaunching"},
@@ -136,7 +136,7 @@ func TestKeep(t *testing.T) {
 		{"failed", "the cloud replaces them", wants(2), fleet(append(serving(1), machine("i-9", 1, failed))), "waiting InstancesFailed"},
 		{"pending", "a machine that is being born is at work", wants(2), fleet(append(serving(1), machine("i-9", 1, beingBorn))), "waiting InstancesLaunching"},
 		{"leaving", "a machine on its way out is at work too, and its successor is waited for", wants(2), fleet(append(serving(1), machine("i-9", 1, leaving))), "waiting InstancesLaunching"},
-		{"workload cluster away", "it is said, and nothing is made of missing nodes", wants(2), fleet(serving(2, notJoined), func(o *Observed) { o.NodesUnknown = true }), "waiting WorkloadClusterUnreachable, settled"},
+		{"workload cluster away", "it is said, and nothing is made of missing nodes", wants(2), fleet(serving(2, notJoined), func(o *Observed) { o.NodesUnknown = true }), "waiting ConnectionDown, settled"},
 		{"the cloud's words", "issues are shown as they are", wants(2), fleet(serving(2), func(o *Observed) { o.Issues = []Cause{{"Capacity", "none in a"}} }), "waiting Capacity, settled"},
 	} {
 		r.check(t)
@@ -183,7 +183,7 @@ func TestDelete(t *testing.T) {
 	noGroup := func(o *Observed) { o.Group = nil }
 	for _, r := range []row{
 		{"nothing", "the object may go", wants(2, deleting), Observed{}, "settled, gone"},
-		{"nothing of ours", "a foreign group of our name is no reason to stay, and is left alone", wants(2, deleting), Observed{Foreign: &Cause{"ForeignGroup", "x"}}, "settled, gone"},
+		{"nothing of ours", "a foreign group of our name is no reason to stay, and is left alone", wants(2, deleting), Observed{OwnershipConflict: &Cause{"ForeignGroup", "x"}}, "settled, gone"},
 		{"nodes", "they are drained first", wants(2, deleting), fleet(serving(2)), "Drain i-1 i-2 (PoolDeleted)"},
 		{"draining", "each pass evicts what it may, and says what is left", wants(2, deleting), fleet(serving(2, drainingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
 		{"one drained", "the others go on", wants(2, deleting), fleet([]Instance{machine("i-1", 2, drainedNode), machine("i-2", 1, drainingNode)}), "Drain i-2 (PoolDeleted), waiting Draining"},
@@ -195,7 +195,7 @@ func TestDelete(t *testing.T) {
 		{"volumes attached", "evicted pods' volumes are let go before the machine is taken from under them", wants(2, deleting), fleet(serving(2, drainedNode, detachingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
 		{"volumes attached, timed out", "they have a timeout of their own", wants(2, deleting, timeout(time.Minute)), fleet(serving(2, drainingNode, detachingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
 		{"whole cluster", "nobody is left who could run what is evicted", wants(2, deleting, whole), fleet(serving(2)), "DeleteGroup i-1 i-2 (PoolDeleted)"},
-		{"workload cluster away", "what runs there is unknown, and drain comes before removal", wants(2, deleting), fleet(serving(2, notJoined), unknown), "waiting WorkloadClusterUnreachable"},
+		{"workload cluster away", "what runs there is unknown, and drain comes before removal", wants(2, deleting), fleet(serving(2, notJoined), unknown), "waiting ConnectionDown"},
 		{"workload cluster away with the whole", "nothing needs to be known", wants(2, deleting, whole), fleet(serving(2, notJoined), unknown), "DeleteGroup i-1 i-2 (PoolDeleted)"},
 		{"workload cluster away, no machines", "nothing needs to be known either", wants(0, deleting), fleet(nil, unknown), "DeleteGroup (PoolDeleted)"},
 		{"workload cluster away, all leaving", "nor of those that are gone anyway", wants(1, deleting), fleet(serving(1, leaving), unknown), "DeleteGroup (PoolDeleted)"},
@@ -214,12 +214,12 @@ func TestDelete(t *testing.T) {
 
 func TestCausesOfTargets(t *testing.T) {
 	p := Decide(wants(1), fleet([]Instance{machine("i-1", 1), machine("i-2", 2, marked), machine("i-3", 3, notJoined)}), traits, now)
-	want := []Target{{ID: "i-3", ProviderID: "aws:///a/i-3", Cause: Cause{"ScaleIn", "the Auto Scaling group has a size of 3, the pool wants 1"}}}
+	want := []InstanceRef{{ID: "i-3", ProviderID: "aws:///a/i-3", Cause: Cause{"ScaleIn", "the Auto Scaling group has a size of 3, the pool wants 1"}}}
 	if p.Step == nil || p.Step.Kind != Remove || len(p.Step.Targets) != 1 || p.Step.Targets[0] != want[0] {
 		t.Errorf("want the machine without a node removed at once: %+v, got %+v", want, p.Step)
 	}
 	p = Decide(wants(1), fleet([]Instance{machine("i-1", 1), machine("i-2", 2, marked)}), traits, now)
-	marked := Target{ID: "i-2", ProviderID: "aws:///a/i-2", Node: "node-i-2", Cause: Cause{"Marked", "the instance is marked to go first"}}
+	marked := InstanceRef{ID: "i-2", ProviderID: "aws:///a/i-2", Node: "node-i-2", Cause: Cause{"Marked", "the instance is marked to go first"}}
 	if p.Step == nil || p.Step.Kind != Drain || len(p.Step.Targets) != 1 || p.Step.Targets[0] != marked {
 		t.Errorf("want %+v, got %+v", marked, p.Step)
 	}

@@ -22,7 +22,7 @@ func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
 		p.Waiting = append(p.Waiting, Cause{"GroupDeleting", fmt.Sprintf("waiting for the %s and its instances to be gone", t.Group)})
 		steps = v.caught()
 	case v.unknownNodes() && len(v.members) > 0:
-		p.Waiting = append(p.Waiting, Cause{"WorkloadClusterUnreachable", "waiting for the workload cluster to answer, because nodes are drained before they go"})
+		p.Waiting = append(p.Waiting, Cause{"ConnectionDown", "waiting for the workload cluster to answer, because nodes are drained before they go"})
 	default:
 		p.Waiting = append(p.Waiting, v.unended()...)
 		steps = append(steps, v.endRoll(), v.deleteStep())
@@ -38,12 +38,12 @@ func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
 // planCleanUp deletes what is left when the group has gone.
 func planCleanUp(d Desired, o Observed, t Traits) Plan {
 	var template *Step
-	if !t.Inline && slices.ContainsFunc(o.Versions, func(v Template) bool { return !v.Given }) {
+	if !t.InlineTemplate && slices.ContainsFunc(o.Versions, func(v Template) bool { return !v.UserManaged }) {
 		template = &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is in use no more", t.Template)}}
 	}
 	rest := cleanUpStep(o, t)
 	if template == nil && rest == nil {
-		return Plan{Gone: true, Settled: true}
+		return Plan{DeletionComplete: true, Quiescent: true}
 	}
 	p := Plan{}
 	p.first(d, template, rest)
@@ -77,20 +77,20 @@ func (v *view) caught() []*Step {
 
 // endRoll ends a roll of the cloud's own, which would launch machines to replace those that are drained.
 func (v *view) endRoll() *Step {
-	roll := v.o.Roll
-	if roll == nil || roll.ended() || roll.State == RollCancelling || v.t.CancelsNot {
+	roll := v.o.ProviderRollout
+	if roll == nil || roll.ended() || roll.State == ProviderRolloutCancelling || !v.t.CanCancelRollout {
 		return nil
 	}
-	return &Step{Kind: CancelRoll, Refs: []string{roll.ID}, Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
+	return &Step{Kind: CancelProviderRollout, Refs: []string{roll.ID}, Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
 }
 
 // unended says that a roll of the cloud's own goes on that can't be ended.
 func (v *view) unended() []Cause {
-	if !v.rollsNow() || !v.t.CancelsNot && (!v.t.RollsChanges || v.o.Roll.State != RollCancelling) {
+	if !v.rollsNow() || v.t.CanCancelRollout && (!v.t.RolloutOnTemplateChange || v.o.ProviderRollout.State != ProviderRolloutCancelling) {
 		return nil
 	}
-	c := rolling(v.o.Roll, v.t)
-	if v.t.CancelsNot {
+	c := rolling(v.o.ProviderRollout, v.t)
+	if !v.t.CanCancelRollout {
 		c.Message += "; it can't be cancelled"
 	}
 	c.Message += ", and the " + v.t.Group + " is deleted when it has ended"

@@ -7,25 +7,25 @@ import (
 
 // A roll to a version that somebody has deleted launches nothing, and would keep the group from being pointed at another.
 func TestRollToADeletedVersion(t *testing.T) {
-	gone := func(started time.Duration) func(*Roll) {
-		return func(r *Roll) { r.Template, r.Started = Template{Ref: "lt:9"}, now.Add(-started) }
+	gone := func(started time.Duration) func(*ProviderRollout) {
+		return func(r *ProviderRollout) { r.Template, r.Started = Template{Ref: "lt:9"}, now.Add(-started) }
 	}
-	untold := func(started time.Duration) func(*Roll) {
-		return func(r *Roll) { r.Template, r.Started = Template{}, now.Add(-started) }
+	untold := func(started time.Duration) func(*ProviderRollout) {
+		return func(r *ProviderRollout) { r.Template, r.Started = Template{}, now.Add(-started) }
 	}
 	launchesFromIt := func(o *Observed) { o.Group.Template = "lt:9" }
 	checkOn(t, rollsByItself, []row{
 		{name: "deleted", why: "it is ended, so that the group can launch from what there is", d: wants(3),
-			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", gone(time.Hour))), want: "CancelRoll refs roll-1 (TemplateDeleted), waiting RollRunning"},
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(ProviderRolloutRunning, "", gone(time.Hour))), want: "CancelProviderRollout refs roll-1 (TemplateDeleted), waiting ProviderRolloutRunning"},
 		{name: "young", why: "a list of versions may not show it yet", d: wants(3),
-			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", gone(time.Second))), want: "waiting RollRunning"},
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(ProviderRolloutRunning, "", gone(time.Second))), want: "waiting ProviderRolloutRunning"},
 		{name: "by hand", why: "a roll without a template of its own replaces by what the group launches from: the group is pointed at what there is", d: wants(3),
-			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", untold(time.Hour))), want: "UpdateGroup of lt:2 (TemplateBehind), waiting RollRunning"},
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(ProviderRolloutRunning, "", untold(time.Hour))), want: "UpdateGroup of lt:2 (TemplateOutOfDate), waiting ProviderRolloutRunning"},
 		{name: "by hand, young", why: "a list of versions may not show it yet", d: wants(3),
-			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(RollRunning, "", untold(time.Second))), want: "waiting RollRunning"},
+			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(ProviderRolloutRunning, "", untold(time.Second))), want: "waiting ProviderRolloutRunning"},
 		{name: "by hand, known", why: "what the group launches from exists: the roll goes on with it", d: wants(3),
-			o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", untold(time.Hour))), want: "waiting RollRunning"},
+			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", untold(time.Hour))), want: "waiting ProviderRolloutRunning"},
 		{name: "others' template", why: "what the group does not launch from is somebody else's", d: wants(3),
-			o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", gone(time.Hour))), want: "waiting RollRunning"},
+			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", gone(time.Hour))), want: "waiting ProviderRolloutRunning"},
 	})
 }

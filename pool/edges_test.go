@@ -12,7 +12,7 @@ func third(o *Observed) {
 	o.Wanted.Content, o.Group.Template = "v1:c", "lt:3"
 }
 
-func pausedRollout(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }
+func pausedRollout(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
 
 // Rules 1 to 3 where several things come together: what serves is never taken below what must, and no machine too many is
 // asked for, whoever else does something to the pool at the same time.
@@ -41,7 +41,7 @@ func TestBudgetsWhereThingsMeet(t *testing.T) {
 		{name: "impossible number, and asked to go by name", why: "no machine is made against the limits, so that it waits, and it is said", d: wants(20), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne))), want: "refused ReplicasOutOfBounds, waiting BudgetSpent, settled"},
 	})
 	checkOn(t, setsAside, []row{
-		{name: "rule 1: taken back, set aside serves", why: "what was set aside goes once its successor serves, whatever that was made from", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current)), sized(3)), want: "Drain i-9 (SetAside)"},
+		{name: "rule 1: taken back, set aside serves", why: "what was set aside goes once its successor serves, whatever that was made from", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current)), sized(3)), want: "Drain i-9 (Standby)"},
 		{name: "rule 1: third template while a successor boots", why: "the one that was set aside serves on", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, asideOne), booting("n-1")), third, sized(3)), want: "waiting NodesJoining"},
 		{name: "rule 1: scale-in while successors boot", why: "those that were set aside go first: fewer have to serve now", d: wants(2, rolls(2, 0)), o: fleet(append(append(serving(2), numbered("a", 2, asideOne)...), booting("n-1"), booting("n-2")), newTemplate, sized(4)), want: "Drain ai-1 ai-2 (TemplateChanged), waiting NodesJoining"},
 		{name: "rule 2: scale-out while successors boot", why: "the size is what is wanted, and no more are set aside", d: wants(6, rolls(2, 0)), o: fleet(append(append(serving(2), numbered("a", 2, asideOne)...), booting("n-1"), booting("n-2")), newTemplate, sized(4)), want: "Resize to 6 (ScaleOut), waiting NodesJoining"},
@@ -59,23 +59,23 @@ func TestNodesUnknown(t *testing.T) {
 		return fleet(list, append(append([]func(*Observed){newTemplate}, change...), nodesUnknown)...)
 	}
 	rows := []row{
-		{name: "begins", why: "rule 4", d: wants(3, rolls(1, 0)), o: away(serving(3)), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "may be short", why: "rule 4", d: wants(3, rolls(0, 3)), o: away(serving(3)), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "in the middle", why: "a drained one is not known to be", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), sized(4)), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "one too many", why: "nobody knows what runs on any", d: wants(2, rolls(1, 0)), o: away(serving(3)), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "asked to go by name", why: "nor on that one", d: wants(3), o: away(append(serving(2), machine("i-9", 1, condemnedOne))), want: "waiting WorkloadClusterUnreachable"},
-		{name: "about to be taken", why: "it can't be drained", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 1, doomedOne))), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "failed", why: "the cloud itself says that nothing runs on it, and a Machine's node is not asked for: it waits all the same, for the cloud may be wrong", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 1, failed))), want: "waiting WorkloadClusterUnreachable, waiting InstancesFailed"},
-		{name: "late", why: "no rollout is said to be halted for nodes that can't be seen", d: wants(3, rolls(1, 0)), o: away(append(serving(3), machine("n-1", 0, current, born5(60))), sized(4)), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "more wanted", why: "machines that are missing are asked for all the same", d: wants(5, rolls(1, 0)), o: away(serving(3)), want: "Resize to 5 (ScaleOut), waiting WorkloadClusterUnreachable"},
-		{name: "cluster going as a whole", why: "nothing needs to be known then", d: wants(2, func(d *Desired) { d.NoDrain = &Cause{"ClusterDeleted", "x"} }), o: away(serving(3)), want: "Remove i-1 (ScaleIn), waiting WorkloadClusterUnreachable"},
+		{name: "begins", why: "rule 4", d: wants(3, rolls(1, 0)), o: away(serving(3)), want: "waiting ConnectionDown, settled"},
+		{name: "may be short", why: "rule 4", d: wants(3, rolls(0, 3)), o: away(serving(3)), want: "waiting ConnectionDown, settled"},
+		{name: "in the middle", why: "a drained one is not known to be", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), sized(4)), want: "waiting ConnectionDown, settled"},
+		{name: "one too many", why: "nobody knows what runs on any", d: wants(2, rolls(1, 0)), o: away(serving(3)), want: "waiting ConnectionDown, settled"},
+		{name: "asked to go by name", why: "nor on that one", d: wants(3), o: away(append(serving(2), machine("i-9", 1, condemnedOne))), want: "waiting ConnectionDown"},
+		{name: "about to be taken", why: "it can't be drained", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 1, doomedOne))), want: "waiting ConnectionDown, settled"},
+		{name: "failed", why: "the cloud itself says that nothing runs on it, and a Machine's node is not asked for: it waits all the same, for the cloud may be wrong", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 1, failed))), want: "waiting ConnectionDown, waiting InstancesFailed"},
+		{name: "late", why: "no rollout is said to be halted for nodes that can't be seen", d: wants(3, rolls(1, 0)), o: away(append(serving(3), machine("n-1", 0, current, born5(60))), sized(4)), want: "waiting ConnectionDown, settled"},
+		{name: "more wanted", why: "machines that are missing are asked for all the same", d: wants(5, rolls(1, 0)), o: away(serving(3)), want: "Resize to 5 (ScaleOut), waiting ConnectionDown"},
+		{name: "cluster going as a whole", why: "nothing needs to be known then", d: wants(2, func(d *Desired) { d.NoDrain = &Cause{"ClusterDeleted", "x"} }), o: away(serving(3)), want: "Remove i-1 (ScaleIn), waiting ConnectionDown"},
 	}
 	checkAll(t, rows)
 	checkOn(t, setsAside, []row{
-		{name: "set aside", why: "it serves on, as far as anybody knows", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current)), sized(3)), want: "waiting WorkloadClusterUnreachable, settled"},
+		{name: "set aside", why: "it serves on, as far as anybody knows", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current)), sized(3)), want: "waiting ConnectionDown, settled"},
 	})
 	checkOn(t, keepsFailed, []row{
-		{name: "failed and kept", why: "as above", d: wants(3), o: away(append(serving(2), machine("i-9", 1, failed))), want: "waiting WorkloadClusterUnreachable, waiting InstancesFailed"},
+		{name: "failed and kept", why: "as above", d: wants(3), o: away(append(serving(2), machine("i-9", 1, failed))), want: "waiting ConnectionDown, waiting InstancesFailed"},
 	})
 }
 

@@ -3,14 +3,14 @@ package pool
 import "fmt"
 
 // verdicts are the members that there is a reason to remove or to replace.
-func (v *view) verdicts() []Verdict {
-	var list []Verdict
+func (v *view) verdicts() []InstanceDecision {
+	var list []InstanceDecision
 	for _, m := range v.members {
 		switch {
 		case m.why != stays:
-			list = append(list, Verdict{ID: m.ID, Cause: targetOf(m).Cause, Costs: m.available, Now: m.going})
-		case m.Doomed != nil:
-			list = append(list, Verdict{ID: m.ID, Cause: *m.Doomed, Costs: m.available, Now: true})
+			list = append(list, InstanceDecision{ID: m.ID, Cause: targetOf(m).Cause, LowersAvailable: m.available, Selected: m.going})
+		case m.TerminationNotice != nil:
+			list = append(list, InstanceDecision{ID: m.ID, Cause: *m.TerminationNotice, LowersAvailable: m.available, Selected: true})
 		}
 	}
 	return list
@@ -47,7 +47,7 @@ func (v *view) forecast() []Wave {
 
 func (v *view) budget() Budget {
 	above := v.aside
-	if !v.t.SetsAside {
+	if !v.t.SupportsStandby {
 		above = max(0, v.o.Group.Size-v.want)
 	}
 	return Budget{
@@ -64,9 +64,9 @@ func (v *view) rollout() Rollout {
 			r.Left++
 		}
 	}
-	roll := v.o.Roll
+	roll := v.o.ProviderRollout
 	switch {
-	case roll != nil && !roll.ended() && (v.d.RolloutHeld == nil || v.t.CancelsNot):
+	case roll != nil && !roll.ended() && (v.d.RolloutPaused == nil || !v.t.CanCancelRollout):
 		r.State, r.Cause = RolloutInProgress, v.rollingOn()
 	case r.Left > 0 && !v.cloudFirst() && v.left+v.aside+v.asked+v.overtaken > 0:
 		r.State, r.Cause = v.byHandState()
@@ -96,8 +96,8 @@ func (v *view) byHandState() (RolloutState, Cause) {
 // nativeState is the state of a rollout that is left to the cloud, or to nobody.
 func (v *view) nativeState() (RolloutState, Cause) {
 	switch waits := v.rollWaits(); {
-	case v.d.RolloutHeld != nil:
-		return RolloutPaused, *v.d.RolloutHeld
+	case v.d.RolloutPaused != nil:
+		return RolloutPaused, *v.d.RolloutPaused
 	case !v.native():
 		return RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
 	case v.halted() != nil:
@@ -110,11 +110,11 @@ func (v *view) nativeState() (RolloutState, Cause) {
 }
 
 // rolling says how far the cloud's own roll is, in its words.
-func rolling(r *Roll, t Traits) Cause {
+func rolling(r *ProviderRollout, t Traits) Cause {
 	to := r.Template.Ref
 	if to == "" {
 		to = "what somebody chose"
 	}
 	text := fmt.Sprintf("the roll of the %s to %s is %s at %d %%", t.Group, to, r.State, r.Percent)
-	return Cause{"Roll" + string(r.State), text + because(r)}
+	return Cause{"ProviderRollout" + string(r.State), text + because(r)}
 }

@@ -58,7 +58,7 @@ func (v *view) room() int { return v.available - v.floor() - v.taking() }
 func (v *view) taking() int {
 	n := v.counted - v.o.Group.Size
 	for _, m := range v.members {
-		if !m.Aside && m.drains() {
+		if !m.Standby && m.drains() {
 			n--
 		}
 	}
@@ -147,7 +147,7 @@ func (v *view) victims(n int) []*member {
 		if len(out) >= n {
 			break
 		}
-		if !m.Aside {
+		if !m.Standby {
 			out = append(out, m)
 		}
 	}
@@ -180,7 +180,7 @@ func (v *view) affordable(n int) []*member {
 func (v *view) notServing(without []*member) []*member {
 	var out []*member
 	for _, m := range v.queue {
-		if !m.Aside && !m.available && m.why != condemned && v.servesNobody(m.Instance) != nil && !slices.Contains(without, m) {
+		if !m.Standby && !m.available && m.why != condemned && v.servesNobody(m.Instance) != nil && !slices.Contains(without, m) {
 			out = append(out, m)
 		}
 	}

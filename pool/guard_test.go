@@ -8,11 +8,11 @@ import (
 // Somebody else lets go of the instance first.
 func TestGuards(t *testing.T) {
 	guard := func(asked, done bool, waits ...string) func(*Instance) {
-		return func(i *Instance) { i.Guard = &Guard{Asked: asked, Done: done, Waits: waits} }
+		return func(i *Instance) { i.Guard = &Guard{Requested: asked, Released: done, WaitReasons: waits} }
 	}
-	goes := func(i *Instance) { i.Condemned = &Cause{"MachineDeleted", "x"} }
+	goes := func(i *Instance) { i.DeletionRequested = &Cause{"MachineDeleted", "x"} }
 	cordoned := func(i *Instance) { i.Node.Cordoned = true }
-	held := func(i *Instance) { i.State, i.Hold = Terminating, &Hold{Since: now.Add(-time.Hour)} }
+	held := func(i *Instance) { i.State, i.LifecycleHook = Terminating, &LifecycleHook{Since: now.Add(-time.Hour)} }
 	nodesUnknown := func(o *Observed) { o.NodesUnknown = true }
 	timeout := func(d *Desired) { d.DrainTimeout = time.Second }
 	whole := func(d *Desired) { d.NoDrain = &Cause{"ClusterDeleted", "x"} }
@@ -22,8 +22,8 @@ func TestGuards(t *testing.T) {
 		{name: "asked", why: "he has hooks of his own, and no timeout of ours overtakes them", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 9, drainedNode, goes, guard(true, false, "a hook")))), want: "Drain i-9 (MachineDeleted), waiting DrainBlocked"},
 		{name: "let go", why: "he has drained it, however the node looks", d: wants(1), o: fleet(append(serving(1), machine("i-9", 9, drainingNode, goes, guard(true, true)))), want: "Remove i-9 (MachineDeleted), waiting Draining"},
 		{name: "asked by somebody else", why: "exactly that one is replaced, the size stays", d: wants(2), o: fleet(append(serving(1), machine("i-9", 9, cordoned, goes, guard(true, true)))), want: "Replace i-9 (MachineDeleted)"},
-		{name: "cluster away, let go", why: "who is drained needs no node to be asked", d: wants(2), o: fleet(append(serving(1), machine("i-9", 9, notJoined, goes, guard(true, true))), nodesUnknown), want: "Replace i-9 (MachineDeleted), waiting WorkloadClusterUnreachable"},
-		{name: "cluster away, asked", why: "who is not is waited for", d: wants(2), o: fleet(append(serving(1), machine("i-9", 9, notJoined, goes, guard(true, false))), nodesUnknown), want: "waiting WorkloadClusterUnreachable, waiting Draining"},
+		{name: "cluster away, let go", why: "who is drained needs no node to be asked", d: wants(2), o: fleet(append(serving(1), machine("i-9", 9, notJoined, goes, guard(true, true))), nodesUnknown), want: "Replace i-9 (MachineDeleted), waiting ConnectionDown"},
+		{name: "cluster away, asked", why: "who is not is waited for", d: wants(2), o: fleet(append(serving(1), machine("i-9", 9, notJoined, goes, guard(true, false))), nodesUnknown), want: "waiting ConnectionDown, waiting Draining"},
 		{name: "whole cluster", why: "his hooks count although nothing is drained", d: wants(1, deleting, whole), o: fleet(serving(1, guard(false, false))), want: "Drain i-1 (PoolDeleted)"},
 		{name: "whole cluster, let go", why: "then the group goes", d: wants(1, deleting, whole), o: fleet(serving(1, goes, guard(true, true))), want: "DeleteGroup i-1 (PoolDeleted)"},
 		{name: "held", why: "the hook holds until he has let go, whatever the timeout", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 9, goes, held, guard(true, false))), sized(1)), want: "Drain i-9 (MachineDeleted), waiting Draining"},

@@ -59,18 +59,18 @@ func (v *view) hold() {
 }
 
 // sizedElsewhere is the reason of what is not done because an external autoscaler owns the size.
-const sizedElsewhere = "SizedElsewhere"
+const sizedElsewhere = "ReplicasManagedExternally"
 
 // forbidden says what in the object, or in what the cloud can do, keeps a rollout from going on.
 func (v *view) forbidden() (RolloutState, *Cause) {
 	switch {
-	case v.d.RolloutHeld != nil:
-		return RolloutPaused, v.d.RolloutHeld
+	case v.d.RolloutPaused != nil:
+		return RolloutPaused, v.d.RolloutPaused
 	case v.d.Strategy.bothZero() != nil:
 		return RolloutNone, v.d.Strategy.bothZero()
 	case v.bounds() != nil:
 		return RolloutWaiting, v.bounds()
-	case v.d.External && v.t.NoReplace && v.surge == 0:
+	case v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge == 0:
 		return RolloutNone, &Cause{sizedElsewhere, fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
 	}
 	return "", nil
@@ -78,18 +78,18 @@ func (v *view) forbidden() (RolloutState, *Cause) {
 
 // obstructed says what keeps a rollout from going on and may pass by itself.
 func (v *view) obstructed() (RolloutState, *Cause) {
-	roll := v.o.Roll
+	roll := v.o.ProviderRollout
 	switch {
-	case v.byHand() && !v.t.RollsChanges && !v.launchesWanted():
-		return RolloutWaiting, &Cause{"TemplateBehind", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
+	case v.byHand() && !v.t.RolloutOnTemplateChange && !v.launchesWanted():
+		return RolloutWaiting, &Cause{"TemplateOutOfDate", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
 	case v.o.NodesUnknown:
-		return RolloutWaiting, &Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so no machine is replaced"}
-	case v.o.RollUnknown != nil:
-		return RolloutWaiting, v.o.RollUnknown
+		return RolloutWaiting, &Cause{"ConnectionDown", "the workload cluster does not answer, so no machine is replaced"}
+	case v.o.ProviderRolloutUnknown != nil:
+		return RolloutWaiting, v.o.ProviderRolloutUnknown
 	case roll != nil && !roll.ended():
-		return RolloutWaiting, &Cause{"CloudRolls", "waiting for a roll of the cloud's own to end"}
+		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", "waiting for a roll of the cloud's own to end"}
 	case v.cloudFirst() || v.repoints():
-		return RolloutWaiting, &Cause{"CloudRolls", fmt.Sprintf("a roll of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
+		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", fmt.Sprintf("a roll of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
 	}
 	if halted := v.halted(); halted != nil {
 		return RolloutHalted, halted

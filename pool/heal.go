@@ -10,8 +10,8 @@ import (
 // nodeUnhealthy is the reason of an instance that is replaced for the health of its node.
 const nodeUnhealthy = "NodeUnhealthy"
 
-// Heal asks for the replacement of instances whose nodes are unwell. It is for pools in which nobody else sees to that.
-type Heal struct {
+// Remediation asks for the replacement of instances whose nodes are unwell. It is for pools in which nobody else sees to that.
+type Remediation struct {
 	// After is how long a node must have been unready.
 	After time.Duration
 	// MaxUnhealthy is how many of the wanted machines may be unwell at a time; while there are more, something is wrong that no
@@ -20,7 +20,7 @@ type Heal struct {
 }
 
 // limit is MaxUnhealthy for a pool of so many machines.
-func (h *Heal) limit(of int) int {
+func (h *Remediation) limit(of int) int {
 	if h.MaxUnhealthy.Percent && h.MaxUnhealthy.Value > 0 {
 		return max(1, h.MaxUnhealthy.down(of))
 	}
@@ -29,8 +29,8 @@ func (h *Heal) limit(of int) int {
 
 // sickness is why an instance is to be replaced for its health, if it is.
 func (v *view) sickness(i *Instance) *Cause {
-	h := v.d.Heal
-	if h == nil || i.Doomed != nil || i.Node != nil && i.Node.Spared || !v.ails(i, h.After) {
+	h := v.d.Remediation
+	if h == nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation || !v.ails(i, h.After) {
 		return nil
 	}
 	switch n := i.Node; {
@@ -65,7 +65,7 @@ func (v *view) overdue(i *Instance) bool {
 
 // sickNotStale says that the health of an instance is what it goes for: there is no rollout that would replace it anyway.
 func (v *view) sickNotStale(i *Instance, old *Cause) bool {
-	return old == nil || v.d.RolloutHeld != nil || !v.t.Rolls && !v.ours(i)
+	return old == nil || v.d.RolloutPaused != nil || !v.t.ProviderRollout && !v.ours(i)
 }
 
 // sick are those that go for their health, now or later.
@@ -91,11 +91,11 @@ func (v *view) healWaits() []Cause {
 			unwell++
 		}
 	}
-	switch limit := v.d.Heal.limit(v.want); {
+	switch limit := v.d.Remediation.limit(v.want); {
 	case unwell > limit:
 		return []Cause{{"TooManyUnhealthy", fmt.Sprintf("no machine is replaced for its health: %d of %d are unhealthy, more than the %d that may be", unwell, len(v.members), limit)}}
 	case v.partition():
-		return []Cause{{"UnhealthyTogether", "no machine is replaced for its health: many nodes turned unready together, as when the way to them is cut"}}
+		return []Cause{{"PartitionSuspected", "no machine is replaced for its health: many nodes turned unready together, as when the way to them is cut"}}
 	}
 	return nil
 }

@@ -10,21 +10,21 @@ import (
 
 // healing asks for the replacement of machines whose nodes have been unready for ten minutes.
 func healing(d *Desired) {
-	d.Heal = &Heal{After: 10 * time.Minute, MaxUnhealthy: percent(40)}
+	d.Remediation = &Remediation{After: 10 * time.Minute, MaxUnhealthy: percent(40)}
 }
 
 func bears(limit IntOrPercent) func(*Desired) {
-	return func(d *Desired) { d.Heal = &Heal{After: 10 * time.Minute, MaxUnhealthy: limit} }
+	return func(d *Desired) { d.Remediation = &Remediation{After: 10 * time.Minute, MaxUnhealthy: limit} }
 }
 
-func spared(i *Instance) { i.Node.Spared = true }
+func spared(i *Instance) { i.Node.SkipRemediation = true }
 
 // with is a fleet of n that serve, and others.
 func with(n int, others ...Instance) []Instance { return append(serving(n), others...) }
 
 func TestHeal(t *testing.T) {
 	t.Parallel()
-	paused := func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }
+	paused := func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
 	skip := func(d *Desired) { d.SkipModel = true }
 	checkAll(t, []row{
 		{name: "off", why: "nobody asked for it", d: wants(5), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "waiting NodesNotReady, settled"},
@@ -45,13 +45,13 @@ func TestHeal(t *testing.T) {
 		{name: "too many", why: "three of seven are more than 40 %: what ails them is not theirs alone", d: wants(7, healing), o: fleet(with(4, machine("x-1", 1, down(20)), machine("x-2", 2, down(60)), machine("x-3", 3, down(90)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 		{name: "as many as may be", why: "two of five are just 40 %", d: wants(5, healing), o: fleet(with(3, machine("x-1", 1, down(20)), machine("x-2", 2, down(60)))), want: "Drain x-2 (NodeUnhealthy), waiting NodesNotReady"},
 		{name: "unready for a minute", why: "those that are about to be too long unready count too", d: wants(5, healing), o: fleet(with(2, machine("x-1", 1, down(1)), machine("x-2", 2, down(60)), machine("x-3", 2, down(30)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
-		{name: "together", why: "many that turned unready together look like a partition", d: wants(6, bears(percent(100))), o: fleet(with(3, machine("x-1", 1, down(11)), machine("x-2", 2, down(12)), machine("x-3", 3, down(13)))), want: "waiting UnhealthyTogether, waiting NodesNotReady, settled"},
+		{name: "together", why: "many that turned unready together look like a partition", d: wants(6, bears(percent(100))), o: fleet(with(3, machine("x-1", 1, down(11)), machine("x-2", 2, down(12)), machine("x-3", 3, down(13)))), want: "waiting PartitionSuspected, waiting NodesNotReady, settled"},
 		{name: "together, for long", why: "after half an hour it is taken for what it seems", d: wants(6, bears(percent(100))), o: fleet(with(3, machine("x-1", 1, down(41)), machine("x-2", 2, down(42)), machine("x-3", 3, down(43)))), want: "Drain x-3 (NodeUnhealthy), waiting NodesNotReady"},
 		{name: "two turned together", why: "as many as a third are no partition", d: wants(6, healing), o: fleet(with(4, machine("x-1", 1, down(11)), machine("x-2", 2, down(12)))), want: "Drain x-2 (NodeUnhealthy), waiting NodesNotReady"},
 		{name: "a number", why: "the bound may be a number", d: wants(6, bears(IntOrPercent{Value: 1})), o: fleet(with(4, machine("x-1", 1, down(11)), machine("x-2", 2, down(60)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 		{name: "none", why: "a bound of none is none", d: wants(6, bears(IntOrPercent{})), o: fleet(with(5, machine("x-1", 1, down(11)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 		{name: "pool of one", why: "a share of a small pool is one at least", d: wants(1, healing), o: fleet(list(machine("x-1", 1, down(11)))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
-		{name: "out of reach", why: "nobody knows how its node is", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60))), nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
+		{name: "out of reach", why: "nobody knows how its node is", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60))), nodesUnknown), want: "waiting ConnectionDown, settled"},
 		{name: "spared", why: "somebody looks into it (skip-remediation)", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60), spared))), want: "waiting NodesNotReady, settled"},
 		{name: "spared counts", why: "it is unwell all the same", d: wants(4, bears(IntOrPercent{Value: 1})), o: fleet(with(2, machine("x-1", 1, down(60), spared), machine("x-2", 1, down(30)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 		{name: "doomed", why: "the cloud takes it anyway", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60), doomedOne))), want: "Drain x-1 (SpotInterruption), waiting NodesNotReady"},
@@ -68,8 +68,8 @@ func TestHeal(t *testing.T) {
 	})
 	checkOn(t, rollsByItself, []row{
 		{name: "the cloud's roll", why: "it replaces what is stale, well or not", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60))), newTemplate, func(o *Observed) {
-			o.Roll = &Roll{ID: "r", State: RollRunning, Template: o.Versions[0], Started: now}
-		}), want: "waiting RollRunning, waiting NodesNotReady"},
+			o.ProviderRollout = &ProviderRollout{ID: "r", State: ProviderRolloutRunning, Template: o.Versions[0], Started: now}
+		}), want: "waiting ProviderRolloutRunning, waiting NodesNotReady"},
 		{name: "no strategy, nothing stale", why: "the health of machines is no matter of rolls", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
 	})
 	checkOn(t, setsAside, []row{
@@ -106,14 +106,14 @@ func TestHealOneByOne(t *testing.T) {
 		begun := 0
 		for _, verdict := range p.Instances {
 			k := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.ID == verdict.ID })
-			if n := o.Instances[k].Node; verdict.Cause.Reason == nodeUnhealthy && verdict.Now && (n == nil || n.DrainStarted.IsZero()) {
+			if n := o.Instances[k].Node; verdict.Cause.Reason == nodeUnhealthy && verdict.Selected && (n == nil || n.DrainStarted.IsZero()) {
 				begun++
 			}
 		}
 		if begun > 1 {
 			t.Fatalf("want one begun at a time, got %d: %s", begun, say(p))
 		}
-		if d.Heal = nil; slices.ContainsFunc(Decide(d, o, tr, now).Instances, func(v Verdict) bool { return v.Cause.Reason == nodeUnhealthy }) {
+		if d.Remediation = nil; slices.ContainsFunc(Decide(d, o, tr, now).Instances, func(v InstanceDecision) bool { return v.Cause.Reason == nodeUnhealthy }) {
 			t.Fatal("nobody asked for it")
 		}
 	})
@@ -124,7 +124,7 @@ func TestHealOneByOne(t *testing.T) {
 func TestAMachineWithoutANodeIsNamed(t *testing.T) {
 	t.Parallel()
 	const text, hint = "waiting for 1 machine to join the cluster", "set ANNOTATION"
-	hinted := func(d *Desired) { d.HealHint = hint }
+	hinted := func(d *Desired) { d.RemediationHint = hint }
 	for name, tc := range map[string]struct {
 		why  string
 		d    Desired

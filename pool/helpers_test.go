@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // It is a cloud of no special gifts.
-var traits = Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 3, KeepsSurge: true}
+var traits = Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 3, CanCancelRollout: true, ReplaceKeepsSize: true, RecordsSurge: true}
 
 // version is the template version of a number.
 func version(n int, content, data string) Template {
@@ -106,7 +106,7 @@ func say(p Plan) string {
 				text += " " + part[0] + " " + part[1]
 			}
 		}
-		if s.Every {
+		if s.ReplaceMatching {
 			text += " every"
 		}
 		for _, t := range s.Targets {
@@ -120,10 +120,10 @@ func say(p Plan) string {
 	for _, w := range p.Waiting {
 		parts = append(parts, "waiting "+w.Reason)
 	}
-	if p.Settled {
+	if p.Quiescent {
 		parts = append(parts, "settled")
 	}
-	if p.Gone {
+	if p.DeletionComplete {
 		parts = append(parts, "gone")
 	}
 	return strings.Join(parts, ", ")

@@ -4,7 +4,7 @@ package pool
 func (v *view) held() []*member {
 	var list []*member
 	for k := range v.o.Instances {
-		if i := &v.o.Instances[k]; i.State == Terminating && i.Hold != nil {
+		if i := &v.o.Instances[k]; i.State == Terminating && i.LifecycleHook != nil {
 			list = append(list, &member{Instance: i, why: condemned, cause: taken(i)})
 		}
 	}
@@ -14,10 +14,10 @@ func (v *view) held() []*member {
 // taken is why an instance is drained that the cloud is already taking.
 func taken(i *Instance) Cause {
 	switch {
-	case i.Doomed != nil:
-		return *i.Doomed
-	case i.Condemned != nil:
-		return *i.Condemned
+	case i.TerminationNotice != nil:
+		return *i.TerminationNotice
+	case i.DeletionRequested != nil:
+		return *i.DeletionRequested
 	}
 	return Cause{"Terminating", "the cloud is terminating the instance and waits for its drain"}
 }
@@ -71,7 +71,7 @@ func (v *view) releaseBefore(remove, release *Step) *Step {
 // removeUnlessHeld returns removeStep, or nil while heldMost drained instances are held whose release waits for a rate limit: the calls of
 // a removal count against the same limit, and would add to them. A release that the cloud refuses stops no removal.
 func (v *view) removeUnlessHeld() *Step {
-	reason := v.d.Avoid[Release].Reason
+	reason := v.d.StepsInBackoff[Release].Reason
 	if (reason == ClientRateLimited || reason == Throttled) && v.drainedHeld() >= heldMost {
 		return nil
 	}
@@ -88,19 +88,19 @@ func (v *view) emptied(m *member) bool {
 // may have gone unnoticed for longer than a short timeout.
 func (v *view) releasable(m *member) bool {
 	if m.Guard != nil {
-		return m.Guard.Done
+		return m.Guard.Released
 	}
 	if !v.unknownNodes() {
 		return v.removable(m.Instance)
 	}
-	return v.d.DrainTimeout > 0 && v.reached(m.Hold.Since.Add(v.d.DrainTimeout)) && m.Hold.Since.Before(v.now)
+	return v.d.DrainTimeout > 0 && v.reached(m.LifecycleHook.Since.Add(v.d.DrainTimeout)) && m.LifecycleHook.Since.Before(v.now)
 }
 
 // renewStep asks for more time for those that are not drained, once half of a heartbeat's time is up.
 func (v *view) renewStep() *Step {
 	var list []*member
 	for _, m := range v.held() {
-		h := m.Hold
+		h := m.LifecycleHook
 		if !h.Until.IsZero() && h.Heartbeat > 0 && v.passed(h.Until.Add(-h.Heartbeat/2)) && !v.releasable(m) {
 			list = append(list, m)
 		}

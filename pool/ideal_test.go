@@ -33,28 +33,28 @@ func (c *ideal) do(t failer, s Step) {
 		c.template()
 	case CreateGroup:
 		c.o.Group = &Group{ID: "arn", Size: s.Size, Template: s.Template}
-		if c.tr.Inline {
+		if c.tr.InlineTemplate {
 			c.template()
 		}
 	case Unprotect:
 		for k, i := range c.o.Instances {
-			c.o.Instances[k].Protected = i.Protected && !named(s)(i)
+			c.o.Instances[k].ScaleInProtected = i.ScaleInProtected && !named(s)(i)
 		}
 	case Apply, Protect:
 		for k, i := range c.o.Instances {
 			if named(s)(i) && s.Kind == Protect {
-				c.o.Instances[k].Exposed = false
+				c.o.Instances[k].ScaleInUnprotected = false
 			} else if named(s)(i) {
-				c.o.Instances[k].Behind = nil
+				c.o.Instances[k].InPlaceDrift = nil
 			}
 		}
-	case Provide:
-		c.o.Needs = slices.DeleteFunc(slices.Clone(c.o.Needs), func(f string) bool { return slices.Contains(s.Fields, f) })
+	case EnsurePrerequisites:
+		c.o.MissingPrerequisites = slices.DeleteFunc(slices.Clone(c.o.MissingPrerequisites), func(f string) bool { return slices.Contains(s.Fields, f) })
 	case CleanUp:
 		c.o.Leftovers = slices.DeleteFunc(slices.Clone(c.o.Leftovers), func(f string) bool { return slices.Contains(s.Fields, f) })
 	case DefaultTemplate:
 		for k, v := range c.o.Versions {
-			c.o.Versions[k].Fixed = v.Ref == s.Template || v.Fixed && v.Given
+			c.o.Versions[k].Undeletable = v.Ref == s.Template || v.Undeletable && v.UserManaged
 		}
 	case UpdateGroup:
 		g.Template, g.SurgePlanned = s.Template, s.Planned
@@ -73,31 +73,31 @@ func (c *ideal) do(t failer, s Step) {
 		c.leave(named(s))
 	case Replace:
 		c.leave(named(s))
-	case SetAside:
+	case EnterStandby:
 		for k, i := range c.o.Instances {
-			c.o.Instances[k].Aside = i.Aside || named(s)(i)
+			c.o.Instances[k].Standby = i.Standby || named(s)(i)
 		}
 	case Release:
 		c.o.Instances = slices.DeleteFunc(c.o.Instances, named(s))
 	case Renew:
 		for k, i := range c.o.Instances {
 			if named(s)(i) {
-				hold := *i.Hold
+				hold := *i.LifecycleHook
 				hold.Until = c.now.Add(hold.Heartbeat)
-				c.o.Instances[k].Hold = &hold
+				c.o.Instances[k].LifecycleHook = &hold
 			}
 		}
-	case StartRoll:
+	case StartProviderRollout:
 		failures := 0
-		if c.o.Roll != nil {
-			failures = c.o.Roll.Failures
+		if c.o.ProviderRollout != nil {
+			failures = c.o.ProviderRollout.Failures
 		}
-		c.o.Roll = &Roll{ID: fmt.Sprintf("roll-%d", c.next), State: RollRunning, Template: c.version(s.Template), Started: c.now, Failures: failures}
+		c.o.ProviderRollout = &ProviderRollout{ID: fmt.Sprintf("roll-%d", c.next), State: ProviderRolloutRunning, Template: c.version(s.Template), Started: c.now, Failures: failures}
 		c.next++
-	case CancelRoll:
-		roll := *c.o.Roll
-		roll.State = RollCancelling
-		c.o.Roll = &roll
+	case CancelProviderRollout:
+		roll := *c.o.ProviderRollout
+		roll.State = ProviderRolloutCancelling
+		c.o.ProviderRollout = &roll
 	case PruneTemplates:
 		c.o.Versions = slices.DeleteFunc(c.o.Versions, func(v Template) bool { return slices.Contains(s.Refs, v.Ref) })
 	case DeleteGroup:
@@ -117,7 +117,7 @@ func (c *ideal) template() {
 	v.Ref = fmt.Sprintf("lt:%d", 100+c.next)
 	c.next++
 	c.o.Versions = append([]Template{v}, c.o.Versions...)
-	if c.tr.Inline {
+	if c.tr.InlineTemplate {
 		c.o.Versions, c.o.Group.Template = c.o.Versions[:1], v.Ref
 	}
 }
@@ -125,7 +125,7 @@ func (c *ideal) template() {
 // named says whether a step names an instance.
 func named(s Step) func(i Instance) bool {
 	return func(i Instance) bool {
-		return slices.ContainsFunc(s.Targets, func(t Target) bool { return t.ID == i.ID })
+		return slices.ContainsFunc(s.Targets, func(t InstanceRef) bool { return t.ID == i.ID })
 	}
 }
 
@@ -141,30 +141,30 @@ func (c *ideal) version(ref string) Template {
 
 // roll lets the cloud's own roll replace one machine, or end.
 func (c *ideal) roll() {
-	if c.o.Roll == nil || c.o.Roll.ended() {
+	if c.o.ProviderRollout == nil || c.o.ProviderRollout.ended() {
 		return
 	}
-	roll := *c.o.Roll
-	c.o.Roll = &roll
+	roll := *c.o.ProviderRollout
+	c.o.ProviderRollout = &roll
 	switch roll.State {
-	case RollCancelling:
-		roll.State, roll.Ended = RollCancelled, c.now
+	case ProviderRolloutCancelling:
+		roll.State, roll.Ended = ProviderRolloutCancelled, c.now
 		return
-	case RollReverting:
-		roll.State, roll.Ended = RollReverted, c.now
+	case ProviderRolloutReverting:
+		roll.State, roll.Ended = ProviderRolloutReverted, c.now
 		return
 	}
 	for k, i := range c.o.Instances {
 		old := i.Template.Ref != roll.Template.Ref || i.Created.Before(roll.Started)
-		if c.tr.RollsChanges {
+		if c.tr.RolloutOnTemplateChange {
 			old = i.Template != c.version(roll.Template.Ref)
 		}
-		if (i.State == Running || i.State == Failed && c.tr.KeepsFailed) && old {
+		if (i.State == Running || i.State == Failed && c.tr.KeepsFailedInstances) && old {
 			c.o.Instances[k].State = Terminating
 			return
 		}
 	}
-	roll.State, roll.Ended, roll.Failures = RollSucceeded, c.now, 0
+	roll.State, roll.Ended, roll.Failures = ProviderRolloutSucceeded, c.now, 0
 	c.o.Group.Template, c.o.Group.Content = roll.Template.Ref, ""
 }
 
@@ -180,7 +180,7 @@ func (c *ideal) leave(who func(Instance) bool) {
 // nodes drains or gives back; a drain evicts one pod in each round.
 func (c *ideal) nodes(s Step) {
 	for k, i := range c.o.Instances {
-		if i.Node == nil || !slices.ContainsFunc(s.Targets, func(t Target) bool { return t.ID == i.ID }) {
+		if i.Node == nil || !slices.ContainsFunc(s.Targets, func(t InstanceRef) bool { return t.ID == i.ID }) {
 			continue
 		}
 		node := *i.Node
@@ -204,7 +204,7 @@ func (c *ideal) tick() {
 	}
 	c.o.NodesUnknown = false
 	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i Instance) bool {
-		return i.State == Terminating && (i.Hold == nil || !i.Hold.Until.After(c.now)) || i.State == Failed && !c.tr.KeepsFailed || i.Doomed != nil && c.now.Sub(now) > 2*time.Minute
+		return i.State == Terminating && (i.LifecycleHook == nil || !i.LifecycleHook.Until.After(c.now)) || i.State == Failed && !c.tr.KeepsFailedInstances || i.TerminationNotice != nil && c.now.Sub(now) > 2*time.Minute
 	})
 	for k, i := range c.o.Instances {
 		if i.State == Terminating || i.State == Failed {
@@ -229,21 +229,21 @@ func (c *ideal) tick() {
 	if c.o.Group.Deleting {
 		if len(c.o.Instances) == 0 {
 			c.o.Group = nil
-			if c.tr.Inline {
+			if c.tr.InlineTemplate {
 				c.o.Versions = nil
 			}
 		}
 		return
 	}
 	c.o.Group.Busy = nil
-	if !c.o.Group.GrowFailed.IsZero() && c.now.Sub(c.o.Group.GrowFailed) > 5*time.Minute {
-		c.o.Group.GrowFailed = time.Time{}
+	if !c.o.Group.ScaleUpFailedAt.IsZero() && c.now.Sub(c.o.Group.ScaleUpFailedAt) > 5*time.Minute {
+		c.o.Group.ScaleUpFailedAt = time.Time{}
 	}
 	if slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return i.Node != nil }) {
 		c.o.Group.Failed = nil
 	}
 	c.roll()
-	counted := slices.DeleteFunc(alive(c.o), func(i Instance) bool { return i.Aside })
+	counted := slices.DeleteFunc(alive(c.o), func(i Instance) bool { return i.Standby })
 	// A group that is larger than its size is made smaller by the cloud, one at a time.
 	if len(counted) > c.o.Group.Size {
 		c.leave(func(i Instance) bool { return i.ID == counted[0].ID })
@@ -251,8 +251,8 @@ func (c *ideal) tick() {
 	}
 	from := c.version(c.o.Group.Template)
 	from.Content = cmp.Or(c.o.Group.Content, from.Content)
-	if c.o.Roll.Runs() {
-		from = c.version(c.o.Roll.Template.Ref)
+	if c.o.ProviderRollout.Runs() {
+		from = c.version(c.o.ProviderRollout.Template.Ref)
 	}
 	for range c.o.Group.Size - len(counted) {
 		id := fmt.Sprintf("n-%d", c.next)
@@ -270,12 +270,12 @@ func passBound(d Desired, o Observed) int { return 220 + 16*(len(o.Instances)+d.
 func TestFixedPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
-		d.Avoid, d.Held = nil, nil
+		d.StepsInBackoff, d.CreateBlocked = nil, nil
 		if o.Wanted.Content == "" {
 			o.Wanted = Template{Content: "v1:new", Data: "d"}
 		}
-		if o.Wanted.Given && o.Latest().Ref == "" {
-			o.Versions = append([]Template{{Ref: "lt:99", Given: true, Content: o.Wanted.Content}}, o.Versions...)
+		if o.Wanted.UserManaged && o.Latest().Ref == "" {
+			o.Versions = append([]Template{{Ref: "lt:99", UserManaged: true, Content: o.Wanted.Content}}, o.Versions...)
 		}
 		tr := someTraits().Draw(t, "traits")
 		o = seenBy(tr, o)
@@ -295,7 +295,7 @@ func TestFixedPoint(t *testing.T) {
 		}
 		for range 3 {
 			p := Decide(d, c.o, c.tr, c.now)
-			if p.Step != nil || !p.Settled {
+			if p.Step != nil || !p.Quiescent {
 				t.Fatalf("want rest after %d passes, got %s; the way there: %q", bound, say(p), trail)
 			}
 			c.tick()
@@ -308,23 +308,25 @@ func TestFixedPoint(t *testing.T) {
 func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 	switch {
 	case d.Deleting:
-		if c.o.Group != nil || slices.ContainsFunc(c.o.Versions, ours) || len(c.o.Leftovers) > 0 || len(c.o.Instances) > 0 || !Decide(d, c.o, c.tr, c.now).Gone {
+		if c.o.Group != nil || slices.ContainsFunc(c.o.Versions, ours) || len(c.o.Leftovers) > 0 || len(c.o.Instances) > 0 || !Decide(d, c.o, c.tr, c.now).DeletionComplete {
 			t.Fatalf("want nothing left, got %+v", c.o)
 		}
 	case c.o.Group == nil:
-		if d.External || outOfBounds(d) == nil {
+		if d.ReplicasManagedExternally || outOfBounds(d) == nil {
 			t.Fatalf("want a group, got none")
 		}
 	case c.isStale(d):
 		t.Fatalf("want every machine as it should be, got %+v", c.o.Instances)
 	case !c.pointed(d):
 		t.Fatalf("want the group to launch from what is wanted, got %+v of %+v", c.o.Group, c.o.Versions)
-	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return i.Condemned != nil || i.Doomed != nil || i.Hold != nil }) && outOfBounds(d) == nil:
+	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool {
+		return i.DeletionRequested != nil || i.TerminationNotice != nil || i.LifecycleHook != nil
+	}) && outOfBounds(d) == nil:
 		t.Fatalf("want nobody left who had to go, got %+v", c.o.Instances)
 	case !c.rests(d):
-	case !d.External && outOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
+	case !d.ReplicasManagedExternally && outOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
 		t.Fatalf("want %d machines, got %d in a group of size %d", d.Replicas, len(c.o.Instances), c.o.Group.Size)
-	case d.External && before.Group != nil && !before.Group.Deleting && before.Group.Failed == nil && c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
+	case d.ReplicasManagedExternally && before.Group != nil && !before.Group.Deleting && before.Group.Failed == nil && c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
 		t.Fatalf("want the size left alone at %d, got %d", before.Group.Size, c.o.Group.Size)
 	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Node.DrainStarted.IsZero() }):
 		t.Fatalf("want no node left cordoned, got %+v", c.o.Instances)
@@ -340,17 +342,17 @@ func (c *ideal) pointed(d Desired) bool {
 		return false
 	case c.waitsForRoll(d):
 		return true
-	case c.tr.RollsChanges:
+	case c.tr.RolloutOnTemplateChange:
 		return launches.Same(c.o.Wanted)
 	}
 	// What the group launches from is the default at rest, where the template has one.
-	if !launches.Fixed && !launches.Given && slices.ContainsFunc(c.o.Versions, func(v Template) bool { return v.Fixed && ours(v) }) && c.settledOn(d) {
+	if !launches.Undeletable && !launches.UserManaged && slices.ContainsFunc(c.o.Versions, func(v Template) bool { return v.Undeletable && ours(v) }) && c.settledOn(d) {
 		return false
 	}
-	if c.tr.Inline && !slices.Contains(d.DataLost, launches.Data) {
+	if c.tr.InlineTemplate && !slices.Contains(d.LostBootstrapData, launches.Data) {
 		return true
 	}
-	return launches.Ref == latest.Ref && (latest.Given || latest.Data == c.o.Wanted.Data)
+	return launches.Ref == latest.Ref && (latest.UserManaged || latest.Data == c.o.Wanted.Data)
 }
 
 // settledOn says that no machine waits to be replaced.
@@ -360,7 +362,7 @@ func (c *ideal) settledOn(d Desired) bool {
 
 // rests says that no rollout is held up in its middle.
 func (c *ideal) rests(d Desired) bool {
-	return d.RolloutHeld == nil && d.Strategy.bothZero() == nil && (!c.tr.NoReplace || !d.External)
+	return d.RolloutPaused == nil && d.Strategy.bothZero() == nil && (c.tr.ReplaceKeepsSize || !d.ReplicasManagedExternally)
 }
 
 // noSurge says that the strategy lets none be launched beside those that there are.
@@ -371,16 +373,16 @@ func (c *ideal) noSurge(d Desired) bool {
 
 // waitsForRoll says that the group is pointed at its template by a roll that may not begin.
 func (c *ideal) waitsForRoll(d Desired) bool {
-	if c.tr.RollsChanges && d.SkipModel && slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Template.Same(c.o.Wanted) }) {
+	if c.tr.RolloutOnTemplateChange && d.SkipModel && slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Template.Same(c.o.Wanted) }) {
 		return true
 	}
-	return (c.tr.RollsChanges || d.Rollback && c.tr.Rolls && d.Strategy == nil) && (d.RolloutHeld != nil || outOfBounds(d) != nil && !d.External)
+	return (c.tr.RolloutOnTemplateChange || d.Rollback && c.tr.ProviderRollout && d.Strategy == nil) && (d.RolloutPaused != nil || outOfBounds(d) != nil && !d.ReplicasManagedExternally)
 }
 
 // isStale says that a machine is left that should have been replaced.
 func (c *ideal) isStale(d Desired) bool {
 	switch {
-	case d.RolloutHeld != nil, !d.External && outOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.External && c.tr.NoReplace && (!c.tr.KeepsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.Rolls:
+	case d.RolloutPaused != nil, !d.ReplicasManagedExternally && outOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.ReplicasManagedExternally && !c.tr.ReplaceKeepsSize && (!c.tr.RecordsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.ProviderRollout:
 		return false
 	}
 	return slices.ContainsFunc(c.o.Instances, func(i Instance) bool {

@@ -98,7 +98,7 @@ func (v *view) rested() func(m *member) bool {
 	if young < 5 {
 		rest = min(failedRest<<max(0, young-1), failedRestMost)
 	}
-	if v.t.NoReplace {
+	if !v.t.ReplaceKeepsSize {
 		rest = max(rest, failedRestLeast)
 	}
 	return func(m *member) bool { return servedBefore(m.Instance) || v.reached(born(m.Instance).Add(rest)) }

@@ -11,16 +11,16 @@ const protectBatch = 5
 // changeable says that an instance stays, and that what the group has can be given to it without changing anything else of it:
 // it is of the wanted content, and so is what the group launches.
 func (v *view) changeable(m *member) bool {
-	return m.why == stays && m.fresh && m.Doomed == nil && !m.drains() && v.runs(m.Instance) && v.launchesWanted()
+	return m.why == stays && m.fresh && m.TerminationNotice == nil && !m.drains() && v.runs(m.Instance) && v.launchesWanted()
 }
 
 // behind are those that lack what the cloud can change on them.
 func (v *view) behind() []*member {
 	var list []*member
 	for _, m := range v.members {
-		if len(m.Behind) > 0 && v.changeable(m) {
+		if len(m.InPlaceDrift) > 0 && v.changeable(m) {
 			m := *m
-			m.cause = v.lacking(m.Behind)
+			m.cause = v.lacking(m.InPlaceDrift)
 			list = append(list, &m)
 		}
 	}
@@ -40,7 +40,7 @@ func (v *view) lacking(fields []string) Cause {
 // before the group is changed again.
 func (v *view) spoiled() *member {
 	for _, m := range v.members {
-		if m.State == Failed && m.fresh && len(m.Behind) == 0 {
+		if m.State == Failed && m.fresh && len(m.InPlaceDrift) == 0 {
 			return m
 		}
 	}
@@ -76,10 +76,10 @@ func (v *view) unresponsiveLast(kind StepKind, list []*member) {
 }
 
 // inPlace are the verdicts on those that are changed and not replaced.
-func (v *view) inPlace() []Verdict {
-	var list []Verdict
+func (v *view) inPlace() []InstanceDecision {
+	var list []InstanceDecision
 	for k, m := range v.behind() {
-		list = append(list, Verdict{ID: m.ID, Cause: m.cause, Now: k < v.few() && v.busy() == nil && len(v.o.Group.Drift) == 0 && v.spoiled() == nil})
+		list = append(list, InstanceDecision{ID: m.ID, Cause: m.cause, Selected: k < v.few() && v.busy() == nil && len(v.o.Group.Drift) == 0 && v.spoiled() == nil})
 	}
 	return list
 }
@@ -87,14 +87,14 @@ func (v *view) inPlace() []Verdict {
 // protectStep keeps the cloud from choosing for itself among those that stay. Where somebody else sizes the group nobody is
 // protected: he could not make it smaller any more.
 func (v *view) protectStep() *Step {
-	if v.d.External {
+	if v.d.ReplicasManagedExternally {
 		return nil
 	}
 	var list []*member
 	for _, m := range v.members {
-		if m.Exposed && m.why == stays && m.Doomed == nil && v.runs(m.Instance) {
+		if m.ScaleInUnprotected && m.why == stays && m.TerminationNotice == nil && v.runs(m.Instance) {
 			m := *m
-			m.cause = Cause{"Exposed", fmt.Sprintf("somebody who makes the %s smaller would have the cloud choose, and nobody would drain what it takes", v.t.Group)}
+			m.cause = Cause{"ScaleInUnprotected", fmt.Sprintf("somebody who makes the %s smaller would have the cloud choose, and nobody would drain what it takes", v.t.Group)}
 			list = append(list, &m)
 		}
 	}
@@ -104,12 +104,12 @@ func (v *view) protectStep() *Step {
 // unprotectStep takes the protection from scale-in off where an external autoscaler sizes the group: it was put there before the
 // autoscaler took over, and the cloud would remove nothing when the size is lowered.
 func (v *view) unprotectStep() *Step {
-	if !v.d.External {
+	if !v.d.ReplicasManagedExternally {
 		return nil
 	}
 	var list []*member
 	for _, m := range v.members {
-		if m.Protected {
+		if m.ScaleInProtected {
 			m := *m
 			m.cause = Cause{"ReplicasManagedExternally", fmt.Sprintf("protected from scale-in: an external autoscaler that lowers the size of the %s could remove nothing", v.t.Group)}
 			list = append(list, &m)

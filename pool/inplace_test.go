@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-func behindIn(fields ...string) func(*Instance) { return func(i *Instance) { i.Behind = fields } }
-func exposed(i *Instance)                       { i.Exposed = true }
+func behindIn(fields ...string) func(*Instance) { return func(i *Instance) { i.InPlaceDrift = fields } }
+func exposed(i *Instance)                       { i.ScaleInUnprotected = true }
 
 // Groups that hold their template.
 func TestInline(t *testing.T) {
@@ -15,8 +15,8 @@ func TestInline(t *testing.T) {
 	none := Observed{Wanted: Template{Content: "v1:a", Data: "d"}}
 	checkOn(t, scaleSet, []row{
 		{name: "nothing there", why: "the group brings its template", d: wants(2), o: none, want: "CreateGroup to 2 (GroupMissing)"},
-		{name: "template changed", why: "it is changed on the group, and nothing else of it", d: wants(2, rolls(1, 0)), o: fleet(serving(2), content), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateBehind"},
-		{name: "template changed, busy", why: "a group that the cloud is at work on takes no change of what it holds", d: wants(2, rolls(1, 0)), o: fleet(serving(2), content, busyGroup), want: "waiting Updating, waiting TemplateBehind"},
+		{name: "template changed", why: "it is changed on the group, and nothing else of it", d: wants(2, rolls(1, 0)), o: fleet(serving(2), content), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateOutOfDate"},
+		{name: "template changed, busy", why: "a group that the cloud is at work on takes no change of what it holds", d: wants(2, rolls(1, 0)), o: fleet(serving(2), content, busyGroup), want: "waiting Updating, waiting TemplateOutOfDate"},
 		{name: "template changed, then rolled", why: "what was launched from what it held before is stale", d: wants(2, rolls(1, 0)), o: fleet(serving(2), newTemplate, func(o *Observed) { o.Versions = o.Versions[:1] }), want: "Resize to 3 (Surge)"},
 		{name: "bootstrap data alone", why: "a group that is written to for each rotation would run out of models", d: wants(2), o: fleet(serving(2), data), want: "settled"},
 		{name: "bootstrap data lost", why: "what it launches would never join", d: wants(2, dataLost("d")), o: fleet(serving(2), data), want: "PutTemplate after lt:1 (BootstrapDataChanged)"},
@@ -60,11 +60,11 @@ func TestApply(t *testing.T) {
 	})
 	tr := onQuick(scaleSet)
 	p := Decide(wants(5), fleet(append(serving(4, tags), machine("i-9", 9, failed))), tr, now)
-	if want := (Cause{"ChangeFailed", "no more machines get spec.additionalTags in place, because machine i-9 failed with all that the scale set has: change the specification, or replace that machine"}); len(p.InPlace) != 4 || p.InPlace[0].Now || p.InPlace[0].Cause != want {
+	if want := (Cause{"ChangeFailed", "no more machines get spec.additionalTags in place, because machine i-9 failed with all that the scale set has: change the specification, or replace that machine"}); len(p.InPlace) != 4 || p.InPlace[0].Selected || p.InPlace[0].Cause != want {
 		t.Errorf("want four that wait for %+v, got %+v", want, p.InPlace)
 	}
 	p = Decide(wants(5), fleet(serving(5, tags)), tr, now)
-	if len(p.InPlace) != 5 || !p.InPlace[2].Now || p.InPlace[3].Now || !p.Step.More || len(p.Instances) > 0 {
+	if len(p.InPlace) != 5 || !p.InPlace[2].Selected || p.InPlace[3].Selected || !p.Step.More || len(p.Instances) > 0 {
 		t.Errorf("want five to be changed in place, three of them now, and none replaced, got %+v and %+v", p.InPlace, p.Instances)
 	}
 	if want := "it lacks spec.additionalTags as the specification has it, which is changed in place"; p.InPlace[0].Cause.Message != want {
@@ -75,8 +75,8 @@ func TestApply(t *testing.T) {
 // Who must not be chosen by the cloud.
 func TestProtect(t *testing.T) {
 	checkOn(t, scaleSet, []row{
-		{name: "exposed", why: "a size that somebody lowers by hand takes nobody undrained", d: wants(2), o: fleet(list(machine("i-1", 2, exposed), machine("i-2", 1))), want: "Protect i-1 (Exposed)"},
-		{name: "five at a time", why: "each is a call of its own", d: wants(6), o: fleet(serving(6, exposed)), want: "Protect i-1 i-2 i-3 i-4 i-5 (Exposed)"},
+		{name: "exposed", why: "a size that somebody lowers by hand takes nobody undrained", d: wants(2), o: fleet(list(machine("i-1", 2, exposed), machine("i-2", 1))), want: "Protect i-1 (ScaleInUnprotected)"},
+		{name: "five at a time", why: "each is a call of its own", d: wants(6), o: fleet(serving(6, exposed)), want: "Protect i-1 i-2 i-3 i-4 i-5 (ScaleInUnprotected)"},
 		{name: "more to do", why: "whatever matters more comes first", d: wants(3), o: fleet(serving(2, exposed)), want: "Resize to 3 (ScaleOut)"},
 		{name: "about to go", why: "it goes by our hand", d: wants(1), o: fleet(serving(2, exposed)), want: "Drain i-1 (ScaleIn)"},
 		{name: "stale and waiting for its turn", why: "it serves for now, and its turn is near", d: wants(2, rolls(1, 0)), o: fleet(append(serving(2, exposed), machine("n-1", 0, current, notJoined, born5(1))), newTemplate), want: "waiting NodesJoining"},
@@ -90,37 +90,37 @@ func TestProtect(t *testing.T) {
 func TestGrowFailed(t *testing.T) {
 	ago := func(minutes int) func(*Observed) {
 		return func(o *Observed) {
-			o.Group.GrowFailed = now.Add(-time.Duration(minutes) * time.Minute)
+			o.Group.ScaleUpFailedAt = now.Add(-time.Duration(minutes) * time.Minute)
 			o.Issues = []Cause{{"AllocationFailed", "no room in zone 1"}}
 		}
 	}
-	unreached := func(o *Observed) { o.Group.Unreached = 1 }
+	unreached := func(o *Observed) { o.Group.UnfulfilledCapacity = 1 }
 	checkOn(t, scaleSet, []row{
-		{name: "a moment ago", why: "the cloud is not asked at once for what it has just refused, and that is said with its words", d: wants(3), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, waiting GrowthFailed"},
+		{name: "a moment ago", why: "the cloud is not asked at once for what it has just refused, and that is said with its words", d: wants(3), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, waiting ScaleUpFailed"},
 		{name: "rested", why: "never forgotten", d: wants(3), o: fleet(serving(2), ago(5)), want: "Resize to 3 (ScaleOut), waiting AllocationFailed"},
 		{name: "fewer wanted", why: "then nothing is missing", d: wants(2), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, settled"},
 		{name: "even fewer wanted", why: "a scale-in waits for nobody", d: wants(1), o: fleet(serving(2), ago(4)), want: "Drain i-1 (ScaleIn), waiting AllocationFailed"},
 		{name: "fewer wanted, and more were asked for", why: "the next change of anything would bring them", d: wants(2), o: fleet(serving(2), ago(4), unreached), want: "Resize to 2 (ScaleIn), waiting AllocationFailed"},
-		{name: "as many wanted as were asked for", why: "they are asked for again after a pause", d: wants(3), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, waiting GrowthFailed"},
+		{name: "as many wanted as were asked for", why: "they are asked for again after a pause", d: wants(3), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, waiting ScaleUpFailed"},
 		{name: "somebody else has asked for them", why: "his size is read and never written", d: wants(0, external), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, settled"},
-		{name: "another template", why: "it may be what there is room for", d: wants(3, rolls(1, 0)), o: fleet(serving(2), ago(4), func(o *Observed) { o.Wanted.Content = "v1:b" }), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateBehind, waiting AllocationFailed, waiting GrowthFailed"},
-		{name: "a surge", why: "it rests as well", d: wants(2, rolls(1, 0)), o: fleet(serving(2), newTemplate, ago(4)), want: "waiting AllocationFailed, waiting GrowthFailed"},
+		{name: "another template", why: "it may be what there is room for", d: wants(3, rolls(1, 0)), o: fleet(serving(2), ago(4), func(o *Observed) { o.Wanted.Content = "v1:b" }), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateOutOfDate, waiting AllocationFailed, waiting ScaleUpFailed"},
+		{name: "a surge", why: "it rests as well", d: wants(2, rolls(1, 0)), o: fleet(serving(2), newTemplate, ago(4)), want: "waiting AllocationFailed, waiting ScaleUpFailed"},
 	})
 	p := Decide(wants(3), fleet(serving(2), ago(4)), onQuick(scaleSet), now)
-	if p.Settled || !p.Next.Equal(now.Add(time.Minute)) {
+	if p.Quiescent || !p.Next.Equal(now.Add(time.Minute)) {
 		t.Errorf("want to look again when the rest is over, got %s at %s", say(p), p.Next)
 	}
 }
 
 // A surge by the size that nobody could tell from what somebody else asks for is none.
 func TestSurgeThatNobodyKeeps(t *testing.T) {
-	forgets := func(t *Traits) { t.KeepsSurge = false }
+	forgets := func(t *Traits) { t.RecordsSurge = false }
 	checkOn(t, forgets, []row{
 		{name: "rollout", why: "a size that grew with each look would never end: one is unavailable instead", d: wants(0, external, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Drain i-1 (TemplateChanged)"},
 		{name: "asked to go by name", why: "likewise", d: wants(0, external), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
 		{name: "our own size", why: "what we asked for ourselves we know", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
 	})
-	checkOn(t, func(t *Traits) { forgets(t); t.NoReplace = true }, []row{
+	checkOn(t, func(t *Traits) { forgets(t); t.ReplaceKeepsSize = false }, []row{
 		{name: "no replacing call", why: "his size would shrink with each machine", d: wants(0, external, rolls(1, 1)), o: fleet(serving(3), newTemplate), want: "settled"},
 	})
 }
@@ -159,7 +159,7 @@ func TestFailuresAreNoLoop(t *testing.T) {
 
 // An external autoscaler must be able to scale in: protection from before it took over is taken off.
 func TestUnprotect(t *testing.T) {
-	protected := func(i *Instance) { i.Protected = true }
+	protected := func(i *Instance) { i.ScaleInProtected = true }
 	checkOn(t, scaleSet, []row{
 		{name: "sized by the pool", why: "our own removals name machines all the same", d: wants(2), o: fleet(serving(2, protected)), want: "settled"},
 		{name: "sized elsewhere", why: "the cloud would remove nothing", d: wants(2, external), o: fleet(serving(2, protected)), want: "Unprotect i-1 i-2 (ReplicasManagedExternally)"},

@@ -7,11 +7,11 @@ import (
 
 // provideStep makes what the group needs beside its template: before the group, and again where somebody took it away.
 func provideStep(d Desired, o Observed, t Traits) *Step {
-	if len(o.Needs) == 0 || d.Held != nil {
+	if len(o.MissingPrerequisites) == 0 || d.CreateBlocked != nil {
 		return nil
 	}
-	return &Step{Kind: Provide, Fields: o.Needs,
-		Cause: Cause{"NeedMissing", fmt.Sprintf("something that the %s needs is missing or not as it should be", t.Group)}}
+	return &Step{Kind: EnsurePrerequisites, Fields: o.MissingPrerequisites,
+		Cause: Cause{"PrerequisiteMissing", fmt.Sprintf("something that the %s needs is missing or not as it should be", t.Group)}}
 }
 
 // cleanUpStep deletes what of ours is left when the group has gone.

@@ -30,11 +30,11 @@ func TestNext(t *testing.T) {
 		{"drain with a bound", "it ends then, whatever is left", wants(1, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }), fleet(append(serving(1), machine("i-9", 9, drainingNode))), after(2 * time.Minute)},
 		{"drain of the whole pool", "there as well", wants(1, deleting, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }), fleet(list(machine("i-9", 9, drainingNode))), after(2 * time.Minute)},
 		{"failed a moment ago", "its rest ends", wants(2), fleet(append(serving(1), machine("i-9", 0, failed, notJoined, func(i *Instance) { i.Created = now.Add(-50 * time.Second) }))), after(10 * time.Second)},
-		{"pause of a roll", "another is begun then", wants(2), fleet(serving(2), newTemplate, rollOf(RollFailed, "b")), after(time.Minute)},
+		{"pause of a roll", "another is begun then", wants(2), fleet(serving(2), newTemplate, rollOf(ProviderRolloutFailed, "b")), after(time.Minute)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := traits
-			tr.KeepsFailed, tr.Rolls = true, c.d.Strategy == nil
+			tr.KeepsFailedInstances, tr.ProviderRollout = true, c.d.Strategy == nil
 			if got := Decide(c.d, c.o, tr, now).Next; !got.Equal(c.want) {
 				t.Errorf("%s: want %s, got %s", c.why, c.want.Sub(now), got.Sub(now))
 			}
@@ -45,10 +45,10 @@ func TestNext(t *testing.T) {
 // What one call may not name at once follows at once.
 func TestMore(t *testing.T) {
 	held := func(i *Instance) {
-		i.State, i.Hold = Terminating, &Hold{Since: now.Add(-time.Minute), Until: now.Add(time.Hour), Heartbeat: time.Hour}
+		i.State, i.LifecycleHook = Terminating, &LifecycleHook{Since: now.Add(-time.Minute), Until: now.Add(time.Hour), Heartbeat: time.Hour}
 	}
 	aside := traits
-	aside.SetsAside = true
+	aside.SupportsStandby = true
 	for _, c := range []struct {
 		name string
 		d    Desired
@@ -64,8 +64,8 @@ func TestMore(t *testing.T) {
 		{"replacements", wants(4, rolls(0, 4)), fleet(serving(4, drainedNode), newTemplate), traits, Replace, true},
 		{"replacements, then removals", wants(2, rolls(0, 2)), fleet(serving(3, drainedNode), newTemplate), traits, Replace, true},
 		{"releases", wants(0), fleet(serving(4, drainedNode, held), sized(0)), traits, Release, true},
-		{"set aside", wants(4, rolls(4, 0)), fleet(serving(4), newTemplate), aside, SetAside, true},
-		{"set aside, as many as fit", wants(4, rolls(3, 0)), fleet(serving(4), newTemplate), aside, SetAside, false},
+		{"set aside", wants(4, rolls(4, 0)), fleet(serving(4), newTemplate), aside, EnterStandby, true},
+		{"set aside, as many as fit", wants(4, rolls(3, 0)), fleet(serving(4), newTemplate), aside, EnterStandby, false},
 	} {
 		if s := Decide(c.d, c.o, c.tr, now).Step; s == nil || s.Kind != c.kind || s.More != c.more || len(s.Targets) > traits.RemoveBatch {
 			t.Errorf("%s: want %s, more to come %v, got %+v", c.name, c.kind, c.more, s)

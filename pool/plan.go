@@ -11,17 +11,17 @@ type Plan struct {
 	Waiting []Cause
 	// Refused says why the object can't be followed until somebody changes something.
 	Refused *Cause
-	// Settled says that nothing in the cloud is on its way: the next look can wait for the resync.
-	Settled bool
+	// Quiescent says that nothing in the cloud is on its way: the next look can wait for the resync.
+	Quiescent bool
 	// Next is the earliest moment at which time alone may change the plan: a deadline ends, a node has been Ready for long
 	// enough. It is zero when only something that happens can.
 	Next time.Time
-	// Gone says that nothing of the pool is left in the cloud, so that the object may go.
-	Gone bool
+	// DeletionComplete says that nothing of the pool is left in the cloud, so that the object may go.
+	DeletionComplete bool
 	// Instances are those that there is a reason to remove or to replace, now or later, in the order of Observed.
-	Instances []Verdict
+	Instances []InstanceDecision
 	// InPlace are those that the cloud changes without replacing them, now or later, in the order of Observed.
-	InPlace []Verdict
+	InPlace []InstanceDecision
 	// Forecast are the waves in which the rest of a rollout by Strategy replaces instances, if nothing goes wrong.
 	Forecast []Wave
 	// Budget is what the rollout and every other step of ours may take.
@@ -30,19 +30,19 @@ type Plan struct {
 	Rollout Rollout
 }
 
-// Verdict is why one instance goes.
-type Verdict struct {
+// InstanceDecision is why one instance goes.
+type InstanceDecision struct {
 	ID    string
 	Cause Cause
-	// Costs says that the pool has one available machine less when it goes, so that it has to wait for its turn.
-	Costs bool
-	// Now says that its turn has come: it is being drained or removed.
-	Now bool
+	// LowersAvailable says that the pool has one available machine less when it goes, so that it has to wait for its turn.
+	LowersAvailable bool
+	// Selected says that its turn has come: it is being drained or removed.
+	Selected bool
 }
 
 // Wave is one round of a rollout: Targets go, and as many come.
 type Wave struct {
-	Targets []Target
+	Targets []InstanceRef
 	// Surge is how many machines above the wanted number run meanwhile.
 	Surge int
 	// LowestAvailable is the least number of machines that serve meanwhile.

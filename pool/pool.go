@@ -13,9 +13,9 @@ type Desired struct {
 	// Replicas is the number of machines that the pool should have. It is ignored while External is set and the
 	// group exists.
 	Replicas int
-	// External says that somebody else sizes the group (annotation cluster.x-k8s.io/replicas-managed-by): its size is
+	// ReplicasManagedExternally says that somebody else sizes the group (annotation cluster.x-k8s.io/replicas-managed-by): its size is
 	// read and never written.
-	External bool
+	ReplicasManagedExternally bool
 	// Min and Max bound Replicas, as the group's own limits in the cloud do; both inclusive.
 	Min, Max int
 	// MinField and MaxField name the object's fields behind Min and Max, for messages. Without a MaxField the pool has no
@@ -23,14 +23,14 @@ type Desired struct {
 	MinField, MaxField string
 	// Deleting says that the object is being deleted: the nodes are drained, then everything that it owns in the cloud goes.
 	Deleting bool
-	// Held, when set, says why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A
+	// CreateBlocked, when set, says why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A
 	// group that exists goes on being sized, drained and deleted.
-	Held *Cause
+	CreateBlocked *Cause
 	// FormerMachines, when set, names the Machines of instances of a former group that are still being deleted. A new group gives the
 	// provider IDs of those to other instances, whose Nodes the controller of Machines would drain and delete: it is not created before.
 	FormerMachines *Cause
-	// Needless says that the object asks for nothing beside its template, so that nobody has to be told whether it is there.
-	Needless bool
+	// NoPrerequisites says that the object asks for nothing beside its template, so that nobody has to be told whether it is there.
+	NoPrerequisites bool
 	// DrainTimeout bounds the evictions from one node; zero means no bound.
 	DrainTimeout time.Duration
 	// NoDrain, when set, says why nodes are not drained before they go: their cluster is being deleted as a whole.
@@ -40,7 +40,7 @@ type Desired struct {
 	// Seed tells pools apart, so that Random takes each of them in an order of its own. It never changes: the owner's ID.
 	Seed string
 	// Strategy is how stale instances are replaced, one by one and by our hand. Nil leaves them to the cloud's own roll
-	// (Traits.Rolls), and where there is none they stay until they go for another reason.
+	// (Traits.ProviderRollout), and where there is none they stay until they go for another reason.
 	Strategy *Strategy
 	// Rollback says that the cloud takes a native roll that fails back to what the group launched from: the group is then
 	// pointed at a new template by the roll, and not before it.
@@ -50,8 +50,8 @@ type Desired struct {
 	SkipModel bool
 	// SkipModelCause is why SkipModel is set where the object asks for it; without a reason it is the gate that does.
 	SkipModelCause Cause
-	// RolloutHeld, when set, says why no instance is replaced for being stale now (annotation muster.dev/rollout: paused).
-	RolloutHeld *Cause
+	// RolloutPaused, when set, says why no instance is replaced for being stale now (annotation muster.dev/rollout: paused).
+	RolloutPaused *Cause
 	// Restart, when set, makes every instance stale that was made before a moment.
 	Restart *Restart
 	// MinReady is how long a node must have been Ready to count as available.
@@ -62,24 +62,24 @@ type Desired struct {
 	// ProgressDeadline is how long after its launch an instance of the wanted template that was never Ready halts the
 	// rollout; zero is DefaultProgressDeadline.
 	ProgressDeadline time.Duration
-	// Heal, when set, asks for the replacement of instances whose nodes are unwell.
-	Heal *Heal
-	// HealHint says what a user can do about an instance without a node while Heal is nil; empty if there is nothing.
-	HealHint string
-	// DataLost are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
-	DataLost []string
-	// KeepTemplates is how many template versions of distinct content are kept in all, the newest included, beside what is in
-	// use: the history that can be looked at and gone back to. Zero is DefaultKeepTemplates, and it counts as LeastKeepTemplates
+	// Remediation, when set, asks for the replacement of instances whose nodes are unwell.
+	Remediation *Remediation
+	// RemediationHint says what a user can do about an instance without a node while Heal is nil; empty if there is nothing.
+	RemediationHint string
+	// LostBootstrapData are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
+	LostBootstrapData []string
+	// TemplateHistoryLimit is how many template versions of distinct content are kept in all, the newest included, beside what is in
+	// use: the history that can be looked at and gone back to. Zero is DefaultTemplateHistoryLimit, and it counts as MinTemplateHistoryLimit
 	// at least.
-	KeepTemplates int
-	// Avoid are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
+	TemplateHistoryLimit int
+	// StepsInBackoff are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
 	// has ended, and what does not depend on them goes on.
-	Avoid map[StepKind]Cause
+	StepsInBackoff map[StepKind]Cause
 	// Unresponsive are the IDs of instances that a step of the kind has changed without effect: others come first.
 	Unresponsive map[StepKind]map[string]bool
 }
 
-// The reasons of Desired.Avoid where the cloud has not refused what a step asks for.
+// The reasons of Desired.StepsInBackoff where the cloud has not refused what a step asks for.
 const (
 	// Throttled: the cloud takes no more calls for now.
 	Throttled = "Throttled"
@@ -91,16 +91,16 @@ const (
 	EffectPending = "EffectPending"
 )
 
-// Most is the largest number of machines that the pool's limits allow.
-func (d Desired) Most() int {
+// MaxReplicas is the largest number of machines that the pool's limits allow.
+func (d Desired) MaxReplicas() int {
 	if d.MaxField == "" {
 		return math.MaxInt32
 	}
 	return d.Max
 }
 
-// least is the smallest number that they allow.
-func (d Desired) least() int {
+// minReplicas is the smallest number that they allow.
+func (d Desired) minReplicas() int {
 	if d.MaxField == "" {
 		return 0
 	}
@@ -129,18 +129,18 @@ type Cause struct {
 type Template struct {
 	// Ref is the cloud's own name for it, for example "lt-0123:4"; empty for one that does not exist yet.
 	Ref string
-	// Fixed versions can't be deleted as long as the template exists (a default version).
-	Fixed bool
+	// Undeletable versions can't be deleted as long as the template exists (a default version).
+	Undeletable bool
 	// Content is the versioned hash of everything in it that only new machines can take up.
 	Content string
 	// Data is the hash of the bootstrap data. It alone never makes an instance stale.
 	Data string
-	// Given says that it exists without us (a template that was brought, the cloud's own versions): it is never made, pruned,
+	// UserManaged says that it exists without us (a template that was brought, the cloud's own versions): it is never made, pruned,
 	// made default or deleted by us.
-	Given bool
-	// About is, for people, what changed with this version and why, as the cloud keeps it beside the version. It is no part of
+	UserManaged bool
+	// Description is, for people, what changed with this version and why, as the cloud keeps it beside the version. It is no part of
 	// what tells templates apart, and holds no secret.
-	About string
+	Description string
 }
 
 // Same says whether both templates make the same machines, whatever bootstrap data they carry.
@@ -150,40 +150,40 @@ func (t Template) Same(o Template) bool { return t.Content != "" && t.Content ==
 type Observed struct {
 	// Group is nil as long as the cloud has no group of ours under the pool's name.
 	Group *Group
-	// Foreign, when set, says which cloud object has our name without our owner tag. It is never changed or deleted.
-	Foreign *Cause
+	// OwnershipConflict, when set, says which cloud object has our name without our owner tag. It is never changed or deleted.
+	OwnershipConflict *Cause
 	// Wanted is the template that the specification asks for now; its Ref is empty. It is zero when the specification
 	// can't be translated without bootstrap data that is not there.
 	Wanted Template
 	// Versions are the templates that exist in the cloud, newest first: those of ours, and the Given ones that the group
 	// launches from or should.
 	Versions []Template
-	// Needs names what the group needs beside its template and what is missing or not as it should be (a role of its
+	// Prerequisites names what the group needs beside its template and what is missing or not as it should be (a role of its
 	// machines and its policies), and what is ours to make.
-	Needs []string
+	MissingPrerequisites []string
 	// Leftovers names what of ours stays in the cloud when group and template are gone. It is asked for only while the pool is
 	// being deleted.
 	Leftovers []string
 	// Instances are the group's members that exist, terminating ones included, ordered by creation, then ID.
 	Instances []Instance
-	// Lent are the provider IDs of instances that somebody else has taken out of the group's count and keeps running (a standby
+	// ExternalStandby are the provider IDs of instances that somebody else has taken out of the group's count and keeps running (a standby
 	// of his own): they are none of Instances, and are not gone either.
-	Lent []string
-	// Roll is the cloud's own roll that runs now, or else the last one that it remembers; nil when there was none.
-	Roll *Roll
-	// RollUnknown, when set, is the cloud's refusal to report whether a roll of its own runs. No other one is begun then, no serving
+	ExternalStandby []string
+	// ProviderRollout is the cloud's own roll that runs now, or else the last one that it remembers; nil when there was none.
+	ProviderRollout *ProviderRollout
+	// ProviderRolloutUnknown, when set, is the cloud's refusal to report whether a roll of its own runs. No other one is begun then, no serving
 	// instance is replaced beside it, and every version of the template may still be launched from.
-	RollUnknown *Cause
+	ProviderRolloutUnknown *Cause
 	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
 	NodesUnknown bool
 	// ShortNotice says that the cloud may take instances back minutes after it has said so: the pool is looked at more often.
 	ShortNotice bool
-	// Anew is true if nothing in the observation is older than this call, reads that pools share included: a look that wants the newest
+	// Fresh is true if nothing in the observation is older than this call, reads that pools share included: a look that wants the newest
 	// state need not ask a second time.
-	Anew bool
-	// Fresh is true if the group was read by a request that this call has waited for, alone or together with other pools: a look that
-	// wants a new answer would show the same.
 	Fresh bool
+	// GroupFresh is true if the group was read by a request that this call has waited for, alone or together with other pools: a look that
+	// wants a new answer would show the same.
+	GroupFresh bool
 	// Shared is true if the reads behind the observation are shared among pools, so that frequent looks cost next to nothing.
 	Shared bool
 	// Reused is true where a look was asked for that is as new as can be, and one that a step of ours left as it was a moment ago was
@@ -191,9 +191,9 @@ type Observed struct {
 	Reused bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
-	// Remember are look-ups that were resolved during this observation (an image by its name), to be kept on the object,
+	// ResolvedLookups are look-ups that were resolved during this observation (an image by its name), to be kept on the object,
 	// so that what the world publishes later rolls nothing by itself.
-	Remember map[string]string
+	ResolvedLookups map[string]string
 	// Operations are the cloud's long-running operations that were begun for the pool and whose end was not seen yet, newest
 	// last. They are kept on the object as hints, so that a failure can still be told about in the cloud's own words after
 	// a restart; nothing is decided by them.
@@ -219,16 +219,16 @@ type Group struct {
 	// Size is the number of machines that the group itself is asked to keep; those that are set aside are not in it.
 	Size int
 	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size
-	// (Traits.KeepsSurge). It is needed only where somebody else sizes the group. It never says more than was added.
+	// (Traits.RecordsSurge). It is needed only where somebody else sizes the group. It never says more than was added.
 	Surge int
-	// SurgeSpent says that what is kept beside the size tells of more than Surge, for machines have gone since: UpdateGroup writes
+	// SurgeRecordStale says that what is kept beside the size tells of more than Surge, for machines have gone since: UpdateGroup writes
 	// down what is left.
-	SurgeSpent bool
+	SurgeRecordStale bool
 	// SurgePlanned is the surge that is kept beside the size for a size that is not asked for yet (Step.Planned).
 	SurgePlanned PlannedSurge
-	// RollSurge is how many machines the cloud's own roll adds while it goes on, as far as that is more than may be unavailable;
+	// ProviderRolloutSurge is how many machines the cloud's own roll adds while it goes on, as far as that is more than may be unavailable;
 	// zero is none. Only plans need it.
-	RollSurge int
+	ProviderRolloutSurge int
 	// Min and Max are the group's own limits as they are in the cloud, where it has any.
 	Min, Max int
 	// Template is the Ref of the template that the group launches from now.
@@ -253,15 +253,15 @@ type Group struct {
 	Failed *Cause
 	// Created is when the cloud made the group; zero when it does not say.
 	Created time.Time
-	// DeleteFailed is when the last deletion of the group ended without success, by the clock that Decide is handed; zero when
+	// DeleteFailedAt is when the last deletion of the group ended without success, by the clock that Decide is handed; zero when
 	// none did.
-	DeleteFailed time.Time
-	// GrowFailed is when the cloud last gave up bringing machines that the group was asked for, by the clock that Decide is
+	DeleteFailedAt time.Time
+	// ScaleUpFailedAt is when the cloud last gave up bringing machines that the group was asked for, by the clock that Decide is
 	// handed; zero when it did not, or has brought them since. Size is then what the cloud is left with.
-	GrowFailed time.Time
-	// Unreached is by how many machines what the group is asked for is above Size, because the cloud has given up bringing them: it
+	ScaleUpFailedAt time.Time
+	// UnfulfilledCapacity is by how many machines what the group is asked for is above Size, because the cloud has given up bringing them: it
 	// may bring them later, with whatever else is asked of it.
-	Unreached int
+	UnfulfilledCapacity int
 }
 
 // InstanceState is an instance's place in its life.
@@ -292,8 +292,8 @@ type Instance struct {
 	// Template is what it was launched from; Content is empty when that is unknown.
 	Template Template
 	State    InstanceState
-	// Word is its state in the cloud's own word, for people; empty where the cloud has none. Nothing is decided by it.
-	Word string
+	// CloudState is its state in the cloud's own word, for people; empty where the cloud has none. Nothing is decided by it.
+	CloudState string
 	// Stopped is the cloud's own word for why a Failed instance does not run, where it has not failed to be made but was stopped or
 	// deallocated; for people, and empty otherwise. Nothing is decided by it.
 	Stopped string
@@ -303,27 +303,27 @@ type Instance struct {
 	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine, or the cluster-autoscaler's
 	// taint ToBeDeletedByClusterAutoscaler). The mark alone is no reason to go.
 	Marked bool
-	// Condemned, when set, says why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool
+	// DeletionRequested, when set, says why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool
 	// wants fewer machines than there are.
-	Condemned *Cause
-	// Doomed, when set, says why the cloud is about to take the instance (an interruption of spare capacity, failing hardware, a
+	DeletionRequested *Cause
+	// TerminationNotice, when set, says why the cloud is about to take the instance (an interruption of spare capacity, failing hardware, a
 	// failed health check). It is drained at once, whatever the budgets say.
-	Doomed *Cause
+	TerminationNotice *Cause
 	// Guard, when set, is somebody else who has to let the instance go before it is removed.
 	Guard *Guard
-	// Hold is set while a termination hook of ours keeps a Terminating instance running, so that it can be drained.
-	Hold *Hold
-	// Aside says that we set the instance aside: it serves, and the group has launched another in its place.
-	Aside bool
-	// Differs names the object's fields in which its template differs from the wanted one, where that is known.
-	Differs []string
-	// Behind names the object's fields that the cloud can change on an instance that exists, by giving it what the group has, and
+	// LifecycleHook is set while a termination hook of ours keeps a Terminating instance running, so that it can be drained.
+	LifecycleHook *LifecycleHook
+	// Standby says that we set the instance aside: it serves, and the group has launched another in its place.
+	Standby bool
+	// TemplateDiff names the object's fields in which its template differs from the wanted one, where that is known.
+	TemplateDiff []string
+	// InPlaceDrift names the object's fields that the cloud can change on an instance that exists, by giving it what the group has, and
 	// that are not on this one yet as the specification asks for them. They are no part of what makes an instance stale.
-	Behind []string
-	// Exposed says that the cloud may choose this instance by itself when somebody makes the group smaller.
-	Exposed bool
-	// Protected is true if the cloud does not choose this instance when the group is made smaller, and Unprotect can change that.
-	Protected bool
+	InPlaceDrift []string
+	// ScaleInUnprotected says that the cloud may choose this instance by itself when somebody makes the group smaller.
+	ScaleInUnprotected bool
+	// ScaleInProtected is true if the cloud does not choose this instance when the group is made smaller, and Unprotect can change that.
+	ScaleInProtected bool
 	// Node is nil as long as the machine has not joined the workload cluster.
 	Node *Node
 }
@@ -336,13 +336,13 @@ type Node struct {
 	// Ready is the node's Ready condition; ReadySince is when it last changed.
 	Ready      bool
 	ReadySince time.Time
-	// Spared says that somebody asked not to have it replaced for its health (annotation cluster.x-k8s.io/skip-remediation).
-	Spared bool
+	// SkipRemediation says that somebody asked not to have it replaced for its health (annotation cluster.x-k8s.io/skip-remediation).
+	SkipRemediation bool
 	// Cordoned says that nothing new is scheduled onto it, by whomever.
 	Cordoned bool
-	// Unused is true if no pod runs on the node that a drain would evict. It is known only of nodes that others cordoned, and only
+	// Empty is true if no pod runs on the node that a drain would evict. It is known only of nodes that others cordoned, and only
 	// while instances are chosen.
-	Unused bool
+	Empty bool
 	// DrainStarted is when our drain of it began; zero when we do not drain it.
 	DrainStarted time.Time
 	// Remaining is the number of pods that a drain has still to evict. It is known only while DrainStarted is set.
@@ -372,9 +372,9 @@ func (n *Node) Drained() bool {
 func (n *Node) CordonedByOthers() bool { return n != nil && n.Cordoned && n.DrainStarted.IsZero() }
 
 const (
-	// DefaultKeepTemplates is the number of versions that are kept where nobody asks for another: what is wanted, what was
+	// DefaultTemplateHistoryLimit is the number of versions that are kept where nobody asks for another: what is wanted, what was
 	// before, and what was before that, so that a change and a change taken back can both be looked at.
-	DefaultKeepTemplates = 3
-	// LeastKeepTemplates leaves one version to go back to.
-	LeastKeepTemplates = 2
+	DefaultTemplateHistoryLimit = 3
+	// MinTemplateHistoryLimit leaves one version to go back to.
+	MinTemplateHistoryLimit = 2
 )

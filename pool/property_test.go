@@ -29,7 +29,7 @@ func aNode(id string) *rapid.Generator[*Node] {
 		if !n.Ready && rapid.Bool().Draw(t, "was ready") {
 			n.ReadySince = n.Joined.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute)
 		}
-		n.Spared = rapid.IntRange(0, 9).Draw(t, "spared") == 0
+		n.SkipRemediation = rapid.IntRange(0, 9).Draw(t, "spared") == 0
 		if rapid.Bool().Draw(t, "draining") {
 			n.Cordoned, n.DrainStarted = true, now.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "drains"))*time.Second)
 			n.Remaining = rapid.IntRange(0, 2).Draw(t, "remaining")
@@ -52,19 +52,19 @@ func anInstance(id string) *rapid.Generator[Instance] {
 		if rapid.IntRange(0, 3).Draw(t, "joined") > 0 {
 			i.Node = aNode(id).Draw(t, "node")
 		}
-		i.Exposed = rapid.IntRange(0, 5).Draw(t, "exposed") == 0
-		i.Protected = !i.Exposed && rapid.IntRange(0, 5).Draw(t, "protected") == 0
-		i.Behind = rapid.SampledFrom([][]string{nil, nil, nil, {"tags"}}).Draw(t, "behind")
+		i.ScaleInUnprotected = rapid.IntRange(0, 5).Draw(t, "exposed") == 0
+		i.ScaleInProtected = !i.ScaleInUnprotected && rapid.IntRange(0, 5).Draw(t, "protected") == 0
+		i.InPlaceDrift = rapid.SampledFrom([][]string{nil, nil, nil, {"tags"}}).Draw(t, "behind")
 		switch rapid.IntRange(0, 15).Draw(t, "special") {
 		case 0:
-			i.Condemned = &Cause{"MachineDeleted", "x"}
+			i.DeletionRequested = &Cause{"MachineDeleted", "x"}
 		case 1:
-			i.Doomed = &Cause{"SpotInterruption", "x"}
+			i.TerminationNotice = &Cause{"SpotInterruption", "x"}
 		case 2:
-			i.Aside = i.State != Terminating
+			i.Standby = i.State != Terminating
 		}
 		if i.State == Terminating && rapid.Bool().Draw(t, "held") {
-			i.Hold = &Hold{Since: now.Add(-time.Minute), Until: now.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute), Heartbeat: time.Hour}
+			i.LifecycleHook = &LifecycleHook{Since: now.Add(-time.Minute), Until: now.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute), Heartbeat: time.Hour}
 		}
 		return i
 	})
@@ -74,12 +74,12 @@ func anInstance(id string) *rapid.Generator[Instance] {
 func aFleet() *rapid.Generator[Observed] {
 	return rapid.Custom(func(t *rapid.T) Observed {
 		o := Observed{Wanted: aTemplate().Draw(t, "wanted"), NodesUnknown: rapid.IntRange(0, 4).Draw(t, "away") == 0}
-		o.Wanted.Ref, o.Wanted.Given = "", rapid.IntRange(0, 9).Draw(t, "brought") == 0
-		o.Needs = rapid.SampledFrom([][]string{nil, nil, nil, nil, {"role"}}).Draw(t, "needs")
+		o.Wanted.Ref, o.Wanted.UserManaged = "", rapid.IntRange(0, 9).Draw(t, "brought") == 0
+		o.MissingPrerequisites = rapid.SampledFrom([][]string{nil, nil, nil, nil, {"role"}}).Draw(t, "needs")
 		o.Leftovers = rapid.SampledFrom([][]string{nil, nil, nil, {"role"}}).Draw(t, "leftovers")
 		for k := range rapid.IntRange(0, 5).Draw(t, "versions") {
 			v := aTemplate().Draw(t, "version")
-			v.Ref, v.Fixed, v.Given = fmt.Sprintf("lt:%d", 6-k), rapid.IntRange(0, 4).Draw(t, "fixed") == 0, rapid.IntRange(0, 9).Draw(t, "given") == 0
+			v.Ref, v.Undeletable, v.UserManaged = fmt.Sprintf("lt:%d", 6-k), rapid.IntRange(0, 4).Draw(t, "fixed") == 0, rapid.IntRange(0, 9).Draw(t, "given") == 0
 			o.Versions = append(o.Versions, v)
 		}
 		if rapid.IntRange(0, 9).Draw(t, "group") == 0 {
@@ -100,11 +100,11 @@ func aFleet() *rapid.Generator[Observed] {
 			Content:  rapid.SampledFrom([]string{"", "", "", "v1:9", "v1:1"}).Draw(t, "launches content"),
 		}
 		if rapid.IntRange(0, 5).Draw(t, "growth failed") == 0 {
-			o.Group.GrowFailed = now.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "failed to grow before")) * time.Minute)
+			o.Group.ScaleUpFailedAt = now.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "failed to grow before")) * time.Minute)
 		}
 		troubled(t, o.Group)
 		if rapid.IntRange(0, 4).Draw(t, "roll") == 0 {
-			o.Roll = aRoll().Draw(t, "roll")
+			o.ProviderRollout = aRoll().Draw(t, "roll")
 		}
 		return o
 	})
@@ -118,7 +118,7 @@ func troubled(t *rapid.T, g *Group) {
 	if rapid.IntRange(0, 5).Draw(t, "broken") == 0 {
 		g.Failed, g.Created = &Cause{"CreateFailed", "x"}, now.Add(-2*time.Hour)
 		if rapid.Bool().Draw(t, "deletion failed") {
-			g.DeleteFailed = now.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "failed before")) * time.Minute)
+			g.DeleteFailedAt = now.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "failed before")) * time.Minute)
 		}
 	}
 	if rapid.IntRange(0, 5).Draw(t, "stiff") == 0 {
@@ -126,10 +126,10 @@ func troubled(t *rapid.T, g *Group) {
 	}
 }
 
-func aRoll() *rapid.Generator[*Roll] {
-	return rapid.Custom(func(t *rapid.T) *Roll {
-		r := &Roll{ID: "roll", Template: aTemplate().Draw(t, "template"), Started: now.Add(-time.Hour), Failures: rapid.IntRange(0, 3).Draw(t, "failures"),
-			State: rapid.SampledFrom([]RollState{RollRunning, RollBaking, RollCancelling, RollReverting, RollSucceeded, RollFailed, RollCancelled, RollReverted}).Draw(t, "state")}
+func aRoll() *rapid.Generator[*ProviderRollout] {
+	return rapid.Custom(func(t *rapid.T) *ProviderRollout {
+		r := &ProviderRollout{ID: "roll", Template: aTemplate().Draw(t, "template"), Started: now.Add(-time.Hour), Failures: rapid.IntRange(0, 3).Draw(t, "failures"),
+			State: rapid.SampledFrom([]ProviderRolloutState{ProviderRolloutRunning, ProviderRolloutBaking, ProviderRolloutCancelling, ProviderRolloutReverting, ProviderRolloutSucceeded, ProviderRolloutFailed, ProviderRolloutCancelled, ProviderRolloutReverted}).Draw(t, "state")}
 		if r.ended() {
 			r.Ended = now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "ended")) * time.Minute)
 		}
@@ -145,12 +145,12 @@ func someTraits() *rapid.Generator[Traits] {
 			tr.RemoveBatch = 3
 			return tr
 		}
-		tr.Rolls, tr.SetsAside, tr.KeepsFailed = rapid.Bool().Draw(t, "rolls"), rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed")
-		tr.NoReplace = !tr.SetsAside && rapid.IntRange(0, 3).Draw(t, "no replace") == 0
-		tr.RollsChanges = tr.Rolls && rapid.IntRange(0, 2).Draw(t, "rolls changes") == 0
-		tr.CancelsNot = tr.Rolls && rapid.Bool().Draw(t, "cancels not")
-		tr.KeepsSurge, tr.DeletesBusy = rapid.IntRange(0, 3).Draw(t, "keeps surge") > 0, rapid.Bool().Draw(t, "deletes busy")
-		tr.Inline = !tr.Rolls && rapid.Bool().Draw(t, "inline")
+		tr.ProviderRollout, tr.SupportsStandby, tr.KeepsFailedInstances = rapid.Bool().Draw(t, "rolls"), rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed")
+		tr.ReplaceKeepsSize = tr.SupportsStandby || rapid.IntRange(0, 3).Draw(t, "no replace") != 0
+		tr.RolloutOnTemplateChange = tr.ProviderRollout && rapid.IntRange(0, 2).Draw(t, "rolls changes") == 0
+		tr.CanCancelRollout = !tr.ProviderRollout || !rapid.Bool().Draw(t, "cancels not")
+		tr.RecordsSurge, tr.CanDeleteBusyGroup = rapid.IntRange(0, 3).Draw(t, "keeps surge") > 0, rapid.Bool().Draw(t, "deletes busy")
+		tr.InlineTemplate = !tr.ProviderRollout && rapid.Bool().Draw(t, "inline")
 		return tr
 	})
 }
@@ -158,19 +158,19 @@ func someTraits() *rapid.Generator[Traits] {
 // seenBy leaves out of an observation what a cloud of these traits never says.
 func seenBy(tr Traits, o Observed) Observed {
 	o = copied(o)
-	if !tr.Rolls {
-		o.Roll = nil
+	if !tr.ProviderRollout {
+		o.ProviderRollout = nil
 	}
-	if o.Group != nil && !tr.RollsChanges {
+	if o.Group != nil && !tr.RolloutOnTemplateChange {
 		o.Group.Content = ""
 	}
 	for k := range o.Instances {
-		o.Instances[k].Aside = o.Instances[k].Aside && tr.SetsAside
+		o.Instances[k].Standby = o.Instances[k].Standby && tr.SupportsStandby
 	}
-	if (tr.SetsAside || !tr.KeepsSurge) && o.Group != nil {
+	if (tr.SupportsStandby || !tr.RecordsSurge) && o.Group != nil {
 		o.Group.Surge = 0
 	}
-	if tr.Inline {
+	if tr.InlineTemplate {
 		inline(&o)
 	}
 	return o
@@ -178,7 +178,7 @@ func seenBy(tr Traits, o Observed) Observed {
 
 // inline leaves the one template that a group which holds its own has, and none where there is no group.
 func inline(o *Observed) {
-	o.Wanted.Given = false
+	o.Wanted.UserManaged = false
 	own := o.Versions
 	if o.Versions = nil; o.Group == nil || len(own) == 0 {
 		if o.Group != nil {
@@ -186,7 +186,7 @@ func inline(o *Observed) {
 		}
 		return
 	}
-	own[0].Given, own[0].Fixed = false, false
+	own[0].UserManaged, own[0].Undeletable = false, false
 	o.Versions, o.Group.Template, o.Group.Content = own[:1], own[0].Ref, ""
 }
 
@@ -206,7 +206,7 @@ func aDesired() *rapid.Generator[Desired] {
 		if rapid.IntRange(0, 4).Draw(t, "no limits") == 0 {
 			unlimited(&d)
 		}
-		d.External = rapid.IntRange(0, 5).Draw(t, "external") == 0
+		d.ReplicasManagedExternally = rapid.IntRange(0, 5).Draw(t, "external") == 0
 		d.Deleting = rapid.IntRange(0, 3).Draw(t, "deleting") == 0
 		d.DeletePolicy = rapid.SampledFrom([]DeletePolicy{Oldest, Newest, Random, ""}).Draw(t, "policy")
 		d.DrainTimeout = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "timeout")
@@ -221,18 +221,18 @@ func aDesired() *rapid.Generator[Desired] {
 		}
 		d.SkipModel, d.Rollback = rapid.IntRange(0, 5).Draw(t, "skip") == 0, rapid.IntRange(0, 5).Draw(t, "rollback") == 0
 		if rapid.IntRange(0, 5).Draw(t, "paused") == 0 {
-			d.RolloutHeld = &Cause{"RolloutPaused", "x"}
+			d.RolloutPaused = &Cause{"RolloutPaused", "x"}
 		}
 		if rapid.IntRange(0, 5).Draw(t, "restart") == 0 {
 			d.Restart = &Restart{Before: now.Add(-time.Hour), Cause: Cause{"Restart", "x"}}
 		}
 		if rapid.IntRange(0, 2).Draw(t, "heal") == 0 {
-			d.Heal = &Heal{After: 5 * time.Minute, MaxUnhealthy: rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 3}, percent(40)}).Draw(t, "max unhealthy")}
+			d.Remediation = &Remediation{After: 5 * time.Minute, MaxUnhealthy: rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 3}, percent(40)}).Draw(t, "max unhealthy")}
 		}
-		d.KeepTemplates = rapid.IntRange(0, 4).Draw(t, "keep")
+		d.TemplateHistoryLimit = rapid.IntRange(0, 4).Draw(t, "keep")
 		d.MinReady = rapid.SampledFrom([]time.Duration{0, 0, 30 * time.Second}).Draw(t, "min ready")
 		kinds := []StepKind{PutTemplate, CreateGroup, UpdateGroup, Resize, Drain, Undrain, Remove, PruneTemplates, DeleteGroup, DeleteTemplates,
-			Replace, SetAside, Release, Renew, StartRoll, CancelRoll, DefaultTemplate, Provide, CleanUp, Apply, Protect, Unprotect}
+			Replace, EnterStandby, Release, Renew, StartProviderRollout, CancelProviderRollout, DefaultTemplate, EnsurePrerequisites, CleanUp, Apply, Protect, Unprotect}
 		if rapid.Bool().Draw(t, "refusals") {
 			refused(rapid.SliceOfNDistinct(rapid.SampledFrom(kinds), 1, 4, rapid.ID).Draw(t, "refused")...)(&d)
 		}
@@ -284,17 +284,17 @@ func TestStepsAreSafe(t *testing.T) {
 				t.Fatalf("%s: %s", say(p), fault)
 			}
 		}
-		if p.Gone && (o.Group != nil || slices.ContainsFunc(o.Versions, ours) || len(o.Leftovers) > 0 || !d.Deleting) {
+		if p.DeletionComplete && (o.Group != nil || slices.ContainsFunc(o.Versions, ours) || len(o.Leftovers) > 0 || !d.Deleting) {
 			t.Fatalf("want nothing said to be gone that is there, got %s", say(p))
 		}
-		if p.Step == nil && !p.Settled && !p.Gone && p.Refused == nil && len(p.Waiting) == 0 && waitsForNothing(o) {
+		if p.Step == nil && !p.Quiescent && !p.DeletionComplete && p.Refused == nil && len(p.Waiting) == 0 && waitsForNothing(o) {
 			t.Fatalf("want to be told what is waited for, got nothing")
 		}
 	})
 }
 
 // ours says that a version is not given.
-func ours(v Template) bool { return !v.Given }
+func ours(v Template) bool { return !v.UserManaged }
 
 // waitsForNothing says that the group holds exactly what it should.
 func waitsForNothing(o Observed) bool {
@@ -303,13 +303,13 @@ func waitsForNothing(o Observed) bool {
 
 // unsafeStep says what is wrong with a step, if anything.
 func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string {
-	if _, avoid := d.Avoid[s.Kind]; avoid {
+	if _, avoid := d.StepsInBackoff[s.Kind]; avoid {
 		return "it was refused a moment ago"
 	}
 	if s.Cause.Reason == "" || s.Cause.Message == "" {
 		return "it has no cause"
 	}
-	if o.Foreign != nil {
+	if o.OwnershipConflict != nil {
 		return "the group is not ours"
 	}
 	there := map[string]Instance{}
@@ -324,7 +324,7 @@ func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 			return "it names " + target.ID + ", which does not exist"
 		case seen[target.ID]:
 			return "it names " + target.ID + " twice"
-		case i.State == Terminating && (i.Hold == nil || !slices.Contains([]StepKind{Drain, Release, Renew}, s.Kind)):
+		case i.State == Terminating && (i.LifecycleHook == nil || !slices.Contains([]StepKind{Drain, Release, Renew}, s.Kind)):
 			return "it names " + target.ID + ", which goes anyway"
 		case i.State != Terminating && (s.Kind == Release || s.Kind == Renew):
 			return "nothing holds " + target.ID
@@ -342,9 +342,9 @@ func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 // wanted is the number of machines that budgets are counted from, and the strategy's numbers for it.
 func wanted(d Desired, o Observed, tr Traits) (n, surge, unavailable int) {
 	n = d.Replicas
-	if d.External {
+	if d.ReplicasManagedExternally {
 		n = max(0, o.Group.Size-o.Group.Surge)
-		if !tr.SetsAside && !tr.KeepsSurge {
+		if !tr.SupportsStandby && !tr.RecordsSurge {
 			defer func() { surge, unavailable = 0, min(n, max(unavailable, 1)) }()
 		}
 	}
@@ -366,8 +366,8 @@ func wanted(d Desired, o Observed, tr Traits) (n, surge, unavailable int) {
 
 // available counts rule 1's way.
 func available(d Desired, tr Traits, i Instance, now time.Time) bool {
-	return (i.State == Running || i.State == Failed && tr.KeepsFailed) && i.Node != nil && i.Node.Ready && now.Sub(i.Node.ReadySince) >= d.MinReady && i.Node.DrainStarted.IsZero() &&
-		i.Doomed == nil && (i.Condemned == nil || !i.Node.Cordoned)
+	return (i.State == Running || i.State == Failed && tr.KeepsFailedInstances) && i.Node != nil && i.Node.Ready && now.Sub(i.Node.ReadySince) >= d.MinReady && i.Node.DrainStarted.IsZero() &&
+		i.TerminationNotice == nil && (i.DeletionRequested == nil || !i.Node.Cordoned)
 }
 
 // overBudget holds rules 1 and 2.
@@ -381,7 +381,7 @@ func overBudget(d Desired, o Observed, tr Traits, now time.Time, s Step, there m
 		if available(d, tr, i, now) {
 			serve++
 		}
-		if i.Aside {
+		if i.Standby {
 			asides++
 		} else {
 			counted++
@@ -397,15 +397,15 @@ func overBudget(d Desired, o Observed, tr Traits, now time.Time, s Step, there m
 		if d.NoDrain == nil && lost > 0 && serve-lost < n-unavailable {
 			return fmt.Sprintf("%d of %d serve, %d must, and it takes %d", serve, n, n-unavailable, lost)
 		}
-	case SetAside:
-		if !tr.SetsAside || max(o.Group.Size, counted)+asides+len(s.Targets) > n+surge {
+	case EnterStandby:
+		if !tr.SupportsStandby || max(o.Group.Size, counted)+asides+len(s.Targets) > n+surge {
 			return fmt.Sprintf("%d exist, %d are wanted with a surge of %d, and it adds %d", max(o.Group.Size, counted)+asides, n, surge, len(s.Targets))
 		}
 	case Resize:
 		if s.Size > o.Group.Size && s.Size > max(n+surge, counted) {
 			return fmt.Sprintf("%d are wanted with a surge of %d, and it asks for %d", n, surge, s.Size)
 		}
-		if tr.SetsAside && s.Size > o.Group.Size && s.Size > max(n, counted) {
+		if tr.SupportsStandby && s.Size > o.Group.Size && s.Size > max(n, counted) {
 			return "the surge is not in the size"
 		}
 	}
@@ -421,25 +421,25 @@ func outdated(d Desired, o Observed, i Instance) bool {
 
 // unfounded says that somebody goes without a reason.
 func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there map[string]Instance) string {
-	if d.Deleting || s.Kind != Drain && s.Kind != Remove && s.Kind != Replace && s.Kind != SetAside {
+	if d.Deleting || s.Kind != Drain && s.Kind != Remove && s.Kind != Replace && s.Kind != EnterStandby {
 		return ""
 	}
 	n, _, _ := wanted(d, o, tr)
 	tooMany := 0
 	for _, i := range alive(o) {
-		if !i.Aside {
+		if !i.Standby {
 			tooMany++
 		}
 	}
 	tooMany -= n
 	for _, target := range s.Targets {
 		i := there[target.ID]
-		byHand := d.Strategy != nil && !tr.RollsChanges || !tr.Rolls || tr.RollsChanges && (d.SkipModel || i.Template.Same(o.Wanted) || o.Wanted.Content == "" || i.Template.Content == "")
+		byHand := d.Strategy != nil && !tr.RolloutOnTemplateChange || !tr.ProviderRollout || tr.RolloutOnTemplateChange && (d.SkipModel || i.Template.Same(o.Wanted) || o.Wanted.Content == "" || i.Template.Content == "")
 		switch {
-		case i.Condemned != nil || i.Aside || i.Doomed != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailed && (i.Node == nil || !i.Node.Ready):
-		case d.RolloutHeld == nil && byHand && outdated(d, o, i):
+		case i.DeletionRequested != nil || i.Standby || i.TerminationNotice != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailedInstances && (i.Node == nil || !i.Node.Ready):
+		case d.RolloutPaused == nil && byHand && outdated(d, o, i):
 		case heals(d, o, tr, now, i):
-		case tooMany > 0 && s.Kind != SetAside:
+		case tooMany > 0 && s.Kind != EnterStandby:
 			tooMany--
 		default:
 			return target.ID + " has no reason to go"
@@ -453,7 +453,7 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 func heals(d Desired, o Observed, tr Traits, now time.Time, i Instance) bool {
 	unwell := func(i Instance) bool {
 		switch {
-		case i.State == Failed && (!tr.KeepsFailed || i.Node == nil || !i.Node.Ready):
+		case i.State == Failed && (!tr.KeepsFailedInstances || i.Node == nil || !i.Node.Ready):
 			return true
 		case i.State != Running && i.State != Failed:
 			return false
@@ -463,15 +463,15 @@ func heals(d Desired, o Observed, tr Traits, now time.Time, i Instance) bool {
 			return !i.Node.Ready
 		}
 	}
-	if d.Heal == nil || o.NodesUnknown || !unwell(i) || i.Node != nil && (i.Node.Spared || !i.Node.ReadySince.IsZero() && now.Sub(i.Node.ReadySince) <= d.Heal.After) {
+	if d.Remediation == nil || o.NodesUnknown || !unwell(i) || i.Node != nil && (i.Node.SkipRemediation || !i.Node.ReadySince.IsZero() && now.Sub(i.Node.ReadySince) <= d.Remediation.After) {
 		return false
 	}
 	if i.Node != nil && !i.Node.DrainStarted.IsZero() {
 		return true
 	}
 	n, _, _ := wanted(d, o, tr)
-	most := d.Heal.MaxUnhealthy.Value
-	if d.Heal.MaxUnhealthy.Percent {
+	most := d.Remediation.MaxUnhealthy.Value
+	if d.Remediation.MaxUnhealthy.Percent {
 		most = max(1, most*n/100)
 	}
 	list, counted := alive(o), 0
@@ -479,7 +479,7 @@ func heals(d Desired, o Observed, tr Traits, now time.Time, i Instance) bool {
 		if unwell(other) {
 			most--
 		}
-		if !other.Aside {
+		if !other.Standby {
 			counted++
 		}
 	}
@@ -488,24 +488,24 @@ func heals(d Desired, o Observed, tr Traits, now time.Time, i Instance) bool {
 
 // unsafeRoll holds what the cloud's own roll is not asked.
 func unsafeRoll(d Desired, o Observed, tr Traits, s Step) string {
-	runs := o.Roll != nil && !o.Roll.ended()
+	runs := o.ProviderRollout != nil && !o.ProviderRollout.ended()
 	old := func(i Instance) bool { return outdated(d, o, i) }
 	switch {
-	case s.Kind == StartRoll && (!tr.Rolls || d.Strategy != nil && !tr.RollsChanges || d.RolloutHeld != nil || runs || o.NodesUnknown):
+	case s.Kind == StartProviderRollout && (!tr.ProviderRollout || d.Strategy != nil && !tr.RolloutOnTemplateChange || d.RolloutPaused != nil || runs || o.NodesUnknown):
 		return "a roll is not wanted now"
-	case s.Kind == StartRoll && !slices.ContainsFunc(o.Versions, func(v Template) bool { return v.Ref == s.Template && v.Same(o.Wanted) }):
+	case s.Kind == StartProviderRollout && !slices.ContainsFunc(o.Versions, func(v Template) bool { return v.Ref == s.Template && v.Same(o.Wanted) }):
 		return "it rolls to what is not wanted"
-	case s.Kind == StartRoll && !tr.RollsChanges && !slices.ContainsFunc(alive(o), old):
+	case s.Kind == StartProviderRollout && !tr.RolloutOnTemplateChange && !slices.ContainsFunc(alive(o), old):
 		return "nothing is to be replaced"
-	case s.Kind == StartRoll && tr.RollsChanges && d.SkipModel && slices.ContainsFunc(alive(o), func(i Instance) bool {
+	case s.Kind == StartProviderRollout && tr.RolloutOnTemplateChange && d.SkipModel && slices.ContainsFunc(alive(o), func(i Instance) bool {
 		return i.Template.Content != "" && !i.Template.Same(o.Wanted)
 	}):
 		return "it would replace what is to stay"
-	case s.Kind == CancelRoll && (!runs || o.Roll.State == RollCancelling || len(s.Refs) != 1 || tr.CancelsNot):
+	case s.Kind == CancelProviderRollout && (!runs || o.ProviderRollout.State == ProviderRolloutCancelling || len(s.Refs) != 1 || !tr.CanCancelRollout):
 		return "there is nothing to cancel"
-	case s.Kind == CancelRoll && !d.Deleting && o.Roll.Template.Content == "":
+	case s.Kind == CancelProviderRollout && !d.Deleting && o.ProviderRollout.Template.Content == "":
 		return "the roll is not ours"
-	case s.Kind == UpdateGroup && tr.RollsChanges && s.Template != o.Group.Template:
+	case s.Kind == UpdateGroup && tr.RolloutOnTemplateChange && s.Template != o.Group.Template:
 		return "the group is pointed at a template by a roll alone"
 	}
 	return ""
@@ -513,7 +513,7 @@ func unsafeRoll(d Desired, o Observed, tr Traits, s Step) string {
 
 // unsafeChange holds what is not done to machines that stay.
 func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Instance) string {
-	if s.Kind == PutTemplate && tr.Inline && o.Group == nil {
+	if s.Kind == PutTemplate && tr.InlineTemplate && o.Group == nil {
 		return "there is no group that could hold the template"
 	}
 	if s.Kind != Apply && s.Kind != Protect {
@@ -522,18 +522,18 @@ func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Ins
 	for _, target := range s.Targets {
 		i := there[target.ID]
 		switch {
-		case i.State == Pending || i.State == Failed && (i.Node == nil || !i.Node.Ready) || i.Aside || i.Condemned != nil || i.Doomed != nil:
+		case i.State == Pending || i.State == Failed && (i.Node == nil || !i.Node.Ready) || i.Standby || i.DeletionRequested != nil || i.TerminationNotice != nil:
 			return target.ID + " is not there to stay"
-		case s.Kind == Apply && (len(i.Behind) == 0 || outdated(d, o, i) || !i.Template.Same(o.Wanted)):
+		case s.Kind == Apply && (len(i.InPlaceDrift) == 0 || outdated(d, o, i) || !i.Template.Same(o.Wanted)):
 			return target.ID + " would be changed in more than what is meant"
-		case s.Kind == Protect && !i.Exposed:
+		case s.Kind == Protect && !i.ScaleInUnprotected:
 			return target.ID + " is protected"
 		}
 	}
 	switch {
 	case len(s.Targets) == 0 || len(s.Targets) > tr.RemoveBatch && s.Kind == Apply || len(s.Targets) > 5 && s.Kind == Protect:
 		return "it names none, or too many"
-	case s.Kind == Protect && d.External:
+	case s.Kind == Protect && d.ReplicasManagedExternally:
 		return "who sizes the group could not make it smaller any more"
 	case s.Kind == Apply && !o.Latest().Same(o.Wanted):
 		return "it would bring what is not wanted"
@@ -543,28 +543,28 @@ func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Ins
 
 // untimely says that a step does not fit what the cloud is doing, or what stage the pool's life is at.
 func untimely(d Desired, o Observed, tr Traits, s Step) string {
-	group := []StepKind{UpdateGroup, Resize, Remove, Replace, SetAside, StartRoll, DefaultTemplate, PruneTemplates, Apply, Protect}
-	if !tr.DeletesBusy {
+	group := []StepKind{UpdateGroup, Resize, Remove, Replace, EnterStandby, StartProviderRollout, DefaultTemplate, PruneTemplates, Apply, Protect}
+	if !tr.CanDeleteBusyGroup {
 		group = append(group, DeleteGroup)
 	}
-	if tr.Inline {
+	if tr.InlineTemplate {
 		group = append(group, PutTemplate)
 	}
-	rolls := tr.RollsChanges && o.Roll != nil && !o.Roll.ended()
+	rolls := tr.RolloutOnTemplateChange && o.ProviderRollout != nil && !o.ProviderRollout.ended()
 	switch {
 	case o.Group != nil && (o.Group.Busy != nil || rolls) && slices.Contains(group, s.Kind):
 		return "the cloud is at work on the group"
-	case s.Kind == Provide && (d.Deleting || d.Held != nil || len(o.Needs) == 0):
+	case s.Kind == EnsurePrerequisites && (d.Deleting || d.CreateBlocked != nil || len(o.MissingPrerequisites) == 0):
 		return "nothing is needed now"
-	case s.Kind == CreateGroup && len(o.Needs) > 0:
+	case s.Kind == CreateGroup && len(o.MissingPrerequisites) > 0:
 		return "the group needs something first"
 	case s.Kind == CleanUp && (!d.Deleting || o.Group != nil || len(o.Leftovers) == 0):
 		return "nothing is left over yet"
 	case s.Kind == DefaultTemplate && (s.Template != o.Group.Template || !slices.ContainsFunc(o.Versions, func(v Template) bool {
-		return v.Ref == s.Template && !v.Fixed && !v.Given
+		return v.Ref == s.Template && !v.Undeletable && !v.UserManaged
 	})):
 		return "it is no default"
-	case s.Kind == PutTemplate && o.Wanted.Given, s.Kind == DeleteTemplates && !slices.ContainsFunc(o.Versions, ours):
+	case s.Kind == PutTemplate && o.Wanted.UserManaged, s.Kind == DeleteTemplates && !slices.ContainsFunc(o.Versions, ours):
 		return "the template is not ours"
 	}
 	return ""
@@ -579,7 +579,7 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 	if s.Kind == DeleteGroup {
 		list = nil
 		for _, i := range alive(o) {
-			list = append(list, Target{ID: i.ID})
+			list = append(list, InstanceRef{ID: i.ID})
 		}
 	}
 	for _, target := range list {
@@ -598,20 +598,20 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 		}
 	}
 	switch {
-	case s.Kind == DeleteGroup && !d.Deleting && (o.Group.Failed == nil || d.Held != nil || slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.Node != nil })):
+	case s.Kind == DeleteGroup && !d.Deleting && (o.Group.Failed == nil || d.CreateBlocked != nil || slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.Node != nil })):
 		return "the pool stays"
-	case s.Kind == DeleteGroup && now.Sub(o.Group.DeleteFailed) < 5*time.Minute:
+	case s.Kind == DeleteGroup && now.Sub(o.Group.DeleteFailedAt) < 5*time.Minute:
 		return "it failed a moment ago"
 	case s.Kind == DeleteGroup:
 		return ""
-	case s.Kind == Replace && tr.NoReplace:
+	case s.Kind == Replace && !tr.ReplaceKeepsSize:
 		return "the cloud has no such call"
 	case len(s.Targets) > tr.RemoveBatch:
 		return "it is more than the cloud takes"
 	case len(s.Targets) == 0:
 		return "it removes nothing"
 	}
-	if n, _, _ := wanted(d, o, tr); s.Kind == Remove && !tr.NoReplace && o.Group.Size-len(s.Targets) < n {
+	if n, _, _ := wanted(d, o, tr); s.Kind == Remove && tr.ReplaceKeepsSize && o.Group.Size-len(s.Targets) < n {
 		return "the group would be smaller than wanted"
 	}
 	return ""
@@ -625,22 +625,22 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 	n, surge, _ := wanted(d, o, tr)
 	counted := 0
 	for _, i := range alive(o) {
-		if !i.Aside {
+		if !i.Standby {
 			counted++
 		}
 	}
 	switch {
-	case s.Kind == UpdateGroup && slices.Contains(s.Fields, d.MaxField) && d.Most() < o.Group.Size:
+	case s.Kind == UpdateGroup && slices.Contains(s.Fields, d.MaxField) && d.MaxReplicas() < o.Group.Size:
 		return "the cloud would choose machines by itself"
 	case s.Kind != Resize:
 		return ""
-	case d.External && (tr.SetsAside || !tr.KeepsSurge || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n || s.Surge > o.Group.Surge && o.Group.SurgePlanned != PlannedSurge{s.Surge, s.Size}):
+	case d.ReplicasManagedExternally && (tr.SupportsStandby || !tr.RecordsSurge || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n || s.Surge > o.Group.Surge && o.Group.SurgePlanned != PlannedSurge{s.Surge, s.Size}):
 		return "somebody else sizes the group"
-	case s.Size > o.Group.Size && now.Sub(o.Group.GrowFailed) < 5*time.Minute:
+	case s.Size > o.Group.Size && now.Sub(o.Group.ScaleUpFailedAt) < 5*time.Minute:
 		return "the cloud could not bring them a moment ago"
-	case s.Size < counted && s.Size < d.Most():
+	case s.Size < counted && s.Size < d.MaxReplicas():
 		return "the cloud would choose machines by itself"
-	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.Most(), o.Group.Max)+surge && !d.External || s.Size == o.Group.Size:
+	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.MaxReplicas(), o.Group.Max)+surge && !d.ReplicasManagedExternally || s.Size == o.Group.Size:
 		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, n)
 	}
 	return ""
@@ -653,8 +653,8 @@ func unsafePrune(d Desired, o Observed, s Step) string {
 		return ""
 	}
 	kept := map[string]string{o.Group.Template: "the group launches from it", o.Latest().Ref: "it is the newest"}
-	if o.Roll != nil && !o.Roll.ended() {
-		kept[o.Roll.Template.Ref] = "a roll launches from it"
+	if o.ProviderRollout != nil && !o.ProviderRollout.ended() {
+		kept[o.ProviderRollout.Template.Ref] = "a roll launches from it"
 	}
 	for _, i := range o.Instances {
 		kept[i.Template.Ref] = "a machine was launched from it"
@@ -663,7 +663,7 @@ func unsafePrune(d Desired, o Observed, s Step) string {
 	var contents []string
 	for _, v := range o.Versions {
 		exists[v.Ref] = true
-		if v.Fixed || v.Given {
+		if v.Undeletable || v.UserManaged {
 			kept[v.Ref] = "it is not ours to delete"
 		}
 		if !slices.Contains(s.Refs, v.Ref) {
@@ -679,8 +679,8 @@ func unsafePrune(d Desired, o Observed, s Step) string {
 		}
 	}
 	history := 3
-	if d.KeepTemplates > 0 {
-		history = max(2, d.KeepTemplates)
+	if d.TemplateHistoryLimit > 0 {
+		history = max(2, d.TemplateHistoryLimit)
 	}
 	for _, content := range contents[:min(history, len(contents))] {
 		if !left[content] {
@@ -706,7 +706,7 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 			best := slices.MinFunc(list, func(a, b *member) int {
 				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b), cmp.Compare(a.ID, b.ID))
 			})
-			if !best.Aside {
+			if !best.Standby {
 				want = append(want, best.ID)
 			}
 			zones[best.Zone]--

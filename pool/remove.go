@@ -7,7 +7,7 @@ import (
 
 // shrinkStep lowers a size of which not everything has been launched yet: what is not there needs no drain.
 func (v *view) shrinkStep() *Step {
-	if v.d.External || v.bounds() != nil {
+	if v.d.ReplicasManagedExternally || v.bounds() != nil {
 		return nil
 	}
 	size := max(v.most(), v.counted)
@@ -22,11 +22,11 @@ func (v *view) shrinkStep() *Step {
 // whatever changes the group next.
 func (v *view) forgoStep() *Step {
 	g := v.o.Group
-	if g.Unreached == 0 || v.larger() != nil {
+	if g.UnfulfilledCapacity == 0 || v.larger() != nil {
 		return nil
 	}
 	return &Step{Kind: Resize, Size: g.Size, Surge: v.beside(g.Size), Cause: Cause{scaleIn,
-		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want them any more", machines(g.Unreached), v.t.Group)}}
+		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want them any more", machines(g.UnfulfilledCapacity), v.t.Group)}}
 }
 
 // removeStep removes those whose turn it is and which hold nothing any more. What the group has too many is removed with its
@@ -81,7 +81,7 @@ func (v *view) ready() (asides, counted []*member) {
 	}
 	slices.SortStableFunc(list, func(a, b *member) int { return place(a) - place(b) })
 	for _, m := range list {
-		if m.Aside {
+		if m.Standby {
 			asides = append(asides, m)
 		} else {
 			counted = append(counted, m)
@@ -93,7 +93,7 @@ func (v *view) ready() (asides, counted []*member) {
 // lowered is by how many the size is lowered when all of the list have gone: what then is above the wanted number and the
 // surge that the rest of the rollout still needs.
 func (v *view) lowered(list []*member) int {
-	if v.t.NoReplace {
+	if !v.t.ReplaceKeepsSize {
 		return len(list)
 	}
 	need := v.asked + v.places + v.serving
@@ -103,7 +103,7 @@ func (v *view) lowered(list []*member) int {
 		}
 	}
 	size := v.want
-	if !v.t.SetsAside {
+	if !v.t.SupportsStandby {
 		size += min(v.surge, need)
 	}
 	return min(max(0, v.o.Group.Size-size), len(list))
@@ -126,7 +126,7 @@ func (v *view) undrainStep() *Step {
 	}
 	var back []*member
 	for _, m := range v.members {
-		if m.drains() && !m.going && m.Doomed == nil && !leaving[m] {
+		if m.drains() && !m.going && m.TerminationNotice == nil && !leaving[m] {
 			back = append(back, m)
 		}
 	}
@@ -163,9 +163,9 @@ func (v *view) toDrain() []*member {
 		}
 	}
 	for _, m := range v.members {
-		if m.Doomed != nil && !m.going && !v.removable(m.Instance) {
+		if m.TerminationNotice != nil && !m.going && !v.removable(m.Instance) {
 			doomed := *m
-			doomed.why, doomed.cause = condemned, *m.Doomed
+			doomed.why, doomed.cause = condemned, *m.TerminationNotice
 			list = append(list, &doomed)
 		}
 	}
@@ -192,7 +192,7 @@ func (v *view) drainSteps() (begins, rounds *Step) {
 // asked says that the drain of a member has begun, or that its guard was asked to let go.
 func (m *member) asked() bool {
 	if m.Guard != nil {
-		return m.Guard.Asked
+		return m.Guard.Requested
 	}
 	return m.drains()
 }
@@ -220,16 +220,16 @@ func common(list []*member) Cause {
 }
 
 // targets names the instances of a step.
-func targets(list []*member) []Target {
-	out := make([]Target, 0, len(list))
+func targets(list []*member) []InstanceRef {
+	out := make([]InstanceRef, 0, len(list))
 	for _, m := range list {
 		out = append(out, targetOf(m))
 	}
 	return out
 }
 
-func targetOf(m *member) Target {
-	t := Target{ID: m.ID, ProviderID: m.ProviderID, Cause: m.cause}
+func targetOf(m *member) InstanceRef {
+	t := InstanceRef{ID: m.ID, ProviderID: m.ProviderID, Cause: m.cause}
 	if m.Marked && m.cause.Reason == scaleIn {
 		t.Cause = Cause{"Marked", "the instance is marked to go first"}
 	}
@@ -247,7 +247,7 @@ func (v *view) removable(i *Instance) bool {
 	d := v.d
 	switch {
 	case i.Guard != nil:
-		return i.Guard.Done
+		return i.Guard.Released
 	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
 		return true
 	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():

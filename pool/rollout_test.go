@@ -86,7 +86,7 @@ func (c *slow) pause() {
 	c.o.Issues = nil
 	before := len(c.o.Instances)
 	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i Instance) bool {
-		return i.State == Terminating || i.State == Failed && !c.tr.KeepsFailed
+		return i.State == Terminating || i.State == Failed && !c.tr.KeepsFailedInstances
 	})
 	c.ended += before - len(c.o.Instances)
 	for k, i := range c.o.Instances {
@@ -97,7 +97,7 @@ func (c *slow) pause() {
 			c.o.Instances[k].State, c.o.Instances[k].Node = Running, &Node{Name: "node-" + i.ID, Joined: c.now, Ready: true, ReadySince: c.now}
 		}
 	}
-	counted := slices.DeleteFunc(alive(c.o), func(i Instance) bool { return i.Aside })
+	counted := slices.DeleteFunc(alive(c.o), func(i Instance) bool { return i.Standby })
 	missing := c.o.Group.Size - len(counted)
 	if missing < 0 {
 		// Who lowers a size has the cloud take those that it picks.
@@ -107,9 +107,9 @@ func (c *slow) pause() {
 	}
 	if c.full && missing > 0 {
 		c.o.Issues = []Cause{{"NoCapacity", "no capacity in zone a"}}
-		if c.tr.NoReplace && c.o.Group.Size > len(counted) {
+		if !c.tr.ReplaceKeepsSize && c.o.Group.Size > len(counted) {
 			// A cloud that does not try again is left with what exists.
-			c.o.Group.Size, c.o.Group.GrowFailed = len(counted), c.now
+			c.o.Group.Size, c.o.Group.ScaleUpFailedAt = len(counted), c.now
 			c.refusals++
 		}
 		return
@@ -124,7 +124,7 @@ func (c *slow) pause() {
 		}
 	}
 	if missing > 0 {
-		c.o.Group.GrowFailed = time.Time{}
+		c.o.Group.ScaleUpFailedAt = time.Time{}
 	}
 }
 
@@ -133,7 +133,7 @@ func (c *slow) run(t failer, d Desired, bound time.Duration) (took time.Duration
 	began := c.now
 	for c.now.Sub(began) < bound {
 		rest = c.pass(t, d)
-		if rest.Step == nil && rest.Settled && rest.Rollout.State == RolloutDone {
+		if rest.Step == nil && rest.Quiescent && rest.Rollout.State == RolloutDone {
 			return c.now.Sub(began), rest
 		}
 	}
@@ -153,7 +153,7 @@ func TestRolloutOnAnIdealCloud(t *testing.T) {
 		n := rapid.IntRange(1, 14).Draw(t, "replicas")
 		d := wants(n, rolls(rapid.IntRange(0, 5).Draw(t, "surge"), rapid.IntRange(0, 5).Draw(t, "unavailable")))
 		d.Max = rapid.SampledFrom([]int{n, 100}).Draw(t, "max")
-		d.External = rapid.Bool().Draw(t, "external")
+		d.ReplicasManagedExternally = rapid.Bool().Draw(t, "external")
 		d.DeletePolicy = rapid.SampledFrom([]DeletePolicy{Oldest, Newest, Random}).Draw(t, "policy")
 		if d.Strategy.bothZero() != nil {
 			d.Strategy.MaxSurge.Value = 1
@@ -165,14 +165,14 @@ func TestRolloutOnAnIdealCloud(t *testing.T) {
 		case 1:
 			scaleSet(&tr)
 		}
-		if tr.NoReplace && d.External {
+		if !tr.ReplaceKeepsSize && d.ReplicasManagedExternally {
 			d.Strategy.MaxSurge.Value = max(1, d.Strategy.MaxSurge.Value)
 		}
 		c := stocked(n, tr)
 		c.change("b")
 		surge, unavailable := d.Strategy.limits(n)
 		size := surge + unavailable
-		if tr.NoReplace && d.External {
+		if !tr.ReplaceKeepsSize && d.ReplicasManagedExternally {
 			size = surge
 		}
 		waves := (n + size - 1) / size
@@ -191,7 +191,7 @@ func TestRolloutOnAnIdealCloud(t *testing.T) {
 		if c.lowest < n-unavailable || c.highest > n+surge {
 			t.Fatalf("want %d to %d machines, got %d serving and %d existing", n-unavailable, n+surge, c.lowest, c.highest)
 		}
-		if tr.SetsAside && c.o.Group.Max != 1000 {
+		if tr.SupportsStandby && c.o.Group.Max != 1000 {
 			t.Fatalf("want the group's limits left alone")
 		}
 	})
@@ -222,7 +222,7 @@ func forecastOf(t *rapid.T, p Plan, n int) int {
 func TestRolloutInAHostileWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := quick()
-		if tr.SetsAside, tr.KeepsFailed = rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed"); !tr.SetsAside && rapid.Bool().Draw(t, "scale set") {
+		if tr.SupportsStandby, tr.KeepsFailedInstances = rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed"); !tr.SupportsStandby && rapid.Bool().Draw(t, "scale set") {
 			scaleSet(&tr)
 		}
 		n := rapid.IntRange(1, 10).Draw(t, "replicas")
@@ -235,9 +235,9 @@ func TestRolloutInAHostileWorld(t *testing.T) {
 			c.trouble(t, &d, k)
 			c.pass(t, d)
 		}
-		c.full, c.o.NodesUnknown, d.External = false, false, false
+		c.full, c.o.NodesUnknown, d.ReplicasManagedExternally = false, false, false
 		c.change("good")
-		d.RolloutHeld, d.Strategy = nil, &Strategy{MaxSurge: IntOrPercent{Value: 1}}
+		d.RolloutPaused, d.Strategy = nil, &Strategy{MaxSurge: IntOrPercent{Value: 1}}
 		for k, i := range c.o.Instances {
 			if i.Node != nil && !i.Node.Ready {
 				node := *i.Node
@@ -245,11 +245,11 @@ func TestRolloutInAHostileWorld(t *testing.T) {
 				c.o.Instances[k].Node = &node
 			}
 		}
-		if _, rest := c.run(t, d, 24*time.Hour); rest.Step != nil || rest.Rollout.State != RolloutDone || !rest.Settled {
+		if _, rest := c.run(t, d, 24*time.Hour); rest.Step != nil || rest.Rollout.State != RolloutDone || !rest.Quiescent {
 			t.Fatalf("want rest, got %s with %+v of %+v", say(rest), c.o.Group, c.o.Instances)
 		}
 		for _, i := range c.o.Instances {
-			if i.Template.Content != "v1:good" || i.Aside || len(c.o.Instances) != d.Replicas {
+			if i.Template.Content != "v1:good" || i.Standby || len(c.o.Instances) != d.Replicas {
 				t.Fatalf("want %d good machines, got %+v", d.Replicas, c.o.Instances)
 			}
 		}
@@ -273,9 +273,9 @@ func (c *slow) trouble(t *rapid.T, d *Desired, k int) {
 	case 3:
 		c.full = !c.full
 	case 4:
-		d.RolloutHeld = nil
+		d.RolloutPaused = nil
 		if rapid.Bool().Draw(t, "paused") {
-			d.RolloutHeld = &Cause{"RolloutPaused", "x"}
+			d.RolloutPaused = &Cause{"RolloutPaused", "x"}
 		}
 	case 5:
 		c.o.NodesUnknown = !c.o.NodesUnknown
@@ -288,7 +288,7 @@ func (c *slow) trouble(t *rapid.T, d *Desired, k int) {
 		case 0:
 			i.State = Failed
 		case 1:
-			i.Condemned = &Cause{"MachineDeleted", "somebody deleted the Machine"}
+			i.DeletionRequested = &Cause{"MachineDeleted", "somebody deleted the Machine"}
 		case 2:
 			i.Marked = true
 		default:
@@ -301,9 +301,9 @@ func (c *slow) trouble(t *rapid.T, d *Desired, k int) {
 	case 8:
 		d.DeletePolicy = Newest
 	case 9:
-		d.External = !d.External
+		d.ReplicasManagedExternally = !d.ReplicasManagedExternally
 	case 10, 11:
-		if d.External {
+		if d.ReplicasManagedExternally {
 			c.o.Group.Size = rapid.IntRange(0, 10).Draw(t, "size")
 			if c.o.Group.Surge > c.o.Group.Size {
 				c.o.Group.Surge = 0
@@ -320,7 +320,7 @@ func TestRolloutSeenLate(t *testing.T) {
 		d := wants(n, rolls(rapid.IntRange(1, 3).Draw(t, "surge"), rapid.IntRange(0, 2).Draw(t, "unavailable")))
 		surge, unavailable := d.Strategy.limits(n)
 		tr := quick()
-		if tr.SetsAside = rapid.Bool().Draw(t, "sets aside"); !tr.SetsAside && rapid.Bool().Draw(t, "scale set") {
+		if tr.SupportsStandby = rapid.Bool().Draw(t, "sets aside"); !tr.SupportsStandby && rapid.Bool().Draw(t, "scale set") {
 			scaleSet(&tr)
 		}
 		c := stocked(n, tr)

@@ -41,9 +41,11 @@ func down(minutes int) func(*Instance) {
 // neverReady has joined and was never Ready.
 func neverReady(i *Instance) { i.Node.Ready, i.Node.ReadySince = false, i.Node.Joined }
 
-func condemnedOne(i *Instance) { i.Condemned = &Cause{"MachineDeleted", "its Machine was deleted"} }
-func asideOne(i *Instance)     { i.Aside = true }
-func doomedOne(i *Instance)    { i.Doomed = &Cause{"SpotInterruption", "the cloud takes it"} }
+func condemnedOne(i *Instance) {
+	i.DeletionRequested = &Cause{"MachineDeleted", "its Machine was deleted"}
+}
+func asideOne(i *Instance)     { i.Standby = true }
+func doomedOne(i *Instance)    { i.TerminationNotice = &Cause{"SpotInterruption", "the cloud takes it"} }
 func cordonedNode(i *Instance) { i.Node.Cordoned = true }
 
 func sized(n int) func(*Observed) { return func(o *Observed) { o.Group.Size = n } }
@@ -65,15 +67,15 @@ func checkOn(t *testing.T, change func(*Traits), rows []row) {
 	}
 }
 
-func rollsByItself(t *Traits) { t.Rolls = true }
-func setsAside(t *Traits)     { t.SetsAside = true }
-func keepsFailed(t *Traits)   { t.KeepsFailed = true }
-func noReplace(t *Traits)     { t.NoReplace = true }
+func rollsByItself(t *Traits) { t.ProviderRollout = true }
+func setsAside(t *Traits)     { t.SupportsStandby = true }
+func keepsFailed(t *Traits)   { t.KeepsFailedInstances = true }
+func noReplace(t *Traits)     { t.ReplaceKeepsSize = false }
 
 // scaleSet is a cloud whose groups hold their template, know no replacement and leave what failed to us.
 func scaleSet(t *Traits) {
 	t.Group, t.Template = "scale set", "model"
-	t.NoReplace, t.KeepsFailed, t.Inline, t.DeletesBusy, t.KeepsSurge = true, true, true, true, true
+	t.ReplaceKeepsSize, t.KeepsFailedInstances, t.InlineTemplate, t.CanDeleteBusyGroup, t.RecordsSurge = false, true, true, true, true
 }
 
 func checkAll(t *testing.T, rows []row) {
@@ -122,7 +124,7 @@ func TestBudgets(t *testing.T) {
 		{name: "scale-in in a rollout, drained", why: "the size comes down by what is too many", d: wants(2, rolls(1, 0)), o: fleet(append(serving(1), machine("i-8", 8, drainedNode), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate), want: "Replace i-8 (TemplateChanged)"},
 		{name: "scale-out in a rollout", why: "one call brings both", d: wants(5, rolls(2, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 7 (ScaleOut)"},
 		{name: "surplus that serves", why: "scale-in keeps what is wanted serving: the healthy one stays until the others are well", d: wants(2), o: fleet(list(machine("i-1", 3, marked), machine("i-2", 2), machine("i-3", 1, down(1)))), want: "waiting BudgetSpent, waiting NodesNotReady, settled"},
-		{name: "group not pointed yet", why: "a replacement must be of the wanted template", d: wants(3, rolls(0, 1), refused(UpdateGroup)), o: fleet(serving(3), newTemplate, func(o *Observed) { o.Group.Template = "lt:1" }), want: "waiting TemplateBehind, waiting Denied"},
+		{name: "group not pointed yet", why: "a replacement must be of the wanted template", d: wants(3, rolls(0, 1), refused(UpdateGroup)), o: fleet(serving(3), newTemplate, func(o *Observed) { o.Group.Template = "lt:1" }), want: "waiting TemplateOutOfDate, waiting Denied"},
 		{name: "listed smaller before the machine is listed as leaving", why: "the surge is not asked for again", d: wants(3, rolls(1, 0)), o: fleet(append(numbered("n", 3, current), machine("i-9", 9, drainedNode)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged)"},
 		{name: "no strategy", why: "where nothing rolls, the new template waits for new machines, and it is said", d: wants(3), o: fleet(serving(3), newTemplate), want: "settled"},
 	})
@@ -140,19 +142,19 @@ func TestBudgets(t *testing.T) {
 // The surge where machines can be set aside.
 func TestSetAside(t *testing.T) {
 	checkOn(t, setsAside, []row{
-		{name: "surge", why: "the oldest serve on while the group launches others; neither size nor maximum is written", d: wants(3, rolls(2, 0)), o: fleet(serving(3), newTemplate), want: "SetAside i-1 i-2 (Surge)"},
-		{name: "sized elsewhere", why: "he who sizes the group sees his own number all the time", d: wants(0, rolls(1, 0), external), o: fleet(serving(3), newTemplate), want: "SetAside i-1 (Surge)"},
-		{name: "both at once", why: "first those that come, then those that may be missing: the first one is both, and a look that comes late chooses it again", d: wants(3, rolls(1, 1)), o: fleet(serving(3), newTemplate), want: "SetAside i-1 (Surge)"},
+		{name: "surge", why: "the oldest serve on while the group launches others; neither size nor maximum is written", d: wants(3, rolls(2, 0)), o: fleet(serving(3), newTemplate), want: "EnterStandby i-1 i-2 (Surge)"},
+		{name: "sized elsewhere", why: "he who sizes the group sees his own number all the time", d: wants(0, rolls(1, 0), external), o: fleet(serving(3), newTemplate), want: "EnterStandby i-1 (Surge)"},
+		{name: "both at once", why: "first those that come, then those that may be missing: the first one is both, and a look that comes late chooses it again", d: wants(3, rolls(1, 1)), o: fleet(serving(3), newTemplate), want: "EnterStandby i-1 (Surge)"},
 		{name: "set aside", why: "those that may be missing go meanwhile", d: wants(3, rolls(1, 1)), o: fleet(append(serving(2), machine("i-9", 9, asideOne)), newTemplate, sized(2)), want: "Resize to 3 (ScaleOut)"},
 		{name: "not there yet", why: "it serves until its successor does", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current, notJoined, born5(1))), newTemplate, sized(3)), want: "waiting NodesJoining"},
 		{name: "successor serves", why: "then it goes, before any other", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 1, asideOne), machine("n-1", 0, current)), newTemplate, sized(3)), want: "Drain i-9 (TemplateChanged)"},
 		{name: "drained", why: "the group does not count it, and keeps its size", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 1, asideOne, drainedNode), machine("n-1", 0, current)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged)"},
-		{name: "template taken back", why: "its successor is there already: taking it back would write a size", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), sized(3)), want: "Drain i-9 (SetAside)"},
-		{name: "paused", why: "those that were set aside stay as well", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), newTemplate, sized(3)), want: "waiting RolloutPaused, settled"},
-		{name: "paused, failed", why: "one that failed serves nobody in a pause either", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne, failed, notJoined)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged), waiting RolloutPaused, waiting InstancesFailed"},
+		{name: "template taken back", why: "its successor is there already: taking it back would write a size", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), sized(3)), want: "Drain i-9 (Standby)"},
+		{name: "paused", why: "those that were set aside stay as well", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), newTemplate, sized(3)), want: "waiting RolloutPaused, settled"},
+		{name: "paused, failed", why: "one that failed serves nobody in a pause either", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne, failed, notJoined)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged), waiting RolloutPaused, waiting InstancesFailed"},
 		{name: "scale-in pending", why: "what is too many is the surge, until it is gone", d: wants(2, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, drainingNode)), newTemplate), want: "Drain i-9 (TemplateChanged), waiting Draining"},
-		{name: "nodes unknown", why: "nobody knows what runs there", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "condemned", why: "one that was asked to go by name is replaced first, even without a strategy", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, condemnedOne))), want: "SetAside i-9 (Surge)"},
+		{name: "nodes unknown", why: "nobody knows what runs there", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
+		{name: "condemned", why: "one that was asked to go by name is replaced first, even without a strategy", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, condemnedOne))), want: "EnterStandby i-9 (Surge)"},
 	})
 }
 
@@ -169,9 +171,9 @@ func TestIdle(t *testing.T) {
 		{name: "unready for long", why: "its pods have left it by then", d: d, o: fleet(append(serving(4, current), machine("i-9", 1, down(6))), newTemplate), want: "Drain i-9 (Unready), waiting NodesNotReady"},
 		{name: "unready not for long", why: "nodes come back", d: d, o: fleet(append(serving(4, current), machine("i-9", 1, down(5))), newTemplate), want: "waiting NodesNotReady"},
 		{name: "not stale", why: "a machine of the wanted template is health checks' matter", d: d, o: fleet(append(serving(3), machine("i-9", 1, down(60)))), want: "waiting NodesNotReady, settled"},
-		{name: "nodes unknown", why: "a cluster that does not answer says nothing about its nodes", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
+		{name: "nodes unknown", why: "a cluster that does not answer says nothing about its nodes", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
 		{name: "a batch at a time", why: "whatever the reason, it may be ours", d: wants(6, rolls(1, 0)), o: fleet(append(serving(2, current), numbered("x", 4, late...)...), newTemplate), want: "Replace xi-1 xi-2 xi-3 (NeverJoined), waiting NodesJoining"},
-		{name: "paused", why: "he who pauses wants nothing replaced", d: wants(4, rolls(1, 0), func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate), want: "waiting RolloutPaused, waiting NodesJoining, settled"},
+		{name: "paused", why: "he who pauses wants nothing replaced", d: wants(4, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate), want: "waiting RolloutPaused, waiting NodesJoining, settled"},
 		{name: "partition", why: "many that turned together are a broken wire, not broken machines", d: wants(6, rolls(1, 0)), o: fleet(append(serving(3), numbered("x", 3, down(7))...), newTemplate, sized(7)), want: "waiting InstancesLaunching, waiting NodesNotReady"},
 		{name: "a third is no partition", why: "machines break", d: wants(6, rolls(1, 0)), o: fleet(append(serving(4), numbered("x", 2, down(7))...), newTemplate, sized(7)), want: "Drain xi-1 xi-2 (Unready), waiting InstancesLaunching, waiting NodesNotReady"},
 		{name: "not together", why: "they broke one by one", d: wants(6, rolls(1, 0)), o: fleet(append(serving(3), machine("x-1", 1, down(7)), machine("x-2", 1, down(20)), machine("x-3", 1, down(40))), newTemplate, sized(7)), want: "Drain x-1 x-2 x-3 (Unready), waiting InstancesLaunching, waiting NodesNotReady"},
@@ -214,7 +216,7 @@ func TestHalt(t *testing.T) {
 			o.Wanted.Content, o.Group.Template = "v1:c", "lt:3"
 		}), want: "Replace n-1 (NeverJoined), waiting NodesJoining"},
 		{name: "rolled back", why: "the size comes down with the bad one, and the others stay", d: d, o: fleet(append(serving(3), bad(born5(21)))), want: "Remove n-1 (NeverJoined), waiting NodesJoining"},
-		{name: "nodes unknown", why: "nobody knows whether it has joined", d: d, o: fleet(append(serving(3), bad(born5(21))), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
+		{name: "nodes unknown", why: "nobody knows whether it has joined", d: d, o: fleet(append(serving(3), bad(born5(21))), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
 		{name: "of unknown make", why: "it may not be of the new template at all", d: d, o: fleet(append(serving(3), machine("n-1", 0, notJoined, born5(21), from(Template{Ref: "lt:2"}))), newTemplate), want: "waiting NodesJoining"},
 		{name: "old ones that serve nobody", why: "go all the same, or they would keep the way back shut", d: d, o: fleet(append(serving(2), machine("i-9", 9, notJoined), bad(born5(21))), newTemplate), want: "Replace i-9 (NeverJoined), waiting RolloutHalted, waiting NodesJoining"},
 		{name: "nothing left to replace", why: "a machine that does not join is no rollout's matter then", d: d, o: fleet(append(serving(2, current), bad(born5(21))), newTemplate), want: "waiting NodesJoining, settled"},

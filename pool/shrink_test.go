@@ -25,8 +25,8 @@ func TestShrink(t *testing.T) {
 		{"timeout without a drain", "the timeout runs from the drain, not from birth", wants(1, timeout(time.Minute)), fleet(serving(2)), "Drain i-1 (ScaleIn)"},
 		{"cordoned by somebody else", "a cordon of others is no drain of ours", wants(1), fleet(list(machine("i-1", 2, func(i *Instance) { i.Node.Cordoned = true }), machine("i-2", 1))), "Drain i-1 (ScaleIn)"},
 		{"no drain", "with the whole cluster going nothing is evicted", wants(1, whole), fleet(serving(2)), "Remove i-1 (ScaleIn)"},
-		{"workload cluster away", "nobody can tell what runs there, so nothing goes", wants(1), fleet(serving(2, notJoined), unknown), "waiting WorkloadClusterUnreachable, settled"},
-		{"workload cluster away, not launched yet", "what is not there needs no drain", wants(1), fleet(serving(1, notJoined), unknown, size(3)), "Resize to 1 (ScaleIn), waiting WorkloadClusterUnreachable, waiting InstancesLaunching"},
+		{"workload cluster away", "nobody can tell what runs there, so nothing goes", wants(1), fleet(serving(2, notJoined), unknown), "waiting ConnectionDown, settled"},
+		{"workload cluster away, not launched yet", "what is not there needs no drain", wants(1), fleet(serving(1, notJoined), unknown, size(3)), "Resize to 1 (ScaleIn), waiting ConnectionDown, waiting InstancesLaunching"},
 		{"not launched yet", "what is not there is not waited for, and nothing that is there is lost", wants(2), fleet(serving(3), size(5)), "Resize to 3 (ScaleIn), waiting InstancesLaunching"},
 		{"fewer exist than wanted", "the size never goes below what is wanted", wants(4), fleet(serving(3), size(5)), "Resize to 4 (ScaleIn), waiting InstancesLaunching"},
 		{"leaving ones", "they are on their way out and do not count as being there", wants(2), fleet(list(machine("i-1", 3, leaving), machine("i-2", 2), machine("i-3", 1))), "Resize to 2 (ScaleIn), waiting InstancesLaunching"},
@@ -130,7 +130,7 @@ func TestRemovalsThatWait(t *testing.T) {
 		{name: "two too many, one of them marked", why: "what needs no drain goes at once, and the marked one next", d: wants(2),
 			o: fleet(append(append(two(marked), machine("i-3", 1)), joining(16))), want: "Remove i-9 (ScaleIn), waiting NodesJoining"},
 		{name: "asked for by name", why: "it waits for what replaces it, and the user learns for what", d: wants(2),
-			o: fleet(append(two(func(i *Instance) { i.Condemned = &Cause{"MachineDeleted", "x"} }), joining(16)), surged(1)), want: "waiting BudgetSpent, waiting NodesJoining"},
+			o: fleet(append(two(func(i *Instance) { i.DeletionRequested = &Cause{"MachineDeleted", "x"} }), joining(16)), surged(1)), want: "waiting BudgetSpent, waiting NodesJoining"},
 	})
 	p := Decide(wants(2, rolls(1, 0)), fleet(append(two(marked), joining(5))), traits, now)
 	want := "removal of i-1 waits until more than 2 of 2 machines are available, now 2 are; i-9 has not joined the cluster and is removed instead if it stays so; " +

@@ -13,15 +13,15 @@ const templateChanged = "TemplateChanged"
 // once for all instances that have the same.
 func (v *view) outdated(i *Instance, causes map[string]Cause) *Cause {
 	changes := !v.d.SkipModel && v.outOfDate(i)
-	if v.restarted(i) && (!changes || !v.t.RollsChanges) {
+	if v.restarted(i) && (!changes || !v.t.RolloutOnTemplateChange) {
 		return &v.d.Restart.Cause
 	}
 	if !changes {
 		return nil
 	}
 	key := i.Template.Ref
-	if len(i.Differs) > 0 {
-		key += "\n" + strings.Join(i.Differs, ",")
+	if len(i.TemplateDiff) > 0 {
+		key += "\n" + strings.Join(i.TemplateDiff, ",")
 	}
 	cause, ok := causes[key]
 	if !ok {
@@ -79,13 +79,13 @@ func changed(i Instance, t Traits) Cause {
 	switch {
 	case from == "":
 		from = "an unknown " + t.Template
-	case t.Inline:
+	case t.InlineTemplate:
 		// A template that is a part of its group has no name of its own, but what tells it apart.
 		from = t.Template + " " + from
 	}
 	text := fmt.Sprintf("launched from %s, which differs from what the specification asks for", from)
-	if len(i.Differs) > 0 {
-		text += " in " + strings.Join(i.Differs, ", ")
+	if len(i.TemplateDiff) > 0 {
+		text += " in " + strings.Join(i.TemplateDiff, ", ")
 	}
 	return Cause{templateChanged, text}
 }

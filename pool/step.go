@@ -6,10 +6,10 @@ type StepKind string
 // The steps that a driver starts, and Drain, which the Kubernetes edge starts.
 const (
 	// PutTemplate makes a new version of the template with the wanted content; the first one makes the template. Where the
-	// template is a part of the group (Traits.Inline) it changes the group's own, and nothing else of the group.
+	// template is a part of the group (Traits.InlineTemplate) it changes the group's own, and nothing else of the group.
 	PutTemplate StepKind = "PutTemplate"
 	// CreateGroup makes the group, with Size instances launched from Template, or from the template that it brings along
-	// (Traits.Inline).
+	// (Traits.InlineTemplate).
 	CreateGroup StepKind = "CreateGroup"
 	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
 	UpdateGroup StepKind = "UpdateGroup"
@@ -25,10 +25,10 @@ const (
 	// Replace terminates exactly the instances in Targets and leaves the group's size as it is, so that the group launches
 	// others in their place; in the place of one that was set aside it has done so already.
 	Replace StepKind = "Replace"
-	// SetAside takes the instances in Targets out of the group's count without stopping them, and leaves the group's size as
+	// EnterStandby takes the instances in Targets out of the group's count without stopping them, and leaves the group's size as
 	// it is, so that the group launches others in their place. They are seen as Aside until they are gone.
-	SetAside StepKind = "SetAside"
-	// Apply changes, on the instances in Targets and without replacing them, what Instance.Behind names: they get it as the
+	EnterStandby StepKind = "EnterStandby"
+	// Apply changes, on the instances in Targets and without replacing them, what Instance.InPlaceDrift names: they get it as the
 	// group has it. They are of the wanted content, so that nothing else of them changes.
 	Apply StepKind = "Apply"
 	// Protect keeps the cloud from choosing the instances in Targets when somebody makes the group smaller. Our own removals
@@ -42,12 +42,12 @@ const (
 	Release StepKind = "Release"
 	// Renew asks the cloud to hold the instances in Targets longer, because their drain has not ended.
 	Renew StepKind = "Renew"
-	// StartRoll has the cloud replace by itself the instances in Targets by others that are launched from Template, and no
+	// StartProviderRollout has the cloud replace by itself the instances in Targets by others that are launched from Template, and no
 	// other: one that was launched from another version of the same content stays. Every says that some of Targets were
 	// launched from Template itself. Where a cloud tells machines apart by more or less than that, its driver sees to it.
-	StartRoll StepKind = "StartRoll"
-	// CancelRoll ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
-	CancelRoll StepKind = "CancelRoll"
+	StartProviderRollout StepKind = "StartProviderRollout"
+	// CancelProviderRollout ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
+	CancelProviderRollout StepKind = "CancelProviderRollout"
 	// DefaultTemplate makes the version named in Template the template's default, for those who launch from it without saying
 	// from which version.
 	DefaultTemplate StepKind = "DefaultTemplate"
@@ -57,8 +57,8 @@ const (
 	DeleteGroup StepKind = "DeleteGroup"
 	// DeleteTemplates deletes the template with all its versions.
 	DeleteTemplates StepKind = "DeleteTemplates"
-	// Provide makes what Fields names as the group needs it: what Observed.Needs says.
-	Provide StepKind = "Provide"
+	// EnsurePrerequisites makes what Fields names as the group needs it: what Observed.Prerequisites says.
+	EnsurePrerequisites StepKind = "EnsurePrerequisites"
 	// CleanUp deletes what Fields names: what Observed.Leftovers says.
 	CleanUp StepKind = "CleanUp"
 )
@@ -69,32 +69,32 @@ type Step struct {
 	// Cause is why, for the condition, the event and the plan.
 	Cause Cause
 	// Targets are the instances concerned, each with its own cause.
-	Targets []Target
+	Targets []InstanceRef
 	// Size is the group's size that CreateGroup and Resize ask for.
 	Size int
 	// Surge is how many of the group's size after this step were added for a rollout, where somebody else sizes the group:
-	// a driver that can (Traits.KeepsSurge) keeps it beside the size and gives it back as Group.Surge: in the same call if the
+	// a driver that can (Traits.RecordsSurge) keeps it beside the size and gives it back as Group.Surge: in the same call if the
 	// cloud can do that, else after a size that is raised and before one that is lowered, so that a crash in between leaves
 	// too many machines and never too few.
 	Surge int
 	// Planned is the surge of the size that the next Resize asks for: UpdateGroup keeps it beside what Surge is now, and it
-	// counts once that Resize is made. Zero plans none. Only a driver with Traits.KeepsSurge is asked for it.
+	// counts once that Resize is made. Zero plans none. Only a driver with Traits.RecordsSurge is asked for it.
 	Planned PlannedSurge
 	// More says that there is more to do at once: another step, or more instances than one call may name.
 	More bool
-	// Every says that StartRoll replaces instances of the wanted template too.
-	Every bool
-	// Template is the Ref that CreateGroup, UpdateGroup and StartRoll launch from, and that DefaultTemplate makes the default; Base is the newest version that PutTemplate saw
+	// ReplaceMatching says that StartProviderRollout replaces instances of the wanted template too.
+	ReplaceMatching bool
+	// Template is the Ref that CreateGroup, UpdateGroup and StartProviderRollout launch from, and that DefaultTemplate makes the default; Base is the newest version that PutTemplate saw
 	// before it, which makes its client token.
 	Template, Base string
 	// Fields are the drifted fields that UpdateGroup repairs, what Provide makes, or what CleanUp deletes.
 	Fields []string
-	// Refs are the template versions that PruneTemplates deletes, or the roll that CancelRoll ends.
+	// Refs are the template versions that PruneTemplates deletes, or the roll that CancelProviderRollout ends.
 	Refs []string
 }
 
-// Target is one instance that a step concerns.
-type Target struct {
+// InstanceRef is one instance that a step concerns.
+type InstanceRef struct {
 	ID         string
 	ProviderID string
 	// Node is the name of the instance's Node, empty when it never joined.

@@ -44,8 +44,8 @@ type Restart struct {
 	Cause Cause
 }
 
-// Hold is a termination hook of ours that keeps an instance running.
-type Hold struct {
+// LifecycleHook is a termination hook of ours that keeps an instance running.
+type LifecycleHook struct {
 	// Since is when the cloud began to hold it, Until when it stops to by itself; a zero Until is not known, and is not
 	// renewed.
 	Since, Until time.Time
@@ -53,28 +53,28 @@ type Hold struct {
 	Heartbeat time.Duration
 }
 
-// RollState is the state of a cloud's own roll.
-type RollState string
+// ProviderRolloutState is the state of a cloud's own roll.
+type ProviderRolloutState string
 
 // The states of a roll.
 const (
-	RollRunning RollState = "Running"
-	// RollBaking has replaced everything and watches for a while.
-	RollBaking     RollState = "Baking"
-	RollCancelling RollState = "Cancelling"
-	// RollReverting takes back what was replaced.
-	RollReverting RollState = "Reverting"
-	RollSucceeded RollState = "Succeeded"
-	RollFailed    RollState = "Failed"
-	RollCancelled RollState = "Cancelled"
-	// RollReverted has taken back what was replaced.
-	RollReverted RollState = "Reverted"
+	ProviderRolloutRunning ProviderRolloutState = "Running"
+	// ProviderRolloutBaking has replaced everything and watches for a while.
+	ProviderRolloutBaking     ProviderRolloutState = "Baking"
+	ProviderRolloutCancelling ProviderRolloutState = "Cancelling"
+	// ProviderRolloutReverting takes back what was replaced.
+	ProviderRolloutReverting ProviderRolloutState = "Reverting"
+	ProviderRolloutSucceeded ProviderRolloutState = "Succeeded"
+	ProviderRolloutFailed    ProviderRolloutState = "Failed"
+	ProviderRolloutCancelled ProviderRolloutState = "Cancelled"
+	// ProviderRolloutReverted has taken back what was replaced.
+	ProviderRolloutReverted ProviderRolloutState = "Reverted"
 )
 
-// Roll is a roll that the cloud runs by itself.
-type Roll struct {
+// ProviderRollout is a roll that the cloud runs by itself.
+type ProviderRollout struct {
 	ID    string
-	State RollState
+	State ProviderRolloutState
 	// Template is what it rolls to; Content is empty when that is not known or not ours.
 	Template Template
 	// Percent is how far it is, from 0 to 100.
@@ -88,20 +88,20 @@ type Roll struct {
 }
 
 // ended says that the roll does nothing any more.
-func (r *Roll) ended() bool {
+func (r *ProviderRollout) ended() bool {
 	switch r.State {
-	case RollSucceeded, RollFailed, RollCancelled, RollReverted:
+	case ProviderRolloutSucceeded, ProviderRolloutFailed, ProviderRolloutCancelled, ProviderRolloutReverted:
 		return true
 	}
 	return false
 }
 
 // Runs says that there is a roll and that it has not ended.
-func (r *Roll) Runs() bool { return r != nil && !r.ended() }
+func (r *ProviderRollout) Runs() bool { return r != nil && !r.ended() }
 
 // cancellable says that the roll goes on replacing.
-func (r *Roll) cancellable() bool {
-	return !r.ended() && r.State != RollCancelling && r.State != RollReverting
+func (r *ProviderRollout) cancellable() bool {
+	return !r.ended() && r.State != ProviderRolloutCancelling && r.State != ProviderRolloutReverting
 }
 
 const (

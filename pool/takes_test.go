@@ -19,7 +19,7 @@ func TestCondemned(t *testing.T) {
 		{name: "replicas lowered, another marked", why: "a deleted Machine is more than a mark", d: wants(2), o: fleet(list(machine("i-1", 3), machine("i-2", 2, marked), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
 		{name: "unready", why: "a health check removes what serves nobody, whatever else is wrong", d: wants(3), o: fleet(list(machine("i-1", 3), machine("i-2", 2, down(1)), machine("i-9", 1, condemnedOne, down(9)))), want: "Drain i-9 (MachineDeleted), waiting NodesNotReady"},
 		{name: "unready, drained", why: "the group launches another", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne, drainedNode, unready))), want: "Replace i-9 (MachineDeleted), waiting NodesNotReady"},
-		{name: "nodes unknown", why: "nobody knows what runs on it", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne)), nodesUnknown), want: "waiting WorkloadClusterUnreachable"},
+		{name: "nodes unknown", why: "nobody knows what runs on it", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne)), nodesUnknown), want: "waiting ConnectionDown"},
 		{name: "sized elsewhere", why: "the size that somebody else sets is kept, with what is added beside it", d: wants(0, external), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne)), func(o *Observed) { o.Group.Surge = 1 }), want: "Drain i-9 (MachineDeleted)"},
 		{name: "a mark alone", why: "is no reason to go", d: wants(2), o: fleet(list(machine("i-1", 2, marked), machine("i-2", 1))), want: "settled"},
 	})
@@ -29,7 +29,7 @@ func TestCondemned(t *testing.T) {
 func TestDoomedAndHeld(t *testing.T) {
 	held := func(since, until time.Duration) func(*Instance) {
 		return func(i *Instance) {
-			i.State, i.Hold = Terminating, &Hold{Since: now.Add(-since), Until: now.Add(until), Heartbeat: time.Hour}
+			i.State, i.LifecycleHook = Terminating, &LifecycleHook{Since: now.Add(-since), Until: now.Add(until), Heartbeat: time.Hour}
 		}
 	}
 	timeout := func(d *Desired) { d.DrainTimeout = 10 * time.Minute }
@@ -48,8 +48,8 @@ func TestDoomedAndHeld(t *testing.T) {
 		{name: "held, never joined", why: "nothing runs on it", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, notJoined, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
 		{name: "held, half of the time up", why: "a long drain asks for more time", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 29*time.Minute))), sized(1)), want: "Renew i-9 (Draining), waiting Draining"},
 		{name: "held, not half of the time up", why: "but not at every look", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 31*time.Minute))), sized(1)), want: "Drain i-9 (Terminating), waiting Draining"},
-		{name: "held, nodes unknown", why: "nobody knows what runs on it, so it is held", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Hour, time.Minute))), sized(1), nodesUnknown), want: "Renew i-9 (Draining), waiting WorkloadClusterUnreachable"},
-		{name: "held, nodes unknown, timed out", why: "the drain timeout bounds that as well", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, held(10*time.Minute, time.Minute))), sized(1), nodesUnknown), want: "Release i-9 (DrainTimedOut), waiting WorkloadClusterUnreachable"},
+		{name: "held, nodes unknown", why: "nobody knows what runs on it, so it is held", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Hour, time.Minute))), sized(1), nodesUnknown), want: "Renew i-9 (Draining), waiting ConnectionDown"},
+		{name: "held, nodes unknown, timed out", why: "the drain timeout bounds that as well", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, held(10*time.Minute, time.Minute))), sized(1), nodesUnknown), want: "Release i-9 (DrainTimedOut), waiting ConnectionDown"},
 		{name: "held, timed out", why: "and a drain that never ends", d: wants(1, func(d *Desired) { d.DrainTimeout = time.Minute }), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(10*time.Minute, time.Minute))), sized(1)), want: "Release i-9 (DrainTimedOut), waiting Draining"},
 		{name: "held for long and not noticed", why: "the timeout of a drain that never began is not up", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, held(10*time.Minute, time.Hour))), sized(1)), want: "Drain i-9 (Terminating)"},
 		{name: "held, timed out, volumes attached", why: "volumes have a timeout of their own", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, drainedNode, detachingNode, held(10*time.Minute, time.Hour))), sized(1)), want: "Drain i-9 (Terminating), waiting Draining"},
@@ -72,37 +72,39 @@ func TestDoomedAndHeld(t *testing.T) {
 
 func deleting(d *Desired) { d.Deleting = true }
 
-func dataLost(hash string) func(*Desired) { return func(d *Desired) { d.DataLost = []string{hash} } }
+func dataLost(hash string) func(*Desired) {
+	return func(d *Desired) { d.LostBootstrapData = []string{hash} }
+}
 
-func rollOf(state RollState, content string, change ...func(*Roll)) func(*Observed) {
+func rollOf(state ProviderRolloutState, content string, change ...func(*ProviderRollout)) func(*Observed) {
 	return func(o *Observed) {
-		o.Roll = &Roll{ID: "roll-1", State: state, Template: Template{Ref: "lt:2", Content: "v1:" + content}, Percent: 40, Started: now.Add(-time.Hour)}
-		if o.Roll.ended() {
-			o.Roll.Ended = now.Add(-4 * time.Minute)
+		o.ProviderRollout = &ProviderRollout{ID: "roll-1", State: state, Template: Template{Ref: "lt:2", Content: "v1:" + content}, Percent: 40, Started: now.Add(-time.Hour)}
+		if o.ProviderRollout.ended() {
+			o.ProviderRollout.Ended = now.Add(-4 * time.Minute)
 		}
 		for _, c := range change {
-			c(o.Roll)
+			c(o.ProviderRollout)
 		}
 	}
 }
 
 // The cloud's own roll.
 func TestNativeRoll(t *testing.T) {
-	failedTimes := func(n, ago int) func(*Roll) {
-		return func(r *Roll) {
+	failedTimes := func(n, ago int) func(*ProviderRollout) {
+		return func(r *ProviderRollout) {
 			r.Failures, r.Ended, r.Reason = n, now.Add(-time.Duration(ago)*time.Minute), "too few healthy instances"
 		}
 	}
-	paused := func(d *Desired) { d.RolloutHeld = &Cause{"RolloutPaused", "x"} }
+	paused := func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
 	rollback := func(d *Desired) { d.Rollback = true }
 	behind := func(o *Observed) { o.Group.Template = "lt:1" }
-	unknown := func(r *Roll) { r.Template = Template{Ref: "lt:$Latest"} }
+	unknown := func(r *ProviderRollout) { r.Template = Template{Ref: "lt:$Latest"} }
 	restart := func(d *Desired) {
 		d.Restart = &Restart{Before: now.Add(-time.Minute), Cause: Cause{"Restart", "asked"}}
 	}
 	checkOn(t, rollsByItself, []row{
-		{name: "stale", why: "what is stale is left to the cloud", d: wants(3), o: fleet(serving(3), newTemplate), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
-		{name: "some stale", why: "a roll that was lost is begun again, whoever lost it, and names those that it is for", d: wants(3), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate), want: "StartRoll of lt:2 i-1 (TemplateChanged)"},
+		{name: "stale", why: "what is stale is left to the cloud", d: wants(3), o: fleet(serving(3), newTemplate), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "some stale", why: "a roll that was lost is begun again, whoever lost it, and names those that it is for", d: wants(3), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate), want: "StartProviderRollout of lt:2 i-1 (TemplateChanged)"},
 		{name: "none stale", why: "nothing is rolled for its own sake", d: wants(3), o: fleet(serving(3, current), newTemplate), want: "settled"},
 		{name: "bootstrap data only", why: "a rotated token rolls nothing (rule 8)", d: wants(3), o: fleet(serving(3), func(o *Observed) {
 			o.Versions = append([]Template{version(2, "a", "e")}, o.Versions...)
@@ -110,78 +112,78 @@ func TestNativeRoll(t *testing.T) {
 		}), want: "settled"},
 		{name: "strategy", why: "who gives a strategy wants our hand", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
 		{name: "model skipped", why: "staleness is no cause (rule 7)", d: wants(3, func(d *Desired) { d.SkipModel = true }), o: fleet(serving(3), newTemplate), want: "settled"},
-		{name: "runs", why: "its progress is what is waited for", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "waiting RollRunning"},
+		{name: "runs", why: "its progress is what is waited for", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "waiting ProviderRolloutRunning"},
 		{name: "token rotated while it runs", why: "the group launches what the roll makes until it has ended, and a cloud refuses to have it changed", d: wants(3), o: fleet(serving(3), func(o *Observed) {
 			o.Wanted = Template{Content: "v1:b", Data: "e"}
 			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
 			o.Group.Template = "lt:2"
-		}, rollOf(RollRunning, "b")), want: "waiting RollRunning"},
+		}, rollOf(ProviderRolloutRunning, "b")), want: "waiting ProviderRolloutRunning"},
 		{name: "token rotated while it runs, drift", why: "other fields are repaired meanwhile", d: wants(3), o: fleet(serving(3), func(o *Observed) {
 			o.Wanted = Template{Content: "v1:b", Data: "e"}
 			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
 			o.Group.Template, o.Group.Drift = "lt:2", []string{"tags"}
-		}, rollOf(RollRunning, "b")), want: "UpdateGroup fields tags (GroupChanged), waiting RollRunning"},
+		}, rollOf(ProviderRolloutRunning, "b")), want: "UpdateGroup fields tags (GroupChanged), waiting ProviderRolloutRunning"},
 		{name: "token lost while it runs", why: "what it launches would never join", d: wants(3, dataLost("d")), o: fleet(serving(3), func(o *Observed) {
 			o.Wanted = Template{Content: "v1:b", Data: "e"}
 			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
 			o.Group.Template = "lt:2"
-		}, rollOf(RollRunning, "b", func(r *Roll) { r.Template.Data = "d" })), want: "CancelRoll refs roll-1 (BootstrapTokenLost), waiting RollRunning"},
-		{name: "every token lost", why: "another roll would do no better", d: wants(3, dataLost("d")), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b", func(r *Roll) { r.Template.Data = "d" })), want: "waiting RollRunning"},
+		}, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Template.Data = "d" })), want: "CancelProviderRollout refs roll-1 (BootstrapTokenLost), waiting ProviderRolloutRunning"},
+		{name: "every token lost", why: "another roll would do no better", d: wants(3, dataLost("d")), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Template.Data = "d" })), want: "waiting ProviderRolloutRunning"},
 		{name: "rollback, token lost", why: "what the group launches meanwhile has to join", d: wants(3, rollback, dataLost("d")), o: fleet(serving(3), func(o *Observed) {
 			o.Wanted = Template{Content: "v1:b", Data: "e"}
 			o.Versions = append([]Template{version(2, "b", "e")}, o.Versions...)
-		}), want: "UpdateGroup of lt:2 (TemplateBehind)"},
-		{name: "runs to something else", why: "it would replace machines for nothing", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "c")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
-		{name: "taken back before it replaced any", why: "likewise", d: wants(3), o: fleet(serving(3), rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (TemplateChanged), waiting RollRunning"},
-		{name: "runs by somebody's hand", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting RollRunning"},
-		{name: "cancelling", why: "one roll at a time", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelling, "c")), want: "waiting RollCancelling"},
-		{name: "reverting", why: "the cloud finishes what it began", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollReverting, "c")), want: "waiting RollReverting"},
-		{name: "new machines do not join", why: "the cloud does not know of nodes and would go on to the last machine (rule 5)", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (RolloutHalted), waiting RollRunning, waiting NodesJoining"},
-		{name: "new machines did not join", why: "none is begun before somebody changes something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(RollCancelled, "b", failedTimes(0, 30))), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
+		}), want: "UpdateGroup of lt:2 (TemplateOutOfDate)"},
+		{name: "runs to something else", why: "it would replace machines for nothing", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "c")), want: "CancelProviderRollout refs roll-1 (TemplateChanged), waiting ProviderRolloutRunning"},
+		{name: "taken back before it replaced any", why: "likewise", d: wants(3), o: fleet(serving(3), rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (TemplateChanged), waiting ProviderRolloutRunning"},
+		{name: "runs by somebody's hand", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutRunning"},
+		{name: "cancelling", why: "one roll at a time", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutCancelling, "c")), want: "waiting ProviderRolloutCancelling"},
+		{name: "reverting", why: "the cloud finishes what it began", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutReverting, "c")), want: "waiting ProviderRolloutReverting"},
+		{name: "new machines do not join", why: "the cloud does not know of nodes and would go on to the last machine (rule 5)", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (RolloutHalted), waiting ProviderRolloutRunning, waiting NodesJoining"},
+		{name: "new machines did not join", why: "none is begun before somebody changes something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
 		{name: "new machines did not join, another template", why: "that lets it go on, and takes the bad ones too", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), func(o *Observed) {
 			newTemplate(o)
 			o.Versions = append([]Template{version(3, "c", "d")}, o.Versions...)
 			o.Wanted.Content, o.Group.Template = "v1:c", "lt:3"
-		}, rollOf(RollCancelled, "b")), want: "StartRoll of lt:3 i-1 i-2 i-9 (TemplateChanged), waiting NodesJoining"},
-		{name: "cancelled for another", why: "the wanted one need not wait", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollCancelled, "c")), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
-		{name: "failed", why: "it is tried again after a pause, and said meanwhile", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 4))), want: "waiting RollFailed, settled"},
-		{name: "failed, pause over", why: "never forgotten", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(1, 5))), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
-		{name: "failed often", why: "the pause grows", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(4, 39))), want: "waiting RollFailed, settled"},
-		{name: "failed very often", why: "up to four hours", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollFailed, "b", failedTimes(90, 240))), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
-		{name: "succeeded and left some", why: "that is tried again as well, not at once", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(RollSucceeded, "b")), want: "waiting RollFailed, settled"},
+		}, rollOf(ProviderRolloutCancelled, "b")), want: "StartProviderRollout of lt:3 i-1 i-2 i-9 (TemplateChanged), waiting NodesJoining"},
+		{name: "cancelled for another", why: "the wanted one need not wait", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutCancelled, "c")), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "failed", why: "it is tried again after a pause, and said meanwhile", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutFailed, "b", failedTimes(1, 4))), want: "waiting ProviderRolloutFailed, settled"},
+		{name: "failed, pause over", why: "never forgotten", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutFailed, "b", failedTimes(1, 5))), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "failed often", why: "the pause grows", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutFailed, "b", failedTimes(4, 39))), want: "waiting ProviderRolloutFailed, settled"},
+		{name: "failed very often", why: "up to four hours", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutFailed, "b", failedTimes(90, 240))), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "succeeded and left some", why: "that is tried again as well, not at once", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutSucceeded, "b")), want: "waiting ProviderRolloutFailed, settled"},
 		{name: "paused", why: "none is begun", d: wants(3, paused), o: fleet(serving(3), newTemplate), want: "waiting RolloutPaused, settled"},
-		{name: "paused while it runs", why: "and one that runs is ended where it stands; what it has replaced stays", d: wants(3, paused), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (RolloutPaused), waiting RollRunning"},
-		{name: "strategy given while it runs", why: "two who replace machines are one too many", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "b")), want: "CancelRoll refs roll-1 (StrategyChanged), waiting CloudRolls"},
-		{name: "strategy, somebody's roll", why: "it is waited for", d: wants(3, rolls(0, 1)), o: fleet(serving(3), newTemplate, rollOf(RollRunning, "", unknown)), want: "waiting CloudRolls"},
-		{name: "nodes unknown", why: "none is begun in the dark", d: wants(3), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting WorkloadClusterUnreachable, settled"},
-		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind), want: "StartRoll of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
-		{name: "rolled back", why: "it is not pointed at the bad one behind the cloud's back", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, rollOf(RollReverted, "b", failedTimes(1, 1))), want: "waiting RollFailed, settled"},
+		{name: "paused while it runs", why: "and one that runs is ended where it stands; what it has replaced stays", d: wants(3, paused), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (RolloutPaused), waiting ProviderRolloutRunning"},
+		{name: "strategy given while it runs", why: "two who replace machines are one too many", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (StrategyChanged), waiting ProviderRolloutInProgress"},
+		{name: "strategy, somebody's roll", why: "it is waited for", d: wants(3, rolls(0, 1)), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutInProgress"},
+		{name: "nodes unknown", why: "none is begun in the dark", d: wants(3), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
+		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "rolled back", why: "it is not pointed at the bad one behind the cloud's back", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, rollOf(ProviderRolloutReverted, "b", failedTimes(1, 1))), want: "waiting ProviderRolloutFailed, settled"},
 		{name: "rollback, drift", why: "other fields are repaired with the template left alone", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, func(o *Observed) { o.Group.Drift = []string{"tags"} }), want: "UpdateGroup fields tags (GroupChanged)"},
-		{name: "rollback, no machines", why: "a roll has nothing to do then", d: wants(0, rollback), o: fleet(nil, newTemplate, behind), want: "UpdateGroup of lt:2 (TemplateBehind)"},
-		{name: "restart", why: "machines of the wanted template are replaced too", d: wants(3, restart), o: fleet(serving(3)), want: "StartRoll of lt:1 every i-1 i-2 i-3 (Restart)"},
+		{name: "rollback, no machines", why: "a roll has nothing to do then", d: wants(0, rollback), o: fleet(nil, newTemplate, behind), want: "UpdateGroup of lt:2 (TemplateOutOfDate)"},
+		{name: "restart", why: "machines of the wanted template are replaced too", d: wants(3, restart), o: fleet(serving(3)), want: "StartProviderRollout of lt:1 every i-1 i-2 i-3 (Restart)"},
 		{name: "restarted", why: "once", d: wants(3, restart), o: fleet(serving(3, born5(0))), want: "settled"},
 		{name: "restart after a roll", why: "one that has just ended is no reason to wait", d: wants(3, restart), o: fleet(serving(3), func(o *Observed) {
-			rollOf(RollSucceeded, "a")(o)
-		}), want: "StartRoll of lt:1 every i-1 i-2 i-3 (Restart)"},
-		{name: "pool deleted", why: "a roll would launch machines to replace those that are drained", d: wants(3, deleting), o: fleet(serving(3), rollOf(RollRunning, "a")), want: "CancelRoll refs roll-1 (PoolDeleted)"},
+			rollOf(ProviderRolloutSucceeded, "a")(o)
+		}), want: "StartProviderRollout of lt:1 every i-1 i-2 i-3 (Restart)"},
+		{name: "pool deleted", why: "a roll would launch machines to replace those that are drained", d: wants(3, deleting), o: fleet(serving(3), rollOf(ProviderRolloutRunning, "a")), want: "CancelProviderRollout refs roll-1 (PoolDeleted)"},
 		{name: "condemned", why: "one by name is our matter, not the roll's", d: wants(3), o: fleet(append(serving(3, current), machine("i-9", 1, current, condemnedOne)), newTemplate), want: "Drain i-9 (MachineDeleted)"},
 	})
-	p := Decide(wants(3), fleet(append(serving(2), machine("i-9", 1, current)), newTemplate, rollOf(RollRunning, "b", func(r *Roll) { r.Reason = "waiting for checkpoint" })), rolled(), now)
-	if want := (Rollout{State: RolloutInProgress, Cause: Cause{"RollRunning", "the roll of the Auto Scaling group to lt:2 is Running at 40 %: waiting for checkpoint"}, Left: 2, Total: 3}); p.Rollout != want {
+	p := Decide(wants(3), fleet(append(serving(2), machine("i-9", 1, current)), newTemplate, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Reason = "waiting for checkpoint" })), rolled(), now)
+	if want := (Rollout{State: RolloutInProgress, Cause: Cause{"ProviderRolloutRunning", "the roll of the Auto Scaling group to lt:2 is Running at 40 %: waiting for checkpoint"}, Left: 2, Total: 3}); p.Rollout != want {
 		t.Errorf("want %+v, got %+v", want, p.Rollout)
 	}
 }
 
 func rolled() Traits {
 	tr := traits
-	tr.Rolls = true
+	tr.ProviderRollout = true
 	return tr
 }
 
 // What makes an instance stale, and what does not (rules 7 and 8), with the words that people read.
 func TestStale(t *testing.T) {
 	differs := func(i *Instance) {
-		i.Differs = []string{"spec.awsLaunchTemplate.ami", "spec.awsLaunchTemplate.rootVolume"}
+		i.TemplateDiff = []string{"spec.awsLaunchTemplate.ami", "spec.awsLaunchTemplate.rootVolume"}
 	}
 	restart := func(d *Desired) {
 		d.Restart = &Restart{Before: now.Add(-90 * time.Minute), Cause: Cause{"Restart", "kernel update"}}
@@ -309,7 +311,7 @@ func TestNumbers(t *testing.T) {
 	}
 	var said []string
 	for _, v := range p.Instances {
-		said = append(said, fmt.Sprint(v.ID, v.Costs, v.Now))
+		said = append(said, fmt.Sprint(v.ID, v.LowersAvailable, v.Selected))
 	}
 	if want := "[i-1true true i-2true false i-9false true]"; fmt.Sprint(said) != want {
 		t.Errorf("want %s, got %v", want, said)
@@ -320,13 +322,13 @@ func TestNumbers(t *testing.T) {
 }
 
 func rollUnknown(o *Observed) {
-	o.RollUnknown = &Cause{"Denied", "autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"}
+	o.ProviderRolloutUnknown = &Cause{"Denied", "autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"}
 }
 
 // Whether the cloud rolls by itself is not known while it refuses to say: nothing is begun beside what may run, and the rest goes on.
 func TestRollUnknown(t *testing.T) {
 	byCloud := traits
-	byCloud.Rolls = true
+	byCloud.ProviderRollout = true
 	byHand := wants(3, func(d *Desired) { d.Strategy = &Strategy{MaxSurge: IntOrPercent{Value: 1}} })
 	for _, c := range []struct {
 		name, why string
@@ -361,9 +363,9 @@ func TestLaunchesFrom(t *testing.T) {
 		want      string
 	}{
 		{"at rest", "the group's own", fleet(serving(1)), "[lt:1 d]"},
-		{"rolling", "a roll pins what it makes machines of, while the group goes back to the old one if it fails", fleet(serving(1), newTemplate, old, rollOf(RollRunning, "b")), "[lt:1 d] [lt:2 d]"},
-		{"rolled", "a roll that has ended makes none", fleet(serving(1), newTemplate, rollOf(RollSucceeded, "b")), "[lt:2 d]"},
-		{"rolls to the group's own", "once is enough", fleet(serving(1), newTemplate, rollOf(RollRunning, "b")), "[lt:2 d]"},
+		{"rolling", "a roll pins what it makes machines of, while the group goes back to the old one if it fails", fleet(serving(1), newTemplate, old, rollOf(ProviderRolloutRunning, "b")), "[lt:1 d] [lt:2 d]"},
+		{"rolled", "a roll that has ended makes none", fleet(serving(1), newTemplate, rollOf(ProviderRolloutSucceeded, "b")), "[lt:2 d]"},
+		{"rolls to the group's own", "once is enough", fleet(serving(1), newTemplate, rollOf(ProviderRolloutRunning, "b")), "[lt:2 d]"},
 		{"roll unknown", "a roll that can't be seen may launch from any version", fleet(serving(1), newTemplate, old, rollUnknown), "[lt:1 d] [lt:2 d]"},
 		{"unknown", "it is named even so", fleet(serving(1), func(o *Observed) { o.Group.Template = "lt:9" }), "[lt:9 ]"},
 		{"no group", "nothing launches", nothing(), ""},

@@ -9,7 +9,7 @@ import (
 // where that is Given. It is the zero Template when there is none.
 func (o Observed) Latest() Template {
 	for _, v := range o.Versions {
-		if o.Wanted.Content == "" || v.Given == o.Wanted.Given && (!v.Given || v.Same(o.Wanted)) {
+		if o.Wanted.Content == "" || v.UserManaged == o.Wanted.UserManaged && (!v.UserManaged || v.Same(o.Wanted)) {
 			return v
 		}
 	}
@@ -36,14 +36,14 @@ func (o Observed) launchRefs() []string {
 	if o.Group != nil && o.Group.Template != "" {
 		refs = append(refs, o.Group.Template)
 	}
-	if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {
-		refs = append(refs, o.Roll.Template.Ref)
+	if o.ProviderRollout != nil && !o.ProviderRollout.ended() && o.ProviderRollout.Template.Ref != "" {
+		refs = append(refs, o.ProviderRollout.Template.Ref)
 	}
-	if o.RollUnknown == nil || o.Group == nil {
+	if o.ProviderRolloutUnknown == nil || o.Group == nil {
 		return refs
 	}
 	for _, v := range o.Versions {
-		if !v.Given {
+		if !v.UserManaged {
 			refs = append(refs, v.Ref)
 		}
 	}
@@ -63,7 +63,7 @@ func (o Observed) version(ref string) Template {
 // behind says whether the newest template lacks what is wanted, bootstrap data included. What is Given is nobody's to make.
 func behind(o Observed) bool {
 	latest := o.Latest()
-	return o.Wanted.Content != "" && !o.Wanted.Given && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
+	return o.Wanted.Content != "" && !o.Wanted.UserManaged && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
 }
 
 func putTemplate(o Observed, t Traits) *Step {
@@ -74,15 +74,15 @@ func putTemplate(o Observed, t Traits) *Step {
 		cause = Cause{"TemplateMissing", fmt.Sprintf("there is no %s yet", t.Template)}
 	case latest.Same(o.Wanted):
 		cause = Cause{"BootstrapDataChanged", "new machines need the new bootstrap data; machines that exist stay as they are"}
-	case o.Wanted.About != "":
-		cause.Message += ": " + o.Wanted.About
+	case o.Wanted.Description != "":
+		cause.Message += ": " + o.Wanted.Description
 	}
 	return &Step{Kind: PutTemplate, Cause: cause, Base: latest.Ref}
 }
 
 // templateStep keeps the newest template what the specification and the bootstrap data ask for.
 func templateStep(d Desired, o Observed, t Traits) *Step {
-	if d.Held != nil || !behind(o) {
+	if d.CreateBlocked != nil || !behind(o) {
 		return nil
 	}
 	return putTemplate(o, t)
@@ -90,7 +90,7 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 
 // templateStep keeps the newest template what is asked for, its bootstrap data as far as anything needs it.
 func (v *view) templateStep() *Step {
-	if v.t.SparesVersions() && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.Roll.Template)) && v.o.Latest().Same(v.o.Wanted) {
+	if v.t.SkipsDataOnlyVersions() && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.ProviderRollout.Template)) && v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}
 	return templateStep(v.d, v.o, v.t)
@@ -101,7 +101,7 @@ func (v *view) fits(t Template) bool { return t.Same(v.o.Wanted) && !v.lost(t) }
 
 // notThere says that the template that was brought does not exist.
 func notThere(o Observed, t Traits) *Cause {
-	if !o.Wanted.Given || o.Latest().Ref != "" {
+	if !o.Wanted.UserManaged || o.Latest().Ref != "" {
 		return nil
 	}
 	return &Cause{"TemplateNotFound", fmt.Sprintf("waiting for the %s that the specification names: it does not exist, or can't be seen yet", t.Template)}
@@ -112,13 +112,13 @@ func notThere(o Observed, t Traits) *Cause {
 // history for ever.
 func (v *view) defaultStep() *Step {
 	launched := v.launched()
-	if v.t.Inline || launched.Ref == "" || launched.Fixed || launched.Given || slices.ContainsFunc(v.members, (*member).replaced) {
+	if v.t.InlineTemplate || launched.Ref == "" || launched.Undeletable || launched.UserManaged || slices.ContainsFunc(v.members, (*member).replaced) {
 		return nil
 	}
 	for _, version := range v.o.Versions {
-		if version.Fixed && !version.Given {
+		if version.Undeletable && !version.UserManaged {
 			return &Step{Kind: DefaultTemplate, Template: launched.Ref,
-				Cause: Cause{"DefaultBehind", fmt.Sprintf("the %s launches from %s, the default of its %s is %s", v.t.Group, launched.Ref, v.t.Template, version.Ref)}}
+				Cause: Cause{"DefaultVersionOutOfDate", fmt.Sprintf("the %s launches from %s, the default of its %s is %s", v.t.Group, launched.Ref, v.t.Template, version.Ref)}}
 		}
 	}
 	return nil
@@ -126,10 +126,10 @@ func (v *view) defaultStep() *Step {
 
 // kept is how many versions of distinct content the history holds.
 func (d Desired) kept() int {
-	if d.KeepTemplates == 0 {
-		return DefaultKeepTemplates
+	if d.TemplateHistoryLimit == 0 {
+		return DefaultTemplateHistoryLimit
 	}
-	return max(d.KeepTemplates, LeastKeepTemplates)
+	return max(d.TemplateHistoryLimit, MinTemplateHistoryLimit)
 }
 
 // used are the versions that machines run from or may be launched from, and the newest.
@@ -161,7 +161,7 @@ func (v *view) pruneStep() *Step {
 		first := !counted[id]
 		counted[id] = true
 		switch {
-		case used[version.Ref] || version.Fixed || version.Given:
+		case used[version.Ref] || version.Undeletable || version.UserManaged:
 		case first && !stays[id] && len(counted) <= v.d.kept():
 		default:
 			refs = append(refs, version.Ref)

@@ -6,8 +6,8 @@ import (
 )
 
 // The changes of one version.
-func isDefault(v Template) Template { v.Fixed = true; return v }
-func given(v Template) Template     { v.Given = true; return v }
+func isDefault(v Template) Template { v.Undeletable = true; return v }
+func given(v Template) Template     { v.UserManaged = true; return v }
 
 func TestPrune(t *testing.T) {
 	for _, c := range []struct {
@@ -61,9 +61,9 @@ func TestPrune(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := fleet(c.instances, func(o *Observed) {
 				o.Versions, o.Group.Template = c.versions, c.group
-				o.Wanted = Template{Content: c.versions[0].Content, Data: c.versions[0].Data, Given: c.versions[0].Given}
+				o.Wanted = Template{Content: c.versions[0].Content, Data: c.versions[0].Data, UserManaged: c.versions[0].UserManaged}
 			})
-			p := Decide(wants(len(c.instances), refused(DefaultTemplate), func(d *Desired) { d.KeepTemplates = c.keep }), o, traits, now)
+			p := Decide(wants(len(c.instances), refused(DefaultTemplate), func(d *Desired) { d.TemplateHistoryLimit = c.keep }), o, traits, now)
 			got := ""
 			if p.Step != nil {
 				got = string(p.Step.Kind)
@@ -91,27 +91,27 @@ func TestDefaultFollows(t *testing.T) {
 	skip := func(d *Desired) { d.SkipModel = true }
 	old := func(o *Observed) { o.Versions = append(o.Versions, version(0, "x", "d"), version(-1, "y", "d")) }
 	checkOn(t, rollsByItself, []row{
-		{"settled", "whoever launches without naming a version gets what serves", wants(2), fleet(serving(2, current), behind), "DefaultTemplate of lt:2 (DefaultBehind)"},
-		{"is the default", "once", wants(2), fleet(serving(2), func(o *Observed) { o.Versions[0].Fixed = true }), "settled"},
+		{"settled", "whoever launches without naming a version gets what serves", wants(2), fleet(serving(2, current), behind), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
+		{"is the default", "once", wants(2), fleet(serving(2), func(o *Observed) { o.Versions[0].Undeletable = true }), "settled"},
 		{"no default", "a cloud whose templates have none", wants(2), fleet(serving(2, current), newTemplate), "settled"},
-		{"bootstrap data alone", "the default is what the group launches from, token and all", wants(2), fleet(serving(2), rotated), "DefaultTemplate of lt:2 (DefaultBehind)"},
+		{"bootstrap data alone", "the default is what the group launches from, token and all", wants(2), fleet(serving(2), rotated), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
 		{"rollout", "the default stays with what is being replaced until nothing is", wants(2, rolls(0, 1)), fleet(list(machine("i-9", 9, drainingNode), machine("i-1", 1, current)), behind), "Drain i-9 (TemplateChanged), waiting Draining"},
 		{"rollout paused", "it has not settled", wants(2, pausedRollout), fleet(list(machine("i-9", 9), machine("i-1", 1, current)), behind), "waiting RolloutPaused, settled"},
-		{"the cloud rolls", "likewise", wants(2), fleet(list(machine("i-9", 9), machine("i-1", 1, current)), behind, rollOf(RollRunning, "b")), "waiting RollRunning"},
-		{"model skipped", "old machines are as they should be then", wants(2, skip), fleet(serving(2), behind), "DefaultTemplate of lt:2 (DefaultBehind)"},
+		{"the cloud rolls", "likewise", wants(2), fleet(list(machine("i-9", 9), machine("i-1", 1, current)), behind, rollOf(ProviderRolloutRunning, "b")), "waiting ProviderRolloutRunning"},
+		{"model skipped", "old machines are as they should be then", wants(2, skip), fleet(serving(2), behind), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
 		{"busy", "the cloud is at work", wants(2), fleet(serving(2, current), behind, busyGroup), "waiting Updating"},
-		{"before pruning", "what was the default may be history that goes", wants(2), fleet(serving(2, current), behind, old), "DefaultTemplate of lt:2 (DefaultBehind)"},
+		{"before pruning", "what was the default may be history that goes", wants(2), fleet(serving(2, current), behind, old), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
 		{"refused", "pruning goes on", wants(2, refused(DefaultTemplate)), fleet(serving(2, current), behind, old), "PruneTemplates refs lt:-1 (TemplateUnused), waiting Denied"},
 		{"brought", "the default of a template of somebody else's is his", wants(2), fleet(serving(2, current), behind, func(o *Observed) {
-			o.Wanted.Given, o.Versions[0], o.Versions[1] = true, given(o.Versions[0]), given(o.Versions[1])
+			o.Wanted.UserManaged, o.Versions[0], o.Versions[1] = true, given(o.Versions[0]), given(o.Versions[1])
 		}), "settled"},
 		{"brought beside ours", "ours has nothing that launches from it", wants(2), fleet(serving(2, current), behind, func(o *Observed) {
-			o.Wanted.Given, o.Versions[0] = true, given(o.Versions[0])
+			o.Wanted.UserManaged, o.Versions[0] = true, given(o.Versions[0])
 		}), "settled"},
 		{"group launches from what is gone", "what does not exist can't be the default", wants(2), fleet(serving(2, current), behind, func(o *Observed) {
 			o.Versions = o.Versions[1:]
 			o.Wanted.Content = "v1:a"
 			o.Group.Template = "lt:9"
-		}), "UpdateGroup of lt:1 (TemplateBehind), waiting TemplateBehind"},
+		}), "UpdateGroup of lt:1 (TemplateOutOfDate), waiting TemplateOutOfDate"},
 	})
 }

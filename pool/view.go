@@ -102,7 +102,7 @@ func (v *view) passed(at time.Time) bool { return v.reached(at.Add(1)) }
 // look derives what a decision needs.
 func look(d Desired, o Observed, t Traits, now time.Time) *view {
 	v := &view{d: d, o: o, t: t, now: now, want: d.Replicas}
-	if d.External && o.Group != nil {
+	if d.ReplicasManagedExternally && o.Group != nil {
 		v.want = max(0, o.Group.Size-o.Group.Surge)
 	}
 	v.surge, v.unavailable = v.limits()
@@ -129,13 +129,13 @@ func (v *view) count(m *member) {
 	if m.available {
 		v.available++
 	}
-	if m.Aside {
+	if m.Standby {
 		v.aside++
 	} else {
 		v.counted++
 	}
 	switch {
-	case m.Aside:
+	case m.Standby:
 	case m.ours && m.why == idle:
 		v.left++
 		m.left = true
@@ -165,7 +165,7 @@ func (v *view) countPlace(m *member) {
 // the group is none; one machine may be unavailable then at least, or nobody could ever be replaced.
 func (v *view) limits() (surge, unavailable int) {
 	surge, unavailable = v.d.Strategy.limits(v.want)
-	if v.d.External && !v.t.SetsAside && !v.t.KeepsSurge {
+	if v.d.ReplicasManagedExternally && !v.t.SupportsStandby && !v.t.RecordsSurge {
 		return 0, min(max(unavailable, 1), v.want)
 	}
 	return surge, unavailable
@@ -173,7 +173,9 @@ func (v *view) limits() (surge, unavailable int) {
 
 // placesAreOthers says that whoever goes takes a place with it that somebody else has asked for and that only a surge gives
 // back.
-func (v *view) placesAreOthers() bool { return v.d.External && v.t.NoReplace && v.surge > 0 }
+func (v *view) placesAreOthers() bool {
+	return v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge > 0
+}
 
 // runs says that an instance runs.
 func (v *view) runs(i *Instance) bool { return v.t.Runs(*i) }
@@ -188,7 +190,7 @@ func (v *view) serves(i *Instance) bool {
 	switch {
 	case !v.runs(i) || n == nil || !n.Ready || !n.DrainStarted.IsZero():
 		return false
-	case i.Doomed != nil || i.Condemned != nil && n.Cordoned:
+	case i.TerminationNotice != nil || i.DeletionRequested != nil && n.Cordoned:
 		return false
 	default:
 		return v.d.MinReady == 0 || v.reached(n.ReadySince.Add(v.d.MinReady))
@@ -203,14 +205,14 @@ func (v *view) judge(m *member, causes map[string]Cause) {
 	old, ill := v.outdated(m.Instance, causes), v.sickness(m.Instance)
 	m.fresh = old == nil && m.Template.Same(v.o.Wanted)
 	switch {
-	case m.Condemned != nil:
-		m.why, m.cause, m.old = condemned, *m.Condemned, old
-	case m.Aside:
-		m.why, m.cause = aside, Cause{"SetAside", "another machine was launched in its place"}
+	case m.DeletionRequested != nil:
+		m.why, m.cause, m.old = condemned, *m.DeletionRequested, old
+	case m.Standby:
+		m.why, m.cause = aside, Cause{"Standby", "another machine was launched in its place"}
 		if old != nil {
 			m.cause = *old
 		}
-	case v.failed(m.Instance) && v.t.KeepsFailed:
+	case v.failed(m.Instance) && v.t.KeepsFailedInstances:
 		m.why, m.cause, m.old = broken, Cause{"Failed", "the instance failed"}, old
 	case ill != nil && v.sickNotStale(m.Instance, old):
 		m.why, m.cause, m.old = sick, *ill, old
@@ -226,11 +228,13 @@ func (v *view) judge(m *member, causes map[string]Cause) {
 // ours says that a stale instance is replaced by our hand. Where the cloud's roll replaces what is of another template and
 // nothing else, that is what it is asked for, and the rest is ours; elsewhere a strategy takes all.
 func (v *view) ours(i *Instance) bool {
-	if v.t.RollsChanges {
+	if v.t.RolloutOnTemplateChange {
 		return v.d.SkipModel || !v.outOfDate(i)
 	}
-	return v.d.Strategy != nil || !v.t.Rolls && v.restarted(i)
+	return v.d.Strategy != nil || !v.t.ProviderRollout && v.restarted(i)
 }
 
 // byHand says whether a strategy of ours replaces stale instances.
-func (v *view) byHand() bool { return v.d.Strategy != nil || !v.t.Rolls && v.d.Restart != nil }
+func (v *view) byHand() bool {
+	return v.d.Strategy != nil || !v.t.ProviderRollout && v.d.Restart != nil
+}

@@ -14,9 +14,9 @@ func (v *view) settled() bool {
 	running := 0
 	for _, i := range v.o.Instances {
 		switch {
-		case !v.runs(&i) || i.Condemned != nil && v.bounds() == nil:
+		case !v.runs(&i) || i.DeletionRequested != nil && v.bounds() == nil:
 			return false
-		case !i.Aside:
+		case !i.Standby:
 			running++
 		}
 	}
@@ -27,8 +27,8 @@ func (v *view) settled() bool {
 func (v *view) waiting() []Cause {
 	d, o := v.d, v.o
 	var out []Cause
-	if d.Held != nil && o.Wanted.Content == "" {
-		out = append(out, *d.Held)
+	if d.CreateBlocked != nil && o.Wanted.Content == "" {
+		out = append(out, *d.CreateBlocked)
 	}
 	out = append(out, v.broken()...)
 	if missing := notThere(o, v.t); missing != nil {
@@ -36,7 +36,7 @@ func (v *view) waiting() []Cause {
 	}
 	out = append(out, v.working()...)
 	if o.NodesUnknown {
-		out = append(out, Cause{"WorkloadClusterUnreachable", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
+		out = append(out, Cause{"ConnectionDown", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
 	}
 	out = append(out, v.stranded()...)
 	out = append(out, v.heldUp()...)
@@ -47,8 +47,8 @@ func (v *view) waiting() []Cause {
 	}
 	out = append(out, v.launching()...)
 	out = append(out, draining(o.Instances)...)
-	if d.Most() < o.Group.Size && (d.External || v.left == 0) {
-		out = append(out, Cause{"MaximumWaits", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
+	if d.MaxReplicas() < o.Group.Size && (d.ReplicasManagedExternally || v.left == 0) {
+		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}
 	return append(append(out, v.removalsWait()...), v.joining()...)
 }
@@ -92,7 +92,7 @@ const budgetSpent = "BudgetSpent"
 // awaited returns the first instance that may still become available, and what it lacks.
 func (v *view) awaited() (missing string, first *member) {
 	for _, m := range v.members {
-		if m.available || m.going || m.drains() || m.Doomed != nil || v.failed(m.Instance) || first != nil && m.ID > first.ID {
+		if m.available || m.going || m.drains() || m.TerminationNotice != nil || v.failed(m.Instance) || first != nil && m.ID > first.ID {
 			continue
 		}
 		switch {
@@ -169,8 +169,8 @@ func (v *view) toRoll() bool {
 
 // rollingOn says how far the cloud's own roll is, and whether it goes on only because nothing can end it.
 func (v *view) rollingOn() Cause {
-	c := rolling(v.o.Roll, v.t)
-	if unwanted := v.unwantedRoll(); unwanted != nil && v.t.CancelsNot {
+	c := rolling(v.o.ProviderRollout, v.t)
+	if unwanted := v.unwantedRoll(); unwanted != nil && !v.t.CanCancelRollout {
 		c.Message += "; it can't be cancelled, and it is waited for although " + unwanted.Message
 	}
 	return c
@@ -221,7 +221,7 @@ func (v *view) launching() []Cause {
 // leftWithoutNode returns the instances that run without a Node after the join deadline, because it was deleted or never registered, and
 // that no rule replaces.
 func (v *view) leftWithoutNode() []string {
-	if v.d.Heal != nil || v.d.HealHint == "" {
+	if v.d.Remediation != nil || v.d.RemediationHint == "" {
 		return nil
 	}
 	var ids []string
@@ -252,7 +252,7 @@ func (v *view) joining() []Cause {
 	if unjoined > 0 {
 		text := fmt.Sprintf("waiting for %s to join the cluster", machines(unjoined))
 		if stuck := v.leftWithoutNode(); len(stuck) > 0 {
-			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", short(stuck), v.d.HealHint)
+			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", short(stuck), v.d.RemediationHint)
 		}
 		out = append(out, Cause{"NodesJoining", text})
 	}
@@ -269,12 +269,12 @@ const blockedLimit = 3
 func draining(list []Instance) []Cause {
 	var nodes, blocked []string
 	for _, i := range list {
-		if name, waits, ok := i.guarded(); ok && (i.State != Terminating || i.Hold != nil) {
+		if name, waits, ok := i.guarded(); ok && (i.State != Terminating || i.LifecycleHook != nil) {
 			nodes = append(nodes, name)
 			blocked = append(blocked, waits...)
 			continue
 		}
-		if i.State == Terminating && i.Hold == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
+		if i.State == Terminating && i.LifecycleHook == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
 			continue
 		}
 		nodes = append(nodes, i.Node.Name)

@@ -112,7 +112,7 @@ func problems(mp *clusterv1.MachinePool, infra *unstructured.Unstructured, their
 		ref := mp.Spec.Template.Spec.InfrastructureRef
 		return append(all, fmt.Sprintf("%s %q does not exist", ref.Kind, ref.Name))
 	}
-	return append(all, untrue(infra.GetKind(), theirs, readyCondition, "TemplateReady", "NeedsReady", "GroupReady", "InstancesReady", "UpToDate")...)
+	return append(all, untrue(infra.GetKind(), theirs, readyCondition, "TemplateReady", "PrerequisitesReady", "GroupReady", "InstancesReady", "UpToDate")...)
 }
 
 // untrue lists those conditions of some types that are not true. Types that say the same share a line.

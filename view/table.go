@@ -66,8 +66,8 @@ func messages(w *strings.Builder, pools []Pool) {
 	}
 }
 
-// Order sorts pools by namespace and name, in place.
-func Order(pools []Pool) {
+// Sort sorts pools by namespace and name, in place.
+func Sort(pools []Pool) {
 	slices.SortFunc(pools, func(a, b Pool) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})

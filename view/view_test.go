@@ -116,7 +116,7 @@ func TestTable(t *testing.T) {
 			State: "Running", Created: now.Add(-42 * time.Second), Message: "2 of 2 instances are Ready — all of them"},
 		{Namespace: "default", Name: "new", Cluster: "capa"},
 	}
-	Order(pools)
+	Sort(pools)
 	for _, tc := range []struct {
 		reason, golden string
 		pools          []Pool

@@ -44,7 +44,7 @@ func read(ctx context.Context, r client.Reader, mapper meta.RESTMapper, seen fun
 		}
 		pools = append(pools, PoolOf(mp, infra))
 	}
-	Order(pools)
+	Sort(pools)
 	return pools, nil
 }
 

@@ -45,7 +45,7 @@ func (p *pass) readActivities(ctx context.Context, is *asgtypes.AutoScalingGroup
 }
 
 // suspendedIssues names the suspended processes that the group needs now. Those that hold nothing up are not named.
-func suspendedIssues(is *asgtypes.AutoScalingGroup, roll *pool.Roll) (issues []pool.Cause) {
+func suspendedIssues(is *asgtypes.AutoScalingGroup, roll *pool.ProviderRollout) (issues []pool.Cause) {
 	launching, unhealthy, running := session.Missing(is), false, 0
 	for _, i := range is.Instances {
 		switch state, _ := session.StateOf(i); state {

@@ -64,12 +64,12 @@ func TestTemplateIsDeletedBesideAForeignGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		if o := w.observe(target); o.Foreign == nil || len(o.Versions) != 1 {
+		if o := w.observe(target); o.OwnershipConflict == nil || len(o.Versions) != 1 {
 			t.Fatalf("want the group foreign and our version named, got %+v", o)
 		}
 		w.start(target, pool.Step{Kind: pool.DeleteTemplates})
 		settle()
-		if o := w.observe(target); o.Foreign == nil || len(o.Versions) != 0 {
+		if o := w.observe(target); o.OwnershipConflict == nil || len(o.Versions) != 0 {
 			t.Errorf("want the foreign group alone to be left, got %+v", o)
 		}
 	})
@@ -86,7 +86,7 @@ func TestTemplateOfAGroupThatWasTakenOverStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := w.observe(target); o.Foreign == nil || len(o.Versions) != 0 {
+		if o := w.observe(target); o.OwnershipConflict == nil || len(o.Versions) != 0 {
 			t.Errorf("want nothing of ours left to delete, got %+v", o)
 		}
 		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DeleteTemplates}); cloud.KindOf(err) != cloud.Conflict {
@@ -141,7 +141,7 @@ func TestAVersionDeletedByHandIsMadeAgainAtOnce(t *testing.T) {
 func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(aTarget(), 3)
-		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 			t.Fatalf("want a read that is behind, got a size of %d", o.Group.Size)
 		}
 		sent := w.operations(func() {
-			for _, s := range []pool.Step{{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[1].ID}}}, {Kind: pool.Resize, Size: 2}} {
+			for _, s := range []pool.Step{{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[1].ID}}}, {Kind: pool.Resize, Size: 2}} {
 				w.observe(target)
 				if err := w.driver.Start(t.Context(), target, s); cloud.KindOf(err) != cloud.Conflict {
 					t.Errorf("%s: want nothing taken away, got %v", s.Kind, err)
@@ -164,7 +164,7 @@ func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 		if o = w.observe(target); o.Group.Size != 2 {
 			t.Fatalf("want the read to have caught up, got a size of %d", o.Group.Size)
 		}
-		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[len(o.Instances)-1].ID}}})
+		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[len(o.Instances)-1].ID}}})
 	})
 }
 
@@ -176,7 +176,7 @@ func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 		target = sized(target, 20)
 		o := w.observe(target)
 		id := o.Instances[0].ID
-		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: id}}})
+		w.start(target, pool.Step{Kind: pool.EnterStandby, Targets: []pool.InstanceRef{{ID: id}}})
 		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 			time.Sleep(wait)
 			o = w.observe(target)
 			at := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return i.ID == id })
-			if at < 0 || !o.Instances[at].Aside {
+			if at < 0 || !o.Instances[at].Standby {
 				t.Errorf("%s later: want %s set aside, got %+v", wait, id, o.Instances)
 			}
 		}
@@ -202,9 +202,9 @@ func TestARequestToSetAsideThatIsIgnored(t *testing.T) {
 		}
 		stale := sized(target, 20)
 		o := w.observe(stale)
-		step := pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: o.Instances[0].ID}}}
+		step := pool.Step{Kind: pool.EnterStandby, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}
 		isAside := func(target aws.Target) bool {
-			return slices.ContainsFunc(w.observe(target).Instances, func(i pool.Instance) bool { return i.Aside })
+			return slices.ContainsFunc(w.observe(target).Instances, func(i pool.Instance) bool { return i.Standby })
 		}
 		w.start(stale, step)
 		time.Sleep(3 * time.Second)
@@ -277,7 +277,7 @@ func TestOneVersionIsTheDefault(t *testing.T) {
 func fixed(versions []pool.Template) string {
 	var refs []string
 	for _, v := range versions {
-		if v.Fixed {
+		if v.Undeletable {
 			refs = append(refs, v.Ref)
 		}
 	}

@@ -150,8 +150,8 @@ func TestObjectsAreKeptAlive(t *testing.T) {
 		target = with(target, func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })
 		target.Bootstrap = cloud.NewBootstrap([]byte(noise(2)), "ignition")
 		target, seen := w.reconcile(target, 400)
-		if len(seen.Versions) != 2 || len(seen.Needs) != 0 || len(seen.Issues) != 0 {
-			t.Fatalf("want both versions as they were and nothing to be said, got %+v, %v, %v", seen.Versions, seen.Needs, seen.Issues)
+		if len(seen.Versions) != 2 || len(seen.MissingPrerequisites) != 0 || len(seen.Issues) != 0 {
+			t.Fatalf("want both versions as they were and nothing to be said, got %+v, %v, %v", seen.Versions, seen.MissingPrerequisites, seen.Issues)
 		}
 		// A process that has just begun looks at each object once.
 		processes, periods := 400/7+1, 400*11/60/6+1
@@ -272,8 +272,8 @@ func TestObjectsThatCantBeLookedAt(t *testing.T) {
 			w.driver = w.newDriver()
 			time.Sleep(time.Hour)
 			seen := w.observe(target)
-			if seen.Group == nil || len(seen.Needs) != 0 || len(seen.Issues) != 1 || !strings.Contains(seen.Issues[0].Message, "machine-pool/") {
-				t.Errorf("%s: want the pool looked after and an issue, got %+v, %v, %v", f.Kind, seen.Group, seen.Needs, seen.Issues)
+			if seen.Group == nil || len(seen.MissingPrerequisites) != 0 || len(seen.Issues) != 1 || !strings.Contains(seen.Issues[0].Message, "machine-pool/") {
+				t.Errorf("%s: want the pool looked after and an issue, got %+v, %v, %v", f.Kind, seen.Group, seen.MissingPrerequisites, seen.Issues)
 			}
 			looks := w.calls("HeadObject")
 			if w.observe(target); w.calls("HeadObject") != looks {
@@ -287,7 +287,7 @@ func TestABucketThatIsNotThere(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target := tooLong(noise(1), "cloud-config")
 		target.Spec.Cluster.Bucket.Name = "nobodys"
-		target.Remembered = w.observe(target).Remember
+		target.Remembered = w.observe(target).ResolvedLookups
 		err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.PutTemplate})
 		var refused *cloud.Error
 		if !errors.As(err, &refused) || refused.Kind != cloud.Invalid || refused.Field != "AWSCluster spec.s3Bucket" {

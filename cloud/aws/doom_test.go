@@ -54,14 +54,14 @@ func TestDoomed(t *testing.T) {
 				w.driver = d
 				for _, i := range w.observe(target).Instances {
 					reason := ""
-					if i.Doomed != nil {
-						reason = i.Doomed.Reason
+					if i.TerminationNotice != nil {
+						reason = i.TerminationNotice.Reason
 					}
 					want, state, held := c.reason, c.state, c.held
 					if i.ID != id {
 						want, state, held = "", i.State, false
 					}
-					if reason != want || i.State != state || (i.Hold != nil) != held {
+					if reason != want || i.State != state || (i.LifecycleHook != nil) != held {
 						t.Errorf("%s: want %s doomed for %q, %s, held %t, got %+v", c.why, i.ID, want, state, held, i)
 					}
 				}
@@ -119,7 +119,7 @@ func TestNoticesAreAskedForTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, target := range spots {
-			if o := w.observe(target); len(o.Instances) != 1 || o.Instances[0].Doomed != nil {
+			if o := w.observe(target); len(o.Instances) != 1 || o.Instances[0].TerminationNotice != nil {
 				t.Errorf("want the pool seen all the same, got %+v", o)
 			}
 		}
@@ -158,7 +158,7 @@ func TestDiffers(t *testing.T) {
 			changed := with(first, func(s *awsv1.AWSMachinePoolSpec) { c.change(&s.AWSLaunchTemplate) })
 			for _, d := range []*aws.Driver{w.driver, w.newDriver()} {
 				w.driver = d
-				if got := w.observe(changed).Instances[0].Differs; !slices.Equal(got, c.want) {
+				if got := w.observe(changed).Instances[0].TemplateDiff; !slices.Equal(got, c.want) {
 					t.Errorf("%s: want %v, got %v", c.why, c.want, got)
 				}
 			}

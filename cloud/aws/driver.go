@@ -44,7 +44,7 @@ func (d *Driver) Close() { d.sessions.Close() }
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "Auto Scaling group", Template: "launch template", RemoveBatch: session.RemoveBatch,
-		Rolls: true, SetsAside: true,
+		ProviderRollout: true, CanCancelRollout: true, SupportsStandby: true, ReplaceKeepsSize: true,
 	}
 }
 

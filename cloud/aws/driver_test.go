@@ -42,7 +42,7 @@ func (w *world) start(target aws.Target, s pool.Step) {
 // create makes the pool, remembers its look-ups as the object would, and gives both.
 func (w *world) create(target aws.Target, size int) (aws.Target, pool.Observed) {
 	w.t.Helper()
-	target.Remembered = w.observe(target).Remember
+	target.Remembered = w.observe(target).ResolvedLookups
 	w.start(target, pool.Step{Kind: pool.PutTemplate})
 	w.start(target, pool.Step{Kind: pool.CreateGroup, Size: size, Template: w.observe(target).Latest().Ref})
 	settle()
@@ -67,7 +67,7 @@ func TestCallsOfALife(t *testing.T) {
 		}
 		var o pool.Observed
 		check("the first look", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstanceTypes", "DescribeImages"}, func() {
-			target.Remembered = w.observe(target).Remember
+			target.Remembered = w.observe(target).ResolvedLookups
 		})
 		check("a new template", []string{"CreateLaunchTemplate"}, func() {
 			w.start(target, pool.Step{Kind: pool.PutTemplate})
@@ -87,7 +87,7 @@ func TestCallsOfALife(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstances"}, func() { o = w.observe(target) })
 		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups"}, func() {
-			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 			o = w.observe(target)
 		})
 		check("the end", []string{"DeleteAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DeleteLaunchTemplate"}, func() {
@@ -197,7 +197,7 @@ func TestUserDataArrivesAndGoesNowhereElse(t *testing.T) {
 		if err != nil || string(sent) != bootstrap {
 			t.Errorf("want the bootstrap data as user data, got %q, %v", sent, err)
 		}
-		want := fmt.Sprintf("muster content=%s data=%s %s", o.Wanted.Content, target.Bootstrap.Hash(), o.Latest().About)
+		want := fmt.Sprintf("muster content=%s data=%s %s", o.Wanted.Content, target.Bootstrap.Hash(), o.Latest().Description)
 		if got := *v.VersionDescription; got != want || !strings.Contains(got, "first version: ami "+*v.LaunchTemplateData.ImageId) {
 			t.Errorf("want the description %q, with what the version launches, got %q", want, got)
 		}
@@ -213,7 +213,7 @@ func TestMissingInstancesAreExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		target := aTarget()
-		target.Remembered = w.observe(target).Remember
+		target.Remembered = w.observe(target).ResolvedLookups
 		w.start(target, pool.Step{Kind: pool.PutTemplate})
 		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: w.observe(target).Latest().Ref})
 		if got := w.operations(func() { w.observe(target) }); !slices.Equal(got, []string{"DescribeAutoScalingGroups"}) {
@@ -239,7 +239,7 @@ func TestMissingInstancesAreExplained(t *testing.T) {
 func TestSuspendedProcessesAreNamed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target := aTarget()
-		target.Remembered = w.observe(target).Remember
+		target.Remembered = w.observe(target).ResolvedLookups
 		w.start(target, pool.Step{Kind: pool.PutTemplate})
 		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2, Template: w.observe(target).Latest().Ref})
 		settle()
@@ -304,7 +304,7 @@ func TestErrorsOfTheCloud(t *testing.T) {
 func TestMinimumForbidsARemoval(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(with(aTarget(), func(s *awsv1.AWSMachinePoolSpec) { s.MinSize = 2 }), 2)
-		err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 		var refused *cloud.Error
 		if !errors.As(err, &refused) || refused.Kind != cloud.Invalid || refused.Field != "spec.minSize" {
 			t.Errorf("want the minimum named, got %#v", err)
@@ -327,7 +327,7 @@ func TestMaximumWaitsForTheSurplusToGo(t *testing.T) {
 		if o = w.observe(smaller); o.Group.Size != 3 || o.Group.Max != 5 {
 			t.Errorf("want the group to keep its size and maximum even when asked, got %+v", o.Group)
 		}
-		w.start(smaller, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		w.start(smaller, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 		if o = w.observe(smaller); !slices.Equal(o.Group.Drift, []string{"spec.maxSize"}) {
 			t.Errorf("want the maximum to drift once the surplus is gone, got %v", o.Group.Drift)
 		}

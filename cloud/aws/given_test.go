@@ -34,7 +34,7 @@ func (w *world) bring(name string) string {
 
 // anImage is one that the pool of aTarget finds.
 func (w *world) anImage() string {
-	for _, answer := range w.observe(aTarget()).Remember {
+	for _, answer := range w.observe(aTarget()).ResolvedLookups {
 		if id, _, _ := strings.Cut(answer, " "); strings.HasPrefix(id, "ami-") {
 			return id
 		}
@@ -56,7 +56,7 @@ func TestATemplateThatIsBrought(t *testing.T) {
 		by := map[string]awsv1.ExistingLaunchTemplate{"by its ID": {ID: &id, Version: 1}, "by its name": {Name: ptr("golden"), Version: 1}}
 		for reason, existing := range by {
 			seen := w.observe(brought(existing))
-			if want := id + ":1"; !seen.Wanted.Given || seen.Wanted.Ref != want || len(seen.Versions) != 1 || seen.Versions[0] != seen.Wanted {
+			if want := id + ":1"; !seen.Wanted.UserManaged || seen.Wanted.Ref != want || len(seen.Versions) != 1 || seen.Versions[0] != seen.Wanted {
 				t.Errorf("%s: want version %s as it is, got %+v of %+v", reason, want, seen.Wanted, seen.Versions)
 			}
 		}
@@ -70,11 +70,11 @@ func TestATemplateThatIsBrought(t *testing.T) {
 		later := brought(awsv1.ExistingLaunchTemplate{Name: ptr("golden"), Version: 2})
 		seen = w.observe(later)
 		i := seen.Instances[0]
-		if i.Template.Content == "" || i.Template.Same(seen.Wanted) || !i.Template.Given || len(seen.Versions) != 2 {
+		if i.Template.Content == "" || i.Template.Same(seen.Wanted) || !i.Template.UserManaged || len(seen.Versions) != 2 {
 			t.Errorf("want another version to make the instance stale, and both to be known, got %+v of %+v", i.Template, seen.Versions)
 		}
-		if len(i.Differs) != 1 || i.Differs[0] != "spec.awsLaunchTemplate.existing" {
-			t.Errorf("want the field that tells them apart, got %v", i.Differs)
+		if len(i.TemplateDiff) != 1 || i.TemplateDiff[0] != "spec.awsLaunchTemplate.existing" {
+			t.Errorf("want the field that tells them apart, got %v", i.TemplateDiff)
 		}
 		for _, step := range []pool.Step{{Kind: pool.PruneTemplates, Refs: []string{id + ":1"}}, {Kind: pool.DeleteTemplates}} {
 			w.start(later, step)
@@ -130,7 +130,7 @@ func TestVersionsSayWhatChanged(t *testing.T) {
 			w.start(next, pool.Step{Kind: pool.PutTemplate, Base: seen.Latest().Ref})
 			w.driver = w.newDriver()
 			seen = w.observe(next)
-			return seen.Latest().About
+			return seen.Latest().Description
 		}
 		if got := put(target); !strings.HasPrefix(got, "first version: ami ami-") || !strings.Contains(got, "(for Kubernetes v1.25.0)") {
 			t.Errorf("want the first version to say what it launches, got %q", got)
@@ -172,7 +172,7 @@ func TestTheDefaultFollows(t *testing.T) {
 		}
 		for _, driver := range []*aws.Driver{w.driver, w.newDriver()} {
 			w.driver = driver
-			if seen = w.observe(target); !seen.Versions[0].Fixed || seen.Versions[1].Fixed {
+			if seen = w.observe(target); !seen.Versions[0].Undeletable || seen.Versions[1].Undeletable {
 				t.Errorf("want the newest version to be the default, and no other, got %+v", seen.Versions)
 			}
 		}

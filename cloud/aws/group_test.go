@@ -139,7 +139,7 @@ func TestSuspendedIssues(t *testing.T) {
 	for _, c := range []struct {
 		why, process string
 		change       func(*asgtypes.AutoScalingGroup)
-		roll         *pool.Roll
+		roll         *pool.ProviderRollout
 		want         string
 	}{
 		{"an instance is missing", "Launch", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(2)) }, nil, "by another client"},
@@ -160,7 +160,7 @@ func TestSuspendedIssues(t *testing.T) {
 		{"a launch without one", "AddToLoadBalancer", func(g *asgtypes.AutoScalingGroup) {
 			g.Instances = append(g.Instances, instance(asgtypes.LifecycleStatePending, "Healthy"))
 		}, nil, ""},
-		{"a refresh runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, &pool.Roll{State: pool.RollRunning}, "does not go on"},
+		{"a refresh runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, &pool.ProviderRollout{State: pool.ProviderRolloutRunning}, "does not go on"},
 		{"none runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, nil, ""},
 		{"one that nothing waits for", "AZRebalance", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(2)) }, nil, ""},
 	} {

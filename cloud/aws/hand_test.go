@@ -109,7 +109,7 @@ func TestHooksThatMayNotBeListed(t *testing.T) {
 			t.Errorf("want the refusal reported, got %v", o.Issues)
 		}
 		for _, i := range o.Instances {
-			if (i.ID == id) != (i.Hold != nil) {
+			if (i.ID == id) != (i.LifecycleHook != nil) {
 				t.Errorf("want %s alone held, got %+v", id, i)
 			}
 		}
@@ -254,7 +254,7 @@ func TestForeignTemplate(t *testing.T) {
 		target, o := w.create(aTarget(), 1)
 		w.stealName(o, target.Owner.ResourceName())
 		o = w.observe(target)
-		if o.Foreign != nil || o.Group == nil || len(o.Versions) != 0 || len(o.Issues) == 0 || o.Issues[0].Reason != "ForeignTemplate" {
+		if o.OwnershipConflict != nil || o.Group == nil || len(o.Versions) != 0 || len(o.Issues) == 0 || o.Issues[0].Reason != "ForeignTemplate" {
 			t.Fatalf("want our group, none of the foreign versions, and an issue, got %+v", o)
 		}
 		for _, s := range []pool.Step{{Kind: pool.PutTemplate}, {Kind: pool.DeleteTemplates}} {
@@ -264,7 +264,7 @@ func TestForeignTemplate(t *testing.T) {
 		}
 		w.start(target, pool.Step{Kind: pool.DeleteGroup})
 		settle()
-		if o = w.observe(target); o.Group != nil || o.Foreign == nil || o.Foreign.Reason != "ForeignTemplate" {
+		if o = w.observe(target); o.Group != nil || o.OwnershipConflict == nil || o.OwnershipConflict.Reason != "ForeignTemplate" {
 			t.Errorf("want the foreign template alone to be left, got %+v", o)
 		}
 	})
@@ -304,8 +304,8 @@ func TestAFailedLookUpForgetsNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(aTarget(), 1)
 		broken := with(target, func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" })
-		found := w.observe(broken).Remember
-		for key, want := range o.Remember {
+		found := w.observe(broken).ResolvedLookups
+		for key, want := range o.ResolvedLookups {
 			if found[key] != want {
 				t.Errorf("want %s remembered as %q while another look-up fails, got %q", key, want, found[key])
 			}

@@ -18,7 +18,7 @@ import (
 // kept brings the pool to rest with a history of that length.
 func (w *world) kept(target aws.Target, keep int) (aws.Target, pool.Observed) {
 	w.t.Helper()
-	return w.toRest(target, pool.Desired{Max: 5, KeepTemplates: keep})
+	return w.toRest(target, pool.Desired{Max: 5, TemplateHistoryLimit: keep})
 }
 
 // toRest looks, decides and begins until nothing is left to do. Refusals of the cloud are met with another look.
@@ -30,7 +30,7 @@ func (w *world) toRest(target aws.Target, desired pool.Desired) (aws.Target, poo
 		if err != nil {
 			continue
 		}
-		target.Remembered = seen.Remember
+		target.Remembered = seen.ResolvedLookups
 		plan := pool.Decide(desired, seen, w.driver.Traits(), time.Now())
 		if plan.Step == nil {
 			return target, seen
@@ -74,7 +74,7 @@ func TestHistory(t *testing.T) {
 		if got := contents(seen.Versions); len(got) != 3 || got[0] != seen.Wanted.Content || len(seen.Versions) > 4 {
 			t.Errorf("want the last three contents, whatever tokens were rotated meanwhile, got %+v", seen.Versions)
 		}
-		if newest := seen.Latest(); !newest.Fixed || newest.Ref != seen.Group.Template {
+		if newest := seen.Latest(); !newest.Undeletable || newest.Ref != seen.Group.Template {
 			t.Errorf("want the default to follow what the group launches from, got %+v beside %s", newest, seen.Group.Template)
 		}
 		for _, c := range []struct {
@@ -133,7 +133,7 @@ func TestHistoryWithLostReplies(t *testing.T) {
 				for k := range 3 {
 					target, seen = w.kept(sized(target, int64(20+k)), 2)
 				}
-				if len(seen.Versions) != 2 || !seen.Latest().Same(seen.Wanted) || !seen.Latest().Fixed {
+				if len(seen.Versions) != 2 || !seen.Latest().Same(seen.Wanted) || !seen.Latest().Undeletable {
 					t.Errorf("%s at %s: want the newest two versions, got %+v", kind, action, seen.Versions)
 				}
 				if got := w.server.Objects("muster-bootstrap"); len(got) != 1 {

@@ -136,12 +136,12 @@ func (p *pass) holdFrom(activities []asgtypes.Activity, id string) holdRead {
 }
 
 // holdOf is how our hook holds an instance, or nil.
-func (p *pass) holdOf(id string) *pool.Hold {
+func (p *pass) holdOf(id string) *pool.LifecycleHook {
 	read, ok := p.memory.holds[id]
 	if !ok || read.over {
 		return nil
 	}
-	return &pool.Hold{Since: read.since, Until: read.until, Heartbeat: drainHeartbeat}
+	return &pool.LifecycleHook{Since: read.since, Until: read.until, Heartbeat: drainHeartbeat}
 }
 
 // release lets the terminations go on.

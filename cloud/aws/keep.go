@@ -82,7 +82,7 @@ func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
 		switch {
 		case !member || state == pool.Terminating || meant[id] || session.InStandby(i):
 			continue
-		case !s.Every && p.refOf(i.LaunchTemplate) == s.Template:
+		case !s.ReplaceMatching && p.refOf(i.LaunchTemplate) == s.Template:
 			continue
 		}
 		keep = append(keep, id)

@@ -125,16 +125,16 @@ func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Inst
 		}
 		template := p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate))
 		list = append(list, pool.Instance{
-			ID:         id,
-			ProviderID: session.ProviderID(i),
-			Zone:       session.Deref(i.AvailabilityZone),
-			Template:   template,
-			State:      state,
-			Created:    read.created,
-			Aside:      session.InStandby(i) || p.now.Sub(read.standby) < session.VisibleWithin && !template.Same(want.template.Template),
-			Hold:       p.holdOf(id),
-			Doomed:     p.doomOf(is, i),
-			Differs:    differs(p.refOf(i.LaunchTemplate)),
+			ID:                id,
+			ProviderID:        session.ProviderID(i),
+			Zone:              session.Deref(i.AvailabilityZone),
+			Template:          template,
+			State:             state,
+			Created:           read.created,
+			Standby:           session.InStandby(i) || p.now.Sub(read.standby) < session.VisibleWithin && !template.Same(want.template.Template),
+			LifecycleHook:     p.holdOf(id),
+			TerminationNotice: p.doomOf(is, i),
+			TemplateDiff:      differs(p.refOf(i.LaunchTemplate)),
 		})
 	}
 	slices.SortFunc(list, func(a, b pool.Instance) int {

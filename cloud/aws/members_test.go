@@ -77,7 +77,7 @@ func TestMomentsAreToldByOurClock(t *testing.T) {
 			if got := after.Instances[0].Created.Sub(o.Instances[0].Created); (got - c.want).Abs() >= time.Second {
 				t.Errorf("%s: want the moment of creation moved by %s, got %s", c.why, c.want, got)
 			}
-			if got := after.Roll.Started.Sub(before.Roll.Started); (got - c.want).Abs() >= time.Second {
+			if got := after.ProviderRollout.Started.Sub(before.ProviderRollout.Started); (got - c.want).Abs() >= time.Second {
 				t.Errorf("%s: want the beginning of the roll moved by %s, got %s", c.why, c.want, got)
 			}
 		})
@@ -107,15 +107,15 @@ func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: ours}, {ID: theirs}}})
+		w.start(target, pool.Step{Kind: pool.EnterStandby, Targets: []pool.InstanceRef{{ID: ours}, {ID: theirs}}})
 		settle()
 		for range 2 {
 			o = w.observe(target)
-			if o.Group.Size != 2 || len(o.Instances) != 3 || !o.Instances[0].Aside || o.Instances[0].ID != ours || len(o.Issues) > 0 {
+			if o.Group.Size != 2 || len(o.Instances) != 3 || !o.Instances[0].Standby || o.Instances[0].ID != ours || len(o.Issues) > 0 {
 				t.Errorf("want a size of 2, with %s set aside, two others and not %s, got %+v with %+v", ours, theirs, o.Group, o.Instances)
 			}
-			if want := []string{lent}; !slices.Equal(o.Lent, want) {
-				t.Errorf("want %v told as somebody else's, got %v", want, o.Lent)
+			if want := []string{lent}; !slices.Equal(o.ExternalStandby, want) {
+				t.Errorf("want %v told as somebody else's, got %v", want, o.ExternalStandby)
 			}
 			w.driver = w.newDriver()
 		}
@@ -127,8 +127,8 @@ func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
 func TestInstancesMayNotBeDescribed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(aTarget(), 3)
-		aside, other := o.Instances[0], pool.Target{ID: o.Instances[1].ID}
-		w.start(target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: aside.ID}}})
+		aside, other := o.Instances[0], pool.InstanceRef{ID: o.Instances[1].ID}
+		w.start(target, pool.Step{Kind: pool.EnterStandby, Targets: []pool.InstanceRef{{ID: aside.ID}}})
 		settle()
 		w.driver = w.newDriver()
 		if err := w.server.Faults().Add(sim.Fault{
@@ -140,19 +140,19 @@ func TestInstancesMayNotBeDescribed(t *testing.T) {
 		if err != nil || o.Group == nil || o.Group.Size != 3 || len(o.Instances) != 3 || known(o) != 0 {
 			t.Fatalf("want the group with its 3 instances in service, of unknown age, got %+v with %+v and %v", o.Group, o.Instances, err)
 		}
-		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Denied) || !slices.Equal(o.Lent, []string{aside.ProviderID}) {
-			t.Errorf("want the refusal, and %s left alone, got %+v and %v", aside.ProviderID, o.Issues, o.Lent)
+		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Denied) || !slices.Equal(o.ExternalStandby, []string{aside.ProviderID}) {
+			t.Errorf("want the refusal, and %s left alone, got %+v and %v", aside.ProviderID, o.Issues, o.ExternalStandby)
 		}
 		sent := w.operations(func() { err = w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DeleteGroup}) })
 		if cloud.KindOf(err) != cloud.Denied || slices.Contains(sent, "DeleteAutoScalingGroup") {
 			t.Errorf("want the group not deleted while the owner of an instance in standby is unknown, got %v and %v", sent, err)
 		}
-		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{other}})
+		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{other}})
 		w.server.Faults().Clear()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if o = w.observe(target); len(o.Issues) > 0 || len(o.Lent) > 0 || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == aside.ID && i.Aside }) {
-			t.Errorf("want all known once it is allowed, got %+v with %v and %+v", o.Instances, o.Lent, o.Issues)
+		if o = w.observe(target); len(o.Issues) > 0 || len(o.ExternalStandby) > 0 || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == aside.ID && i.Standby }) {
+			t.Errorf("want all known once it is allowed, got %+v with %v and %+v", o.Instances, o.ExternalStandby, o.Issues)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestOnlyWhatServesIsSetAside(t *testing.T) {
 			t.Fatalf("want one on its way in, got %+v", o.Instances)
 		}
 		sent := w.operations(func() {
-			err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.SetAside, Targets: []pool.Target{{ID: o.Instances[1].ID}}})
+			err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.EnterStandby, Targets: []pool.InstanceRef{{ID: o.Instances[1].ID}}})
 			if cloud.KindOf(err) != cloud.Conflict {
 				t.Errorf("want a conflict, got %v", err)
 			}

@@ -49,9 +49,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		return pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}, nil
+		return pool.Observed{OwnershipConflict: foreign, Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}, nil
 	}
-	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true, Fresh: p.fresh()}
+	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true, GroupFresh: p.fresh()}
 	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
@@ -59,7 +59,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	is := p.memory.group.is
 	want, err := p.want(ctx)
 	// What is wanted tells which versions bring their data as it is wanted.
-	out.Versions, out.Remember = p.memory.template.Versions(), want.remember
+	out.Versions, out.ResolvedLookups = p.memory.template.Versions(), want.remember
 	if err != nil {
 		if is == nil && len(out.Versions) == 0 {
 			return out, &cloud.Unmet{Err: err}
@@ -86,15 +86,15 @@ func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, 
 	}
 	out.Group = p.group(is, want.group)
 	out.Shared = !p.memory.rolls.running() // a refresh is read for one pool alone
-	out.Instances, out.Lent = p.instances(is, want), p.lent(is)
+	out.Instances, out.ExternalStandby = p.instances(is, want), p.lent(is)
 	out.ShortNotice = p.atShortNotice(is)
-	out.Roll, out.RollUnknown = p.roll(), p.memory.rolls.refused
+	out.ProviderRollout, out.ProviderRolloutUnknown = p.roll(), p.memory.rolls.refused
 	for _, refused := range []error{p.memory.hooks.refused, p.memory.membersRefused.err} {
 		if refused != nil {
 			out.Issues = append(out.Issues, causeOf(refused))
 		}
 	}
-	out.Issues = append(out.Issues, suspendedIssues(is, out.Roll)...)
+	out.Issues = append(out.Issues, suspendedIssues(is, out.ProviderRollout)...)
 	issues, err := p.readActivities(ctx, is)
 	out.Issues = append(out.Issues, issues...)
 	return err

@@ -64,7 +64,7 @@ func TestBucketWithLeastPermissions(t *testing.T) {
 				t.Fatal(err)
 			}
 			if kind != "" {
-				if err := d.Start(t.Context(), target, pool.Step{Kind: kind, Fields: o.Needs, Base: o.Latest().Ref}); err != nil {
+				if err := d.Start(t.Context(), target, pool.Step{Kind: kind, Fields: o.MissingPrerequisites, Base: o.Latest().Ref}); err != nil {
 					t.Fatalf("%s: %v", kind, err)
 				}
 				time.Sleep(time.Hour)
@@ -73,11 +73,11 @@ func TestBucketWithLeastPermissions(t *testing.T) {
 		}
 		pass(pool.PutTemplate)
 		server.RemoveObject(simaws.BucketName, "machine-pool/"+target.Owner.ID+"/"+target.Bootstrap.Hash())
-		if o := pass(pool.Provide); len(o.Needs) != 1 {
-			t.Errorf("want it seen that the object is gone, got %v", o.Needs)
+		if o := pass(pool.EnsurePrerequisites); len(o.MissingPrerequisites) != 1 {
+			t.Errorf("want it seen that the object is gone, got %v", o.MissingPrerequisites)
 		}
-		if o := pass(""); len(o.Needs) != 0 || len(server.Objects(simaws.BucketName)) != 1 {
-			t.Errorf("want the object there again, got %v", o.Needs)
+		if o := pass(""); len(o.MissingPrerequisites) != 0 || len(server.Objects(simaws.BucketName)) != 1 {
+			t.Errorf("want the object there again, got %v", o.MissingPrerequisites)
 		}
 		pass(pool.DeleteTemplates)
 		if left := server.Objects(simaws.BucketName); len(left) > 0 {

@@ -112,7 +112,7 @@ func (l *lying) pass() (settled bool) {
 	d := pool.Desired{Replicas: 2, Min: 0, Max: 5, MinField: fieldMin, MaxField: fieldMax, DeletePolicy: pool.Oldest}
 	plan := pool.Decide(d, seen, l.driver.Traits(), l.now)
 	if plan.Step == nil {
-		return plan.Settled && plan.Refused == nil && len(seen.Issues) == 0 && seen.Group != nil && seen.Group.Size == 2
+		return plan.Quiescent && plan.Refused == nil && len(seen.Issues) == 0 && seen.Group != nil && seen.Group.Size == 2
 	}
 	_ = l.check(l.driver.Start(l.t.Context(), l.target, *plan.Step))
 	return false
@@ -183,7 +183,7 @@ func FuzzReplies(f *testing.F) {
 // last is what the driver says in the end.
 func (l *lying) last() []any {
 	seen, err := l.driver.Observe(l.t.Context(), l.target)
-	return []any{seen.Group, seen.Foreign, seen.Issues, seen.Wanted, seen.Versions, err}
+	return []any{seen.Group, seen.OwnershipConflict, seen.Issues, seen.Wanted, seen.Versions, err}
 }
 
 // honest are the replies of a run without a lie.

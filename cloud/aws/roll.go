@@ -128,29 +128,29 @@ func (p *pass) mixedVersions(is *asgtypes.AutoScalingGroup) bool {
 }
 
 // rollStates are the service's states in pool's words.
-var rollStates = map[asgtypes.InstanceRefreshStatus]pool.RollState{
-	asgtypes.InstanceRefreshStatusPending:            pool.RollRunning,
-	asgtypes.InstanceRefreshStatusInProgress:         pool.RollRunning,
-	asgtypes.InstanceRefreshStatusBaking:             pool.RollBaking,
-	asgtypes.InstanceRefreshStatusCancelling:         pool.RollCancelling,
-	asgtypes.InstanceRefreshStatusRollbackInProgress: pool.RollReverting,
-	asgtypes.InstanceRefreshStatusSuccessful:         pool.RollSucceeded,
-	asgtypes.InstanceRefreshStatusFailed:             pool.RollFailed,
-	asgtypes.InstanceRefreshStatusRollbackFailed:     pool.RollFailed,
-	asgtypes.InstanceRefreshStatusCancelled:          pool.RollCancelled,
-	asgtypes.InstanceRefreshStatusRollbackSuccessful: pool.RollReverted,
+var rollStates = map[asgtypes.InstanceRefreshStatus]pool.ProviderRolloutState{
+	asgtypes.InstanceRefreshStatusPending:            pool.ProviderRolloutRunning,
+	asgtypes.InstanceRefreshStatusInProgress:         pool.ProviderRolloutRunning,
+	asgtypes.InstanceRefreshStatusBaking:             pool.ProviderRolloutBaking,
+	asgtypes.InstanceRefreshStatusCancelling:         pool.ProviderRolloutCancelling,
+	asgtypes.InstanceRefreshStatusRollbackInProgress: pool.ProviderRolloutReverting,
+	asgtypes.InstanceRefreshStatusSuccessful:         pool.ProviderRolloutSucceeded,
+	asgtypes.InstanceRefreshStatusFailed:             pool.ProviderRolloutFailed,
+	asgtypes.InstanceRefreshStatusRollbackFailed:     pool.ProviderRolloutFailed,
+	asgtypes.InstanceRefreshStatusCancelled:          pool.ProviderRolloutCancelled,
+	asgtypes.InstanceRefreshStatusRollbackSuccessful: pool.ProviderRolloutReverted,
 }
 
 // roll is the newest refresh in pool's words. A state that is not known is taken for one that has not ended.
-func (p *pass) roll() *pool.Roll {
+func (p *pass) roll() *pool.ProviderRollout {
 	list := p.memory.rolls.list
 	if len(list) == 0 {
 		return nil
 	}
 	newest := list[0]
-	return &pool.Roll{
+	return &pool.ProviderRollout{
 		ID:       session.Deref(newest.InstanceRefreshId),
-		State:    cmp.Or(rollStates[newest.Status], pool.RollRunning),
+		State:    cmp.Or(rollStates[newest.Status], pool.ProviderRolloutRunning),
 		Template: p.rolledTo(newest),
 		Percent:  int(session.Deref(newest.PercentageComplete)),
 		Reason:   session.Clean(session.InstanceID.ReplaceAllString(session.Deref(newest.StatusReason), "an instance")),
@@ -216,7 +216,7 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 		desired = &asgtypes.DesiredConfiguration{MixedInstancesPolicy: mixed}
 	}
 	preferences := refreshPreferences(p.t.pool.RefreshPreferences)
-	preferences.SkipMatching = new(!s.Every)
+	preferences.SkipMatching = new(!s.ReplaceMatching)
 	if kept {
 		preferences.ScaleInProtectedInstances = asgtypes.ScaleInProtectedInstancesIgnore
 	}
@@ -291,7 +291,7 @@ func (p *pass) cancelRoll(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	roll := p.roll()
-	if roll == nil || len(s.Refs) != 1 || roll.ID != s.Refs[0] || !p.memory.rolls.running() || roll.State == pool.RollCancelling {
+	if roll == nil || len(s.Refs) != 1 || roll.ID != s.Refs[0] || !p.memory.rolls.running() || roll.State == pool.ProviderRolloutCancelling {
 		return nil
 	}
 	p.memory.touchedRolls()

@@ -34,10 +34,10 @@ func (w *world) rolling(target aws.Target) {
 	o := w.observe(target)
 	w.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
 	o = w.observe(target)
-	s := pool.Step{Kind: pool.StartRoll, Template: o.Latest().Ref}
+	s := pool.Step{Kind: pool.StartProviderRollout, Template: o.Latest().Ref}
 	for _, i := range o.Instances {
 		if !i.Template.Same(o.Wanted) {
-			s.Targets = append(s.Targets, pool.Target{ID: i.ID})
+			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID})
 		}
 	}
 	w.start(target, s)
@@ -98,7 +98,7 @@ func (w *world) mixedContent(change func(*awsv1.AWSMachinePoolSpec)) (aws.Target
 	target = with(target, change)
 	w.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
 	w.start(target, pool.Step{Kind: pool.UpdateGroup, Template: w.observe(target).Latest().Ref})
-	w.start(target, pool.Step{Kind: pool.Replace, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+	w.start(target, pool.Step{Kind: pool.Replace, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 	settle()
 	target.Bootstrap = cloud.NewBootstrap([]byte("#cloud-config\n# next\n"), "cloud-config")
 	o = w.observe(target)
@@ -162,8 +162,8 @@ func TestProtectionOfARollIsTakenBack(t *testing.T) {
 				time.Sleep(time.Minute)
 			}
 			o := w.observe(target)
-			if o.Roll == nil || o.Roll.State != pool.RollSucceeded || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == kept }) {
-				t.Errorf("%s: want the roll done and %s left, got %+v, %+v", c.why, kept, o.Roll, o.Instances)
+			if o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutSucceeded || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == kept }) {
+				t.Errorf("%s: want the roll done and %s left, got %+v, %+v", c.why, kept, o.ProviderRollout, o.Instances)
 			}
 			if there := slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == theirs }); there != c.stays {
 				t.Errorf("%s: want what others protect there %t, got %t", c.why, c.stays, there)
@@ -181,8 +181,8 @@ func (w *world) releaseAll(target aws.Target) {
 	w.t.Helper()
 	s := pool.Step{Kind: pool.Release}
 	for _, i := range w.observe(target).Instances {
-		if i.Hold != nil {
-			s.Targets = append(s.Targets, pool.Target{ID: i.ID})
+		if i.LifecycleHook != nil {
+			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID})
 		}
 	}
 	if len(s.Targets) > 0 {
@@ -201,8 +201,8 @@ func TestThePolicyWaitsForTheRoll(t *testing.T) {
 			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: simaws.InstanceType}}}
 		})
 		o := w.observe(target)
-		if want := []string{"spec.minSize"}; o.Roll == nil || o.Roll.State != pool.RollRunning || !slices.Equal(o.Group.Drift, want) {
-			t.Fatalf("want drift %v while the roll runs, got %v, %+v", want, o.Group.Drift, o.Roll)
+		if want := []string{"spec.minSize"}; o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutRunning || !slices.Equal(o.Group.Drift, want) {
+			t.Fatalf("want drift %v while the roll runs, got %v, %+v", want, o.Group.Drift, o.ProviderRollout)
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
 		err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.mixedInstancesPolicy"}})
@@ -214,7 +214,7 @@ func TestThePolicyWaitsForTheRoll(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		if o = w.observe(target); !slices.Equal(o.Group.Drift, []string{"spec.mixedInstancesPolicy"}) {
-			t.Errorf("want the policy to drift once the roll is over, got %v, %+v", o.Group.Drift, o.Roll)
+			t.Errorf("want the policy to drift once the roll is over, got %v, %+v", o.Group.Drift, o.ProviderRollout)
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
 		if o = w.observe(target); o.Group.Drift != nil {
@@ -227,14 +227,14 @@ func TestThePolicyWaitsForTheRoll(t *testing.T) {
 func TestRollsThatEnd(t *testing.T) {
 	for _, c := range []struct {
 		deed     sim.Action
-		state    pool.RollState
+		state    pool.ProviderRolloutState
 		failures int
 		reason   string
 		rollback bool
 	}{
-		{sim.CancelRollout, pool.RollCancelled, 0, "Cancelled due to user request.", false},
-		{sim.FailRollout, pool.RollFailed, 1, "The instance refresh has failed because the CloudWatch alarm errors is in ALARM state.", false},
-		{sim.FailRollout, pool.RollReverted, 1, "", true},
+		{sim.CancelRollout, pool.ProviderRolloutCancelled, 0, "Cancelled due to user request.", false},
+		{sim.FailRollout, pool.ProviderRolloutFailed, 1, "The instance refresh has failed because the CloudWatch alarm errors is in ALARM state.", false},
+		{sim.FailRollout, pool.ProviderRolloutReverted, 1, "", true},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			target, _ := w.create(aTarget(), 2)
@@ -253,7 +253,7 @@ func TestRollsThatEnd(t *testing.T) {
 				w.releaseAll(target)
 				time.Sleep(time.Minute)
 			}
-			r := w.observe(target).Roll
+			r := w.observe(target).ProviderRollout
 			if r == nil || r.State != c.state || r.Failures != c.failures || r.Reason != c.reason || r.Ended.IsZero() {
 				t.Errorf("%s, rollback %t: want %s, %d failures, %q, got %+v", c.deed, c.rollback, c.state, c.failures, c.reason, r)
 			}

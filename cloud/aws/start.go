@@ -17,22 +17,22 @@ import (
 
 // steps are how each step is begun.
 var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
-	pool.PutTemplate:     (*pass).putTemplate,
-	pool.CreateGroup:     (*pass).createGroup,
-	pool.UpdateGroup:     (*pass).updateGroup,
-	pool.Resize:          (*pass).resize,
-	pool.Remove:          func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
-	pool.Replace:         func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
-	pool.SetAside:        (*pass).setAside,
-	pool.StartRoll:       (*pass).startRoll,
-	pool.CancelRoll:      (*pass).cancelRoll,
-	pool.Release:         (*pass).release,
-	pool.Renew:           (*pass).renew,
-	pool.Provide:         (*pass).provide,
-	pool.DefaultTemplate: (*pass).defaultTemplate,
-	pool.PruneTemplates:  (*pass).pruneTemplates,
-	pool.DeleteGroup:     func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
-	pool.DeleteTemplates: func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
+	pool.PutTemplate:           (*pass).putTemplate,
+	pool.CreateGroup:           (*pass).createGroup,
+	pool.UpdateGroup:           (*pass).updateGroup,
+	pool.Resize:                (*pass).resize,
+	pool.Remove:                func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
+	pool.Replace:               func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
+	pool.EnterStandby:          (*pass).setAside,
+	pool.StartProviderRollout:  (*pass).startRoll,
+	pool.CancelProviderRollout: (*pass).cancelRoll,
+	pool.Release:               (*pass).release,
+	pool.Renew:                 (*pass).renew,
+	pool.EnsurePrerequisites:   (*pass).provide,
+	pool.DefaultTemplate:       (*pass).defaultTemplate,
+	pool.PruneTemplates:        (*pass).pruneTemplates,
+	pool.DeleteGroup:           func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
+	pool.DeleteTemplates:       func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
 }
 
 // start begins the step.

@@ -78,7 +78,7 @@ func (p *pass) launchRefs() []string {
 // readObjects looks after what versions point to.
 func (p *pass) readObjects(ctx context.Context, out *pool.Observed) {
 	needs, issues := p.launch.Needs(ctx)
-	out.Needs, out.Issues = needs, append(out.Issues, issues...)
+	out.MissingPrerequisites, out.Issues = needs, append(out.Issues, issues...)
 }
 
 // provide puts there again what versions point to.

@@ -112,7 +112,7 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 }
 
 // toSetAside are those of the targets that are in service. What is in standby or on its way out already is none of them.
-func (p *pass) toSetAside(targets []pool.Target) ([]string, error) {
+func (p *pass) toSetAside(targets []pool.InstanceRef) ([]string, error) {
 	is := p.memory.group.is
 	if is == nil {
 		return nil, nil

@@ -154,7 +154,7 @@ func (w *world) reconcile(target aws.Target, times int) (aws.Target, pool.Observ
 		if seen, err = w.driver.Observe(w.t.Context(), target); err != nil {
 			w.t.Fatalf("observe: %v", err)
 		}
-		target.Remembered = seen.Remember
+		target.Remembered = seen.ResolvedLookups
 		plan := pool.Decide(pool.Desired{Max: 5}, seen, w.driver.Traits(), time.Now())
 		if plan.Step != nil {
 			// The group may be refused: a reservation, a placement group or a host need not exist.

@@ -63,7 +63,7 @@ func otherSize(s *azurev1.AzureMachinePoolSpec) { s.Template.VMSize = "Standard_
 func rollouts() []rollout {
 	newest := func(d *pool.Desired) { d.DeletePolicy = pool.Newest }
 	skip := func(d *pool.Desired) { d.SkipModel = true }
-	external := func(d *pool.Desired) { d.External = true }
+	external := func(d *pool.Desired) { d.ReplicasManagedExternally = true }
 	return []rollout{
 		{"Uniform, 3 replicas, surge 1, unavailable 0, Oldest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
 		{"Uniform, 3 replicas, surge 1, unavailable 0, Newest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0), newest), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},

@@ -50,13 +50,13 @@ func TestDeletionFails(t *testing.T) {
 		w.start(target, pool.Step{Kind: pool.DeleteGroup})
 		settle()
 		o := w.observe(target)
-		if o.Group == nil || o.Group.DeleteFailed.IsZero() || o.Group.Failed == nil || o.Group.Deleting || !o.Group.GrowFailed.IsZero() {
+		if o.Group == nil || o.Group.DeleteFailedAt.IsZero() || o.Group.Failed == nil || o.Group.Deleting || !o.Group.ScaleUpFailedAt.IsZero() {
 			t.Fatalf("want the deletion failed, and no growth, got %+v", o.Group)
 		}
-		first := o.Group.DeleteFailed
+		first := o.Group.DeleteFailedAt
 		settle()
-		if o = w.observe(target); !o.Group.DeleteFailed.Equal(first) {
-			t.Errorf("want the moment kept at which that was seen, %s, got %s", first, o.Group.DeleteFailed)
+		if o = w.observe(target); !o.Group.DeleteFailedAt.Equal(first) {
+			t.Errorf("want the moment kept at which that was seen, %s, got %s", first, o.Group.DeleteFailedAt)
 		}
 	})
 }

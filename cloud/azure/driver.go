@@ -46,8 +46,8 @@ const (
 // Traits are those of scale sets.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
-		Group: "scale set", Template: "model", Needs: "role assignment", RemoveBatch: removeBatch,
-		Inline: true, DeletesBusy: true, NoReplace: true, KeepsFailed: true, KeepsSurge: true,
+		Group: "scale set", Template: "model", Prerequisites: "role assignment", RemoveBatch: removeBatch,
+		InlineTemplate: true, CanDeleteBusyGroup: true, CanCancelRollout: true, KeepsFailedInstances: true, RecordsSurge: true,
 	}
 }
 

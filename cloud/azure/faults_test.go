@@ -79,7 +79,7 @@ func rolloutUnderFaults(w *world, seed uint64) {
 		w.t.Errorf("want %d machines and nothing to do, got %+v with %v, %+v", p.d.Replicas, o.Group, ids(o), plan)
 	}
 	for _, i := range o.Instances {
-		if !i.Template.Same(o.Wanted) || i.State != pool.Running || i.Exposed || len(i.Behind) > 0 {
+		if !i.Template.Same(o.Wanted) || i.State != pool.Running || i.ScaleInUnprotected || len(i.InPlaceDrift) > 0 {
 			w.t.Errorf("want it to run as is wanted, got %+v", i)
 		}
 	}
@@ -170,7 +170,7 @@ func TestSurgeUnderFaults(t *testing.T) {
 func surgeUnderFaults(w *world, seed uint64) {
 	w.t.Helper()
 	random := rand.New(rand.NewPCG(seed, 2))
-	p := newPlay(w, w.aTarget(), desired(3, number(1+random.IntN(2)), number(random.IntN(2)), func(d *pool.Desired) { d.External = true }))
+	p := newPlay(w, w.aTarget(), desired(3, number(1+random.IntN(2)), number(random.IntN(2)), func(d *pool.Desired) { d.ReplicasManagedExternally = true }))
 	p.keeps = true
 	w.create(p.target, 3)
 	p.run()

@@ -47,10 +47,10 @@ func (p *pass) observeFormer(ctx context.Context, out *pool.Observed) (bool, err
 		out.Issues = append(out.Issues, causeOf(err))
 	}
 	if there {
-		out.Needs, out.Leftovers = append(out.Needs, needFormerGone), append(out.Leftovers, needFormerGone)
+		out.MissingPrerequisites, out.Leftovers = append(out.MissingPrerequisites, needFormerGone), append(out.Leftovers, needFormerGone)
 	}
 	if there = there || err != nil; there {
-		out.Remember = p.asRemembered(out.Remember)
+		out.ResolvedLookups = p.asRemembered(out.ResolvedLookups)
 	}
 	return there, nil
 }

@@ -60,8 +60,8 @@ func TestAttachedIsLeftAlone(t *testing.T) {
 				if told(o, "MachinesAttached", guest) == nil {
 					t.Errorf("want it told, got %v", o.Issues)
 				}
-				if len(o.Lent) != 1 || !strings.HasSuffix(o.Lent[0], "/virtualMachines/"+guest) {
-					t.Errorf("want it named as somebody else's, got %v", o.Lent)
+				if len(o.ExternalStandby) != 1 || !strings.HasSuffix(o.ExternalStandby[0], "/virtualMachines/"+guest) {
+					t.Errorf("want it named as somebody else's, got %v", o.ExternalStandby)
 				}
 				for _, change := range []func(){
 					func() { p.target = with(p.target, otherSize) },
@@ -119,7 +119,7 @@ func TestAttachedWhereGrowthFailed(t *testing.T) {
 		w.fault(sim.Fault{Kind: sim.NoCapacity, Zone: "2"})
 		w.start(target, pool.Step{Kind: pool.Resize, Size: 4})
 		settle()
-		if o := w.observe(target); o.Group.Size != 2 || o.Group.GrowFailed.IsZero() {
+		if o := w.observe(target); o.Group.Size != 2 || o.Group.ScaleUpFailedAt.IsZero() {
 			t.Fatalf("want a size of 2, and growth that failed, got %+v", o.Group)
 		}
 		w.calm()

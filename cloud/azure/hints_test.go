@@ -12,7 +12,7 @@ import (
 
 // kept is the target after its object has been written: with what is to be remembered, and with the operations that go on.
 func kept(t azure.Target, o pool.Observed) azure.Target {
-	t.Remembered, t.Operations = o.Remember, o.Operations
+	t.Remembered, t.Operations = o.ResolvedLookups, o.Operations
 	return t
 }
 

@@ -19,7 +19,7 @@ func TestWholeLife(t *testing.T) {
 		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
 		p.run()
 		for _, i := range p.look().Instances {
-			if i.Exposed || i.State != pool.Running {
+			if i.ScaleInUnprotected || i.State != pool.Running {
 				t.Errorf("want everybody to run and to be protected, got %+v", i)
 			}
 		}
@@ -31,7 +31,7 @@ func TestWholeLife(t *testing.T) {
 			t.Errorf("want the same machines after a change in place, %v, got %v", born, got)
 		}
 		for _, i := range o.Instances {
-			if len(i.Behind) > 0 {
+			if len(i.InPlaceDrift) > 0 {
 				t.Errorf("want nobody behind, got %+v", i)
 			}
 		}
@@ -50,7 +50,7 @@ func TestWholeLife(t *testing.T) {
 		}
 		p.d.Deleting = true
 		for range 100 {
-			if p.pass().Gone {
+			if p.pass().DeletionComplete {
 				break
 			}
 		}
@@ -85,12 +85,12 @@ func TestCalls(t *testing.T) {
 		if got := w.wire.during(func() { w.observe(target) }); len(got) != 4 || count(got, strings.TrimPrefix(lists[w.mode], "compute:")) != 3 {
 			t.Errorf("210 machines in pages of 100: want the scale set and three pages, got %v", got)
 		}
-		if o := w.observe(target); !o.Anew {
+		if o := w.observe(target); !o.Fresh {
 			t.Error("want it said that Azure was asked for this very look")
 		}
 		target.MaxAge = time.Minute
 		if got := w.wire.during(func() {
-			if o := w.observe(target); o.Anew {
+			if o := w.observe(target); o.Fresh {
 				t.Error("want it said that this is an old look")
 			}
 		}); len(got) > 0 {

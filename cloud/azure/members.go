@@ -17,19 +17,19 @@ func (p *pass) instances(want wanted) []pool.Instance {
 			is.Behind = nil
 		}
 		list = append(list, pool.Instance{
-			ID:         m.id,
-			ProviderID: p.providerID(m.id, m.flexible != nil),
-			UID:        m.uid,
-			Zone:       m.zone,
-			Template:   pool.Template{Ref: model.Ref(is.Content, is.Data), Content: is.Content, Data: is.Data},
-			State:      m.state(),
-			Word:       m.provisioning,
-			Stopped:    m.stopped(),
-			Created:    m.created,
-			Differs:    is.Differs,
-			Behind:     is.Behind,
-			Exposed:    !m.shielded && !m.shieldUnknown,
-			Protected:  m.shielded,
+			ID:                 m.id,
+			ProviderID:         p.providerID(m.id, m.flexible != nil),
+			UID:                m.uid,
+			Zone:               m.zone,
+			Template:           pool.Template{Ref: model.Ref(is.Content, is.Data), Content: is.Content, Data: is.Data},
+			State:              m.state(),
+			CloudState:         m.provisioning,
+			Stopped:            m.stopped(),
+			Created:            m.created,
+			TemplateDiff:       is.Differs,
+			InPlaceDrift:       is.Behind,
+			ScaleInUnprotected: !m.shielded && !m.shieldUnknown,
+			ScaleInProtected:   m.shielded,
 		})
 	}
 	slices.SortFunc(list, func(a, b pool.Instance) int {

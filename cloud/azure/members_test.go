@@ -98,7 +98,7 @@ func TestUnprotectedByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		rest(time.Hour)
-		if o := w.observe(p.target); !o.Instances[0].Exposed || o.Instances[1].Exposed {
+		if o := w.observe(p.target); !o.Instances[0].ScaleInUnprotected || o.Instances[1].ScaleInUnprotected {
 			t.Errorf("want the first alone exposed, got %+v", o.Instances)
 		}
 	})
@@ -119,7 +119,7 @@ func TestProtectionThatMayNotBeRead(t *testing.T) {
 				t.Fatalf("want the pool observed, and the refusal reported, got %+v", o)
 			}
 			for _, i := range o.Instances {
-				if i.Exposed || i.Protected || i.State != pool.Running {
+				if i.ScaleInUnprotected || i.ScaleInProtected || i.State != pool.Running {
 					t.Errorf("want a running machine whose protection is unknown, got %+v", i)
 				}
 			}
@@ -129,7 +129,7 @@ func TestProtectionThatMayNotBeRead(t *testing.T) {
 		}
 		w.calm()
 		rest(time.Minute)
-		if o := w.observe(p.target); len(o.Issues) > 0 || !o.Instances[0].Protected || !o.Instances[1].Protected {
+		if o := w.observe(p.target); len(o.Issues) > 0 || !o.Instances[0].ScaleInProtected || !o.Instances[1].ScaleInProtected {
 			t.Errorf("want the protection known again, got %+v", o)
 		}
 	})
@@ -158,7 +158,7 @@ func TestProtectionEndsWithAnAutoscaler(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
 		p.run()
-		p.d.External = true
+		p.d.ReplicasManagedExternally = true
 		p.run()
 		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(1))}})
 		settle()
@@ -177,7 +177,7 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		settle()
 		o := w.observe(target)
 		w.surge(o, 5, 2)
-		w.start(target, pool.Step{Kind: pool.Remove, Surge: 1, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		w.start(target, pool.Step{Kind: pool.Remove, Surge: 1, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 		settle()
 		o = w.observe(target)
 		w.surge(o, 4, 1)
@@ -185,12 +185,12 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		w.driver = w.newDriver()
 		o = w.observe(target)
 		w.surge(o, 4, 1)
-		if !o.Group.SurgeSpent || len(o.Group.Drift) > 0 {
+		if !o.Group.SurgeRecordStale || len(o.Group.Drift) > 0 {
 			t.Errorf("want the surge to be written down, and no drift that people would be told of, got %+v", o.Group)
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup})
 		settle()
-		if o = w.observe(target); o.Group.SurgeSpent {
+		if o = w.observe(target); o.Group.SurgeRecordStale {
 			t.Errorf("want what is left of the surge written down, got %+v", o.Group)
 		}
 		w.resized(6)
@@ -198,7 +198,7 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		w.surge(o, 6, 1)
 		for range 2 {
 			// The first writes down what the surge is counted from now; the second removes.
-			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 			settle()
 			w.observe(target)
 		}
@@ -217,7 +217,7 @@ func TestSurgeIsPlanned(t *testing.T) {
 		settle()
 		o := w.observe(target)
 		w.surge(o, 3, 0)
-		if o.Group.SurgePlanned != plan || o.Group.SurgeSpent {
+		if o.Group.SurgePlanned != plan || o.Group.SurgeRecordStale {
 			t.Errorf("want the surge planned and nothing spent, got %+v", o.Group)
 		}
 		w.resized(5)
@@ -226,7 +226,7 @@ func TestSurgeIsPlanned(t *testing.T) {
 		settle()
 		o = w.observe(target)
 		w.surge(o, 7, 2)
-		w.start(target, pool.Step{Kind: pool.Remove, Surge: 1, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+		w.start(target, pool.Step{Kind: pool.Remove, Surge: 1, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 		settle()
 		w.surge(w.observe(target), 6, 1)
 		w.start(target, pool.Step{Kind: pool.Resize, Size: 7, Surge: 2})
@@ -258,15 +258,15 @@ func TestExtensionsTakenBack(t *testing.T) {
 		w.start(given, pool.Step{Kind: pool.UpdateGroup})
 		settle()
 		for had := w.cloud.State().Sets[0].Machines[0].Extensions; w.cloud.State().Sets[0].Machines[0].Extensions == had; {
-			w.start(given, pool.Step{Kind: pool.Apply, Targets: chosen(w.observe(given), func(i pool.Instance) bool { return len(i.Behind) > 0 })})
+			w.start(given, pool.Step{Kind: pool.Apply, Targets: chosen(w.observe(given), func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })})
 			settle()
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup})
 		settle()
 		w.driver = w.newDriver()
 		for _, i := range w.observe(target).Instances {
-			if !slices.Contains(i.Behind, model.FieldExtensions) {
-				t.Errorf("want the machine's extensions taken back, got behind in %v", i.Behind)
+			if !slices.Contains(i.InPlaceDrift, model.FieldExtensions) {
+				t.Errorf("want the machine's extensions taken back, got behind in %v", i.InPlaceDrift)
 			}
 		}
 	})
@@ -280,12 +280,12 @@ func TestForeign(t *testing.T) {
 		w.create(theirs, 1)
 		target := w.aTarget()
 		o := w.observe(target)
-		if o.Foreign == nil || o.Foreign.Reason != "ForeignGroup" || o.Group != nil || len(o.Instances) > 0 {
+		if o.OwnershipConflict == nil || o.OwnershipConflict.Reason != "ForeignGroup" || o.Group != nil || len(o.Instances) > 0 {
 			t.Fatalf("want it called foreign, got %+v", o)
 		}
 		for _, kind := range []pool.StepKind{pool.CreateGroup, pool.PutTemplate, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Apply, pool.Protect, pool.DeleteGroup} {
 			calls := w.wire.during(func() {
-				if err := w.driver.Start(t.Context(), target, pool.Step{Kind: kind, Targets: []pool.Target{{ID: "0"}}}); err == nil || cloud.KindOf(err) != cloud.Conflict {
+				if err := w.driver.Start(t.Context(), target, pool.Step{Kind: kind, Targets: []pool.InstanceRef{{ID: "0"}}}); err == nil || cloud.KindOf(err) != cloud.Conflict {
 					t.Errorf("%s: want a conflict, got %v", kind, err)
 				}
 			})
@@ -352,7 +352,7 @@ func TestStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		if i := w.observe(target).Instances[0]; i.Stopped != "deallocated" || i.Word != "Succeeded" || i.State != pool.Failed {
+		if i := w.observe(target).Instances[0]; i.Stopped != "deallocated" || i.CloudState != "Succeeded" || i.State != pool.Failed {
 			t.Errorf("want a machine that is deallocated, got %+v", i)
 		}
 	})
@@ -363,12 +363,12 @@ func TestWords(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
 		o := w.create(target, 1)
-		w.start(target, pool.Step{Kind: pool.Protect, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
-		if i := w.observe(target).Instances[0]; i.Word != "Updating" || i.State != pool.Running {
+		w.start(target, pool.Step{Kind: pool.Protect, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
+		if i := w.observe(target).Instances[0]; i.CloudState != "Updating" || i.State != pool.Running {
 			t.Errorf("want a machine that runs and is being changed, got %+v", i)
 		}
 		settle()
-		if i := w.observe(target).Instances[0]; i.Word != "Succeeded" || i.State != pool.Running {
+		if i := w.observe(target).Instances[0]; i.CloudState != "Succeeded" || i.State != pool.Running {
 			t.Errorf("want a machine that runs, got %+v", i)
 		}
 	})

@@ -47,12 +47,12 @@ func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
 		// To go on would let an object go whose role assignment is there.
 		return err
 	case err != nil:
-		out.Issues, out.Remember = append(out.Issues, causeOf(err)), p.asRemembered(out.Remember)
+		out.Issues, out.ResolvedLookups = append(out.Issues, causeOf(err)), p.asRemembered(out.ResolvedLookups)
 		return nil
 	}
 	p.tellRole(out, role, is)
 	if !former && (p.mine(is) || is.has(p.principal(), role)) {
-		out.Remember = remembering(out.Remember, rememberRole, role.ID())
+		out.ResolvedLookups = remembering(out.ResolvedLookups, rememberRole, role.ID())
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
 func (p *pass) tellRole(out *pool.Observed, role model.Role, is roleRead) {
 	now, remembered := p.principal(), p.t.Remembered[rememberIdentity]
 	if now != "" && !is.has(now, role) {
-		out.Needs = append(out.Needs, needRole)
+		out.MissingPrerequisites = append(out.MissingPrerequisites, needRole)
 	}
 	if p.mine(is) {
 		out.Leftovers = append(out.Leftovers, needRole)
@@ -69,7 +69,7 @@ func (p *pass) tellRole(out *pool.Observed, role model.Role, is roleRead) {
 	if now != "" && (is.principal == "" || is.has(now, role)) {
 		remembered = now
 	}
-	out.Remember = remembering(out.Remember, rememberIdentity, remembered)
+	out.ResolvedLookups = remembering(out.ResolvedLookups, rememberIdentity, remembered)
 }
 
 // mine says that there is a role assignment of our name, and that it is ours.

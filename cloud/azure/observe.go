@@ -39,11 +39,11 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		return pool.Observed{Foreign: foreign, Remember: p.t.Remembered, Anew: p.fresh}, nil
+		return pool.Observed{OwnershipConflict: foreign, ResolvedLookups: p.t.Remembered, Fresh: p.fresh}, nil
 	}
 	want, failed := p.want(ctx)
 	out := pool.Observed{
-		Wanted: want.template, Remember: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Anew: p.fresh,
+		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Fresh: p.fresh,
 	}
 	if err := p.observeRole(ctx, &out); err != nil {
 		return pool.Observed{}, err
@@ -63,7 +63,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Operations = p.memory.operations
 	version := p.version(want)
 	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version, words), p.instances(want)
-	out.Lent = p.lent()
+	out.ExternalStandby = p.lent()
 	out.Issues = p.t.hideIssues(append(out.Issues, unique(toldOnce(words, p.machineIssues()))...))
 	out.Issues = append(out.Issues, p.guestIssues()...)
 	if refused := p.memory.shieldsRefused; refused != nil {
@@ -128,9 +128,9 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 		ID: p.groupID(), TaggedFor: cloud.TaggedFor(func(name string) string { return model.Tag(is.Tags, model.OwnTag(name)) }),
 		Size: size(p.memory.set), Surge: p.surge(), Template: version.Ref,
 		Deleting: state == stateDeleting, Busy: cmp.Or(busy(state), p.extending(want)), State: state, Created: p.memory.set.created,
-		GrowFailed: p.memory.growFailed, DeleteFailed: p.memory.deleteFailed,
+		ScaleUpFailedAt: p.memory.growFailed, DeleteFailedAt: p.memory.deleteFailed,
 	}
-	if !g.DeleteFailed.IsZero() {
+	if !g.DeleteFailedAt.IsZero() {
 		g.Failed = &pool.Cause{Reason: "DeleteFailed", Message: "Azure could not delete the scale set"}
 		for k, c := range words {
 			if k == 0 {
@@ -143,9 +143,9 @@ func (p *pass) group(want wanted, version pool.Template, words []pool.Cause) *po
 		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
 	}
 	if lacking(p.memory.set) && !p.unsettled(p.memory.growFailed) {
-		g.Unreached = capacity(p.memory.set) - g.Size
+		g.UnfulfilledCapacity = capacity(p.memory.set) - g.Size
 	}
-	g.SurgeSpent, g.SurgePlanned = !g.Deleting && p.surgeSpent(), pool.PlannedSurge(p.surgePlanned())
+	g.SurgeRecordStale, g.SurgePlanned = !g.Deleting && p.surgeSpent(), pool.PlannedSurge(p.surgePlanned())
 	return g
 }
 

@@ -51,10 +51,10 @@ func (w *world) wholeLife(target azure.Target) {
 	w.t.Helper()
 	o := w.create(target, 2)
 	target = remembering(target, o)
-	if len(o.Needs) > 0 {
-		w.start(target, pool.Step{Kind: pool.Provide, Fields: o.Needs})
+	if len(o.MissingPrerequisites) > 0 {
+		w.start(target, pool.Step{Kind: pool.EnsurePrerequisites, Fields: o.MissingPrerequisites})
 	}
-	w.start(target, pool.Step{Kind: pool.Protect, Targets: chosen(o, func(i pool.Instance) bool { return i.Exposed })})
+	w.start(target, pool.Step{Kind: pool.Protect, Targets: chosen(o, func(i pool.Instance) bool { return i.ScaleInUnprotected })})
 	target = with(target, func(s *azurev1.AzureMachinePoolSpec) {
 		s.AdditionalTags = azurev1.Tags{"stage": "test"}
 		s.SystemAssignedIdentityRole = nil
@@ -63,10 +63,10 @@ func (w *world) wholeLife(target azure.Target) {
 	w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
 	settle()
 	o = w.observe(target)
-	w.start(target, pool.Step{Kind: pool.Apply, Targets: chosen(o, func(i pool.Instance) bool { return len(i.Behind) > 0 })})
+	w.start(target, pool.Step{Kind: pool.Apply, Targets: chosen(o, func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })})
 	settle()
 	o = w.observe(target)
-	w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+	w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 	settle()
 	w.fault(sim.Fault{Kind: sim.NoCapacity})
 	w.start(target, pool.Step{Kind: pool.Resize, Size: 4})
@@ -82,11 +82,11 @@ func (w *world) wholeLife(target azure.Target) {
 }
 
 // chosen are the targets among the instances that something holds of.
-func chosen(o pool.Observed, of func(pool.Instance) bool) []pool.Target {
-	var list []pool.Target
+func chosen(o pool.Observed, of func(pool.Instance) bool) []pool.InstanceRef {
+	var list []pool.InstanceRef
 	for _, i := range o.Instances {
 		if of(i) {
-			list = append(list, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+			list = append(list, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	return list

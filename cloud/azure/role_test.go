@@ -17,7 +17,7 @@ func (w *world) systemAssigned() azure.Target {
 
 // remembering is the target after its object has been written.
 func remembering(t azure.Target, o pool.Observed) azure.Target {
-	t.Remembered = o.Remember
+	t.Remembered = o.ResolvedLookups
 	return t
 }
 
@@ -26,14 +26,14 @@ func TestRoleLives(t *testing.T) {
 	inWorld(t, azurev1.UniformOrchestrationMode, func(t *testing.T, w *world) {
 		target := w.systemAssigned()
 		o := w.create(target, 1)
-		if len(o.Needs) != 1 || len(o.Leftovers) > 0 {
-			t.Fatalf("want the role assignment needed, got %v, %v", o.Needs, o.Leftovers)
+		if len(o.MissingPrerequisites) != 1 || len(o.Leftovers) > 0 {
+			t.Fatalf("want the role assignment needed, got %v, %v", o.MissingPrerequisites, o.Leftovers)
 		}
-		w.start(remembering(target, o), pool.Step{Kind: pool.Provide, Fields: o.Needs})
+		w.start(remembering(target, o), pool.Step{Kind: pool.EnsurePrerequisites, Fields: o.MissingPrerequisites})
 		o = w.observe(remembering(target, o))
 		list := w.cloud.State().Assignments
-		if len(o.Needs) > 0 || len(list) != 1 {
-			t.Fatalf("want one role assignment and nothing needed, got %v, %+v", o.Needs, list)
+		if len(o.MissingPrerequisites) > 0 || len(list) != 1 {
+			t.Fatalf("want one role assignment and nothing needed, got %v, %+v", o.MissingPrerequisites, list)
 		}
 		if calls := w.wire.during(func() { w.observe(remembering(target, o)) }); len(calls) != 2 {
 			t.Errorf("want the role assignment not asked for again, got %v", calls)
@@ -91,11 +91,11 @@ func TestRoleOfSomebodyElse(t *testing.T) {
 		before := w.cloud.State().Assignments
 		target := with(w.systemAssigned(), named)
 		o := w.create(target, 1)
-		if err := w.driver.Start(t.Context(), remembering(target, o), pool.Step{Kind: pool.Provide, Fields: o.Needs}); err == nil {
+		if err := w.driver.Start(t.Context(), remembering(target, o), pool.Step{Kind: pool.EnsurePrerequisites, Fields: o.MissingPrerequisites}); err == nil {
 			t.Error("want the role assignment of somebody else refused, got no error")
 		}
-		if o = w.observe(remembering(target, o)); len(o.Needs) != 1 || len(o.Leftovers) > 0 {
-			t.Errorf("want it needed and not ours to delete, got %v, %v", o.Needs, o.Leftovers)
+		if o = w.observe(remembering(target, o)); len(o.MissingPrerequisites) != 1 || len(o.Leftovers) > 0 {
+			t.Errorf("want it needed and not ours to delete, got %v, %v", o.MissingPrerequisites, o.Leftovers)
 		}
 		w.start(remembering(target, o), pool.Step{Kind: pool.CleanUp})
 		if after := w.cloud.State().Assignments; !slices.Equal(before, after) {

@@ -61,14 +61,14 @@ func TestSharedLook(t *testing.T) {
 		listing()
 		time.Sleep(5 * time.Second)
 		if got := w.wire.during(func() {
-			if o := w.observe(aged(first, 15*time.Second)); !o.Shared || o.Anew || len(o.Instances) != 2 {
+			if o := w.observe(aged(first, 15*time.Second)); !o.Shared || o.Fresh || len(o.Instances) != 2 {
 				t.Errorf("want both machines by a shared answer, got %+v", o)
 			}
 		}); len(got) > 0 {
 			t.Errorf("want no call for what another look has read, got %v", got)
 		}
 		if got := w.wire.during(func() {
-			if o := w.observe(first); !o.Anew {
+			if o := w.observe(first); !o.Fresh {
 				t.Error("want a new look")
 			}
 		}); !slices.Equal(got, []string{"compute:VirtualMachineScaleSets.Get", "compute:VirtualMachines.List"}) {
@@ -123,7 +123,7 @@ func TestSharedLookThatIsOlderThanARemoval(t *testing.T) {
 	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
 		first, _, listing := w.sharing()
 		gone := w.observe(first).Instances[0]
-		w.start(first, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: gone.ID}}})
+		w.start(first, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: gone.ID}}})
 		time.Sleep(9500 * time.Millisecond)
 		w.fault(sim.Fault{Kind: sim.Stale, Action: "VirtualMachines_ListAll", Delay: sim.Duration(time.Minute)})
 		listing()
@@ -164,7 +164,7 @@ func TestNewMachinesAreExposed(t *testing.T) {
 			w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2})
 			time.Sleep(5 * time.Minute)
 			for _, i := range w.observe(target).Instances {
-				if !i.Exposed || i.Protected {
+				if !i.ScaleInUnprotected || i.ScaleInProtected {
 					t.Errorf("want the machine exposed, got %+v", i)
 				}
 			}

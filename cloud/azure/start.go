@@ -17,17 +17,17 @@ import (
 
 // steps are how each step is begun.
 var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
-	pool.CreateGroup: (*pass).createGroup,
-	pool.PutTemplate: (*pass).putTemplate,
-	pool.UpdateGroup: (*pass).updateGroup,
-	pool.Resize:      (*pass).resize,
-	pool.Remove:      (*pass).remove,
-	pool.Protect:     (*pass).protect,
-	pool.Unprotect:   (*pass).unprotect,
-	pool.Apply:       (*pass).apply,
-	pool.DeleteGroup: (*pass).deleteGroup,
-	pool.Provide:     (*pass).provide,
-	pool.CleanUp:     (*pass).cleanUp,
+	pool.CreateGroup:         (*pass).createGroup,
+	pool.PutTemplate:         (*pass).putTemplate,
+	pool.UpdateGroup:         (*pass).updateGroup,
+	pool.Resize:              (*pass).resize,
+	pool.Remove:              (*pass).remove,
+	pool.Protect:             (*pass).protect,
+	pool.Unprotect:           (*pass).unprotect,
+	pool.Apply:               (*pass).apply,
+	pool.DeleteGroup:         (*pass).deleteGroup,
+	pool.EnsurePrerequisites: (*pass).provide,
+	pool.CleanUp:             (*pass).cleanUp,
 }
 
 // start begins the step.
@@ -234,7 +234,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 }
 
 // members are those of the targets that are there and not on their way out, by the name that Azure has for them.
-func (p *pass) members(targets []pool.Target) []machine {
+func (p *pass) members(targets []pool.InstanceRef) []machine {
 	var list []machine
 	for _, t := range targets {
 		for _, m := range p.memory.set.machines {

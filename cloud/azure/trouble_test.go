@@ -54,7 +54,7 @@ func TestNoCapacityInOneZone(t *testing.T) {
 		w.start(target, pool.Step{Kind: pool.Resize, Size: 4})
 		settle()
 		o := w.observe(target)
-		if told(o, "Capacity", "zone '2'") == nil || o.Group.Size != 2 || o.Group.GrowFailed.IsZero() || o.Group.Busy != nil {
+		if told(o, "Capacity", "zone '2'") == nil || o.Group.Size != 2 || o.Group.ScaleUpFailedAt.IsZero() || o.Group.Busy != nil {
 			t.Fatalf("want the zone named, a size of 2, and growth that failed, got %+v, issues %v", o.Group, o.Issues)
 		}
 		restarted := target
@@ -73,7 +73,7 @@ func TestNoCapacityInOneZone(t *testing.T) {
 		}
 		w.start(tagged, pool.Step{Kind: pool.Resize, Size: 4})
 		settle()
-		if o = w.observe(tagged); len(o.Instances) != 4 || !o.Group.GrowFailed.IsZero() || len(o.Issues) > 0 {
+		if o = w.observe(tagged); len(o.Instances) != 4 || !o.Group.ScaleUpFailedAt.IsZero() || len(o.Issues) > 0 {
 			t.Errorf("want four machines and nothing to tell, got %+v, issues %v", o.Group, o.Issues)
 		}
 	})
@@ -201,7 +201,7 @@ func TestSomebodyWasQuicker(t *testing.T) {
 			{"a write of theirs is being accepted", func() {
 				w.fault(sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSets_DeleteInstances", Times: 1, Status: http.StatusConflict,
 					Code: "ConflictingConcurrentWriteNotAllowed", Message: "The operation was interrupted by a conflicting concurrent write on the same entity. Please retry later."})
-			}, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: first}}}},
+			}, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: first}}}},
 		} {
 			w.observe(target)
 			c.theirs()
@@ -264,9 +264,9 @@ func TestStepsOverlap(t *testing.T) {
 			}
 			return o
 		}
-		begun(pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
-		begun(pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[1].ID}}})
-		begun(pool.Step{Kind: pool.Protect, Targets: []pool.Target{{ID: o.Instances[2].ID}}})
+		begun(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
+		begun(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[1].ID}}})
+		begun(pool.Step{Kind: pool.Protect, Targets: []pool.InstanceRef{{ID: o.Instances[2].ID}}})
 		if grown := begun(pool.Step{Kind: pool.Resize, Size: 3}); grown.Group.Size != 3 {
 			t.Errorf("want a size of 3, got %+v", grown.Group)
 		}
@@ -291,7 +291,7 @@ func TestTagsOfMachines(t *testing.T) {
 		w.start(changed, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
 		settle()
 		o = w.observe(changed)
-		behind := chosen(o, func(i pool.Instance) bool { return len(i.Behind) > 0 })
+		behind := chosen(o, func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })
 		writes := slices.DeleteFunc(w.wire.during(func() { w.start(changed, pool.Step{Kind: pool.Apply, Targets: behind}) }), func(c string) bool {
 			return strings.HasSuffix(c, ".Get") || strings.HasSuffix(c, ".List")
 		})
@@ -308,7 +308,7 @@ func TestTagsOfMachines(t *testing.T) {
 				t.Errorf("want the tags of now on machine %s, got %v", m.ID, m.Tags)
 			}
 		}
-		if o = w.observe(changed); len(chosen(o, func(i pool.Instance) bool { return len(i.Behind) > 0 || !i.Template.Same(o.Wanted) })) > 0 {
+		if o = w.observe(changed); len(chosen(o, func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 || !i.Template.Same(o.Wanted) })) > 0 {
 			t.Errorf("want all machines as they are wanted, got %+v", o.Instances)
 		}
 	})
@@ -323,7 +323,7 @@ func TestRemoveWhatIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		s := pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}, {ID: o.Instances[1].ID}}}
+		s := pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}, {ID: o.Instances[1].ID}}}
 		if err := w.driver.Start(t.Context(), target, s); err != nil && cloud.KindOf(err) != cloud.Conflict {
 			t.Fatalf("want it to work or to be told to look again, got %v", err)
 		}
@@ -371,7 +371,7 @@ func TestThrottled(t *testing.T) {
 // A step that a scale set can't be asked for is refused.
 func TestUnknownStep(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
-		for _, kind := range []pool.StepKind{pool.Replace, pool.SetAside, pool.StartRoll, pool.DeleteTemplates} {
+		for _, kind := range []pool.StepKind{pool.Replace, pool.EnterStandby, pool.StartProviderRollout, pool.DeleteTemplates} {
 			if err := w.driver.Start(t.Context(), w.aTarget(), pool.Step{Kind: kind}); err == nil {
 				t.Errorf("%s: want it refused, got no error", kind)
 			}
@@ -444,7 +444,7 @@ func TestImpairedMachineIsToldOnce(t *testing.T) {
 		if len(o.Issues) != 1 || !strings.Contains(o.Issues[0].Message, "OSProvisioningTimedOut") || !strings.HasPrefix(o.Issues[0].Message, "machine ") {
 			t.Errorf("want the failure told once, with the machine, got %v at %+v", o.Issues, o.Group)
 		}
-		if o.Group.Size != 2 || !o.Group.GrowFailed.IsZero() {
+		if o.Group.Size != 2 || !o.Group.ScaleUpFailedAt.IsZero() {
 			t.Errorf("want a size of 2 that is no failed growth, got %+v", o.Group)
 		}
 	})
@@ -462,7 +462,7 @@ func TestUnreachedIsForgone(t *testing.T) {
 		for range 20 {
 			p.pass()
 		}
-		if o := p.look(); o.Group.Unreached != 3 || o.Group.Size != 2 {
+		if o := p.look(); o.Group.UnfulfilledCapacity != 3 || o.Group.Size != 2 {
 			t.Fatalf("want three that Azure could not bring beside two, got %+v", o.Group)
 		}
 		p.d.Replicas = 2
@@ -474,7 +474,7 @@ func TestUnreachedIsForgone(t *testing.T) {
 		}
 		w.patch(armcompute.VirtualMachineScaleSetUpdate{Tags: tags})
 		settle()
-		if o := w.observe(p.target); o.Group.Size != 2 || len(o.Instances) != 2 || o.Group.Unreached != 0 {
+		if o := w.observe(p.target); o.Group.Size != 2 || len(o.Instances) != 2 || o.Group.UnfulfilledCapacity != 0 {
 			t.Errorf("want two machines whatever somebody changes, got %+v with %v", o.Group, ids(o))
 		}
 	})

@@ -54,7 +54,7 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	if !p.t.Bootstrap.Empty() && cloud.KindOf(failed) != cloud.Invalid {
 		w.template = w.model.Template()
 		if w.against != nil {
-			w.template.About = strings.Join(w.against.State.Changes, ", ")
+			w.template.Description = strings.Join(w.against.State.Changes, ", ")
 		}
 	}
 	return w, failed

@@ -35,7 +35,7 @@ func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
 // stranger reports where an observation does not tell of something of our name that is not ours.
 func (p player[S]) stranger(o pool.Observed) {
 	p.Helper()
-	if o.Foreign == nil || o.Foreign.Reason == "" || o.Foreign.Message == "" || o.Group != nil || len(o.Instances) > 0 {
+	if o.OwnershipConflict == nil || o.OwnershipConflict.Reason == "" || o.OwnershipConflict.Message == "" || o.Group != nil || len(o.Instances) > 0 {
 		p.Fatalf("want what is foreign named and nothing of ours, got %+v", o)
 	}
 }
@@ -54,7 +54,7 @@ func foreignGroup[S any](p player[S]) {
 	p.stranger(p.again().observe(target))
 	p.by(sim.DeleteGroup, thing)
 	settle()
-	if o := p.observe(target); o.Foreign != nil {
+	if o := p.observe(target); o.OwnershipConflict != nil {
 		p.Errorf("want nothing foreign once it is gone, got %+v", o)
 	}
 	o := p.create(target, sizeSmall)
@@ -62,7 +62,7 @@ func foreignGroup[S any](p player[S]) {
 	other.Owner.ID += "-other"
 	other.Owner.GroupName = thing.Name
 	p.stranger(p.observe(other))
-	p.refuses(other, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: o.Instances[0].ID}}})
+	p.refuses(other, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 	if !p.suite.Given {
 		p.refuses(other, pool.Step{Kind: pool.PutTemplate})
 	}
@@ -82,8 +82,8 @@ func namedGroup[S any](p player[S]) {
 		return
 	}
 	o := p.observe(target)
-	if p.stranger(o); !strings.Contains(o.Foreign.Message, thing.Name) || !strings.Contains(o.Foreign.Message, "spec.providerID") {
-		p.Errorf("want the group named, and the field that names it, got %q", o.Foreign.Message)
+	if p.stranger(o); !strings.Contains(o.OwnershipConflict.Message, thing.Name) || !strings.Contains(o.OwnershipConflict.Message, "spec.providerID") {
+		p.Errorf("want the group named, and the field that names it, got %q", o.OwnershipConflict.Message)
 	}
 	p.refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"}, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: 1})
 	p.again().refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"})
@@ -93,7 +93,7 @@ func namedGroup[S any](p player[S]) {
 	p.stranger(p.again().observe(target))
 	p.by(sim.DeleteGroup, thing)
 	settle()
-	if o := p.observe(target); o.Foreign != nil {
+	if o := p.observe(target); o.OwnershipConflict != nil {
 		p.Errorf("want nothing foreign once it is gone, got %+v", o)
 	}
 	own := p.create(target, sizeSmall)
@@ -189,7 +189,7 @@ func templateByHand[S any](p player[S]) {
 			p.Errorf("want the wanted version made above the one by hand, got %+v", o.Versions)
 		}
 	}
-	if p.driver.Traits().RollsChanges || p.inline() {
+	if p.driver.Traits().RolloutOnTemplateChange || p.inline() {
 		return
 	}
 	target = rotated(target, 1)
@@ -214,7 +214,7 @@ func groupDeleted[S any](p player[S]) {
 	}
 	settle()
 	o := p.observe(target)
-	if o.Group != nil || len(o.Instances) > 0 || o.Foreign != nil {
+	if o.Group != nil || len(o.Instances) > 0 || o.OwnershipConflict != nil {
 		p.Fatalf("want no group after it was deleted by hand, got %+v", o)
 	}
 	if p.inline() {
@@ -245,14 +245,14 @@ func templateDeleted[S any](p player[S]) {
 	p.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle})
 	settle()
 	o = p.observe(target)
-	if !p.driver.Traits().RollsChanges {
+	if !p.driver.Traits().RolloutOnTemplateChange {
 		p.check("the group launches from", o.Latest().Ref, o.Group.Template)
 	}
 	p.check("how many instances", sizeMiddle, len(o.Instances))
 }
 
 func versionDeleted[S any](p player[S]) {
-	if p.driver.Traits().RollsChanges || p.inline() {
+	if p.driver.Traits().RolloutOnTemplateChange || p.inline() {
 		// All instances are of one version, which is in use, or of the group's own.
 		return
 	}
@@ -291,7 +291,7 @@ func instanceDeleted[S any](p player[S]) {
 	settle()
 	o := p.observe(target)
 	size := sizeMiddle
-	if p.driver.Traits().NoReplace {
+	if !p.driver.Traits().ReplaceKeepsSize {
 		// The group's size is lowered by whoever takes an instance.
 		size--
 	}
@@ -301,7 +301,7 @@ func instanceDeleted[S any](p player[S]) {
 	if left := ids(o.Instances); slices.Contains(left, gone) {
 		p.Errorf("want %s gone, got %v", gone, left)
 	}
-	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: gone}}})
+	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: gone}}})
 	settle()
 	p.check("size after a removal of what was gone", size, p.observe(target).Group.Size)
 }

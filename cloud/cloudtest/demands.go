@@ -105,7 +105,7 @@ func broken[S any](p player[S]) {
 		o := q.observe(target)
 		for k := range o.Instances {
 			// What they differ in from what can't be had is no concern here.
-			o.Instances[k].Differs = nil
+			o.Instances[k].TemplateDiff = nil
 		}
 		q.check("the instances", before.Instances, o.Instances)
 		if o.Group == nil || o.Wanted.Content == "" && !mentions(o.Issues, field) {
@@ -147,7 +147,7 @@ func pages[S any](p player[S]) {
 func (p player[S]) samePages(about string, target cloud.Target[S]) {
 	p.Helper()
 	want := p.again().observe(target)
-	if len(want.Remember) == 0 {
+	if len(want.ResolvedLookups) == 0 {
 		p.Fatalf("%s: want look-ups, got none", about)
 	}
 	p.fault(onePage)

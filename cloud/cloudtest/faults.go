@@ -160,7 +160,7 @@ func (p player[S]) same(sc scene[S]) {
 	o := p.observe(sc.target)
 	p.check("the group after a refusal", sc.before.Group, o.Group)
 	p.check("the versions after a refusal", sc.before.Versions, o.Versions)
-	if sc.before.Roll == nil { // which goes on replacing them
+	if sc.before.ProviderRollout == nil { // which goes on replacing them
 		p.check("the instances after a refusal", sc.before.Instances, o.Instances)
 	}
 }
@@ -308,10 +308,10 @@ func (p player[S]) refusedLook(r refusal, c call, before pool.Observed) {
 		if r.kind == cloud.Denied && slices.Contains(p.suite.Secondary, c.action) {
 			p.Errorf("want what %s does not tell unknown, and the rest observed, got %v", c, err)
 		}
-	case o.RollUnknown != nil:
+	case o.ProviderRolloutUnknown != nil:
 		p.check("all but the cloud's own roll", before, knowingRoll(o, before))
-		if !r.reportedAs(*o.RollUnknown) {
-			p.Errorf("want the reason %s and the words %q, got %+v", r.kind, r.words, *o.RollUnknown)
+		if !r.reportedAs(*o.ProviderRolloutUnknown) {
+			p.Errorf("want the reason %s and the words %q, got %+v", r.kind, r.words, *o.ProviderRolloutUnknown)
 		}
 	default:
 		p.seenWithIssue(r, before, o)
@@ -336,7 +336,7 @@ func (p player[S]) seenWithIssue(r refusal, before, o pool.Observed) {
 
 // knowingRoll is an observation with the cloud's own roll of another: what is not known may be read again, for one pool alone.
 func knowingRoll(o, other pool.Observed) pool.Observed {
-	o.Roll, o.RollUnknown, o.Shared = other.Roll, other.RollUnknown, other.Shared
+	o.ProviderRollout, o.ProviderRolloutUnknown, o.Shared = other.ProviderRollout, other.ProviderRolloutUnknown, other.Shared
 	return o
 }
 

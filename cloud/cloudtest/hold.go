@@ -53,7 +53,7 @@ func takenByCloud[S any](p player[S]) {
 	}
 	for _, i := range sc.before.Instances {
 		chosen := i.ID == sc.chosen[0]
-		if chosen != (i.Hold != nil) || chosen != (i.Doomed != nil) || chosen && (i.Doomed.Reason == "" || i.Doomed.Message == "") {
+		if chosen != (i.LifecycleHook != nil) || chosen != (i.TerminationNotice != nil) || chosen && (i.TerminationNotice.Reason == "" || i.TerminationNotice.Message == "") {
 			p.Errorf("want %s alone held, with the reason for which the cloud takes it, got %+v", sc.chosen[0], i)
 		}
 	}
@@ -63,10 +63,10 @@ func takenByCloud[S any](p player[S]) {
 }
 
 // holdOf is how the instance is held, nil when it is not.
-func holdOf(o pool.Observed, id string) *pool.Hold {
+func holdOf(o pool.Observed, id string) *pool.LifecycleHook {
 	for _, i := range o.Instances {
 		if i.ID == id {
-			return i.Hold
+			return i.LifecycleHook
 		}
 	}
 	return nil
@@ -95,11 +95,11 @@ func readyExpiring[S any](p player[S]) scene[S] {
 }
 
 // heldTargets are the chosen instances that are held.
-func heldTargets[S any](sc scene[S], o pool.Observed) []pool.Target {
-	var targets []pool.Target
+func heldTargets[S any](sc scene[S], o pool.Observed) []pool.InstanceRef {
+	var targets []pool.InstanceRef
 	for _, i := range o.Instances {
-		if i.Hold != nil && slices.Contains(sc.chosen, i.ID) {
-			targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		if i.LifecycleHook != nil && slices.Contains(sc.chosen, i.ID) {
+			targets = append(targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	return targets

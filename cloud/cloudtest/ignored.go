@@ -20,7 +20,7 @@ func ignored[S any](p player[S]) {
 	each(p, func(p player[S], e exercise[S]) {
 		calls := callsOf(p.elsewhere("all is well"), e, false)
 		for _, f := range p.cloud.Capabilities().Ignorable {
-			if e.kind == pool.StartRoll && f.Action != "StartInstanceRefresh" {
+			if e.kind == pool.StartProviderRollout && f.Action != "StartInstanceRefresh" {
 				continue
 			}
 			if slices.ContainsFunc(calls, func(c call) bool { return c.writes && covers(f, c) }) && ignoredStep(p.elsewhere(f.Name), e, f) {

@@ -16,8 +16,8 @@ func readyApply[S any](p player[S]) scene[S] {
 func dueApply[S any](_ scene[S], o pool.Observed) *pool.Step {
 	s := &pool.Step{Kind: pool.Apply}
 	for _, i := range alive(o.Instances) {
-		if len(i.Behind) > 0 {
-			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		if len(i.InPlaceDrift) > 0 {
+			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	if len(s.Targets) == 0 {
@@ -31,7 +31,7 @@ func doneApply[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	want := sc.before
 	for k := range want.Instances {
-		want.Instances[k].Behind = nil
+		want.Instances[k].InPlaceDrift = nil
 	}
 	p.check("the group", want.Group, o.Group)
 	p.check("the instances", undated(want).Instances, undated(o).Instances)
@@ -41,8 +41,8 @@ func doneApply[S any](p player[S], sc scene[S], o pool.Observed) {
 func dueProtect[S any](_ scene[S], o pool.Observed) *pool.Step {
 	s := &pool.Step{Kind: pool.Protect}
 	for _, i := range alive(o.Instances) {
-		if i.Exposed {
-			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		if i.ScaleInUnprotected {
+			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	if len(s.Targets) == 0 {
@@ -56,7 +56,7 @@ func doneProtect[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	want := sc.before
 	for k := range want.Instances {
-		want.Instances[k].Exposed, want.Instances[k].Protected = false, true
+		want.Instances[k].ScaleInUnprotected, want.Instances[k].ScaleInProtected = false, true
 	}
 	p.check("the group", want.Group, o.Group)
 	p.check("the instances", want.Instances, o.Instances)
@@ -74,8 +74,8 @@ func readyProtected[S any](p player[S]) scene[S] {
 func dueUnprotect[S any](_ scene[S], o pool.Observed) *pool.Step {
 	s := &pool.Step{Kind: pool.Unprotect}
 	for _, i := range alive(o.Instances) {
-		if i.Protected {
-			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		if i.ScaleInProtected {
+			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	if len(s.Targets) == 0 {
@@ -89,7 +89,7 @@ func doneUnprotect[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	want := sc.before
 	for k := range want.Instances {
-		want.Instances[k].Protected, want.Instances[k].Exposed = false, true
+		want.Instances[k].ScaleInProtected, want.Instances[k].ScaleInUnprotected = false, true
 	}
 	p.check("the group", want.Group, o.Group)
 	p.check("the instances", want.Instances, o.Instances)

@@ -15,7 +15,7 @@ func nothing[S any](p player[S]) {
 		p.Errorf("want nothing, got %+v", o)
 	}
 	for _, v := range append(o.Versions, o.Wanted) {
-		p.check("whether it is given", p.suite.Given, v.Given)
+		p.check("whether it is given", p.suite.Given, v.UserManaged)
 	}
 	if o.Wanted.Content == "" || o.Wanted.Data != p.data(target) || o.Wanted.Ref != "" {
 		p.Errorf("want the template that the specification asks for, without a ref, got %+v", o.Wanted)
@@ -30,7 +30,7 @@ func nothing[S any](p player[S]) {
 
 // empty says that nothing of the pool is in the cloud.
 func (p player[S]) empty(o pool.Observed) bool {
-	return o.Group == nil && o.Foreign == nil && (len(o.Versions) == 0 || p.suite.Given) && len(o.Instances) == 0
+	return o.Group == nil && o.OwnershipConflict == nil && (len(o.Versions) == 0 || p.suite.Given) && len(o.Instances) == 0
 }
 
 func created[S any](p player[S]) {
@@ -66,7 +66,7 @@ func (p player[S]) running(o pool.Observed, many int) {
 
 func steady[S any](p player[S]) {
 	target := p.target()
-	target.Remembered = p.create(target, sizeSmall).Remember
+	target.Remembered = p.create(target, sizeSmall).ResolvedLookups
 	p.observe(target)
 	settle()
 	p.observe(target)
@@ -89,7 +89,7 @@ func forgetful[S any](p player[S]) {
 
 // unhinted is what was observed without what only he knows who began it, or is handed it, and without when it was read.
 func unhinted(o pool.Observed) pool.Observed {
-	o.Operations, o.Anew, o.Fresh, o.Reused = nil, false, false, false
+	o.Operations, o.Fresh, o.GroupFresh, o.Reused = nil, false, false, false
 	return o
 }
 
@@ -118,14 +118,14 @@ func aged[S any](p player[S]) {
 func remembered[S any](p player[S]) {
 	target := p.target(p.suite.Searching)
 	first := p.observe(target)
-	if len(first.Remember) == 0 {
+	if len(first.ResolvedLookups) == 0 {
 		p.Fatalf("want look-ups to be remembered, got none")
 	}
-	target.Remembered = first.Remember
+	target.Remembered = first.ResolvedLookups
 	p = p.again()
 	var o pool.Observed
 	sent := p.sent(func() { o = p.observe(target) })
-	p.check("what is remembered", first.Remember, o.Remember)
+	p.check("what is remembered", first.ResolvedLookups, o.ResolvedLookups)
 	p.check("what is wanted", first.Wanted, o.Wanted)
 	if len(sent) > p.suite.SteadyReads {
 		p.Errorf("requests with look-ups remembered: want at most %d, got %+v", p.suite.SteadyReads, sent)
@@ -152,7 +152,7 @@ func rotation[S any](p player[S]) {
 	settle()
 	o = p.observe(target)
 	launches := o.Latest().Ref
-	if p.driver.Traits().RollsChanges {
+	if p.driver.Traits().RolloutOnTemplateChange {
 		launches = before.Group.Template
 	}
 	p.check("the group launches from", launches, o.Group.Template)
@@ -181,7 +181,7 @@ func changed[S any](p player[S]) {
 	}
 	p.launch(target, o.Latest().Ref)
 	o = p.observe(target)
-	if !p.driver.Traits().RollsChanges {
+	if !p.driver.Traits().RolloutOnTemplateChange {
 		p.check("the group launches from", o.Latest().Ref, o.Group.Template)
 	}
 	for _, i := range o.Instances {
@@ -208,7 +208,7 @@ func removed[S any](p player[S]) {
 	target := p.target()
 	o := p.create(target, sizeMiddle)
 	goes := o.Instances[1]
-	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: goes.ID, ProviderID: goes.ProviderID}}})
+	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: goes.ID, ProviderID: goes.ProviderID}}})
 	o = p.observe(target)
 	p.check("size", sizeMiddle-1, o.Group.Size)
 	left := ids(alive(o.Instances))

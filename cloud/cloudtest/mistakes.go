@@ -92,7 +92,7 @@ func doing[S any](name, guard string, do func(context.Context, cloud.Driver[S], 
 // sights are mistakes of observations.
 func sights[S any]() []mistake[S] {
 	return []mistake[S]{
-		seeing("takes what is foreign for nothing", caseForeignGroup, func(_ cloud.Target[S], o *pool.Observed) { o.Foreign = nil }),
+		seeing("takes what is foreign for nothing", caseForeignGroup, func(_ cloud.Target[S], o *pool.Observed) { o.OwnershipConflict = nil }),
 		seeing("forgets drift", caseByHand, func(_ cloud.Target[S], o *pool.Observed) {
 			if o.Group != nil {
 				o.Group.Drift = nil
@@ -268,7 +268,7 @@ func takesAnother[S any](ctx context.Context, d cloud.Driver[S], t cloud.Target[
 	left := alive(o.Instances)
 	for i, target := range s.Targets {
 		if len(left) > 0 && !slices.Contains(ids(left), target.ID) {
-			s.Targets[i] = pool.Target{ID: left[0].ID}
+			s.Targets[i] = pool.InstanceRef{ID: left[0].ID}
 		}
 	}
 	return d.Start(ctx, t, s)

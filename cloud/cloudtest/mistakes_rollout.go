@@ -50,14 +50,14 @@ func eachInstance[S any](name, guard string, kind pool.StepKind, bend func(*pool
 }
 
 // theRoll bends how a roll is seen.
-func theRoll[S any](name, guard string, bend func(*pool.Roll)) mistake[S] {
+func theRoll[S any](name, guard string, bend func(*pool.ProviderRollout)) mistake[S] {
 	return seeing(name, guard, func(_ cloud.Target[S], o *pool.Observed) {
-		if o.Roll != nil {
-			roll := *o.Roll
+		if o.ProviderRollout != nil {
+			roll := *o.ProviderRollout
 			bend(&roll)
-			o.Roll = &roll
+			o.ProviderRollout = &roll
 		}
-	}).of(pool.StartRoll)
+	}).of(pool.StartProviderRollout)
 }
 
 // rollouts are mistakes of the steps by which instances are replaced, and of how their progress is seen.
@@ -71,45 +71,45 @@ func rollouts[S any]() []mistake[S] {
 		instead[S]("replaces some other too", caseTwice, pool.Replace, func(o pool.Observed, s *pool.Step) bool {
 			for _, i := range alive(o.Instances) {
 				if len(s.Targets) == 1 && i.ID != s.Targets[0].ID {
-					s.Targets = append(s.Targets, pool.Target{ID: i.ID})
+					s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID})
 				}
 			}
 			return false
 		}),
-		instead[S]("stops what it sets aside", caseTwice, pool.SetAside, func(_ pool.Observed, s *pool.Step) bool {
+		instead[S]("stops what it sets aside", caseTwice, pool.EnterStandby, func(_ pool.Observed, s *pool.Step) bool {
 			s.Kind = pool.Replace
 			return false
 		}),
-		eachInstance[S]("forgets whom it has set aside", caseTwice, pool.SetAside, func(i *pool.Instance) { i.Aside = false }),
+		eachInstance[S]("forgets whom it has set aside", caseTwice, pool.EnterStandby, func(i *pool.Instance) { i.Standby = false }),
 		instead[S]("releases nothing", caseTwice, pool.Release, skipped),
 		instead[S]("holds no longer than the cloud does by itself", caseHeld, pool.Renew, skipped),
-		eachInstance[S]("takes what is held for gone", caseHeld, pool.Release, func(i *pool.Instance) { i.Hold = nil }),
+		eachInstance[S]("takes what is held for gone", caseHeld, pool.Release, func(i *pool.Instance) { i.LifecycleHook = nil }),
 		eachInstance[S]("forgets since when it is held", caseHeld, pool.Release, func(i *pool.Instance) {
-			if i.Hold != nil {
-				hold := *i.Hold
+			if i.LifecycleHook != nil {
+				hold := *i.LifecycleHook
 				hold.Since = time.Now()
-				i.Hold = &hold
+				i.LifecycleHook = &hold
 			}
 		}),
-		eachInstance[S]("does not say why the cloud takes an instance", caseTaken, pool.Release, func(i *pool.Instance) { i.Doomed = nil }),
-		instead[S]("rolls whatever is of another version", caseTwice, pool.StartRoll, func(_ pool.Observed, s *pool.Step) bool {
+		eachInstance[S]("does not say why the cloud takes an instance", caseTaken, pool.Release, func(i *pool.Instance) { i.TerminationNotice = nil }),
+		instead[S]("rolls whatever is of another version", caseTwice, pool.StartProviderRollout, func(_ pool.Observed, s *pool.Step) bool {
 			s.Targets = nil
 			return false
 		}).within(nameSomeRoll),
-		instead[S]("spares in a restart what is of the wanted template", caseTwice, pool.StartRoll, func(_ pool.Observed, s *pool.Step) bool {
-			s.Every = false
+		instead[S]("spares in a restart what is of the wanted template", caseTwice, pool.StartProviderRollout, func(_ pool.Observed, s *pool.Step) bool {
+			s.ReplaceMatching = false
 			return false
 		}).within(nameRestart),
-		theRoll[S]("takes a roll that was cancelled for one that has failed", caseTwice, func(r *pool.Roll) {
-			if r.State == pool.RollCancelled {
+		theRoll[S]("takes a roll that was cancelled for one that has failed", caseTwice, func(r *pool.ProviderRollout) {
+			if r.State == pool.ProviderRolloutCancelled {
 				r.Failures++
 			}
-		}).of(pool.CancelRoll),
-		theRoll[S]("does not know what a roll makes", caseTwice, func(r *pool.Roll) { r.Template = pool.Template{} }),
-		instead[S]("cancels nothing", caseTwice, pool.CancelRoll, skipped),
-		instead[S]("cancels whatever runs", caseOtherRoll, pool.CancelRoll, func(o pool.Observed, s *pool.Step) bool {
-			if o.Roll != nil {
-				s.Refs = []string{o.Roll.ID}
+		}).of(pool.CancelProviderRollout),
+		theRoll[S]("does not know what a roll makes", caseTwice, func(r *pool.ProviderRollout) { r.Template = pool.Template{} }),
+		instead[S]("cancels nothing", caseTwice, pool.CancelProviderRollout, skipped),
+		instead[S]("cancels whatever runs", caseOtherRoll, pool.CancelProviderRollout, func(o pool.Observed, s *pool.Step) bool {
+			if o.ProviderRollout != nil {
+				s.Refs = []string{o.ProviderRollout.ID}
 			}
 			return false
 		}),

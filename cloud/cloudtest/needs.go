@@ -20,16 +20,16 @@ func readyNeedy[S any](p player[S]) scene[S] {
 }
 
 func dueProvide[S any](_ scene[S], o pool.Observed) *pool.Step {
-	if len(o.Needs) == 0 {
+	if len(o.MissingPrerequisites) == 0 {
 		return nil
 	}
-	return &pool.Step{Kind: pool.Provide, Fields: o.Needs}
+	return &pool.Step{Kind: pool.EnsurePrerequisites, Fields: o.MissingPrerequisites}
 }
 
 // doneProvide wants nothing missing any more, and what was made known to be ours.
 func doneProvide[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	p.check("what is missing", 0, len(o.Needs))
+	p.check("what is missing", 0, len(o.MissingPrerequisites))
 	p.check("versions", sc.before.Versions, o.Versions)
 	if len(o.Leftovers) == 0 {
 		p.Errorf("want what was made among what is to be deleted, got %+v", o)
@@ -38,9 +38,9 @@ func doneProvide[S any](p player[S], sc scene[S], o pool.Observed) {
 
 func readyProvided[S any](p player[S]) scene[S] {
 	sc := readyNeedy(p)
-	for n := 0; len(sc.before.Needs) > 0; n++ {
+	for n := 0; len(sc.before.MissingPrerequisites) > 0; n++ {
 		if n == passesMost {
-			p.Fatalf("want everything made that is needed after %d passes, got %v", n, sc.before.Needs)
+			p.Fatalf("want everything made that is needed after %d passes, got %v", n, sc.before.MissingPrerequisites)
 		}
 		p.start(sc.target, *dueProvide(sc, sc.before))
 		rest(nextPass)
@@ -70,7 +70,7 @@ func readyDefault[S any](p player[S]) scene[S] {
 }
 
 func dueDefault[S any](_ scene[S], o pool.Observed) *pool.Step {
-	if o.Latest().Fixed || o.Latest().Ref == "" {
+	if o.Latest().Undeletable || o.Latest().Ref == "" {
 		return nil
 	}
 	return &pool.Step{Kind: pool.DefaultTemplate, Template: o.Latest().Ref}
@@ -81,7 +81,7 @@ func doneDefault[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	p.check("versions", len(sc.before.Versions), len(o.Versions))
 	for k, v := range o.Versions {
-		if v.Fixed != (k == 0) {
+		if v.Undeletable != (k == 0) {
 			p.Errorf("want the newest version alone to be the default, got %+v", o.Versions)
 		}
 	}

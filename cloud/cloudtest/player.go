@@ -173,12 +173,12 @@ func (p player[S]) name(target cloud.Target[S]) string {
 }
 
 // inline says that the template is a part of the group.
-func (p player[S]) inline() bool { return p.driver.Traits().Inline }
+func (p player[S]) inline() bool { return p.driver.Traits().InlineTemplate }
 
 // launch points the group at a version, where that is a step of its own and not the cloud's roll.
 func (p player[S]) launch(target cloud.Target[S], ref string) {
 	p.Helper()
-	if t := p.driver.Traits(); !t.RollsChanges && !t.Inline {
+	if t := p.driver.Traits(); !t.RolloutOnTemplateChange && !t.InlineTemplate {
 		p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: ref})
 	}
 }

@@ -9,27 +9,27 @@ import (
 // asked says whether a cloud with these traits is ever asked for the step of an exercise.
 func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 	asked, some := map[pool.StepKind]bool{
-		pool.CancelRoll: t.Rolls && !t.CancelsNot,
-		pool.StartRoll:  t.Rolls,
-		pool.Provide:    s.Needy != nil,
-		pool.CleanUp:    s.Needy != nil,
-		pool.Release:    s.Holds,
-		pool.Renew:      s.Holds,
-		pool.SetAside:   t.SetsAside,
-		pool.Replace:    !t.NoReplace,
-		pool.Apply:      s.Applies,
-		pool.Protect:    s.Protects,
-		pool.Unprotect:  s.Protects,
+		pool.CancelProviderRollout: t.ProviderRollout && t.CanCancelRollout,
+		pool.StartProviderRollout:  t.ProviderRollout,
+		pool.EnsurePrerequisites:   s.Needy != nil,
+		pool.CleanUp:               s.Needy != nil,
+		pool.Release:               s.Holds,
+		pool.Renew:                 s.Holds,
+		pool.EnterStandby:          t.SupportsStandby,
+		pool.Replace:               t.ReplaceKeepsSize,
+		pool.Apply:                 s.Applies,
+		pool.Protect:               s.Protects,
+		pool.Unprotect:             s.Protects,
 	}[e.kind]
 	switch {
 	case some && !asked:
 		return false
 	case slices.Contains(ofTemplates, e.kind):
-		return !s.Given && (!t.Inline || e.kind == pool.PutTemplate && e.name != nameFirst)
+		return !s.Given && (!t.InlineTemplate || e.kind == pool.PutTemplate && e.name != nameFirst)
 	case e.name == nameAside:
-		return t.SetsAside
+		return t.SupportsStandby
 	case e.name == nameSomeRoll, e.name == nameRestart, e.name == nameLaunch:
-		return !t.RollsChanges && !t.Inline
+		return !t.RolloutOnTemplateChange && !t.InlineTemplate
 	}
 	return true
 }
@@ -57,7 +57,7 @@ func readyReplace[S any](p player[S]) scene[S] {
 
 func readyAside[S any](p player[S]) scene[S] {
 	sc := readyReplace(p)
-	p.start(sc.target, pool.Step{Kind: pool.SetAside, Targets: chosenTargets(sc, sc.before)})
+	p.start(sc.target, pool.Step{Kind: pool.EnterStandby, Targets: chosenTargets(sc, sc.before)})
 	settle()
 	sc.before = p.observe(sc.target)
 	return sc
@@ -65,12 +65,12 @@ func readyAside[S any](p player[S]) scene[S] {
 
 // chosenTargets are the chosen instances that are not on their way out, in the order in which they were chosen: a step of which
 // only the beginning is done leaves the others spread over the zones too.
-func chosenTargets[S any](sc scene[S], o pool.Observed) []pool.Target {
-	var targets []pool.Target
+func chosenTargets[S any](sc scene[S], o pool.Observed) []pool.InstanceRef {
+	var targets []pool.InstanceRef
 	for _, id := range sc.chosen {
 		for _, i := range alive(o.Instances) {
 			if i.ID == id {
-				targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+				targets = append(targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 			}
 		}
 	}
@@ -93,23 +93,23 @@ func doneReplace[S any](p player[S], sc scene[S], o pool.Observed) {
 	left := slices.DeleteFunc(ids(sc.before.Instances), func(id string) bool { return slices.Contains(sc.chosen, id) })
 	p.check("those that were not chosen", left, ids(o.Instances)[:min(len(left), len(o.Instances))])
 	for _, i := range o.Instances {
-		if slices.Contains(sc.chosen, i.ID) || i.Aside {
+		if slices.Contains(sc.chosen, i.ID) || i.Standby {
 			p.Errorf("want none of %v, and none set aside, got %+v", sc.chosen, i)
 		}
 	}
 }
 
 func dueSetAside[S any](sc scene[S], o pool.Observed) *pool.Step {
-	var targets []pool.Target
+	var targets []pool.InstanceRef
 	for _, i := range alive(o.Instances) {
-		if slices.Contains(sc.chosen, i.ID) && !i.Aside {
-			targets = append(targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		if slices.Contains(sc.chosen, i.ID) && !i.Standby {
+			targets = append(targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	if len(targets) == 0 {
 		return nil
 	}
-	return &pool.Step{Kind: pool.SetAside, Targets: targets}
+	return &pool.Step{Kind: pool.EnterStandby, Targets: targets}
 }
 
 // doneSetAside wants everybody to run on, one more, and the size as it was.
@@ -121,7 +121,7 @@ func doneSetAside[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.check("how many instances", sizeMiddle+1, len(o.Instances))
 	p.check("those that were there", ids(sc.before.Instances), ids(o.Instances)[:min(sizeMiddle, len(o.Instances))])
 	for _, i := range o.Instances {
-		if i.Aside != slices.Contains(sc.chosen, i.ID) || i.State != pool.Running {
+		if i.Standby != slices.Contains(sc.chosen, i.ID) || i.State != pool.Running {
 			p.Errorf("want all to run, and %v alone set aside, got %+v", sc.chosen, i)
 		}
 	}

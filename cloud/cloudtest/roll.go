@@ -19,19 +19,19 @@ func readyRolling[S any](p player[S]) scene[S] {
 	sc := readyRoll(p)
 	p.start(sc.target, *dueStart(sc.before))
 	sc = seen(p, sc.target)
-	if sc.before.Roll == nil || !sc.before.Roll.Template.Same(sc.before.Wanted) || sc.before.Roll.State != pool.RollRunning {
-		p.Fatalf("want a roll to %+v that runs, got %+v", sc.before.Wanted, sc.before.Roll)
+	if sc.before.ProviderRollout == nil || !sc.before.ProviderRollout.Template.Same(sc.before.Wanted) || sc.before.ProviderRollout.State != pool.ProviderRolloutRunning {
+		p.Fatalf("want a roll to %+v that runs, got %+v", sc.before.Wanted, sc.before.ProviderRollout)
 	}
-	sc.chosen = []string{sc.before.Roll.ID}
+	sc.chosen = []string{sc.before.ProviderRollout.ID}
 	return sc
 }
 
 // dueStart begins a roll for all that are not of the wanted template.
 func dueStart(o pool.Observed) *pool.Step {
-	s := &pool.Step{Kind: pool.StartRoll, Template: o.Latest().Ref}
+	s := &pool.Step{Kind: pool.StartProviderRollout, Template: o.Latest().Ref}
 	for _, i := range alive(o.Instances) {
 		if !i.Template.Same(o.Wanted) {
-			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	return s
@@ -40,15 +40,15 @@ func dueStart(o pool.Observed) *pool.Step {
 // dueRoll lets go what is held while the roll runs, as the engine would.
 func dueRoll[S any](_ scene[S], o pool.Observed) *pool.Step {
 	switch {
-	case o.Roll == nil || !o.Roll.Template.Same(o.Wanted):
+	case o.ProviderRollout == nil || !o.ProviderRollout.Template.Same(o.Wanted):
 		return dueStart(o)
-	case o.Roll.State != pool.RollRunning:
+	case o.ProviderRollout.State != pool.ProviderRolloutRunning:
 		return nil
 	}
 	s := &pool.Step{Kind: pool.Release}
 	for _, i := range o.Instances {
-		if i.Hold != nil {
-			s.Targets = append(s.Targets, pool.Target{ID: i.ID, ProviderID: i.ProviderID})
+		if i.LifecycleHook != nil {
+			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
 	}
 	return s
@@ -56,9 +56,9 @@ func dueRoll[S any](_ scene[S], o pool.Observed) *pool.Step {
 
 func doneRoll[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if o.Roll == nil || o.Roll.State != pool.RollSucceeded || o.Roll.Percent != 100 || o.Roll.Failures != 0 ||
-		o.Roll.Started.IsZero() || o.Roll.Ended.Before(o.Roll.Started) {
-		p.Errorf("want a roll that has succeeded, got %+v", o.Roll)
+	if o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutSucceeded || o.ProviderRollout.Percent != 100 || o.ProviderRollout.Failures != 0 ||
+		o.ProviderRollout.Started.IsZero() || o.ProviderRollout.Ended.Before(o.ProviderRollout.Started) {
+		p.Errorf("want a roll that has succeeded, got %+v", o.ProviderRollout)
 	}
 	p.check("size", sizeSmall, o.Group.Size)
 	p.check("what the group launches from", sc.before.Latest().Ref, o.Group.Template)
@@ -82,7 +82,7 @@ const nameSomeRoll = "a roll for some"
 func readySomeRoll[S any](p player[S]) scene[S] {
 	sc := readyRoll(p)
 	first := sc.before.Instances[0]
-	p.start(sc.target, pool.Step{Kind: pool.Replace, Targets: []pool.Target{{ID: first.ID, ProviderID: first.ProviderID}}})
+	p.start(sc.target, pool.Step{Kind: pool.Replace, Targets: []pool.InstanceRef{{ID: first.ID, ProviderID: first.ProviderID}}})
 	settle()
 	target := rotated(sc.target, 1)
 	p.launch(target, p.put(target).Latest().Ref)
@@ -101,8 +101,8 @@ func readySomeRoll[S any](p player[S]) scene[S] {
 // doneSomeRoll wants the one left that needed no replacement, whatever its version.
 func doneSomeRoll[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if o.Roll == nil || o.Roll.State != pool.RollSucceeded {
-		p.Errorf("want a roll that has succeeded, got %+v", o.Roll)
+	if o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutSucceeded {
+		p.Errorf("want a roll that has succeeded, got %+v", o.ProviderRollout)
 	}
 	p.check("how many instances", sizeSmall, len(o.Instances))
 	left := 0
@@ -127,44 +127,44 @@ func readyRestart[S any](p player[S]) scene[S] {
 
 func dueRestart[S any](sc scene[S], o pool.Observed) *pool.Step {
 	targets := chosenTargets(sc, o)
-	if len(targets) == 0 || o.Roll != nil && o.Roll.State == pool.RollRunning {
+	if len(targets) == 0 || o.ProviderRollout != nil && o.ProviderRollout.State == pool.ProviderRolloutRunning {
 		return dueRoll(sc, o)
 	}
-	return &pool.Step{Kind: pool.StartRoll, Template: o.Latest().Ref, Targets: targets, Every: true}
+	return &pool.Step{Kind: pool.StartProviderRollout, Template: o.Latest().Ref, Targets: targets, ReplaceMatching: true}
 }
 
 // doneRestart wants the chosen one replaced and the others as they were.
 func doneRestart[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	doneReplace(p, sc, o)
-	if o.Roll == nil || o.Roll.State != pool.RollSucceeded {
-		p.Errorf("want a roll that has succeeded, got %+v", o.Roll)
+	if o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutSucceeded {
+		p.Errorf("want a roll that has succeeded, got %+v", o.ProviderRollout)
 	}
 }
 
 func dueCancel[S any](sc scene[S], o pool.Observed) *pool.Step {
-	if o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollRunning {
+	if o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] || o.ProviderRollout.State != pool.ProviderRolloutRunning {
 		return nil
 	}
-	return &pool.Step{Kind: pool.CancelRoll, Refs: sc.chosen}
+	return &pool.Step{Kind: pool.CancelProviderRollout, Refs: sc.chosen}
 }
 
 func doneCancel[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollCancelled || o.Roll.Failures != 0 || o.Roll.Ended.IsZero() {
-		p.Errorf("want the roll %v cancelled, got %+v", sc.chosen, o.Roll)
+	if o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] || o.ProviderRollout.State != pool.ProviderRolloutCancelled || o.ProviderRollout.Failures != 0 || o.ProviderRollout.Ended.IsZero() {
+		p.Errorf("want the roll %v cancelled, got %+v", sc.chosen, o.ProviderRollout)
 	}
 	p.check("size", sizeSmall, o.Group.Size)
 }
 
 // otherRoll asks to cancel a roll that is over, or never was, while another runs.
 func otherRoll[S any](p player[S]) {
-	if traits := p.driver.Traits(); !traits.Rolls || traits.CancelsNot {
+	if traits := p.driver.Traits(); !traits.ProviderRollout || !traits.CanCancelRollout {
 		return
 	}
 	sc := readyRolling(p)
-	p.start(sc.target, pool.Step{Kind: pool.CancelRoll, Refs: []string{sc.chosen[0] + "0"}})
-	if o := p.again().observe(sc.target); o.Roll == nil || o.Roll.ID != sc.chosen[0] || o.Roll.State != pool.RollRunning {
-		p.Errorf("want the roll %s to go on, got %+v", sc.chosen[0], o.Roll)
+	p.start(sc.target, pool.Step{Kind: pool.CancelProviderRollout, Refs: []string{sc.chosen[0] + "0"}})
+	if o := p.again().observe(sc.target); o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] || o.ProviderRollout.State != pool.ProviderRolloutRunning {
+		p.Errorf("want the roll %s to go on, got %+v", sc.chosen[0], o.ProviderRollout)
 	}
 }

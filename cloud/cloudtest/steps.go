@@ -52,16 +52,16 @@ func exercises[S any]() []exercise[S] {
 		{"more instances", pool.Resize, readyGroup[S], dueResize[S], doneResize[S]},
 		{"fewer instances", pool.Remove, readyRemove[S], dueRemove[S], doneRemove[S]},
 		{"another instance", pool.Replace, readyReplace[S], dueReplace[S], doneReplace[S]},
-		{"an instance set aside", pool.SetAside, readyReplace[S], dueSetAside[S], doneSetAside[S]},
+		{"an instance set aside", pool.EnterStandby, readyReplace[S], dueSetAside[S], doneSetAside[S]},
 		{nameAside, pool.Replace, readyAside[S], dueReplace[S], doneReplace[S]},
 		{"what was held", pool.Release, readyHeld[S], dueRelease[S], doneHeld[S]},
 		{"a longer hold", pool.Renew, readyExpiring[S], dueRenew[S], doneHeld[S]},
-		{"a roll", pool.StartRoll, readyRoll[S], dueRoll[S], doneRoll[S]},
-		{nameSomeRoll, pool.StartRoll, readySomeRoll[S], dueRoll[S], doneSomeRoll[S]},
-		{nameRestart, pool.StartRoll, readyRestart[S], dueRestart[S], doneRestart[S]},
-		{"no roll", pool.CancelRoll, readyRolling[S], dueCancel[S], doneCancel[S]},
+		{"a roll", pool.StartProviderRollout, readyRoll[S], dueRoll[S], doneRoll[S]},
+		{nameSomeRoll, pool.StartProviderRollout, readySomeRoll[S], dueRoll[S], doneSomeRoll[S]},
+		{nameRestart, pool.StartProviderRollout, readyRestart[S], dueRestart[S], doneRestart[S]},
+		{"no roll", pool.CancelProviderRollout, readyRolling[S], dueCancel[S], doneCancel[S]},
 		{"another default", pool.DefaultTemplate, readyDefault[S], dueDefault[S], doneDefault[S]},
-		{"what the group needs", pool.Provide, readyNeedy[S], dueProvide[S], doneProvide[S]},
+		{"what the group needs", pool.EnsurePrerequisites, readyNeedy[S], dueProvide[S], doneProvide[S]},
 		{"what is left", pool.CleanUp, readyProvided[S], dueCleanUp[S], doneCleanUp[S]},
 		{"fewer versions", pool.PruneTemplates, readyPrune[S], duePrune[S], donePrune[S]},
 		{"no group", pool.DeleteGroup, readyGroup[S], dueDelete[S], doneDelete[S]},
@@ -141,7 +141,7 @@ func readyPrune[S any](p player[S]) scene[S] {
 	}
 	sc := seen(p, rotated(p.target(), 3))
 	for _, v := range sc.before.Versions[1:] {
-		if !v.Fixed && v.Ref != sc.before.Group.Template {
+		if !v.Undeletable && v.Ref != sc.before.Group.Template {
 			sc.chosen = append(sc.chosen, v.Ref)
 		}
 	}
@@ -152,7 +152,7 @@ func readyPrune[S any](p player[S]) scene[S] {
 }
 
 func duePut[S any](_ scene[S], o pool.Observed) *pool.Step {
-	if o.Wanted.Given || o.Latest().Same(o.Wanted) && o.Latest().Data == o.Wanted.Data {
+	if o.Wanted.UserManaged || o.Latest().Same(o.Wanted) && o.Latest().Data == o.Wanted.Data {
 		return nil
 	}
 	return &pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref}

@@ -105,7 +105,7 @@ func (p *planner) run(ctx context.Context, args []string) error {
 	if request.Manifests, err = p.manifests(); err != nil {
 		return err
 	}
-	plans, err := plan.Make(ctx, request)
+	plans, err := plan.Build(ctx, request)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}

@@ -9,7 +9,7 @@ func deleting(f facts) *Condition {
 	}
 	c := &Condition{Deleting, True, "Deleting", ""}
 	switch {
-	case f.out.Plan.Gone:
+	case f.out.Plan.DeletionComplete:
 		c.Reason, c.Message = "Gone", "nothing of the pool is left in the cloud"
 	case f.out.Err != nil:
 		c.Reason, c.Message = reason(f.out.Err), f.out.Err.Error()
@@ -17,8 +17,8 @@ func deleting(f facts) *Condition {
 		c.Reason, c.Message = f.out.Plan.Waiting[0].Reason, f.out.Plan.Waiting[0].Message
 	case f.out.Plan.Step != nil:
 		c.Reason, c.Message = string(f.out.Plan.Step.Kind), f.out.Plan.Step.Cause.Message
-	case f.d.Held != nil:
-		c.Reason, c.Message = f.d.Held.Reason, f.d.Held.Message
+	case f.d.CreateBlocked != nil:
+		c.Reason, c.Message = f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message
 	default:
 		c.Message = fmt.Sprintf("the %s is being deleted", f.t.Group)
 	}

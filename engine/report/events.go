@@ -16,33 +16,33 @@ const causesLimit = 4
 
 // words are the reason and the verb of what a step did.
 var words = map[pool.StepKind]struct{ reason, done string }{
-	pool.PutTemplate:     {"TemplateCreated", "made a version of the %s"},
-	pool.CreateGroup:     {"GroupCreated", "made the %s"},
-	pool.UpdateGroup:     {"GroupUpdated", "changed the %s"},
-	pool.Resize:          {"Scaled", "set the size of the %s"},
-	pool.Drain:           {"DrainStarted", "draining"},
-	pool.Undrain:         {"DrainEnded", "no longer draining"},
-	pool.Remove:          {"InstancesRemoved", "removed"},
-	pool.Replace:         {"InstancesReplaced", "replaced"},
-	pool.SetAside:        {"InstancesSetAside", "set aside"},
-	pool.Apply:           {"InstancesChanged", "changed in place"},
-	pool.Protect:         {"InstancesProtected", "protected"},
-	pool.Unprotect:       {"InstancesUnprotected", "Unprotected"},
-	pool.Release:         {"InstancesReleased", "no longer holding"},
-	pool.StartRoll:       {"RollStarted", "began a roll of the %s"},
-	pool.CancelRoll:      {"RollCancelled", "cancelled the roll of the %s"},
-	pool.DefaultTemplate: {"TemplateDefaulted", "changed the default version of the %s"},
-	pool.PruneTemplates:  {"TemplatesPruned", "deleted"},
-	pool.DeleteGroup:     {"GroupDeleted", "deleting the %s"},
-	pool.DeleteTemplates: {"TemplateDeleted", "deleted the %s"},
-	pool.Provide:         {"NeedsProvided", "made"},
-	pool.CleanUp:         {"LeftoversDeleted", "deleted"},
+	pool.PutTemplate:           {"TemplateCreated", "made a version of the %s"},
+	pool.CreateGroup:           {"GroupCreated", "made the %s"},
+	pool.UpdateGroup:           {"GroupUpdated", "changed the %s"},
+	pool.Resize:                {"Scaled", "set the size of the %s"},
+	pool.Drain:                 {"DrainStarted", "draining"},
+	pool.Undrain:               {"DrainEnded", "no longer draining"},
+	pool.Remove:                {"InstancesRemoved", "removed"},
+	pool.Replace:               {"InstancesReplaced", "replaced"},
+	pool.EnterStandby:          {"InstancesMovedToStandby", "set aside"},
+	pool.Apply:                 {"InstancesChanged", "changed in place"},
+	pool.Protect:               {"InstancesProtected", "protected"},
+	pool.Unprotect:             {"InstancesUnprotected", "Unprotected"},
+	pool.Release:               {"InstancesReleased", "no longer holding"},
+	pool.StartProviderRollout:  {"ProviderRolloutStarted", "began a roll of the %s"},
+	pool.CancelProviderRollout: {"ProviderRolloutCancelled", "cancelled the roll of the %s"},
+	pool.DefaultTemplate:       {"TemplateDefaulted", "changed the default version of the %s"},
+	pool.PruneTemplates:        {"TemplatesPruned", "deleted"},
+	pool.DeleteGroup:           {"GroupDeleted", "deleting the %s"},
+	pool.DeleteTemplates:       {"TemplateDeleted", "deleted the %s"},
+	pool.EnsurePrerequisites:   {"PrerequisitesCreated", "made"},
+	pool.CleanUp:               {"LeftoversDeleted", "deleted"},
 }
 
 // happened are the events of this pass: what was begun, and an error that is news.
 func happened(f facts) []Event {
 	events := append(did(f), overran(f)...)
-	err := f.out.Fresh
+	err := f.out.NewError
 	if err == nil {
 		return events
 	}
@@ -65,7 +65,7 @@ func did(f facts) []Event {
 	if !tellsStep(f) {
 		return nil
 	}
-	targets := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool { return f.out.Failed[t.ID] })
+	targets := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return f.out.Failed[t.ID] })
 	if len(targets) == 0 && f.out.Failed != nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func did(f facts) []Event {
 			return nil
 		}
 	}
-	if len(targets) == 0 || s.Kind == pool.DeleteGroup || s.Kind == pool.StartRoll {
+	if len(targets) == 0 || s.Kind == pool.DeleteGroup || s.Kind == pool.StartProviderRollout {
 		return []Event{{Reason: reasonOf(f.t, f.o, s.Kind), Message: done(f.t, *s, targets) + ": " + s.Cause.Message}}
 	}
 	var events []Event
@@ -103,7 +103,7 @@ func overran(f facts) []Event {
 			continue
 		}
 		events = append(events, Event{Warning: true, Reason: "DrainTimedOut", Message: fmt.Sprintf("Stopped draining %s when %s had ended: %s",
-			names([]pool.Target{t}), timeOf(f.d), leftOf(*i.Node))})
+			names([]pool.InstanceRef{t}), timeOf(f.d), leftOf(*i.Node))})
 	}
 	return events
 }
@@ -140,7 +140,7 @@ func instanceOf(o pool.Observed, id string) pool.Instance {
 
 // tells reports whether a step is news: what Muster keeps up or writes down for itself is none, and neither is a rotated token.
 func tells(o pool.Observed, s pool.Step) bool {
-	return s.Kind != pool.Renew && s.Cause.Reason != pool.SurgeSpent && s.Cause.Reason != pool.SurgePlanned && !rotates(o, s)
+	return s.Kind != pool.Renew && s.Cause.Reason != pool.SurgeRecordStale && s.Cause.Reason != pool.SurgePlanned && !rotates(o, s)
 }
 
 // rotates reports whether a step makes a version with new bootstrap data alone, launches from it, or deletes the one before.
@@ -152,7 +152,7 @@ func rotates(o pool.Observed, s pool.Step) bool {
 		return len(s.Fields) == 0 && o.Group != nil && sameMachines(o, o.Group.Template, s.Template)
 	case pool.DefaultTemplate:
 		return slices.ContainsFunc(o.Versions, func(v pool.Template) bool {
-			return v.Fixed && v.Ref != s.Template && v.Same(versionOf(o, s.Template))
+			return v.Undeletable && v.Ref != s.Template && v.Same(versionOf(o, s.Template))
 		})
 	case pool.PruneTemplates:
 		return len(s.Refs) > 0 && !slices.ContainsFunc(s.Refs, func(ref string) bool { return !keptElsewhere(o, ref, s.Refs) })
@@ -177,7 +177,7 @@ const (
 // reasonOf is the reason of a step's event.
 func reasonOf(t pool.Traits, o pool.Observed, kind pool.StepKind) string {
 	switch {
-	case kind == pool.PutTemplate && t.Inline:
+	case kind == pool.PutTemplate && t.InlineTemplate:
 		return TemplateUpdated
 	case kind == pool.PutTemplate && len(o.Versions) > 0:
 		return VersionCreated
@@ -188,17 +188,17 @@ func reasonOf(t pool.Traits, o pool.Observed, kind pool.StepKind) string {
 // group are targets that go for one reason.
 type group struct {
 	message string
-	targets []pool.Target
+	targets []pool.InstanceRef
 }
 
 // byCause puts targets together that have one cause, in the order of the first of each. A mark is a preference and no cause.
 // Beyond the first few the rest stands together under the step's own cause.
-func byCause(s pool.Step, targets []pool.Target) []group {
+func byCause(s pool.Step, targets []pool.InstanceRef) []group {
 	var groups []group
 	at := map[string]int{}
 	for _, t := range targets {
 		message := t.Cause.Message
-		if t.Cause.Reason == "Marked" || message == "" || s.Kind == pool.SetAside || s.Kind == pool.Release || s.Kind == pool.Undrain {
+		if t.Cause.Reason == "Marked" || message == "" || s.Kind == pool.EnterStandby || s.Kind == pool.Release || s.Kind == pool.Undrain {
 			message = s.Cause.Message
 		}
 		k, ok := at[message]
@@ -218,13 +218,13 @@ func byCause(s pool.Step, targets []pool.Target) []group {
 }
 
 // done says in the cloud's language what a step did.
-func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
+func done(t pool.Traits, s pool.Step, targets []pool.InstanceRef) string {
 	text := words[s.Kind].done
 	switch s.Kind {
 	case pool.Resize:
 		return fmt.Sprintf(text, t.Group) + fmt.Sprintf(" to %d", s.Size)
 	case pool.PutTemplate:
-		if t.Inline {
+		if t.InlineTemplate {
 			return fmt.Sprintf("changed the %s of the %s", t.Template, t.Group)
 		}
 		return fmt.Sprintf(text, t.Template)
@@ -234,11 +234,11 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 		return text + " " + versions(t.Template, s.Refs)
 	case pool.DefaultTemplate:
 		return fmt.Sprintf(text, t.Template) + " to " + s.Template
-	case pool.Provide, pool.CleanUp:
+	case pool.EnsurePrerequisites, pool.CleanUp:
 		return text + " " + strings.Join(s.Fields, ", ")
-	case pool.StartRoll:
+	case pool.StartProviderRollout:
 		return fmt.Sprintf(text, t.Group) + " to " + s.Template
-	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Apply, pool.Protect, pool.Unprotect:
+	case pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.EnterStandby, pool.Release, pool.Apply, pool.Protect, pool.Unprotect:
 		return text + " " + names(targets)
 	default:
 		return fmt.Sprintf(text, t.Group)
@@ -246,12 +246,12 @@ func done(t pool.Traits, s pool.Step, targets []pool.Target) string {
 }
 
 // begun are the targets whose drain starts with this step; further rounds of it are no news.
-func begun(o pool.Observed, targets []pool.Target) []pool.Target {
+func begun(o pool.Observed, targets []pool.InstanceRef) []pool.InstanceRef {
 	running := map[string]bool{}
 	for _, i := range o.Instances {
-		running[i.ID] = i.Node != nil && !i.Node.DrainStarted.IsZero() || i.Guard != nil && i.Guard.Asked
+		running[i.ID] = i.Node != nil && !i.Node.DrainStarted.IsZero() || i.Guard != nil && i.Guard.Requested
 	}
-	var out []pool.Target
+	var out []pool.InstanceRef
 	for _, t := range targets {
 		if !running[t.ID] {
 			out = append(out, t)
@@ -261,7 +261,7 @@ func begun(o pool.Observed, targets []pool.Target) []pool.Target {
 }
 
 // names lists instances with their nodes.
-func names(targets []pool.Target) string {
+func names(targets []pool.InstanceRef) string {
 	var list []string
 	for _, t := range targets {
 		name := t.ID

@@ -31,7 +31,7 @@ func groupReady(f facts) *Condition {
 
 // groupSteps are the steps whose refusal the condition of the group reports, most important first.
 var groupSteps = []pool.StepKind{
-	pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.SetAside, pool.Release, pool.Protect, pool.Unprotect, pool.DeleteGroup,
+	pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.Release, pool.Protect, pool.Unprotect, pool.DeleteGroup,
 }
 
 // groupRefused is the condition while Muster or the cloud refuses what the specification asks of the group, or the cloud failed to do it.
@@ -49,10 +49,10 @@ func groupRefused(f facts) *Condition {
 func missing(f facts) *Condition {
 	g := f.o.Group
 	switch {
-	case g == nil && cmp.Or(f.d.Held, f.d.FormerMachines) != nil:
-		c := cmp.Or(f.d.Held, f.d.FormerMachines)
+	case g == nil && cmp.Or(f.d.CreateBlocked, f.d.FormerMachines) != nil:
+		c := cmp.Or(f.d.CreateBlocked, f.d.FormerMachines)
 		return &Condition{GroupReady, False, c.Reason, c.Message}
-	case g == nil && len(f.o.Needs) > 0 && f.t.Needs != "":
+	case g == nil && len(f.o.MissingPrerequisites) > 0 && f.t.Prerequisites != "":
 		c := needsReady(f)
 		return &Condition{GroupReady, c.Status, c.Reason, c.Message}
 	case g == nil && templateBlocks(f) != nil:
@@ -76,22 +76,22 @@ func shape(f facts, g *pool.Group) *Condition {
 	case len(g.Drift) > 0:
 		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
 	case unpointed(f):
-		return &Condition{GroupReady, False, "TemplateBehind", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
+		return &Condition{GroupReady, False, "TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
 	case g.Size < f.counts.Desired && starved(f) != nil:
 		return starved(f)
 	case g.Size != f.counts.Desired && !surges(f):
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
-	case g.Size > f.d.Most():
-		return &Condition{GroupReady, False, "MaximumWaits", fmt.Sprintf("the %s has a size of %d, which somebody else sets; %s becomes %d once that is small enough",
+	case g.Size > f.d.MaxReplicas():
+		return &Condition{GroupReady, False, "MaxSizePending", fmt.Sprintf("the %s has a size of %d, which somebody else sets; %s becomes %d once that is small enough",
 			f.t.Group, g.Size, f.d.MaxField, f.d.Max)}
 	default:
-		return &Condition{GroupReady, True, "AsWanted", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
+		return &Condition{GroupReady, True, "UpToDate", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
 }
 
 // starved says, with the cloud's words, that it could not bring all machines that the group was asked for.
 func starved(f facts) *Condition {
-	const failed = "GrowthFailed"
+	const failed = "ScaleUpFailed"
 	if !slices.ContainsFunc(f.out.Plan.Waiting, func(c pool.Cause) bool { return c.Reason == failed }) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func trouble(f facts, g *pool.Group) *Condition {
 	case len(g.Unchangeable) > 0:
 		return &Condition{GroupReady, False, "GroupUnchangeable", fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or make another pool",
 			f.t.Group, strings.Join(g.Unchangeable, ", "))}
-	case g.Busy != nil && !f.o.Roll.Runs():
+	case g.Busy != nil && !f.o.ProviderRollout.Runs():
 		return &Condition{GroupReady, False, g.Busy.Reason, g.Busy.Message}
 	}
 	return nil
@@ -117,7 +117,7 @@ func trouble(f facts, g *pool.Group) *Condition {
 
 // surges says that what the group has more than the pool wants was added for a rollout.
 func surges(f facts) bool {
-	if f.o.Group == nil || f.t.SetsAside || f.out.Plan.Rollout.State == pool.RolloutDone {
+	if f.o.Group == nil || f.t.SupportsStandby || f.out.Plan.Rollout.State == pool.RolloutDone {
 		return false
 	}
 	more := f.o.Group.Size - f.counts.Desired

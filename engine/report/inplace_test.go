@@ -10,22 +10,22 @@ import (
 )
 
 func scaleSet(s *scene)        { s.scaleSet = true }
-func lagging(i *pool.Instance) { i.Behind = []string{"spec.additionalTags"} }
+func lagging(i *pool.Instance) { i.InPlaceDrift = []string{"spec.additionalTags"} }
 func begunSteps(s *scene)      { s.started = true }
 func contentOf(c string) func(*scene) {
 	return and(scaleSet, func(s *scene) { s.o.Wanted.Content = c })
 }
 func starving(s *scene) {
-	s.o.Group.GrowFailed = epoch.Add(-time.Minute)
+	s.o.Group.ScaleUpFailedAt = epoch.Add(-time.Minute)
 	s.o.Issues = []pool.Cause{{Reason: "AllocationFailed", Message: "AllocationFailed: no room in zone 1"}}
 }
 
 // A group that holds its template: there is no version that could be made.
 func TestInlineTemplate(t *testing.T) {
 	hold(t, report.TemplateReady, []row{
-		{"as wanted", "it is named as ever", scaleSet, "True AsWanted: model lt-1:1 is what the specification asks for"},
+		{"as wanted", "it is named as ever", scaleSet, "True UpToDate: model lt-1:1 is what the specification asks for"},
 		{"changed", "what is changed is the group's own", contentOf("v1:b"), "False TemplateChanged: the model of the scale set is being changed"},
-		{"bootstrap data alone", "nothing is written for it", and(scaleSet, wanted("v1:a", "e")), "True AsWanted: model lt-1:1 is what the specification asks for"},
+		{"bootstrap data alone", "nothing is written for it", and(scaleSet, wanted("v1:a", "e")), "True UpToDate: model lt-1:1 is what the specification asks for"},
 	})
 }
 
@@ -45,8 +45,8 @@ func TestChangedInPlace(t *testing.T) {
 func TestGrowthFailed(t *testing.T) {
 	hold(t, report.GroupReady, []row{
 		{"no room", "the code and the words", and(scaleSet, replicas(5), starving), "False AllocationFailed: the scale set has a size of 3, the pool wants 5, and the cloud could not bring more: AllocationFailed: no room in zone 1"},
-		{"no room, no words", "what is known is said", and(scaleSet, replicas(5), starving, func(s *scene) { s.o.Issues = nil }), "False GrowthFailed: the scale set has a size of 3, the pool wants 5, and the cloud could not bring more"},
-		{"no room, and nothing is missing", "then nothing is amiss", and(scaleSet, starving), "True AsWanted: the scale set is what the specification asks for"},
+		{"no room, no words", "what is known is said", and(scaleSet, replicas(5), starving, func(s *scene) { s.o.Issues = nil }), "False ScaleUpFailed: the scale set has a size of 3, the pool wants 5, and the cloud could not bring more"},
+		{"no room, and nothing is missing", "then nothing is amiss", and(scaleSet, starving), "True UpToDate: the scale set is what the specification asks for"},
 	})
 	hold(t, report.Ready, []row{
 		{"no room", "the summary says it too", and(scaleSet, replicas(5), starving), "False AllocationFailed: 3 of 5 machines are Ready; the scale set has a size of 3, the pool wants 5, and the cloud could not bring more: AllocationFailed: no room in zone 1"},
@@ -72,7 +72,7 @@ func TestScaleSetEvents(t *testing.T) {
 		{"template", "what is there is changed", "TemplateUpdated: changed the model of the scale set: the specification of the model has changed", contentOf("v1:b")},
 		{"in place", "who, and what they lacked", "InstancesChanged: changed in place i-1 (node-i-1): it lacks spec.additionalTags as the specification has it, which is changed in place", and(scaleSet, first(lagging))},
 		{"protected", "who, and from what", "InstancesProtected: protected i-1 (node-i-1): somebody who makes the scale set smaller would have the cloud choose, and nobody would drain what it takes",
-			and(scaleSet, first(func(i *pool.Instance) { i.Exposed = true }))},
+			and(scaleSet, first(func(i *pool.Instance) { i.ScaleInUnprotected = true }))},
 	} {
 		var list []string
 		for _, e := range aScene(c.change, begunSteps).report().Events {
@@ -86,12 +86,12 @@ func TestScaleSetEvents(t *testing.T) {
 
 // What we write down for ourselves is no news, and nothing that anybody's group lacks.
 func TestOwnAccount(t *testing.T) {
-	spent := and(scaleSet, begunSteps, func(s *scene) { s.o.Group.SurgeSpent = true })
+	spent := and(scaleSet, begunSteps, func(s *scene) { s.o.Group.SurgeRecordStale = true })
 	r := aScene(spent).report()
 	if len(r.Events) > 0 {
 		t.Errorf("want no event, got %v", r.Events)
 	}
-	hold(t, report.GroupReady, []row{{"surge used up", "people have asked for nothing else", spent, "True AsWanted: the scale set is what the specification asks for"}})
+	hold(t, report.GroupReady, []row{{"surge used up", "people have asked for nothing else", spent, "True UpToDate: the scale set is what the specification asks for"}})
 	if r := aScene(scaleSet, begunSteps, drift("spec.additionalTags")).report(); len(r.Events) != 1 {
 		t.Errorf("want an event of what people asked for, got %v", r.Events)
 	}

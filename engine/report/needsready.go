@@ -9,31 +9,31 @@ import (
 
 // needsReady says whether what the group needs beside its template is there.
 func needsReady(f facts) *Condition {
-	if f.d.Deleting || f.t.Needs == "" || f.d.Needless && len(f.o.Needs) == 0 {
+	if f.d.Deleting || f.t.Prerequisites == "" || f.d.NoPrerequisites && len(f.o.MissingPrerequisites) == 0 {
 		return nil
 	}
 	if !f.out.Seen {
-		return unseen(f, NeedsReady)
+		return unseen(f, PrerequisitesReady)
 	}
 	if c := needsRefused(f); c != nil {
 		return c
 	}
 	switch {
-	case len(f.o.Needs) > 0 && f.d.Held != nil:
-		return &Condition{NeedsReady, False, f.d.Held.Reason, f.d.Held.Message}
-	case len(f.o.Needs) > 0:
-		return &Condition{NeedsReady, False, "NeedMissing", fmt.Sprintf("the %s is being made as the %s needs it: %s", f.t.Needs, f.t.Group, strings.Join(f.o.Needs, ", "))}
+	case len(f.o.MissingPrerequisites) > 0 && f.d.CreateBlocked != nil:
+		return &Condition{PrerequisitesReady, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
+	case len(f.o.MissingPrerequisites) > 0:
+		return &Condition{PrerequisitesReady, False, "PrerequisiteMissing", fmt.Sprintf("the %s is being made as the %s needs it: %s", f.t.Prerequisites, f.t.Group, strings.Join(f.o.MissingPrerequisites, ", "))}
 	case f.o.Wanted.Content == "":
-		return &Condition{NeedsReady, Unknown, "NeedsUnknown", fmt.Sprintf("whether the %s is as the %s needs it is not known", f.t.Needs, f.t.Group)}
+		return &Condition{PrerequisitesReady, Unknown, "PrerequisitesUnknown", fmt.Sprintf("whether the %s is as the %s needs it is not known", f.t.Prerequisites, f.t.Group)}
 	default:
-		return &Condition{NeedsReady, True, "AsWanted", fmt.Sprintf("the %s is as the %s needs it", f.t.Needs, f.t.Group)}
+		return &Condition{PrerequisitesReady, True, "UpToDate", fmt.Sprintf("the %s is as the %s needs it", f.t.Prerequisites, f.t.Group)}
 	}
 }
 
 // needsRefused is the condition while the cloud refuses what the group needs beside its template.
 func needsRefused(f facts) *Condition {
-	if f.t.Needs == "" {
+	if f.t.Prerequisites == "" {
 		return nil
 	}
-	return refusal(f, NeedsReady, pool.Provide)
+	return refusal(f, PrerequisitesReady, pool.EnsurePrerequisites)
 }

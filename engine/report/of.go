@@ -17,9 +17,9 @@ type facts struct {
 	counts Counts
 }
 
-// Of says what a pass means. The outcome is zero but for Again when the cloud could not be asked; what d.Held says is
+// Build says what a pass means. The outcome is zero but for RequeueAfter when the cloud could not be asked; what d.CreateBlocked says is
 // then all there is to say.
-func Of(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
+func Build(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 	f := facts{d: d, out: out, o: out.Observed, t: t}
 	f.counts = count(f)
 	r := Report{Counts: f.counts, Seen: out.Seen, Events: happened(f)}
@@ -33,7 +33,7 @@ func Of(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 		return r
 	}
 	r.Template = f.o.Latest().Ref
-	r.Remember, r.Operations = f.o.Remember, f.o.Operations
+	r.ResolvedLookups, r.Operations = f.o.ResolvedLookups, f.o.Operations
 	r.Instances, r.ProviderIDs = rows(f.o)
 	if f.o.Group != nil {
 		r.Provisioned = true
@@ -53,7 +53,7 @@ func count(f facts) Counts {
 	if !f.out.Seen {
 		return c
 	}
-	if f.d.External && f.o.Group != nil && !f.d.Deleting {
+	if f.d.ReplicasManagedExternally && f.o.Group != nil && !f.d.Deleting {
 		c.Desired = max(0, f.o.Group.Size-f.o.Group.Surge)
 	}
 	current, ready, upToDate := tally(f.t, f.o)
@@ -91,7 +91,7 @@ func tally(t pool.Traits, o pool.Observed) (current, ready, upToDate int) {
 func listed(i pool.Instance) bool {
 	switch i.State {
 	case pool.Terminating:
-		return i.Hold != nil
+		return i.LifecycleHook != nil
 	case pool.Failed:
 		return i.Node != nil && i.Node.Ready
 	default:
@@ -127,7 +127,7 @@ func state(f facts) State {
 		return StateDeleting
 	case stuck(f):
 		return StateError
-	case !f.out.Seen || f.o.Group == nil && f.d.Held != nil:
+	case !f.out.Seen || f.o.Group == nil && f.d.CreateBlocked != nil:
 		return StateWaiting
 	case f.o.Group == nil:
 		return StateCreating
@@ -157,7 +157,7 @@ func working(f facts) State {
 func rolls(f facts) bool {
 	right := f.o.Group.Size == f.counts.Desired || surges(f)
 	r := f.out.Plan.Rollout
-	return right && (r.State == pool.RolloutInProgress || r.State == pool.RolloutWaiting && r.Cause.Reason == "RollFailed")
+	return right && (r.State == pool.RolloutInProgress || r.State == pool.RolloutWaiting && r.Cause.Reason == "ProviderRolloutFailed")
 }
 
 // stuck says that something does not go on by itself.
@@ -179,7 +179,7 @@ func refuses(f facts) bool {
 
 // unmet says that nothing can be made of the specification, for a reason that is the cloud's: an image that there is not.
 func unmet(f facts) bool {
-	return f.out.Seen && f.o.Wanted.Content == "" && f.d.Held == nil && len(f.o.Issues) > 0
+	return f.out.Seen && f.o.Wanted.Content == "" && f.d.CreateBlocked == nil && len(f.o.Issues) > 0
 }
 
 // scales says that there are not yet as many machines as are wanted, or that some come or go.
@@ -200,14 +200,14 @@ func coming(t pool.Traits, o pool.Observed) bool {
 // behind says that the template, the group or what it needs is not what the specification asks for, or is about to be.
 func behind(f facts) bool {
 	g := f.o.Group
-	return lacks(f) != "" || len(f.out.Plan.InPlace) > 0 || len(f.o.Needs) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil
+	return lacks(f) != "" || len(f.out.Plan.InPlace) > 0 || len(f.o.MissingPrerequisites) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil
 }
 
 // unpointed reports whether the group launches other machines than the newest template makes. A version that differs in bootstrap
 // data alone launches the same ones. Where a roll alone points the group to a template, the machines that it launches are all that counts.
 func unpointed(f facts) bool {
 	latest := f.o.Latest()
-	return !f.t.RollsChanges && latest.Ref != "" && !sameMachines(f.o, f.o.Group.Template, latest.Ref)
+	return !f.t.RolloutOnTemplateChange && latest.Ref != "" && !sameMachines(f.o, f.o.Group.Template, latest.Ref)
 }
 
 // sameMachines reports whether two versions of the template make the same machines, whatever bootstrap data they carry.
@@ -268,8 +268,8 @@ func unseen(f facts, condition string) *Condition {
 		return &Condition{condition, False, reason(f.out.Err), f.out.Err.Error()}
 	case f.out.Err != nil:
 		return &Condition{condition, Unknown, reason(f.out.Err), f.out.Err.Error()}
-	case f.d.Held != nil:
-		return &Condition{condition, False, f.d.Held.Reason, f.d.Held.Message}
+	case f.d.CreateBlocked != nil:
+		return &Condition{condition, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
 	default:
 		return &Condition{condition, Unknown, "NotObserved", "the cloud was not asked yet"}
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// VersionOf is the template of a ref and the number of the version in it. The number is empty for a ref that has none: then the whole
+// SplitVersion is the template of a ref and the number of the version in it. The number is empty for a ref that has none: then the whole
 // of it is a template's name.
-func VersionOf(ref string) (template, number string) {
+func SplitVersion(ref string) (template, number string) {
 	k := strings.LastIndexByte(ref, ':')
 	if k <= 0 || k == len(ref)-1 || strings.Trim(ref[k+1:], "0123456789") != "" {
 		return ref, ""
@@ -21,7 +21,7 @@ func versions(word string, refs []string) string {
 	var order, unnumbered []string
 	numbers := map[string][]string{}
 	for _, ref := range refs {
-		template, number := VersionOf(ref)
+		template, number := SplitVersion(ref)
 		if number == "" {
 			unnumbered = append(unnumbered, ref)
 			continue

@@ -12,8 +12,8 @@ const (
 	TemplateReady = "TemplateReady"
 	// GroupReady says that the group exists, is ours, and has the shape and size that the specification asks for.
 	GroupReady = "GroupReady"
-	// NeedsReady says that what the group needs beside its template is there; it is absent where that is nothing.
-	NeedsReady = "NeedsReady"
+	// PrerequisitesReady says that what the group needs beside its template is there; it is absent where that is nothing.
+	PrerequisitesReady = "PrerequisitesReady"
 	// InstancesReady says that as many nodes are Ready as the pool wants.
 	InstancesReady = "InstancesReady"
 	// UpToDate says that every instance was launched from the wanted template, and has what is changed in place.
@@ -113,8 +113,8 @@ type Report struct {
 	Instances   []Instance
 	// Size is the group's own size, which becomes spec.replicas of the core object where somebody else sizes the group.
 	Size *int
-	// Remember are look-ups to be kept on the object.
-	Remember map[string]string
+	// ResolvedLookups are look-ups to be kept on the object.
+	ResolvedLookups map[string]string
 	// Operations are the cloud's long-running operations, to be kept on the object as hints.
 	Operations []pool.Operation
 }

@@ -16,7 +16,7 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10}
+var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
 
 // scene is a pool of three machines that is as wanted, until a row changes it. The plan is decided as in a real pass.
 type scene struct {
@@ -44,25 +44,25 @@ type scene struct {
 
 func (s *scene) traits() pool.Traits {
 	tr := traits
-	tr.Rolls, tr.SetsAside, tr.RollsChanges, tr.CancelsNot, tr.Needs = s.rolls, s.asides, s.changes, s.changes, s.needs
+	tr.ProviderRollout, tr.SupportsStandby, tr.RolloutOnTemplateChange, tr.CanCancelRollout, tr.Prerequisites = s.rolls, s.asides, s.changes, !s.changes, s.needs
 	if s.scaleSet {
 		tr.Group, tr.Template = "scale set", "model"
-		tr.NoReplace, tr.KeepsFailed, tr.Inline, tr.DeletesBusy, tr.KeepsSurge = true, true, true, true, true
+		tr.ReplaceKeepsSize, tr.KeepsFailedInstances, tr.InlineTemplate, tr.CanDeleteBusyGroup, tr.RecordsSurge = false, true, true, true, true
 	}
 	return tr
 }
 
 func (s *scene) outcome() engine.Outcome {
 	if s.unseen || s.err != nil {
-		return engine.Outcome{Err: s.err, Fresh: s.fresh, Again: time.Second, Refused: s.refused}
+		return engine.Outcome{Err: s.err, NewError: s.fresh, RequeueAfter: time.Second, Refused: s.refused}
 	}
 	for kind, err := range s.refused {
-		if s.d.Avoid == nil {
-			s.d.Avoid = map[pool.StepKind]pool.Cause{}
+		if s.d.StepsInBackoff == nil {
+			s.d.StepsInBackoff = map[pool.StepKind]pool.Cause{}
 		}
-		s.d.Avoid[kind] = pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
+		s.d.StepsInBackoff[kind] = pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
 		if errors.Is(err, ineffective) {
-			s.d.Avoid[kind] = pool.Cause{Reason: pool.NoEffect, Message: err.Error()}
+			s.d.StepsInBackoff[kind] = pool.Cause{Reason: pool.NoEffect, Message: err.Error()}
 		}
 	}
 	plan := pool.Decide(s.d, s.o, s.traits(), epoch)
@@ -70,15 +70,15 @@ func (s *scene) outcome() engine.Outcome {
 		plan.Step = s.step
 	}
 	return engine.Outcome{
-		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Repeated: s.repeated, Failed: s.failed, Fresh: s.fresh, Refused: s.refused, Again: time.Second,
+		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Repeated: s.repeated, Failed: s.failed, NewError: s.fresh, Refused: s.refused, RequeueAfter: time.Second,
 	}
 }
 
 func (s *scene) report() report.Report {
 	out := s.outcome()
 	d := s.d
-	d.Avoid = nil
-	return report.Of(d, out, s.traits())
+	d.StepsInBackoff = nil
+	return report.Build(d, out, s.traits())
 }
 
 func aScene(change ...func(*scene)) *scene {
@@ -120,14 +120,14 @@ func and(changes ...func(*scene)) func(*scene) {
 }
 func replicas(n int) func(*scene) { return func(s *scene) { s.d.Replicas = n } }
 func size(n int) func(*scene)     { return func(s *scene) { s.o.Group.Size = n } }
-func external(s *scene)           { s.d.External = true }
+func external(s *scene)           { s.d.ReplicasManagedExternally = true }
 func deleting(s *scene)           { s.d.Deleting = true }
 func rollsUnseen(s *scene) {
-	s.o.RollUnknown = &pool.Cause{Reason: "Denied", Message: "autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"}
+	s.o.ProviderRolloutUnknown = &pool.Cause{Reason: "Denied", Message: "autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"}
 }
 func timeout(d time.Duration) func(*scene) { return func(s *scene) { s.d.DrainTimeout = d } }
 func held(s *scene) {
-	s.d.Held = &pool.Cause{Reason: "ClusterNotReady", Message: "waiting for the cluster's network"}
+	s.d.CreateBlocked = &pool.Cause{Reason: "ClusterNotReady", Message: "waiting for the cluster's network"}
 }
 func unseen(s *scene)                { s.unseen = true }
 func failing(err error) func(*scene) { return func(s *scene) { s.err = err } }
@@ -135,7 +135,7 @@ func refused(kind pool.StepKind, err error) func(*scene) {
 	return func(s *scene) { s.refused = map[pool.StepKind]error{kind: err} }
 }
 func foreign(s *scene) {
-	s.o = pool.Observed{Foreign: &pool.Cause{Reason: "ForeignGroup", Message: "Auto Scaling group x is not this pool's"}}
+	s.o = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "ForeignGroup", Message: "Auto Scaling group x is not this pool's"}}
 }
 func noGroup(s *scene)    { s.o.Group, s.o.Instances = nil, nil }
 func noTemplate(s *scene) { s.o.Versions = nil }
@@ -168,13 +168,15 @@ func neverReady(i *pool.Instance) {
 }
 func pending(i *pool.Instance) { i.State, i.Node = pool.Pending, nil }
 func given(s *scene) {
-	s.o.Wanted.Given, s.o.Versions[0].Given = true, true
+	s.o.Wanted.UserManaged, s.o.Versions[0].UserManaged = true, true
 }
 func noMachines(s *scene) { s.o.Instances = nil }
-func needless(s *scene)   { s.d.Needless = true }
+func needless(s *scene)   { s.d.NoPrerequisites = true }
 func needing(s *scene)    { s.needs = "node role" }
-func lacking(s *scene)    { s.needs, s.o.Needs = "node role", []string{"role nodes-1", "policy P"} }
-func changes(s *scene)    { s.rolls, s.changes = true, true }
+func lacking(s *scene) {
+	s.needs, s.o.MissingPrerequisites = "node role", []string{"role nodes-1", "policy P"}
+}
+func changes(s *scene) { s.rolls, s.changes = true, true }
 func busy(s *scene) {
 	s.o.Group.Busy = &pool.Cause{Reason: "Updating", Message: "EKS is updating the node group"}
 }
@@ -195,27 +197,27 @@ func rolling(s *scene) {
 func native(s *scene) { s.rolls = true }
 func asides(s *scene) { s.asides = true }
 func heldDrained(i *pool.Instance) {
-	i.State, i.Hold = pool.Terminating, &pool.Hold{Since: epoch.Add(-time.Hour), Until: epoch.Add(time.Hour), Heartbeat: time.Hour}
+	i.State, i.LifecycleHook = pool.Terminating, &pool.LifecycleHook{Since: epoch.Add(-time.Hour), Until: epoch.Add(time.Hour), Heartbeat: time.Hour}
 	i.Node.Cordoned, i.Node.DrainStarted = true, epoch.Add(-time.Minute)
 }
 func paused(s *scene) {
-	s.d.RolloutHeld = &pool.Cause{Reason: "RolloutPaused", Message: "paused by muster.dev/rollout"}
+	s.d.RolloutPaused = &pool.Cause{Reason: "RolloutPaused", Message: "paused by muster.dev/rollout"}
 }
 func restart(s *scene) {
 	s.d.Restart = &pool.Restart{Before: epoch, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}
 }
 func stale(i *pool.Instance) {
-	i.Template, i.Differs = pool.Template{Ref: "lt-1:0", Content: "v1:old", Data: "d"}, []string{"spec.ami"}
+	i.Template, i.TemplateDiff = pool.Template{Ref: "lt-1:0", Content: "v1:old", Data: "d"}, []string{"spec.ami"}
 }
 func late(i *pool.Instance) { i.Node, i.Created = nil, epoch.Add(-time.Hour) }
 func second(change func(*pool.Instance)) func(*scene) {
 	return func(s *scene) { change(&s.o.Instances[1]) }
 }
-func cloudRolls(state pool.RollState, percent int, reason string) func(*scene) {
+func cloudRolls(state pool.ProviderRolloutState, percent int, reason string) func(*scene) {
 	return func(s *scene) {
-		s.o.Roll = &pool.Roll{ID: "r", State: state, Template: s.o.Versions[0], Percent: percent, Reason: reason, Failures: 1}
-		if state == pool.RollFailed {
-			s.o.Roll.Ended = epoch.Add(-time.Minute)
+		s.o.ProviderRollout = &pool.ProviderRollout{ID: "r", State: state, Template: s.o.Versions[0], Percent: percent, Reason: reason, Failures: 1}
+		if state == pool.ProviderRolloutFailed {
+			s.o.ProviderRollout.Ended = epoch.Add(-time.Minute)
 		}
 	}
 }
@@ -245,51 +247,51 @@ func hold(t *testing.T, condition string, rows []row) {
 
 func TestTemplateReady(t *testing.T) {
 	hold(t, report.TemplateReady, []row{
-		{"as wanted", "the version is named, so that people find it", and(), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"as wanted", "the version is named, so that people find it", and(), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"missing", "it is being made", and(noGroup, noTemplate), "False TemplateMissing: the launch template is being made"},
 		{"changed", "machines are made from the old one until there is a new one", wanted("v1:b", "d"), "False TemplateChanged: a new version of the launch template is being made"},
-		{"bootstrap data changed", "a rotated token is no change of what the specification asks for", wanted("v1:a", "e"), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
-		{"bootstrap data changed, held", "nor while something else is waited for", and(held, wanted("v1:a", "e")), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"bootstrap data changed", "a rotated token is no change of what the specification asks for", wanted("v1:a", "e"), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
+		{"bootstrap data changed, held", "nor while something else is waited for", and(held, wanted("v1:a", "e")), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"bootstrap data changed, refused", "a refusal is one, whatever was asked for", and(wanted("v1:a", "e"), refused(pool.PutTemplate, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"held", "what holds it up is the reason", and(noGroup, noTemplate, held, wanted("", "")), "False ClusterNotReady: waiting for the cluster's network"},
 		{"unknown, with the cloud's words", "they say why", and(wanted("", ""), issue), "False Capacity: no m5.large left in zone a"},
 		{"unknown", "nothing is made up", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
 		{"refused", "the cloud's refusal stands before what is being done about it", and(wanted("v1:b", "d"), refused(pool.PutTemplate, invalid)), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"without effect", "what the cloud keeps is not what it was asked for", and(wanted("v1:b", "d"), refused(pool.PutTemplate, ineffective)), "False NoEffect: " + ineffective.Error()},
-		{"default without effect", "machines are launched from the right version all the same", refused(pool.DefaultTemplate, ineffective), "True AsWanted: launch template lt-1:1 is what the specification asks for; " + ineffective.Error()},
-		{"another step refused", "it has a condition of its own", refused(pool.Resize, denied), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"default without effect", "machines are launched from the right version all the same", refused(pool.DefaultTemplate, ineffective), "True UpToDate: launch template lt-1:1 is what the specification asks for; " + ineffective.Error()},
+		{"another step refused", "it has a condition of its own", refused(pool.Resize, denied), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"held, not asked", "the reason is known without asking", and(unseen, held), "False ClusterNotReady: waiting for the cluster's network"},
 		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"invalid", "a specification that can't be met is known to be not ready", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"no answer", "an error that no cloud gave has a word too", failing(errors.New("connection refused")), "Unknown Failed: connection refused"},
-		{"brought", "whose it is not is said", given, "True AsWanted: launch template lt-1:1, which is not the pool's to change, is what the specification asks for"},
-		{"brought, not there", "nobody makes it", and(given, wanted("v1:b", ""), func(s *scene) { s.o.Wanted.Given = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
-		{"bootstrap data, rolls of changes alone", "nothing would launch from a version for it", and(changes, wanted("v1:a", "e")), "True AsWanted: launch template lt-1:1 is what the specification asks for"},
+		{"brought", "whose it is not is said", given, "True UpToDate: launch template lt-1:1, which is not the pool's to change, is what the specification asks for"},
+		{"brought, not there", "nobody makes it", and(given, wanted("v1:b", ""), func(s *scene) { s.o.Wanted.UserManaged = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
+		{"bootstrap data, rolls of changes alone", "nothing would launch from a version for it", and(changes, wanted("v1:a", "e")), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"deleting", "a pool that goes wants no template", deleting, "absent"},
 	})
 }
 
 func TestGroupReady(t *testing.T) {
 	hold(t, report.GroupReady, []row{
-		{"as wanted", "the plain case", and(), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"as wanted", "the plain case", and(), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"missing", "it is being made", noGroup, "False GroupMissing: the Auto Scaling group is being made"},
 		{"held", "what holds it up is the reason", and(noGroup, held), "False ClusterNotReady: waiting for the cluster's network"},
-		{"held, but there", "what exists is judged as ever", held, "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"held, but there", "what exists is judged as ever", held, "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"foreign", "it is not ours and never will be by itself", foreign, "False ForeignGroup: Auto Scaling group x is not this pool's"},
 		{"out of bounds", "the field and the allowed values are named", replicas(99), "False ReplicasOutOfBounds: spec.replicas of the MachinePool is 99, allowed are 0 (spec.minSize) to 10 (spec.maxSize)"},
 		{"being deleted", "somebody deleted it by hand", groupGoes, "False GroupDeleting: the Auto Scaling group is being deleted and will be made again"},
 		{"drift", "the fields are named", drift("spec.subnets", "spec.maxSize"), "False GroupChanged: the Auto Scaling group differs in spec.subnets, spec.maxSize"},
-		{"template behind", "both versions are named", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"})), "False TemplateBehind: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
-		{"template unknown behind", "of a version that was deleted nothing is known", and(newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), func(s *scene) { s.o.Versions = s.o.Versions[:1] }), "False TemplateBehind: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
-		{"bootstrap data behind", "the version before launches the same machines", and(wanted("v1:a", "e"), newest(rotated)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"template behind", "both versions are named", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"})), "False TemplateOutOfDate: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
+		{"template unknown behind", "of a version that was deleted nothing is known", and(newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), func(s *scene) { s.o.Versions = s.o.Versions[:1] }), "False TemplateOutOfDate: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
+		{"bootstrap data behind", "the version before launches the same machines", and(wanted("v1:a", "e"), newest(rotated)), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"scaling", "both sizes are named", replicas(5), "False Scaling: the Auto Scaling group has a size of 3, the pool wants 5"},
-		{"sized elsewhere", "whatever its size, it is right", and(external, replicas(5)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"sized elsewhere", "whatever its size, it is right", and(external, replicas(5)), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"size refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"creation refused", "the cloud's words", and(noGroup, refused(pool.CreateGroup, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"missing, template refused", "no group is being made while its template is refused", and(noGroup, noTemplate, refused(pool.PutTemplate, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"missing, template unknown", "nor while the specification can't be translated", and(noGroup, noTemplate, wanted("", ""), issue), "False Capacity: no m5.large left in zone a"},
-		{"missing, template brought and not there", "nor without the template that the specification names", and(noGroup, noTemplate, func(s *scene) { s.o.Wanted.Given = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
+		{"missing, template brought and not there", "nor without the template that the specification names", and(noGroup, noTemplate, func(s *scene) { s.o.Wanted.UserManaged = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
 		{"missing, template missing", "a template that is being made is a step on the way", and(noGroup, noTemplate), "False GroupMissing: the Auto Scaling group is being made"},
 		{"missing, both refused", "the group's own refusal is its condition", and(noGroup, func(s *scene) {
 			s.refused = map[pool.StepKind]error{pool.PutTemplate: invalid, pool.CreateGroup: denied}
@@ -299,32 +301,32 @@ func TestGroupReady(t *testing.T) {
 		{"without effect, and refused", "the refusal says more", and(replicas(5), drift("spec.defaultInstanceWarmup"), func(s *scene) {
 			s.refused = map[pool.StepKind]error{pool.UpdateGroup: ineffective, pool.Resize: denied}
 		}), "False Denied: autoscaling:X: AccessDenied: not authorized"},
-		{"template refused", "it has a condition of its own", and(wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"template refused", "it has a condition of its own", and(wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
-		{"surge", "what a rollout adds is as it should be", and(rolling, first(stale), size(4)), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"surge", "what a rollout adds is as it should be", and(rolling, first(stale), size(4)), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"more than the surge", "and no more than that", and(rolling, first(stale), size(5)), "False Scaling: the Auto Scaling group has a size of 5, the pool wants 3"},
 		{"release refused", "the cloud's words", refused(pool.Release, denied), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"failed", "the cloud's words before all that follows from it", and(failedGroup, busy, drift("tags"), size(2)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
 		{"failed, change refused", "what the cloud refuses to do to such a group follows from its failure", and(failedGroup, drift("tags"), refused(pool.UpdateGroup, denied)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
 		{"can't be changed", "which fields, and what to do", stiff, "False GroupUnchangeable: the Auto Scaling group differs in spec.subnetIDs, which can't be changed on one that exists: change the specification back, or make another pool"},
 		{"busy", "what the cloud is doing", and(busy, drift("tags")), "False Updating: EKS is updating the node group"},
-		{"busy with a roll", "that is told of where the machines are", and(changes, busy, first(stale), cloudRolls(pool.RollRunning, 40, "")), "True AsWanted: the Auto Scaling group is what the specification asks for"},
-		{"pointed by the roll", "which template it launches from is the roll's matter", and(changes, first(stale), newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"})), "True AsWanted: the Auto Scaling group is what the specification asks for"},
+		{"busy with a roll", "that is told of where the machines are", and(changes, busy, first(stale), cloudRolls(pool.ProviderRolloutRunning, 40, "")), "True UpToDate: the Auto Scaling group is what the specification asks for"},
+		{"pointed by the roll", "which template it launches from is the roll's matter", and(changes, first(stale), newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"})), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"deleting", "a pool that goes wants no group", deleting, "absent"},
 	})
 }
 
 func TestNeedsReady(t *testing.T) {
-	hold(t, report.NeedsReady, []row{
+	hold(t, report.PrerequisitesReady, []row{
 		{"nothing is ever needed", "clouds whose groups need nothing do not speak of it", and(), "absent"},
-		{"there", "the plain case", needing, "True AsWanted: the node role is as the Auto Scaling group needs it"},
+		{"there", "the plain case", needing, "True UpToDate: the node role is as the Auto Scaling group needs it"},
 		{"needed by other pools of the kind", "what this one does not ask for it does not speak of", and(needing, needless), "absent"},
-		{"needless and missing", "what is wrong is told all the same", and(lacking, needless, noGroup), "False NeedMissing: the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
-		{"missing", "what is being made", and(lacking, noGroup), "False NeedMissing: the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
+		{"needless and missing", "what is wrong is told all the same", and(lacking, needless, noGroup), "False PrerequisiteMissing: the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
+		{"missing", "what is being made", and(lacking, noGroup), "False PrerequisiteMissing: the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
 		{"missing, held", "what holds it up", and(lacking, noGroup, held), "False ClusterNotReady: waiting for the cluster's network"},
-		{"nothing known", "nothing is made up", and(needing, wanted("", ""), issue), "Unknown NeedsUnknown: whether the node role is as the Auto Scaling group needs it is not known"},
-		{"refused", "the cloud's words", and(lacking, refused(pool.Provide, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"nothing known", "nothing is made up", and(needing, wanted("", ""), issue), "Unknown PrerequisitesUnknown: whether the node role is as the Auto Scaling group needs it is not known"},
+		{"refused", "the cloud's words", and(lacking, refused(pool.EnsurePrerequisites, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"not asked", "unknown is shown as unknown", and(needing, unseen), "Unknown NotObserved: the cloud was not asked yet"},
 		{"deleting", "a pool that goes needs nothing", and(lacking, deleting), "absent"},
 	})
@@ -342,7 +344,7 @@ func TestInstancesReady(t *testing.T) {
 		{"failed", "a machine that failed is not Ready, whatever its node says", first(broken), "False InstancesFailed: 2 of 3 machines are Ready; 1 machine failed and will be replaced"},
 		{"leaving", "nor is one on its way out", first(leaving), "False InstancesLaunching: 2 of 3 machines are Ready; waiting for 1 machine to be launched"},
 		{"capacity", "the cloud's words come before our counting", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
-		{"workload cluster away", "nothing is said about nodes that nobody can see", away, "Unknown WorkloadClusterUnreachable: the workload cluster does not answer, so nothing is known about its nodes"},
+		{"workload cluster away", "nothing is said about nodes that nobody can see", away, "Unknown ConnectionDown: the workload cluster does not answer, so nothing is known about its nodes"},
 		{"none wanted", "none is as many as wanted", func(s *scene) { s.d.Replicas, s.o.Group.Size, s.o.Instances = 0, 0, nil }, "True AllReady: 0 of 0 machines are Ready"},
 		{"sized elsewhere", "the group's own size counts", and(external, replicas(9)), "True AllReady: 3 of 3 machines are Ready"},
 		{"no group", "nothing is there", noGroup, "False NotAllReady: 0 of 3 machines are Ready"},
@@ -359,7 +361,7 @@ func TestUpToDate(t *testing.T) {
 		{"one of unknown make", "what can't be told is not up to date", first(func(i *pool.Instance) { i.Template = pool.Template{} }), "False TemplateUnknown: 2 of 3 machines were launched from the wanted launch template"},
 		{"older bootstrap data", "a rotated token makes nobody stale", first(func(i *pool.Instance) { i.Template.Data = "c" }), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
 		{"old one leaving", "who goes does not count", first(func(i *pool.Instance) { i.Template, i.State = old, pool.Terminating }), "True AllUpToDate: 2 of 2 machines were launched from the wanted launch template"},
-		{"template changed", "all are old at once", and(wanted("v1:b", "d"), rolling), "False TemplateBehind: 0 of 3 machines were launched from the wanted launch template; the Auto Scaling group does not launch from the wanted launch template yet"},
+		{"template changed", "all are old at once", and(wanted("v1:b", "d"), rolling), "False TemplateOutOfDate: 0 of 3 machines were launched from the wanted launch template; the Auto Scaling group does not launch from the wanted launch template yet"},
 		{"rolling", "how far it is, and why", and(rolling, first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template; 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
 		{"halted", "which machine, and the cloud's words", and(rolling, issue, first(stale), second(late)), "False RolloutHalted: 2 of 3 machines were launched from the wanted launch template; the rollout is halted: new instance i-2 has not joined the cluster in time; no m5.large left in zone a"},
 		{"rolling, none launched", "what the machines wait for that are to come, in the cloud's words", and(rolling, issue, first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template; 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami; no m5.large left in zone a"},
@@ -369,10 +371,10 @@ func TestUpToDate(t *testing.T) {
 		{"model skipped by the object", "who asked for it, not the gate", and(rolling, first(stale), func(s *scene) {
 			s.d.SkipModel, s.d.SkipModelCause = true, pool.Cause{Reason: "RefreshDisabled", Message: "spec.x.disable is true"}
 		}), "False RefreshDisabled: 2 of 3 machines were launched from the wanted launch template; spec.x.disable is true"},
-		{"model skipped", "why nothing is done", and(rolling, first(stale), func(s *scene) { s.d.SkipModel = true }), "False ModelSkipped: 2 of 3 machines were launched from the wanted launch template; a changed template replaces none (SkipMachinePoolModelReconciliation)"},
-		{"the cloud rolls", "its progress in its words", and(native, first(stale), cloudRolls(pool.RollRunning, 40, "")), "False RollRunning: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Running at 40 %"},
-		{"the cloud's roll has failed", "its reason, and what becomes of it", and(native, first(stale), cloudRolls(pool.RollFailed, 40, "too few healthy")), "False RollFailed: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: too few healthy"},
-		{"the cloud watches", "all are replaced, and it has not ended", and(native, cloudRolls(pool.RollBaking, 100, "")), "False RollBaking: 3 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Baking at 100 %"},
+		{"model skipped", "why nothing is done", and(rolling, first(stale), func(s *scene) { s.d.SkipModel = true }), "False ModelReconciliationSkipped: 2 of 3 machines were launched from the wanted launch template; a changed template replaces none (SkipMachinePoolModelReconciliation)"},
+		{"the cloud rolls", "its progress in its words", and(native, first(stale), cloudRolls(pool.ProviderRolloutRunning, 40, "")), "False ProviderRolloutRunning: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Running at 40 %"},
+		{"the cloud's roll has failed", "its reason, and what becomes of it", and(native, first(stale), cloudRolls(pool.ProviderRolloutFailed, 40, "too few healthy")), "False ProviderRolloutFailed: 2 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: too few healthy"},
+		{"the cloud watches", "all are replaced, and it has not ended", and(native, cloudRolls(pool.ProviderRolloutBaking, 100, "")), "False ProviderRolloutBaking: 3 of 3 machines were launched from the wanted launch template; the roll of the Auto Scaling group to lt-1:1 is Baking at 100 %"},
 		{"template unknown", "nothing can be compared", wanted("", ""), "Unknown TemplateUnknown: what the launch template is made of is not known"},
 		{"rolls can't be seen", "whether a rollout has ended is not known", rollsUnseen, "Unknown Denied: 3 of 3 machines were launched from the wanted launch template; autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"},
 		{"rolls can't be seen, one old", "why nothing replaces it", and(native, first(stale), rollsUnseen), "False Denied: 2 of 3 machines were launched from the wanted launch template; autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"},
@@ -405,12 +407,12 @@ func TestDeleting(t *testing.T) {
 		{"not deleting", "the condition is there only while the object goes", and(), "absent"},
 		{"begins to drain", "what is done is said", deleting, "True Drain: the pool is being deleted"},
 		{"draining", "who is drained and what keeps it", and(deleting, first(draining)), "True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
-		{"nodes unknown", "what is waited for", and(deleting, away), "True WorkloadClusterUnreachable: waiting for the workload cluster to answer, because nodes are drained before they go"},
+		{"nodes unknown", "what is waited for", and(deleting, away), "True ConnectionDown: waiting for the workload cluster to answer, because nodes are drained before they go"},
 		{"drained", "the group goes", func(s *scene) { s.d.Deleting, s.o.Instances = true, nil }, "True DeleteGroup: the pool is being deleted"},
 		{"group goes", "what is waited for", and(deleting, groupGoes), "True GroupDeleting: waiting for the Auto Scaling group and its instances to be gone"},
 		{"group gone", "the template goes", and(deleting, noGroup), "True DeleteTemplates: the pool is being deleted, and its launch template is in use no more"},
 		{"left over", "what else goes", and(deleting, noGroup, noTemplate, func(s *scene) { s.o.Leftovers = []string{"role nodes-1"} }), "True CleanUp: the pool is being deleted, and its Auto Scaling group is there no more"},
-		{"not deleted", "the cloud's words on why its deletion has failed", and(deleting, failedGroup, func(s *scene) { s.o.Instances, s.o.Group.DeleteFailed = nil, epoch.Add(-time.Minute) }), "True CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
+		{"not deleted", "the cloud's words on why its deletion has failed", and(deleting, failedGroup, func(s *scene) { s.o.Instances, s.o.Group.DeleteFailedAt = nil, epoch.Add(-time.Minute) }), "True CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
 		{"busy", "what is waited for", and(deleting, busy), "True Updating: EKS is updating the node group"},
 		{"gone", "nothing is left", and(deleting, noGroup, noTemplate), "True Gone: nothing of the pool is left in the cloud"},
 		{"refused", "the cloud's words", and(deleting, noGroup, refused(pool.DeleteTemplates, denied)), "True Denied: DeleteTemplates was refused: autoscaling:X: AccessDenied: not authorized"},
@@ -437,7 +439,7 @@ func TestReady(t *testing.T) {
 		{"group before instances", "a cause comes before its effect", and(drift("tags"), first(notJoined)), "False GroupChanged: 2 of 3 machines are Ready; the Auto Scaling group differs in tags"},
 		{"template changed", "the cause again", wanted("v1:b", "d"), "False TemplateChanged: 3 of 3 machines are Ready, 0 up to date; a new version of the launch template is being made"},
 		{"capacity", "the cloud's words", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
-		{"workload cluster away", "nothing is counted that nobody can see", away, "Unknown WorkloadClusterUnreachable: 3 machines wanted; the workload cluster does not answer, so nothing is known about nodes and none is removed"},
+		{"workload cluster away", "nothing is counted that nobody can see", away, "Unknown ConnectionDown: 3 machines wanted; the workload cluster does not answer, so nothing is known about nodes and none is removed"},
 		{"held", "what holds it up", and(noGroup, noTemplate, held), "False ClusterNotReady: 0 of 3 machines are Ready; waiting for the cluster's network"},
 		{"foreign", "what is in the way", foreign, "False ForeignGroup: 0 of 3 machines are Ready; Auto Scaling group x is not this pool's"},
 		{"refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: 3 of 5 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
@@ -446,15 +448,15 @@ func TestReady(t *testing.T) {
 		{"no group, template refused", "the refusal, and not what waits for it", and(noGroup, noTemplate, noMachines, refused(pool.PutTemplate, denied)), "False Denied: 0 of 3 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
 		{"no group, template missing", "what is being made", and(noGroup, noTemplate), "False GroupMissing: 0 of 3 machines are Ready; the Auto Scaling group is being made"},
 		{"scaling, template refused", "a refusal comes before what goes on", and(replicas(5), wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "False Denied: 3 of 5 machines are Ready, 0 up to date; autoscaling:X: AccessDenied: not authorized"},
-		{"drift, need refused", "the same", and(lacking, drift("tags"), refused(pool.Provide, denied)), "False Denied: 3 of 3 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
+		{"drift, need refused", "the same", and(lacking, drift("tags"), refused(pool.EnsurePrerequisites, denied)), "False Denied: 3 of 3 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
 		{"drift, template of unknown make", "what the cloud can't look up is a refusal too", and(drift("tags"), wanted("", ""), issue), "False Capacity: 3 of 3 machines are Ready; no m5.large left in zone a"},
 		{"failed group, template refused", "what has failed comes before what follows from it", and(noMachines, failedGroup, wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "False CreateFailed: 0 of 3 machines are Ready; Ec2SubnetInvalidConfiguration: no public address"},
-		{"need missing, no group", "what the group waits for", and(lacking, noGroup), "False NeedMissing: 0 of 3 machines are Ready; the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
-		{"need refused, no group", "in the cloud's words", and(lacking, noGroup, refused(pool.Provide, denied)), "False Denied: 0 of 3 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
-		{"need missing", "the cause before its effect", lacking, "False NeedMissing: 3 of 3 machines are Ready; the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
+		{"need missing, no group", "what the group waits for", and(lacking, noGroup), "False PrerequisiteMissing: 0 of 3 machines are Ready; the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
+		{"need refused, no group", "in the cloud's words", and(lacking, noGroup, refused(pool.EnsurePrerequisites, denied)), "False Denied: 0 of 3 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
+		{"need missing", "the cause before its effect", lacking, "False PrerequisiteMissing: 3 of 3 machines are Ready; the node role is being made as the Auto Scaling group needs it: role nodes-1, policy P"},
 		{"group failed", "the cloud's words", and(noMachines, failedGroup), "False CreateFailed: 0 of 3 machines are Ready; Ec2SubnetInvalidConfiguration: no public address"},
 		{"group busy", "what the cloud does", busy, "False Updating: 3 of 3 machines are Ready; EKS is updating the node group"},
-		{"a roll of changes has failed", "a pool is ready with its old machines, and says why they are old", and(changes, first(stale), cloudRolls(pool.RollFailed, 40, "PodEvictionFailure: web-1 can't be evicted")), "True AllReady: 3 of 3 machines are Ready, 2 up to date; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: PodEvictionFailure: web-1 can't be evicted"},
+		{"a roll of changes has failed", "a pool is ready with its old machines, and says why they are old", and(changes, first(stale), cloudRolls(pool.ProviderRolloutFailed, 40, "PodEvictionFailure: web-1 can't be evicted")), "True AllReady: 3 of 3 machines are Ready, 2 up to date; the roll of the Auto Scaling group to lt-1:1 has ended as Failed and is begun again after a pause: PodEvictionFailure: web-1 can't be evicted"},
 		{"denied", "nobody knows", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"invalid", "what is to be changed", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"deleting", "a pool that goes is not ready, and says how far it is", and(deleting, first(draining)), "False Deleting: draining node-i-1; kept by default/web (budget web)"},
@@ -477,7 +479,7 @@ func TestState(t *testing.T) {
 		{"held", "something else has to come first", and(noGroup, held), "Waiting"},
 		{"held, but there", "a pool that exists goes on", held, "Running"},
 		{"no group", "it is being made", noGroup, "Creating"},
-		{"the cloud's roll has failed", "machines are still to be replaced, after a pause", and(native, first(stale), cloudRolls(pool.RollFailed, 40, "too few healthy")), "Updating"},
+		{"the cloud's roll has failed", "machines are still to be replaced, after a pause", and(native, first(stale), cloudRolls(pool.ProviderRolloutFailed, 40, "too few healthy")), "Updating"},
 		{"growing", "the number is not yet right", replicas(5), "Scaling"},
 		{"growing, size set", "until the machines are there", and(replicas(5), size(5)), "Scaling"},
 		{"shrinking", "the number is not yet right", replicas(1), "Scaling"},
@@ -496,12 +498,12 @@ func TestState(t *testing.T) {
 		{"group failed", "somebody has to look", and(noMachines, failedGroup), "Error"},
 		{"group can't be changed", "somebody has to decide", stiff, "Error"},
 		{"bootstrap data, rolls of changes alone", "nothing is made for it", and(changes, wanted("v1:a", "e")), "Running"},
-		{"a roll of changes", "machines are being replaced", and(changes, busy, first(stale), cloudRolls(pool.RollRunning, 40, "")), "Updating"},
+		{"a roll of changes", "machines are being replaced", and(changes, busy, first(stale), cloudRolls(pool.ProviderRolloutRunning, 40, "")), "Updating"},
 		{"rolling", "machines are being replaced", and(rolling, first(stale), size(4)), "Updating"},
 		{"rolling and growing", "their number is not yet right", and(rolling, first(stale), replicas(8)), "Scaling"},
 		{"halted", "somebody has to change something", and(rolling, first(stale), second(late)), "Error"},
 		{"paused", "that is as somebody wants it", and(rolling, paused, first(stale)), "Running"},
-		{"the cloud rolls", "machines are being replaced", and(native, cloudRolls(pool.RollRunning, 1, "")), "Updating"},
+		{"the cloud rolls", "machines are being replaced", and(native, cloudRolls(pool.ProviderRolloutRunning, 1, "")), "Updating"},
 		{"not ready", "everybody is there and somebody is not well", first(unready), "Unhealthy"},
 		{"workload cluster away", "of nodes that nobody sees nothing bad is said", away, "Running"},
 		{"sized elsewhere", "whatever the size, it is right", and(external, replicas(9)), "Running"},
@@ -521,7 +523,7 @@ var rotated = pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "e"}
 // prunes has all but the newest of these versions, which nothing launches from, deleted.
 func prunes(refs ...string) func(*scene) {
 	return func(s *scene) {
-		s.started, s.d.KeepTemplates = true, 2
+		s.started, s.d.TemplateHistoryLimit = true, 2
 		for _, ref := range refs {
 			s.o.Versions = append(s.o.Versions, pool.Template{Ref: ref, Content: ref})
 		}
@@ -564,7 +566,7 @@ func TestEvents(t *testing.T) {
 		{"bootstrap data changed", "a rotation is no news: a version with another token", and(wanted("v1:a", "e"), began), ""},
 		{"group pointed at new bootstrap data", "nor is its way into the group", and(wanted("v1:a", "e"), newest(rotated), began), ""},
 		{"default moved to new bootstrap data", "nor the default", and(wanted("v1:a", "e"), newest(rotated), began, func(s *scene) {
-			s.o.Group.Template, s.o.Versions[1].Fixed = "lt-1:2", true
+			s.o.Group.Template, s.o.Versions[1].Undeletable = "lt-1:2", true
 		}), ""},
 		{"older bootstrap data pruned", "nor the end of the token before", and(wanted("v1:a", "e"), newest(rotated), began, noMachines, func(s *scene) {
 			s.o.Group.Template, s.o.Group.Size, s.d.Replicas = "lt-1:2", 0, 0
@@ -580,26 +582,26 @@ func TestEvents(t *testing.T) {
 		{"group deleted", "why", func(s *scene) { s.d.Deleting, s.started, s.o.Instances = true, true, nil }, "GroupDeleted: deleting the Auto Scaling group: the pool is being deleted"},
 		{"template deleted", "why", and(deleting, noGroup, began), "TemplateDeleted: deleted the launch template: the pool is being deleted, and its launch template is in use no more"},
 		{"replaced", "whose, and why", and(rolling, first(stale), first(notJoined), func(s *scene) { s.o.Instances[0].Created = epoch.Add(-time.Hour) }, began), "InstancesReplaced: replaced i-1: it has not joined the cluster in time, and it was launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
-		{"set aside", "whose, and what comes", and(rolling, asides, first(stale), began), "InstancesSetAside: set aside i-1 (node-i-1): 1 machine launched beside the 3 that the pool wants, before others are replaced"},
+		{"set aside", "whose, and what comes", and(rolling, asides, first(stale), began), "InstancesMovedToStandby: set aside i-1 (node-i-1): 1 machine launched beside the 3 that the pool wants, before others are replaced"},
 		{"default moved", "to what, and why", func(s *scene) {
-			s.started, s.step = true, &pool.Step{Kind: pool.DefaultTemplate, Template: "lt-1:1", Cause: pool.Cause{Reason: "DefaultBehind", Message: "the default is lt-1:0"}}
+			s.started, s.step = true, &pool.Step{Kind: pool.DefaultTemplate, Template: "lt-1:1", Cause: pool.Cause{Reason: "DefaultVersionOutOfDate", Message: "the default is lt-1:0"}}
 		}, "TemplateDefaulted: changed the default version of the launch template to lt-1:1: the default is lt-1:0"},
-		{"provided", "what", and(lacking, began), "NeedsProvided: made role nodes-1, policy P: something that the Auto Scaling group needs is missing or not as it should be"},
+		{"provided", "what", and(lacking, began), "PrerequisitesCreated: made role nodes-1, policy P: something that the Auto Scaling group needs is missing or not as it should be"},
 		{"cleaned up", "what", and(deleting, noGroup, noTemplate, began, func(s *scene) { s.o.Leftovers = []string{"role nodes-1"} }), "LeftoversDeleted: deleted role nodes-1: the pool is being deleted, and its Auto Scaling group is there no more"},
-		{"version with words", "what is new in it", and(wanted("v1:b", "d"), began, func(s *scene) { s.o.Wanted.About = "instanceType m5.large -> m5.xlarge" }), "TemplateVersionCreated: made a version of the launch template: the specification of the launch template has changed: instanceType m5.large -> m5.xlarge"},
+		{"version with words", "what is new in it", and(wanted("v1:b", "d"), began, func(s *scene) { s.o.Wanted.Description = "instanceType m5.large -> m5.xlarge" }), "TemplateVersionCreated: made a version of the launch template: the specification of the launch template has changed: instanceType m5.large -> m5.xlarge"},
 		{"failed group made again", "why", and(noGroup, began, func(s *scene) {
 			s.o.Group = &pool.Group{ID: "arn:g", Size: 3, Max: 10, Template: "lt-1:1"}
 			failedGroup(s)
 			stiff(s)
 		}), "GroupDeleted: deleting the Auto Scaling group: the Auto Scaling group has failed and is made again, because it differs in spec.subnetIDs, which can't be changed"},
-		{"roll begun", "to what, and why", and(native, first(stale), began), "RollStarted: began a roll of the Auto Scaling group to lt-1:1: 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
-		{"roll cancelled", "why", and(native, paused, cloudRolls(pool.RollRunning, 1, ""), began), "RollCancelled: cancelled the roll of the Auto Scaling group: paused by muster.dev/rollout"},
+		{"roll begun", "to what, and why", and(native, first(stale), began), "ProviderRolloutStarted: began a roll of the Auto Scaling group to lt-1:1: 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
+		{"roll cancelled", "why", and(native, paused, cloudRolls(pool.ProviderRolloutRunning, 1, ""), began), "ProviderRolloutCancelled: cancelled the roll of the Auto Scaling group: paused by muster.dev/rollout"},
 		{"released", "whose", and(first(heldDrained), began), "InstancesReleased: no longer holding i-1 (node-i-1): nothing runs on the instance that a drain would still evict"},
-		{"held longer", "a heartbeat is no news", and(first(heldDrained), first(func(i *pool.Instance) { i.Node.Remaining, i.Hold.Until = 1, epoch.Add(time.Minute) }), began), ""},
+		{"held longer", "a heartbeat is no news", and(first(heldDrained), first(func(i *pool.Instance) { i.Node.Remaining, i.LifecycleHook.Until = 1, epoch.Add(time.Minute) }), began), ""},
 		{"drained for several reasons", "each machine stands with its own", and(first(func(i *pool.Instance) {
-			i.Doomed = &pool.Cause{Reason: "SpotInterruption", Message: "the cloud takes it"}
+			i.TerminationNotice = &pool.Cause{Reason: "SpotInterruption", Message: "the cloud takes it"}
 		}), second(func(i *pool.Instance) {
-			i.Condemned = &pool.Cause{Reason: "MachineDeleted", Message: "its Machine was deleted"}
+			i.DeletionRequested = &pool.Cause{Reason: "MachineDeleted", Message: "its Machine was deleted"}
 			i.Node.Cordoned = true
 		}), size(4), replicas(3), func(s *scene) {
 			i := s.o.Instances[2]
@@ -632,12 +634,12 @@ func TestEvents(t *testing.T) {
 func TestEveryStepHasWords(t *testing.T) {
 	told := map[string]pool.StepKind{}
 	for _, kind := range []pool.StepKind{
-		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.SetAside, pool.Apply, pool.Protect, pool.Unprotect, pool.Release,
-		pool.StartRoll, pool.CancelRoll, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteGroup, pool.DeleteTemplates, pool.Provide, pool.CleanUp,
+		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.EnterStandby, pool.Apply, pool.Protect, pool.Unprotect, pool.Release,
+		pool.StartProviderRollout, pool.CancelProviderRollout, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteGroup, pool.DeleteTemplates, pool.EnsurePrerequisites, pool.CleanUp,
 	} {
 		s := aScene(func(s *scene) { s.started = true })
 		s.step = &pool.Step{Kind: kind, Cause: pool.Cause{Reason: "R", Message: "why"}, Fields: []string{"what"}, Template: "lt-1:1",
-			Targets: []pool.Target{{ID: "i-1", Node: "node-i-1", Cause: pool.Cause{Reason: "R", Message: "why"}}}}
+			Targets: []pool.InstanceRef{{ID: "i-1", Node: "node-i-1", Cause: pool.Cause{Reason: "R", Message: "why"}}}}
 		events := s.report().Events
 		if len(events) != 1 || events[0].Reason == "" || strings.Contains(events[0].Message, "%!") || !strings.HasSuffix(events[0].Message, ": why") {
 			t.Errorf("%s: want one event with words, got %+v", kind, events)
@@ -677,7 +679,7 @@ func TestCountsAndLists(t *testing.T) {
 			}
 		})
 	}
-	remembered := func(s *scene) { s.o.Remember = map[string]string{"image": "ami-1"} }
+	remembered := func(s *scene) { s.o.ResolvedLookups = map[string]string{"image": "ami-1"} }
 	rep := aScene(first(leaving), size(4), remembered, func(s *scene) {
 		s.o.Instances[1].State, s.o.Instances[1].Node = pool.Failed, nil
 	}).report()
@@ -687,7 +689,7 @@ func TestCountsAndLists(t *testing.T) {
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(func(s *scene) { s.o.Instances[1].State = pool.Failed }).report().ProviderIDs; !reflect.DeepEqual(got, want) {
 		t.Errorf("a machine that is taken for failed while its Node is Ready keeps the Node: want %v, got %v", want, got)
 	}
-	held := func(s *scene) { s.o.Instances[0].Hold = &pool.Hold{} }
+	held := func(s *scene) { s.o.Instances[0].LifecycleHook = &pool.LifecycleHook{} }
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(first(leaving), held).report().ProviderIDs; !reflect.DeepEqual(got, want) {
 		t.Errorf("a machine that is held for its drain keeps its Node: want %v, got %v", want, got)
 	}
@@ -695,7 +697,7 @@ func TestCountsAndLists(t *testing.T) {
 	if len(rep.Instances) != 3 || rep.Instances[2] != row {
 		t.Errorf("want a row for each machine, the last one %+v, got %+v", row, rep.Instances)
 	}
-	if !rep.Seen || !rep.Provisioned || rep.GroupID != "arn:g" || rep.Template != "lt-1:1" || *rep.Size != 4 || rep.Remember["image"] != "ami-1" {
+	if !rep.Seen || !rep.Provisioned || rep.GroupID != "arn:g" || rep.Template != "lt-1:1" || *rep.Size != 4 || rep.ResolvedLookups["image"] != "ami-1" {
 		t.Errorf("want what was observed, got %+v", rep)
 	}
 	rep = aScene(noGroup).report()
@@ -703,7 +705,7 @@ func TestCountsAndLists(t *testing.T) {
 		t.Errorf("want a pool without a group not provisioned, got %+v", rep)
 	}
 	rep = aScene(failing(denied)).report()
-	if rep.Seen || rep.Provisioned || rep.Template != "" || rep.Instances != nil || rep.ProviderIDs != nil || rep.Remember != nil {
+	if rep.Seen || rep.Provisioned || rep.Template != "" || rep.Instances != nil || rep.ProviderIDs != nil || rep.ResolvedLookups != nil {
 		t.Errorf("want nothing said that was not seen, got %+v", rep)
 	}
 }
@@ -757,7 +759,7 @@ func flat(r report.Report) []any {
 			numbers = append(numbers, *n)
 		}
 	}
-	return []any{r.Conditions, r.State, r.Events, r.Counts.Desired, numbers, r.Template, r.ProviderIDs, r.Instances, r.GroupID, r.Remember}
+	return []any{r.Conditions, r.State, r.Events, r.Counts.Desired, numbers, r.Template, r.ProviderIDs, r.Instances, r.GroupID, r.ResolvedLookups}
 }
 
 func sound(t *testing.T, list []report.Condition) {

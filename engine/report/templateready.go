@@ -18,8 +18,8 @@ func templateReady(f facts) *Condition {
 		return c
 	}
 	switch {
-	case f.o.Wanted.Content == "" && f.d.Held != nil:
-		return &Condition{TemplateReady, False, f.d.Held.Reason, f.d.Held.Message}
+	case f.o.Wanted.Content == "" && f.d.CreateBlocked != nil:
+		return &Condition{TemplateReady, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
 	case f.o.Wanted.Content == "":
 		return &Condition{TemplateReady, Unknown, "TemplateUnknown", fmt.Sprintf("what the %s is made of is not known", f.t.Template)}
 	default:
@@ -32,7 +32,7 @@ func templateRefused(f facts) *Condition {
 	if c := refusal(f, TemplateReady, pool.PutTemplate); c != nil {
 		return c
 	}
-	if f.o.Wanted.Content == "" && f.d.Held == nil && len(f.o.Issues) > 0 {
+	if f.o.Wanted.Content == "" && f.d.CreateBlocked == nil && len(f.o.Issues) > 0 {
 		return &Condition{TemplateReady, False, f.o.Issues[0].Reason, f.o.Issues[0].Message}
 	}
 	return nil
@@ -41,7 +41,7 @@ func templateRefused(f facts) *Condition {
 // templateBlocks returns why no group can be made while there is none: there is no template to make it from, and none is being made.
 func templateBlocks(f facts) *Condition {
 	c := templateReady(f)
-	if c.Status == True || c.Reason == lacks(f) && !f.o.Wanted.Given {
+	if c.Status == True || c.Reason == lacks(f) && !f.o.Wanted.UserManaged {
 		return nil
 	}
 	return c
@@ -51,8 +51,8 @@ func templateBlocks(f facts) *Condition {
 func newestTemplate(f facts) *Condition {
 	latest := f.o.Latest()
 	lack := lacks(f)
-	if f.d.Held != nil && lack != "" && lack != "TemplateNotFound" {
-		return &Condition{TemplateReady, False, f.d.Held.Reason, f.d.Held.Message}
+	if f.d.CreateBlocked != nil && lack != "" && lack != "TemplateNotFound" {
+		return &Condition{TemplateReady, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
 	}
 	switch lack {
 	case "TemplateNotFound":
@@ -61,16 +61,16 @@ func newestTemplate(f facts) *Condition {
 		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being made", f.t.Template)}
 	case "TemplateChanged":
 		text := fmt.Sprintf("a new version of the %s is being made", f.t.Template)
-		if f.t.Inline {
+		if f.t.InlineTemplate {
 			text = fmt.Sprintf("the %s of the %s is being changed", f.t.Template, f.t.Group)
 		}
 		return &Condition{TemplateReady, False, "TemplateChanged", text}
 	}
 	text := fmt.Sprintf("%s %s is what the specification asks for", f.t.Template, latest.Ref)
-	if latest.Given {
+	if latest.UserManaged {
 		text = fmt.Sprintf("%s %s, which is not the pool's to change, is what the specification asks for", f.t.Template, latest.Ref)
 	}
-	return &Condition{TemplateReady, True, "AsWanted", text + leftovers(f)}
+	return &Condition{TemplateReady, True, "UpToDate", text + leftovers(f)}
 }
 
 // leftovers names what the cloud accepts without effect and no machine is launched from: the default version, versions to delete.
@@ -87,7 +87,7 @@ func lacks(f facts) string {
 	switch {
 	case wanted.Content == "":
 		return ""
-	case latest.Ref == "" && wanted.Given:
+	case latest.Ref == "" && wanted.UserManaged:
 		return "TemplateNotFound"
 	case latest.Ref == "":
 		return "TemplateMissing"

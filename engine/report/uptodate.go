@@ -35,8 +35,8 @@ func progress(f facts, text string) *Condition {
 	case len(f.out.Plan.InPlace) > 0:
 		first := f.out.Plan.InPlace[0].Cause
 		return &Condition{UpToDate, False, first.Reason, fmt.Sprintf("%s; %d of them to change in place: %s", text, len(f.out.Plan.InPlace), first.Message)}
-	case *f.counts.UpToDate == *f.counts.Current && f.o.RollUnknown != nil:
-		return &Condition{UpToDate, Unknown, f.o.RollUnknown.Reason, text + "; " + f.o.RollUnknown.Message}
+	case *f.counts.UpToDate == *f.counts.Current && f.o.ProviderRolloutUnknown != nil:
+		return &Condition{UpToDate, Unknown, f.o.ProviderRolloutUnknown.Reason, text + "; " + f.o.ProviderRolloutUnknown.Message}
 	case *f.counts.UpToDate == *f.counts.Current:
 		return &Condition{UpToDate, True, "AllUpToDate", text}
 	case f.d.SkipModel:
@@ -51,7 +51,7 @@ func progress(f facts, text string) *Condition {
 func held(f facts) *Condition {
 	switch done := f.out.Plan.Rollout.State == pool.RolloutDone; {
 	case !done:
-		return refusal(f, UpToDate, pool.StartRoll, pool.CancelRoll, pool.Replace, pool.SetAside)
+		return refusal(f, UpToDate, pool.StartProviderRollout, pool.CancelProviderRollout, pool.Replace, pool.EnterStandby)
 	case len(f.out.Plan.InPlace) > 0:
 		return refusal(f, UpToDate, pool.Apply)
 	}
@@ -63,7 +63,7 @@ func skipped(d pool.Desired) pool.Cause {
 	if d.SkipModelCause.Reason != "" {
 		return d.SkipModelCause
 	}
-	return pool.Cause{Reason: "ModelSkipped", Message: "a changed template replaces none (SkipMachinePoolModelReconciliation)"}
+	return pool.Cause{Reason: "ModelReconciliationSkipped", Message: "a changed template replaces none (SkipMachinePoolModelReconciliation)"}
 }
 
 // hindered are the cloud's own words on why a rollout that goes on does not get on, where they are not said already: machines

@@ -79,8 +79,8 @@ func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Nod
 	return w.toNodes(ctx, found)
 }
 
-// Ask is Find with the nodes read from the API server.
-func (w *Workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+// FindUncached is Find with the nodes read from the API server.
+func (w *Workload) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	found, err := nodes.AskProviderKeys(ctx, w.Live, keys)
 	if err != nil {
 		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
@@ -88,9 +88,9 @@ func (w *Workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node
 	return w.toNodes(ctx, found)
 }
 
-// Unused reports which of the nodes have no pod that a drain would evict. It takes no longer than a round of evictions: nodes that it
+// Empty reports which of the nodes have no pod that a drain would evict. It takes no longer than a round of evictions: nodes that it
 // has not come to by then are left out.
-func (w *Workload) Unused(ctx context.Context, keys []string) (map[string]bool, error) {
+func (w *Workload) Empty(ctx context.Context, keys []string) (map[string]bool, error) {
 	if w.excluded(clusterv1.ExcludeNodeDrainingAnnotation) {
 		return nil, nil
 	}
@@ -151,11 +151,11 @@ func (w *Workload) toNodes(ctx context.Context, found map[string]*corev1.Node) (
 // toNode is what can be said about a node without looking at its pods.
 func (w *Workload) toNode(node *corev1.Node) pool.Node {
 	n := pool.Node{
-		Name:           node.Name,
-		Joined:         node.CreationTimestamp.Time,
-		Cordoned:       node.Spec.Unschedulable,
-		Spared:         annotations.HasSkipRemediation(node),
-		KubeletVersion: node.Status.NodeInfo.KubeletVersion,
+		Name:            node.Name,
+		Joined:          node.CreationTimestamp.Time,
+		Cordoned:        node.Spec.Unschedulable,
+		SkipRemediation: annotations.HasSkipRemediation(node),
+		KubeletVersion:  node.Status.NodeInfo.KubeletVersion,
 	}
 	if ready := noderefutil.GetReadyCondition(&node.Status); ready != nil {
 		n.Ready = ready.Status == corev1.ConditionTrue
@@ -206,7 +206,7 @@ func (w *Workload) progress(ctx context.Context, node *corev1.Node, n *pool.Node
 }
 
 // sameInstance says whether the node still is the one that a target means: a name may have passed to another machine.
-func sameInstance(node *corev1.Node, t pool.Target) bool {
+func sameInstance(node *corev1.Node, t pool.InstanceRef) bool {
 	key := cloud.ProviderKey(node.Spec.ProviderID)
 	return key != "" && key == cloud.ProviderKey(t.ProviderID)
 }

@@ -155,7 +155,7 @@ func budget(name string, allowed int32, change ...func(*policyv1.PodDisruptionBu
 var (
 	namespace = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	daemonSet = &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "ds"}}
-	target    = pool.Target{ID: "i-1", ProviderID: providerID, Node: "n1"}
+	target    = pool.InstanceRef{ID: "i-1", ProviderID: providerID, Node: "n1"}
 	key       = cloud.ProviderKey(providerID)
 )
 
@@ -319,7 +319,7 @@ func TestDrain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason      string
 		objects     []client.Object
-		target      pool.Target
+		target      pool.InstanceRef
 		refuse      map[string]error
 		annotations map[string]string
 		open        bool
@@ -373,13 +373,13 @@ func TestDrain(t *testing.T) {
 		},
 		"other machine": {
 			reason:  "a node whose name belongs to another machine by now is left alone",
-			objects: []client.Object{node(), podOn("a")}, target: pool.Target{ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n1"},
+			objects: []client.Object{node(), podOn("a")}, target: pool.InstanceRef{ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n1"},
 			open: true,
 		},
-		"no node": {reason: "a machine that never joined needs no drain", objects: []client.Object{node()}, target: pool.Target{ID: "i-1", ProviderID: providerID}, open: true},
+		"no node": {reason: "a machine that never joined needs no drain", objects: []client.Object{node()}, target: pool.InstanceRef{ID: "i-1", ProviderID: providerID}, open: true},
 		"node gone": {
 			reason:  "a node that is gone needs no drain",
-			objects: []client.Object{node()}, target: pool.Target{ID: "i-1", ProviderID: providerID, Node: "n9"}, open: true,
+			objects: []client.Object{node()}, target: pool.InstanceRef{ID: "i-1", ProviderID: providerID, Node: "n9"}, open: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -389,7 +389,7 @@ func TestDrain(t *testing.T) {
 			if tc.target.ID == "" {
 				tc.target = target
 			}
-			err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.Target{tc.target}})
+			err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{tc.target}})
 			if got := fmt.Sprint(err); (err == nil) != (tc.err == "") || !strings.Contains(got, tc.err) {
 				t.Errorf("%s: want error with %q, got %v", tc.reason, tc.err, err)
 			}
@@ -417,7 +417,7 @@ func TestDrain(t *testing.T) {
 func TestDrainAfterConflicts(t *testing.T) {
 	t.Parallel()
 	other := node(func(n *corev1.Node) { n.Name, n.Spec.ProviderID = "n2", "aws:///zone-a/i-2" })
-	targets := []pool.Target{target, {ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n2"}}
+	targets := []pool.InstanceRef{target, {ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n2"}}
 	for name, tc := range map[string]struct {
 		reason    string
 		conflicts int
@@ -468,7 +468,7 @@ func TestUndrain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, []client.Object{tc.node, namespace, podOn("a")}, nil)
-			if err := w.Start(t.Context(), pool.Step{Kind: pool.Undrain, Targets: []pool.Target{target}}); err != nil {
+			if err := w.Start(t.Context(), pool.Step{Kind: pool.Undrain, Targets: []pool.InstanceRef{target}}); err != nil {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
 			got := &corev1.Node{}
@@ -503,7 +503,7 @@ func TestAskPassesTheCacheBy(t *testing.T) {
 		"none of ours": {[]string{"aws://i-2"}, 0},
 		"nobody asks":  {nil, 0},
 	} {
-		got, err := behind.Ask(t.Context(), c.ask)
+		got, err := behind.FindUncached(t.Context(), c.ask)
 		if err != nil || len(got) != c.want {
 			t.Errorf("%s: want %d nodes, got %v, %v", reason, c.want, got, err)
 		}
@@ -518,7 +518,7 @@ func TestDrainRunsToItsEnd(t *testing.T) {
 	w := newWorld(t, []client.Object{node(), namespace, podOn("a"), podOn("b")}, nil)
 	w.refuse["b"] = tooMany()
 	for round, want := range []int{1, 0, 0} {
-		if err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.Target{target}}); err != nil {
+		if err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{target}}); err != nil {
 			t.Fatal(err)
 		}
 		w.refuse = nil
@@ -538,7 +538,7 @@ func TestDrainRunsToItsEnd(t *testing.T) {
 
 func TestStartRefusesOtherSteps(t *testing.T) {
 	t.Parallel()
-	err := newWorld(t, nil, nil).Start(t.Context(), pool.Step{Kind: pool.Resize, Targets: []pool.Target{target}})
+	err := newWorld(t, nil, nil).Start(t.Context(), pool.Step{Kind: pool.Resize, Targets: []pool.InstanceRef{target}})
 	if err == nil || !strings.Contains(err.Error(), "Resize") {
 		t.Errorf("want an error that names the step, got %v", err)
 	}

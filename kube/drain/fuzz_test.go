@@ -27,7 +27,7 @@ func FuzzStarted(f *testing.F) {
 		}
 		w := newWorld(t, []client.Object{n}, nil)
 		key := "aws://i-1"
-		targets := []pool.Target{{ID: "i-1", ProviderID: providerID, Node: "n1"}}
+		targets := []pool.InstanceRef{{ID: "i-1", ProviderID: providerID, Node: "n1"}}
 		if err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: targets}); err != nil {
 			t.Fatal(err)
 		}

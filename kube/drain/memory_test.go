@@ -32,7 +32,7 @@ func (c counted) List(ctx context.Context, list client.ObjectList, opts ...clien
 type crowd struct {
 	*world
 	keys    []string
-	targets []pool.Target
+	targets []pool.InstanceRef
 	lists   int
 }
 
@@ -46,7 +46,7 @@ func newCrowd(t testing.TB, nodes, drained int) *crowd {
 			podOn("pod-"+name, func(p *corev1.Pod) { p.Spec.NodeName = name }))
 		if k < drained {
 			c.keys = append(c.keys, cloud.ProviderKey(id))
-			c.targets = append(c.targets, pool.Target{Node: name, ProviderID: id})
+			c.targets = append(c.targets, pool.InstanceRef{Node: name, ProviderID: id})
 		}
 	}
 	c.world = newWorld(t, objects, nil)

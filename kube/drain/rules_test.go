@@ -57,7 +57,7 @@ func (w *world) round(t *testing.T) pool.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.Target{target}}); err != nil {
+	if err := w.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{target}}); err != nil {
 		t.Fatal(err)
 	}
 	return found[key]
@@ -151,7 +151,7 @@ func TestRoundIsBounded(t *testing.T) {
 		n.Name, n.Spec.ProviderID = name, id
 		objects = append(objects, n)
 		keys = append(keys, fmt.Sprintf("aws://i-%d", i))
-		step.Targets = append(step.Targets, pool.Target{ID: fmt.Sprintf("i-%d", i), ProviderID: id, Node: name})
+		step.Targets = append(step.Targets, pool.InstanceRef{ID: fmt.Sprintf("i-%d", i), ProviderID: id, Node: name})
 		for k := range each {
 			on := func(p *corev1.Pod) { p.Spec.NodeName = name }
 			objects = append(objects, podOn(fmt.Sprintf("web-%d-%d", i, k), on), podOn(fmt.Sprintf("ds-%d-%d", i, k), on, ofDaemonSet))

@@ -29,7 +29,7 @@ func TestUnused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, append(tc.objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}), nil)
 			w.Machine.Annotations = tc.annotations
-			got, err := w.Unused(t.Context(), []string{key})
+			got, err := w.Empty(t.Context(), []string{key})
 			if err != nil || !maps.Equal(got, tc.want) || len(w.writes)+len(w.evicted) > 0 {
 				t.Errorf("%s: want %v and no write, got %v, %v, %v", tc.reason, tc.want, got, err, w.writes)
 			}
@@ -49,7 +49,7 @@ func TestSpared(t *testing.T) {
 		"asked":         {reason: "the annotation counts, whatever its value is", annotations: map[string]string{clusterv1.MachineSkipRemediationAnnotation: ""}, want: true},
 	} {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: tc.annotations}}
-		if got := (&Workload{}).toNode(node).Spared; got != tc.want {
+		if got := (&Workload{}).toNode(node).SkipRemediation; got != tc.want {
 			t.Errorf("%s: %s: want %t, got %t", name, tc.reason, tc.want, got)
 		}
 	}

@@ -65,7 +65,7 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 const writeTries = 3
 
 // with calls f for the target's node, if that still is the target's. After a conflict it reads the node from the API server.
-func (w *Workload) with(ctx context.Context, t pool.Target, f func(context.Context, *corev1.Node) error) error {
+func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.Context, *corev1.Node) error) error {
 	var err error
 	from := client.Reader(w.Remote)
 	for range writeTries {

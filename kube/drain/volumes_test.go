@@ -140,7 +140,7 @@ func TestVolumesAreWaitedForAfterThePods(t *testing.T) {
 	if got, want := stage(), "0 pods, 0 volumes, drained true, 2 writes"; got != want {
 		t.Errorf("after a minute: want %s, got %s", want, got)
 	}
-	if err := w.Start(t.Context(), pool.Step{Kind: pool.Undrain, Targets: []pool.Target{target}}); err != nil {
+	if err := w.Start(t.Context(), pool.Step{Kind: pool.Undrain, Targets: []pool.InstanceRef{target}}); err != nil {
 		t.Fatal(err)
 	}
 	n := &corev1.Node{}

@@ -37,7 +37,7 @@ type account struct {
 	versions int
 	// rolls says that the cloud replaces instances by itself; rolled is its roll.
 	rolls  bool
-	rolled *pool.Roll
+	rolled *pool.ProviderRollout
 	now    func() time.Time
 }
 
@@ -57,7 +57,7 @@ func newAccount() *account {
 }
 
 func (a *account) Traits() pool.Traits {
-	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, Rolls: a.rolls}
+	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true, ProviderRollout: a.rolls}
 }
 
 // wanted is the template that a target asks for; nothing without bootstrap data.
@@ -79,18 +79,18 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		return pool.Observed{}, a.observe
 	}
 	name := t.Owner.ResourceName()
-	o := pool.Observed{Wanted: wanted(t), Remember: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]), Fresh: a.looks == 1}
+	o := pool.Observed{Wanted: wanted(t), ResolvedLookups: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]), GroupFresh: a.looks == 1}
 	slices.Reverse(o.Versions)
 	g := a.groups[name]
 	if named := strings.TrimPrefix(t.GroupID, "arn:"); g == nil && a.groups[named] != nil && a.groups[named].owner != t.Owner.ID {
-		o.Foreign = cloud.NamedElsewhere("Auto Scaling group "+named, "its tag is missing")
+		o.OwnershipConflict = cloud.NamedElsewhere("Auto Scaling group "+named, "its tag is missing")
 		return o, nil
 	}
 	if g == nil || g.region != t.Spec.Cluster.Region {
 		return o, nil
 	}
 	if g.owner != t.Owner.ID {
-		o.Foreign = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to somebody else"}
+		o.OwnershipConflict = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to somebody else"}
 		return o, nil
 	}
 	o.Group = &pool.Group{ID: "arn:" + name, TaggedFor: g.taggedFor, Size: g.size, Surge: g.surge, Min: g.min, Max: g.max, Template: g.template}
@@ -98,7 +98,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		o.Group.Drift = []string{"sizes"}
 	}
 	o.Instances = slices.Clone(g.instances)
-	o.Roll = a.rolled
+	o.ProviderRollout = a.rolled
 	return o, nil
 }
 
@@ -135,11 +135,11 @@ func (a *account) Start(_ context.Context, t target, s pool.Step) error {
 		what = a.end(what, g, s)
 		a.resize(name, g.size)
 		g.surge = s.Surge
-	case pool.StartRoll:
-		a.rolled = &pool.Roll{ID: "r", State: pool.RollRunning, Template: wanted(t), Started: a.now()}
+	case pool.StartProviderRollout:
+		a.rolled = &pool.ProviderRollout{ID: "r", State: pool.ProviderRolloutRunning, Template: wanted(t), Started: a.now()}
 		a.rolled.Template.Ref = s.Template
-	case pool.CancelRoll:
-		a.rolled.State, a.rolled.Ended = pool.RollCancelled, a.now()
+	case pool.CancelProviderRollout:
+		a.rolled.State, a.rolled.Ended = pool.ProviderRolloutCancelled, a.now()
 	case pool.PruneTemplates:
 		a.templates[name] = slices.DeleteFunc(a.templates[name], func(v pool.Template) bool { return slices.Contains(s.Refs, v.Ref) })
 	case pool.DeleteGroup:

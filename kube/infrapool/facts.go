@@ -21,7 +21,7 @@ import (
 
 // facts are the engine's facts, and what the reconciler needs beside them.
 type facts[S any] struct {
-	engine.Facts[S]
+	engine.Input[S]
 	// keep is what must stay on the object, drop the keys of what it remembers in vain.
 	keep map[string]string
 	drop []string
@@ -52,23 +52,23 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	f.keep = maps.Clone(t.Keep)
 	f.Now = r.Now()
 	f.Desired = pool.Desired{
-		Replicas:      replicas(s.pool),
-		External:      sizedElsewhere(s.pool),
-		Min:           t.Min,
-		Max:           t.Max,
-		MinField:      t.MinField,
-		MaxField:      t.MaxField,
-		Deleting:      s.deleting(),
-		Held:          s.heldBecause(f.unasked, t.Held),
-		Needless:      t.Needless,
-		DrainTimeout:  drainTimeout(s.pool),
-		NoDrain:       r.noDrain(ctx, s),
-		DeletePolicy:  t.DeletePolicy,
-		Strategy:      t.Strategy,
-		Rollback:      t.Rollback,
-		KeepTemplates: t.KeepTemplates,
-		SkipModel:     r.SkipModelReconciliation,
-		MinReady:      minReady(s.pool),
+		Replicas:                  replicas(s.pool),
+		ReplicasManagedExternally: sizedElsewhere(s.pool),
+		Min:                       t.Min,
+		Max:                       t.Max,
+		MinField:                  t.MinField,
+		MaxField:                  t.MaxField,
+		Deleting:                  s.deleting(),
+		CreateBlocked:             s.heldBecause(f.unasked, t.Held),
+		NoPrerequisites:           t.Needless,
+		DrainTimeout:              drainTimeout(s.pool),
+		NoDrain:                   r.noDrain(ctx, s),
+		DeletePolicy:              t.DeletePolicy,
+		Strategy:                  t.Strategy,
+		Rollback:                  t.Rollback,
+		TemplateHistoryLimit:      t.KeepTemplates,
+		SkipModel:                 r.SkipModelReconciliation,
+		MinReady:                  minReady(s.pool),
 	}
 	r.steer(s, f, remembered, t.RollDisabled)
 	mark, history := r.configuration(s, remembered)
@@ -80,11 +80,11 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	if f.Marked, err = r.marked(ctx, s); err != nil {
 		return nil, err
 	}
-	if f.Generation, err = generation(f.Facts, f.Target.Bootstrap.Hash()); err != nil {
+	if f.Generation, err = generation(f.Input, f.Target.Bootstrap.Hash()); err != nil {
 		return nil, err
 	}
-	f.Content, err = generation(f.Facts, "")
-	f.Edited = f.Desired.Deleting || !f.Desired.External && int(ptr.Deref(s.object.GetCommonStatus().DesiredReplicas, -1)) != f.Desired.Replicas
+	f.ContentGeneration, err = generation(f.Input, "")
+	f.Edited = f.Desired.Deleting || !f.Desired.ReplicasManagedExternally && int(ptr.Deref(s.object.GetCommonStatus().DesiredReplicas, -1)) != f.Desired.Replicas
 	return f, err
 }
 
@@ -143,17 +143,17 @@ func (f *facts[S]) remembered(before map[string]string) map[string]string {
 // are replaced if somebody asks for it in so many words, and those alone that he asks for.
 func (r *Reconciler[O, S]) steer(s *scope[O], f *facts[S], remembered map[string]string, disabled *pool.Cause) {
 	d := &f.Desired
-	d.JoinDeadline, d.ProgressDeadline, d.HealHint = s.settings.join, s.settings.progress, s.settings.healHint
+	d.JoinDeadline, d.ProgressDeadline, d.RemediationHint = s.settings.join, s.settings.progress, s.settings.healHint
 	var keep map[string]string
 	d.Restart, keep, f.drop = restarting(s.settings.restarts, remembered, f.Now)
 	f.keep = merged(keep, f.keep)
-	if d.RolloutHeld = s.settings.held; d.RolloutHeld == nil {
-		d.Heal = s.settings.healing
+	if d.RolloutPaused = s.settings.held; d.RolloutPaused == nil {
+		d.Remediation = s.settings.healing
 	}
 	switch {
 	case disabled == nil:
-	case d.Restart == nil && d.RolloutHeld == nil:
-		d.RolloutHeld = disabled
+	case d.Restart == nil && d.RolloutPaused == nil:
+		d.RolloutPaused = disabled
 	case !d.SkipModel:
 		d.SkipModel, d.SkipModelCause = true, *disabled
 	}
@@ -193,7 +193,7 @@ func drainTimeout(mp *clusterv1.MachinePool) time.Duration {
 
 // generation is a hash of all that people and other controllers ask of the pool, the hash of the bootstrap data among it. What the reconciler itself writes, and
 // what changes with time, is not in it: it would end every back-off.
-func generation[S any](f engine.Facts[S], data string) (string, error) {
+func generation[S any](f engine.Input[S], data string) (string, error) {
 	desired := f.Desired
 	desired.NoDrain = nil
 	text, err := json.Marshal([]any{desired, f.Target.Owner, f.Target.KubernetesVersion, f.Target.FailureDomains,

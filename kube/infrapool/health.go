@@ -51,7 +51,7 @@ func (s *settings) heal(machines bool, objects ...annotated) {
 		s.invalid = append(s.invalid, fmt.Sprintf("metadata.annotations[%s] of the %s means nothing: every machine of the pool has a Machine, whose health is the matter of a MachineHealthCheck",
 			HealAnnotation, from.kind))
 	case err == nil && !skipsRemediation(objects):
-		s.healing = &pool.Heal{After: d, MaxUnhealthy: most}
+		s.healing = &pool.Remediation{After: d, MaxUnhealthy: most}
 	}
 }
 

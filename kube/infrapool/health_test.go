@@ -16,14 +16,14 @@ import (
 func TestHealAnnotations(t *testing.T) {
 	t.Parallel()
 	type annotations map[string]string
-	heal := func(after time.Duration, value int, percent bool) *pool.Heal {
-		return &pool.Heal{After: after, MaxUnhealthy: pool.IntOrPercent{Value: value, Percent: percent}}
+	heal := func(after time.Duration, value int, percent bool) *pool.Remediation {
+		return &pool.Remediation{After: after, MaxUnhealthy: pool.IntOrPercent{Value: value, Percent: percent}}
 	}
 	for name, c := range map[string]struct {
 		reason      string
 		infra, pool annotations
 		machines    bool
-		want        *pool.Heal
+		want        *pool.Remediation
 		rolls       bool
 		invalid     []string
 	}{

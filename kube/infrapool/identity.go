@@ -76,7 +76,7 @@ func (r *Reconciler[O, S]) groupExists(ctx context.Context, s *scope[O], f *fact
 	if err != nil && !errors.As(err, &unmet) {
 		return false, fmt.Errorf("look for the group of %s %s under its former name: %w", r.kind.Name, client.ObjectKeyFromObject(s.object), err)
 	}
-	return seen.Group != nil || slices.ContainsFunc(seen.Versions, func(t pool.Template) bool { return !t.Given }), nil
+	return seen.Group != nil || slices.ContainsFunc(seen.Versions, func(t pool.Template) bool { return !t.UserManaged }), nil
 }
 
 // reportGroupName reports that the annotation asks for another name than the group has.

@@ -27,7 +27,7 @@ func TestJoinsWith(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		i      []pool.Instance
-		roll   *pool.Roll
+		roll   *pool.ProviderRollout
 		other  *pool.Cause
 		want   []string
 	}{
@@ -40,13 +40,13 @@ func TestJoinsWith(t *testing.T) {
 		"unknown age":    {reason: "nobody knows that it is late", i: []pool.Instance{machine("d0", 0, func(i *pool.Instance) { i.Created = time.Time{} })}, want: []string{"d0", "d1", "d2"}},
 		"goes":           {reason: "who goes does not join", i: []pool.Instance{machine("d0", 0, in(pool.Terminating)), machine("d0", 0, in(pool.Failed))}, want: []string{"d1", "d2"}},
 		"unknown data":   {reason: "then any may be the one that it joins with", i: []pool.Instance{machine("", time.Minute)}, want: []string{anyData, "d1", "d2"}},
-		"cloud's roll":   {reason: "it launches from what it was begun with", roll: &pool.Roll{State: pool.RollRunning, Template: pool.Template{Ref: "lt:0"}}, want: []string{"d0", "d1", "d2"}},
-		"roll has ended": {reason: "until it has ended", roll: &pool.Roll{State: pool.RollFailed, Template: pool.Template{Ref: "lt:0"}}, want: []string{"d1", "d2"}},
+		"cloud's roll":   {reason: "it launches from what it was begun with", roll: &pool.ProviderRollout{State: pool.ProviderRolloutRunning, Template: pool.Template{Ref: "lt:0"}}, want: []string{"d0", "d1", "d2"}},
+		"roll has ended": {reason: "until it has ended", roll: &pool.ProviderRollout{State: pool.ProviderRolloutFailed, Template: pool.Template{Ref: "lt:0"}}, want: []string{"d1", "d2"}},
 	} {
-		o := pool.Observed{Instances: tc.i, Roll: tc.roll, Group: &pool.Group{Template: "lt:1"},
+		o := pool.Observed{Instances: tc.i, ProviderRollout: tc.roll, Group: &pool.Group{Template: "lt:1"},
 			Versions: []pool.Template{{Ref: "lt:2", Data: "d2"}, {Ref: "lt:1", Data: "d1"}, {Ref: "lt:0", Data: "d0"}}}
 		if tc.other != nil {
-			o = pool.Observed{Foreign: tc.other}
+			o = pool.Observed{OwnershipConflict: tc.other}
 		}
 		if got := slices.Sorted(maps.Keys(joinsWith(o, 15*time.Minute, now))); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %s: want %q, got %q", name, tc.reason, tc.want, got)

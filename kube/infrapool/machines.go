@@ -133,7 +133,7 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 	f.Desired.FormerMachines = formerMachines(m.known.Former(kind))
 	f.Guards, m.guards, f.UIDs = says.Guards, says.Guards, says.UIDs
 	if !goesWhole(s) {
-		f.Condemned = says.Condemned
+		f.DeletionRequested = says.Condemned
 	}
 	return nil
 }
@@ -221,20 +221,20 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	}
 	o := out.Observed
 	m.doer.Wanted, m.doer.NodesUnknown = o.Wanted, o.NodesUnknown
-	gone := s.deleting() && out.Plan.Gone
+	gone := s.deleting() && out.Plan.DeletionComplete
 	f := machines.Facts{
 		On: m.on, Announced: m.announced, Failed: m.kind.Always, Deleting: makesNoMore(s),
-		Trusted: o.Foreign == nil && (o.Group != nil || gone), Lost: o.Foreign == nil && o.Group == nil,
-		Instances: o.Instances, Lent: o.Lent, Known: m.known, NameOf: m.doer.NameOf, Now: m.doer.Now,
+		Trusted: o.OwnershipConflict == nil && (o.Group != nil || gone), Lost: o.OwnershipConflict == nil && o.Group == nil,
+		Instances: o.Instances, Lent: o.ExternalStandby, Known: m.known, NameOf: m.doer.NameOf, Now: m.doer.Now,
 	}
 	left, err := m.doer.Do(ctx, machines.Decide(f))
 	m.conflicts = m.doer.Conflicts
 	if gone && len(m.known.Infras) > 0 {
-		out.Plan.Gone = false
-		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesGoing", Message: "waiting for the Machines of the pool to be gone"})
+		out.Plan.DeletionComplete = false
+		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesDeleting", Message: "waiting for the Machines of the pool to be gone"})
 	}
 	if left > 0 || gone || m.waits(f) {
-		out.Again = min(out.Again, machinesLeft)
+		out.RequeueAfter = min(out.RequeueAfter, machinesLeft)
 	}
 	return err
 }

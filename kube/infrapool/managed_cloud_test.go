@@ -19,7 +19,7 @@ type eks struct {
 	versions []pool.Template
 	group    *pool.Group
 	list     []pool.Instance
-	roll     *pool.Roll
+	roll     *pool.ProviderRollout
 	issues   []pool.Cause
 	// unmet is why what is wanted can't be made; nil when it can.
 	unmet error
@@ -32,24 +32,24 @@ type eks struct {
 func newEKS(now func() time.Time) *eks { return &eks{now: now, asked: map[string]bool{}} }
 
 func (e *eks) Traits() pool.Traits {
-	return pool.Traits{Group: "node group", Template: "launch template", RemoveBatch: 10, Rolls: true, RollsChanges: true, CancelsNot: true, Needs: "node role"}
+	return pool.Traits{Group: "node group", Template: "launch template", RemoveBatch: 10, ProviderRollout: true, RolloutOnTemplateChange: true, ReplaceKeepsSize: true, Prerequisites: "node role"}
 }
 
 // wants is what a target asks for: EKS's own template, or one of the pool's.
 func (e *eks) wants(t managedTarget) pool.Template {
 	template := t.Spec.Pool.AWSLaunchTemplate
 	if template == nil {
-		return pool.Template{Content: "eks:" + t.KubernetesVersion, Ref: "eks:" + t.KubernetesVersion, Given: true}
+		return pool.Template{Content: "eks:" + t.KubernetesVersion, Ref: "eks:" + t.KubernetesVersion, UserManaged: true}
 	}
-	return pool.Template{Content: "v1:" + template.InstanceType + t.KubernetesVersion, Data: t.Bootstrap.Hash(), About: "instanceType " + template.InstanceType}
+	return pool.Template{Content: "v1:" + template.InstanceType + t.KubernetesVersion, Data: t.Bootstrap.Hash(), Description: "instanceType " + template.InstanceType}
 }
 
 func (e *eks) Observe(_ context.Context, t managedTarget) (pool.Observed, error) {
 	e.seen = append(e.seen, t)
 	e.asked[t.Spec.Cluster.Region+"/"+t.Spec.Cluster.EKSClusterName] = true
-	o := pool.Observed{Wanted: e.wants(t), Versions: slices.Clone(e.versions), Roll: e.roll, Issues: slices.Clone(e.issues), Remember: t.Remembered}
+	o := pool.Observed{Wanted: e.wants(t), Versions: slices.Clone(e.versions), ProviderRollout: e.roll, Issues: slices.Clone(e.issues), ResolvedLookups: t.Remembered}
 	slices.Reverse(o.Versions)
-	if o.Wanted.Given {
+	if o.Wanted.UserManaged {
 		o.Versions = append([]pool.Template{o.Wanted}, o.Versions...)
 	}
 	o.Wanted.Ref = ""
@@ -73,8 +73,8 @@ func (e *eks) Start(_ context.Context, t managedTarget, s pool.Step) error {
 	case pool.CreateGroup:
 		e.group = &pool.Group{ID: "arn:" + t.Owner.ResourceName(), Size: s.Size, Template: s.Template, Created: e.now(),
 			Busy: &pool.Cause{Reason: "Creating", Message: "EKS is making the node group"}}
-	case pool.StartRoll:
-		e.roll = &pool.Roll{ID: "u", State: pool.RollRunning, Template: e.wants(t), Started: e.now()}
+	case pool.StartProviderRollout:
+		e.roll = &pool.ProviderRollout{ID: "u", State: pool.ProviderRolloutRunning, Template: e.wants(t), Started: e.now()}
 		e.roll.Template.Ref = s.Template
 	case pool.DeleteGroup:
 		e.group.Deleting = true

@@ -233,9 +233,9 @@ func TestManagedTemplate(t *testing.T) {
 	w.told()
 	edit(w, managedPool(), func(o *awsv1.AWSManagedMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = "m5.xlarge" })
 	w.passes(4)
-	w.wantCalls("a change is rolled out by EKS, which alone points the group at a template", "PutTemplate", "StartRoll")
+	w.wantCalls("a change is rolled out by EKS, which alone points the group at a template", "PutTemplate", "StartProviderRollout")
 	told := w.told()
-	for _, want := range []string{"Normal TemplateVersionCreated made version 2 of launch template lt-1: instanceType m5.xlarge", "Normal RollStarted", "Normal RollRunning"} {
+	for _, want := range []string{"Normal TemplateVersionCreated made version 2 of launch template lt-1: instanceType m5.xlarge", "Normal ProviderRolloutStarted", "Normal ProviderRolloutRunning"} {
 		n := 0
 		for _, e := range told {
 			if strings.HasPrefix(e, want) {

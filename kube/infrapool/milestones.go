@@ -65,11 +65,11 @@ func lost(before *common.Status, out engine.Outcome, t pool.Traits) []report.Eve
 	o := out.Observed
 	ready := meta.FindStatusCondition(before.Conditions, report.GroupReady)
 	switch {
-	case ready == nil || o.Foreign != nil || meta.FindStatusCondition(before.Conditions, report.Deleting) != nil:
+	case ready == nil || o.OwnershipConflict != nil || meta.FindStatusCondition(before.Conditions, report.Deleting) != nil:
 		return nil
 	case o.Group == nil || o.Group.Deleting:
 		return lostGroup(before, *ready, t)
-	case o.RollUnknown != nil || o.Roll.Runs() || o.Group.Size-o.Group.Surge < int(ptr.Deref(before.DesiredReplicas, 0)):
+	case o.ProviderRolloutUnknown != nil || o.ProviderRollout.Runs() || o.Group.Size-o.Group.Surge < int(ptr.Deref(before.DesiredReplicas, 0)):
 		return nil
 	case slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool { return c.Type == report.UpToDate && strings.HasPrefix(c.Reason, "Roll") }):
 		return nil
@@ -94,7 +94,7 @@ func lostInstances(before *common.Status, o pool.Observed) []string {
 	for _, i := range o.Instances {
 		stays[i.ProviderID] = i.State != pool.Terminating
 	}
-	for _, id := range o.Lent {
+	for _, id := range o.ExternalStandby {
 		stays[id] = true
 	}
 	var names []string
@@ -149,7 +149,7 @@ func begun(list []report.Event) []report.Event {
 // its change was told when it was asked for.
 // A version that differs from the one before in bootstrap data alone is no news either.
 func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event {
-	if t.Inline || before.Template == "" && !meta.IsStatusConditionFalse(before.Conditions, report.TemplateReady) {
+	if t.InlineTemplate || before.Template == "" && !meta.IsStatusConditionFalse(before.Conditions, report.TemplateReady) {
 		return nil
 	}
 	var list []report.Event
@@ -157,7 +157,7 @@ func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event 
 		if v.Ref == before.Template || len(list) == versionsTold {
 			break
 		}
-		if rotated := k+1 < len(o.Versions) && v.Same(o.Versions[k+1]); v.Given || rotated {
+		if rotated := k+1 < len(o.Versions) && v.Same(o.Versions[k+1]); v.UserManaged || rotated {
 			continue
 		}
 		list = append(list, madeVersion(v, t))
@@ -172,13 +172,13 @@ func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event 
 
 // madeVersion is the event of one version: of the template itself, where the version is its first.
 func madeVersion(v pool.Template, t pool.Traits) report.Event {
-	template, number := report.VersionOf(v.Ref)
+	template, number := report.SplitVersion(v.Ref)
 	e := report.Event{Reason: versionCreated, Message: fmt.Sprintf("made version %s of %s %s", number, t.Template, template)}
 	if number == "" || number == "1" {
 		e = report.Event{Reason: templateCreated, Message: fmt.Sprintf("made %s %s", t.Template, template)}
 	}
-	if v.About != "" {
-		e.Message += ": " + v.About
+	if v.Description != "" {
+		e.Message += ": " + v.Description
 	}
 	return e
 }
@@ -199,7 +199,7 @@ func worked(before *common.Status, o pool.Observed, t pool.Traits) []report.Even
 	switch {
 	case ready.Reason == groupCreating:
 		return []report.Event{{Reason: groupActive, Message: fmt.Sprintf("the %s has been made: %s", t.Group, o.Group.ID)}}
-	case ready.Reason == groupUpdating && t.Rolls:
+	case ready.Reason == groupUpdating && t.ProviderRollout:
 		// Elsewhere it works as long as each step of ours takes, which was told already.
 		return []report.Event{{Reason: groupSettled, Message: fmt.Sprintf("the update of the %s has ended", t.Group)}}
 	}

@@ -24,13 +24,15 @@ func saying(list ...string) []metav1.Condition {
 
 func TestMilestones(t *testing.T) {
 	t.Parallel()
-	traits := pool.Traits{Group: "node group", Template: "launch template", Rolls: true}
-	version := func(ref, about string) pool.Template { return pool.Template{Ref: ref, About: about, Content: ref} }
+	traits := pool.Traits{Group: "node group", Template: "launch template", ProviderRollout: true, CanCancelRollout: true, ReplaceKeepsSize: true}
+	version := func(ref, about string) pool.Template {
+		return pool.Template{Ref: ref, Description: about, Content: ref}
+	}
 	missing := saying(report.TemplateReady, "False", "TemplateMissing")
 	group := func(reason string) []metav1.Condition { return saying(report.GroupReady, "False", reason) }
 	// A name with a mark behind it is that of an instance that terminates.
 	running := func(ids ...string) common.Status {
-		s := common.Status{Conditions: saying(report.GroupReady, "True", "AsWanted"), DesiredReplicas: new(int32(len(ids)))}
+		s := common.Status{Conditions: saying(report.GroupReady, "True", "UpToDate"), DesiredReplicas: new(int32(len(ids)))}
 		for _, id := range ids {
 			name, gone := strings.CutSuffix(id, "!")
 			i := common.InstanceStatus{InstanceID: name, ProviderID: "p/" + name, Node: "node-" + name, State: "Running"}
@@ -87,7 +89,7 @@ func TestMilestones(t *testing.T) {
 		"known one pruned": {why: "of those that are older than the newest nobody knows whether they were told of", before: common.Status{Template: "lt-1:2", Conditions: missing},
 			o:    pool.Observed{Versions: []pool.Template{version("lt-1:5", "d"), version("lt-1:4", "c")}},
 			want: []report.Event{{Reason: "TemplateVersionCreated", Message: "made version 5 of launch template lt-1: d"}}},
-		"brought":         {why: "what is brought was made by somebody else", before: common.Status{Template: "lt-1:1", Conditions: missing}, o: pool.Observed{Versions: []pool.Template{{Ref: "lt-1:2", Given: true}, {Ref: "lt-1:1", Given: true}}}},
+		"brought":         {why: "what is brought was made by somebody else", before: common.Status{Template: "lt-1:1", Conditions: missing}, o: pool.Observed{Versions: []pool.Template{{Ref: "lt-1:2", UserManaged: true}, {Ref: "lt-1:1", UserManaged: true}}}},
 		"restored":        {why: "an object without a status tells no old story", o: pool.Observed{Versions: []pool.Template{version("lt-1:2", "b")}, Group: &pool.Group{}}},
 		"template unseen": {why: "what was never said to be missing was not made now", before: common.Status{Conditions: saying(report.TemplateReady, "Unknown", "Unavailable")}, o: pool.Observed{Versions: []pool.Template{version("lt-1:2", "b")}}},
 		"cloud away":      {why: "nothing was seen", before: common.Status{Template: "lt-1:1", Conditions: missing}, unseen: true},
@@ -97,9 +99,9 @@ func TestMilestones(t *testing.T) {
 		"instance on its way out": {why: "the cloud's word for it comes before its end", before: running("i-1", "i-2"), o: left("i-2", "i-1!"),
 			want: []report.Event{{Warning: true, Reason: "InstancesLost", Message: "Lost i-1 (node-i-1): terminated, and not by Muster; the node group launches others in their place"}}},
 		"instance removed":             {why: "Muster has told that", before: running("i-1!", "i-2"), o: left("i-2")},
-		"instance in a roll":           {why: "the cloud replaces it", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 2}, Roll: &pool.Roll{State: pool.RollRunning}}},
+		"instance in a roll":           {why: "the cloud replaces it", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 2}, ProviderRollout: &pool.ProviderRollout{State: pool.ProviderRolloutRunning}}},
 		"instance of a smaller size":   {why: "an autoscaler has lowered the size", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 1}}},
-		"instance set aside by others": {why: "it runs", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 2}, Lent: []string{"p/i-1", "p/i-2"}}},
+		"instance set aside by others": {why: "it runs", before: running("i-1", "i-2"), o: pool.Observed{Group: &pool.Group{Size: 2}, ExternalStandby: []string{"p/i-1", "p/i-2"}}},
 		"group deleted by others": {why: "nothing of it is left", before: running("i-1"), o: pool.Observed{},
 			want: []report.Event{{Warning: true, Reason: "GroupLost", Message: "Lost the node group with its instances: it was deleted, and not by Muster"}}},
 		"group being deleted by others": {why: "it may take minutes", before: running("i-1"), o: pool.Observed{Group: &pool.Group{Deleting: true}},
@@ -107,7 +109,7 @@ func TestMilestones(t *testing.T) {
 		"group deleted at last":     {why: "it was told when that began", before: with(running("i-1!"), group("GroupDeleting")), o: pool.Observed{}},
 		"failed group being remade": {why: "Muster deletes it", before: with(running("i-1!"), group("CREATE_FAILED")), o: pool.Observed{Group: &pool.Group{Deleting: true}}},
 		"failed group remade":       {why: "Muster has deleted it", before: with(running("i-1!"), group("CREATE_FAILED")), o: pool.Observed{}},
-		"group taken over":          {why: "a condition tells that", before: running("i-1"), o: pool.Observed{Foreign: &pool.Cause{Reason: "ForeignGroup"}}},
+		"group taken over":          {why: "a condition tells that", before: running("i-1"), o: pool.Observed{OwnershipConflict: &pool.Cause{Reason: "ForeignGroup"}}},
 		"group still there not":     {why: "once is enough", before: common.Status{Conditions: group("GroupMissing")}, o: pool.Observed{}},
 
 		"group made": {why: "the cloud makes it for minutes after it was asked", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{ID: "arn:x"}},
@@ -115,7 +117,7 @@ func TestMilestones(t *testing.T) {
 		"being made":   {why: "not yet", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{Busy: &pool.Cause{Reason: "Creating"}}}},
 		"not made":     {why: "its condition tells that", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{Failed: &pool.Cause{Reason: "CREATE_FAILED"}}}},
 		"updated":      {why: "the end of the cloud's work", before: common.Status{Conditions: group("Updating")}, o: pool.Observed{Group: &pool.Group{}}, want: []report.Event{{Reason: "GroupUpdateEnded", Message: "the update of the node group has ended"}}},
-		"at rest":      {why: "nothing has ended", before: common.Status{Conditions: group("AsWanted")}, o: pool.Observed{Group: &pool.Group{}}},
+		"at rest":      {why: "nothing has ended", before: common.Status{Conditions: group("UpToDate")}, o: pool.Observed{Group: &pool.Group{}}},
 		"gone":         {why: "the end of the cloud's work", before: common.Status{Conditions: saying(report.Deleting, "True", "GroupDeleting")}, want: []report.Event{{Reason: "GroupGone", Message: "the node group is gone"}}},
 		"gone at once": {why: "a cloud may be that quick", before: common.Status{Conditions: saying(report.Deleting, "True", "DeleteGroup")}, want: []report.Event{{Reason: "GroupGone", Message: "the node group is gone"}}},
 		"long gone":    {why: "once is enough", before: common.Status{Conditions: saying(report.Deleting, "True", "DeleteTemplates")}},
@@ -123,7 +125,7 @@ func TestMilestones(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tr := traits
-			tr.Rolls, tr.Inline = !c.still, c.inline
+			tr.ProviderRollout, tr.InlineTemplate = !c.still, c.inline
 			got := milestones(&c.before, engine.Outcome{Seen: !c.unseen, Observed: c.o}, tr)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: want -, got +\n%s", c.why, diff)

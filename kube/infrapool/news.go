@@ -15,22 +15,22 @@ import (
 // attention. A step that was begun, and a cloud's refusal, are told of anyway.
 var notable = map[string]map[string]bool{
 	report.UpToDate: {
-		"RolloutHalted": true, "RollFailed": true, "RollReverting": true, "StrategyInvalid": true, reasonInvalidAnnotation: true,
-		"RollRunning": false, "RollBaking": false, "RollCancelling": false, reasonPaused: false, pool.NoEffect: true,
+		"RolloutHalted": true, "ProviderRolloutFailed": true, "ProviderRolloutReverting": true, "StrategyInvalid": true, reasonInvalidAnnotation: true,
+		"ProviderRolloutRunning": false, "ProviderRolloutBaking": false, "ProviderRolloutCancelling": false, reasonPaused: false, pool.NoEffect: true,
 	},
-	report.TemplateReady:  {"Invalid": true, "Denied": true, pool.NoEffect: true},
-	report.NeedsReady:     {pool.NoEffect: true},
-	report.InstancesReady: {"Capacity": true, "Denied": true, "Invalid": true, "LaunchFailed": true},
-	report.GroupReady:     {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true, pool.NoEffect: true},
-	report.Draining:       {"DrainBlocked": true},
-	SettingsValid:         {reasonInvalidAnnotation: true},
-	MachinesOwned:         {reasonMachineNameTaken: true},
+	report.TemplateReady:      {"Invalid": true, "Denied": true, pool.NoEffect: true},
+	report.PrerequisitesReady: {pool.NoEffect: true},
+	report.InstancesReady:     {"Capacity": true, "Denied": true, "Invalid": true, "LaunchFailed": true},
+	report.GroupReady:         {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true, pool.NoEffect: true},
+	report.Draining:           {"DrainBlocked": true},
+	SettingsValid:             {reasonInvalidAnnotation: true},
+	MachinesOwned:             {reasonMachineNameTaken: true},
 }
 
 // replacing are the reasons of UpToDate while instances are being replaced, or shall be: what ends with one of them has been a
 // rollout.
 var replacing = []string{
-	"TemplateChanged", reasonRestart, "NeverJoined", "NeverReady", "Unready", "Failed", "RollRunning", "RollBaking", "RollCancelling", "RollReverting", "RollFailed", "RolloutHalted",
+	"TemplateChanged", reasonRestart, "NeverJoined", "NeverReady", "Unready", "Failed", "ProviderRolloutRunning", "ProviderRolloutBaking", "ProviderRolloutCancelling", "ProviderRolloutReverting", "ProviderRolloutFailed", "RolloutHalted",
 }
 
 const (
@@ -43,7 +43,7 @@ const (
 // starting are the reasons of UpToDate with which the replacement of instances begins, waiting those that it may have had before.
 var (
 	starting = []string{"TemplateChanged", reasonRestart}
-	waiting  = []string{"AllUpToDate", "TemplateBehind", reasonPaused}
+	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", reasonPaused}
 )
 
 // news are the events of a status that is about to be written: what a condition has begun to say.

@@ -70,7 +70,7 @@ const (
 	// Offered data is waited for where the MachinePool names any, and not missed where it names none: the cloud's own machines
 	// know how to join.
 	Offered
-	// Unused data has no way to the machines, and is not read.
+	// Empty data has no way to the machines, and is not read.
 	Unused
 )
 

@@ -112,7 +112,7 @@ func TestHeld(t *testing.T) {
 		"no cluster": {
 			reason:  "a cluster that does not exist is named",
 			objects: []client.Object{machinePool(), awsMachinePool(), data(), definition(), place()},
-			want:    []string{"ClusterMissing", "Cluster default/c does not exist"},
+			want:    []string{"ClusterDoesNotExist", "Cluster default/c does not exist"},
 			repair:  func(w *world) { create(w, cluster()) },
 		},
 		"no infrastructure": {

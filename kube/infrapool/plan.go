@@ -135,7 +135,7 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	}
 	_, look.Unreachable = r.remote(ctx, s)
 	f.Target.MaxAge = age
-	out := r.engine.Look(ctx, f.Facts, r.workload(ctx, s))
+	out := r.engine.Look(ctx, f.Input, r.workload(ctx, s))
 	look.Observed, look.Seen = out.Observed, out.Seen
 	if !out.Seen {
 		look.Unasked = asCause(out.Err)

@@ -69,7 +69,7 @@ func TestLook(t *testing.T) {
 		}},
 		{why: "without its cluster nothing says where to ask", world: func(w *world) {
 			w.remove(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}})
-		}, want: func(l infrapool.Look) bool { return !l.Seen && l.Unasked.Reason == "ClusterMissing" }},
+		}, want: func(l infrapool.Look) bool { return !l.Seen && l.Unasked.Reason == "ClusterDoesNotExist" }},
 		{why: "a cloud that refuses is quoted", world: func(w *world) {
 			w.account.observe = &cloud.Error{Kind: cloud.Denied, Code: "AccessDenied", Message: "you shall not look"}
 		}, want: func(l infrapool.Look) bool {

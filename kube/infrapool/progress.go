@@ -27,8 +27,8 @@ func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 func progress(ctx context.Context, out engine.Outcome) {
 	log := ctrl.LoggerFrom(ctx)
 	pass := spans.Of(ctx)
-	if out.Fresh != nil {
-		log.V(levelStep).Info("the cloud refuses", "reason", out.Fresh.Error())
+	if out.NewError != nil {
+		log.V(levelStep).Info("the cloud refuses", "reason", out.NewError.Error())
 	}
 	step := out.Plan.Step
 	switch {
@@ -46,7 +46,7 @@ func progress(ctx context.Context, out engine.Outcome) {
 		return
 	}
 	values := []any{"instances", len(out.Observed.Instances), "wanted", out.Observed.Wanted.Content, "data", out.Observed.Wanted.Data,
-		"latest", out.Observed.Latest().Ref, "versions", len(out.Observed.Versions), "again", out.Again.String()}
+		"latest", out.Observed.Latest().Ref, "versions", len(out.Observed.Versions), "again", out.RequeueAfter.String()}
 	if g := out.Observed.Group; g != nil {
 		values = append(values, "group", g.ID, "size", g.Size, "template", g.Template, "drift", g.Drift)
 	}

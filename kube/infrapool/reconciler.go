@@ -182,17 +182,17 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	}
 	tended := r.tendMachines(ctx, s, &out)
 	r.measured(s, f, out)
-	rep := report.Of(f.Desired, out, r.engine.Traits())
+	rep := report.Build(f.Desired, out, r.engine.Traits())
 	reportConflicts(s.machines, &rep)
 	reportGroupName(f, r.engine.Traits().Group, &rep)
 	progress(ctx, out)
 	r.tell(s.object, begun(rep.Events))
-	if s.deleting() && out.Plan.Gone {
-		r.tell(s.object, append(milestones(s.object.GetCommonStatus(), out, r.engine.Traits()), left(out.Observed.Foreign)...))
+	if s.deleting() && out.Plan.DeletionComplete {
+		r.tell(s.object, append(milestones(s.object.GetCommonStatus(), out, r.engine.Traits()), left(out.Observed.OwnershipConflict)...))
 		r.endTokens(ctx, s, out.Observed)
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
-	return ctrl.Result{RequeueAfter: out.Again}, errors.Join(tended, r.write(ctx, s, rep, out), f.failed)
+	return ctrl.Result{RequeueAfter: out.RequeueAfter}, errors.Join(tended, r.write(ctx, s, rep, out), f.failed)
 }
 
 // verdict is what may be done for an object in a pass.
@@ -218,12 +218,12 @@ func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) 
 	case rival.Name != "" && s.deleting() && sure:
 		return letGo, nil
 	case rival.Name != "":
-		f.Desired.Held = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
+		f.Desired.CreateBlocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
 			"%s %s has the same annotation %s: take it away from this object to give it a group of its own", r.kind.Name, rival, OwnerIDAnnotation)}
 		return onlySay, nil
 	case f.unasked != nil:
 		return onlySay, nil
-	case f.Desired.Held != nil && !s.deleting() && (s.blind || !r.hasIdentity(s.object)):
+	case f.Desired.CreateBlocked != nil && !s.deleting() && (s.blind || !r.hasIdentity(s.object)):
 		return onlySay, nil
 	}
 	return ask, r.claim(ctx, s.object, f.keep, f.drop)
@@ -233,18 +233,18 @@ func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) 
 // else from being done, and so does what keeps the cloud from being asked: it may launch machines all the same.
 func (r *Reconciler[O, S]) askWithTokens(ctx context.Context, s *scope[O], f *facts[S], v verdict) (engine.Outcome, error) {
 	var kept tokens.Kept
-	kept, f.Desired.DataLost, f.failed = r.keepTokens(ctx, s, f.Target.Remembered)
+	kept, f.Desired.LostBootstrapData, f.failed = r.keepTokens(ctx, s, f.Target.Remembered)
 	f.tokensEnd = kept.Until
-	out := engine.Outcome{Again: engine.DefaultSteady}
+	out := engine.Outcome{RequeueAfter: engine.DefaultSteady}
 	var err error
 	if v == ask {
 		out, err = r.run(ctx, s, f)
 	}
-	if err == nil && out.Seen && !out.Plan.Gone {
+	if err == nil && out.Seen && !out.Plan.DeletionComplete {
 		err = r.forgetTokens(ctx, s, f, out.Observed)
 	}
 	if kept.Next > 0 {
-		out.Again = min(out.Again, kept.Next)
+		out.RequeueAfter = min(out.RequeueAfter, kept.Next)
 	}
 	return out, err
 }
@@ -270,12 +270,12 @@ func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (e
 	done := r.driver.during(f.Target.Owner.ID, write)
 	defer done()
 	nodes := throughMachines(s, r.workload(ctx, s))
-	f.Doubt = func(o pool.Observed) bool { return contradicts(s, o) }
-	out := r.engine.Run(ctx, f.Facts, nodes)
-	if !out.Seen || out.Plan.Gone {
+	f.NeedsFreshRead = func(o pool.Observed) bool { return contradicts(s, o) }
+	out := r.engine.Run(ctx, f.Input, nodes)
+	if !out.Seen || out.Plan.DeletionComplete {
 		return out, nil
 	}
-	return out, write(ctx, out.Observed.Remember)
+	return out, write(ctx, out.Observed.ResolvedLookups)
 }
 
 // contradicts says that what was seen a moment ago is not what the objects say. Somebody has seen something newer, as a

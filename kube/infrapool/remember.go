@@ -50,7 +50,7 @@ func (d *remembering[S]) pass(owner string) *memo {
 func (d *remembering[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.Observed, error) {
 	o, err := d.Driver.Observe(ctx, t)
 	if m := d.pass(t.Owner.ID); m != nil && err == nil {
-		m.found = o.Remember
+		m.found = o.ResolvedLookups
 	}
 	return o, err
 }

@@ -56,7 +56,7 @@ func contains(list []string, begin string) bool {
 }
 
 // The kinds of step that replace machines.
-var replacing = []pool.StepKind{pool.Resize, pool.Remove, pool.Replace, pool.StartRoll, pool.CancelRoll}
+var replacing = []pool.StepKind{pool.Resize, pool.Remove, pool.Replace, pool.StartProviderRollout, pool.CancelProviderRollout}
 
 // TestRollout holds what becomes of a changed template: who replaces machines, and what the object says when nobody does.
 func TestRollout(t *testing.T) {
@@ -82,7 +82,7 @@ func TestRollout(t *testing.T) {
 			steps: []string{"Replace i-2", "Replace i-1"}, upToDate: "AllUpToDate", words: "2 of 2"},
 		"no strategy": {reason: "a cloud without a roll of its own leaves old machines alone", upToDate: "NotReplaced", words: "the pool has no strategy"},
 		"the cloud's roll": {reason: "a cloud with a roll of its own is asked for it", rolls: true,
-			steps: []string{"StartRoll"}, upToDate: "RollRunning", words: "Running at 0 %"},
+			steps: []string{"StartProviderRollout"}, upToDate: "ProviderRolloutRunning", words: "Running at 0 %"},
 		"disabled": {reason: "who disables the refresh is told that nothing replaces old machines", rolls: true,
 			object:   func(o *awsv1.AWSMachinePool) { o.Spec.RefreshPreferences = &awsv1.RefreshPreferences{Disable: true} },
 			upToDate: "RefreshDisabled", words: "spec.refreshPreferences.disable is true"},
@@ -114,9 +114,9 @@ func TestRollout(t *testing.T) {
 			},
 			upToDate: "InvalidAnnotation", words: `is "pasued", allowed is paused`},
 		"gate": {reason: "with the gate a changed template replaces nothing", object: rolling, skipModel: true,
-			upToDate: "ModelSkipped", words: "SkipMachinePoolModelReconciliation"},
+			upToDate: "ModelReconciliationSkipped", words: "SkipMachinePoolModelReconciliation"},
 		"gate, cloud": {reason: "nor by the cloud's hand", rolls: true, skipModel: true,
-			upToDate: "ModelSkipped", words: "SkipMachinePoolModelReconciliation"},
+			upToDate: "ModelReconciliationSkipped", words: "SkipMachinePoolModelReconciliation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +236,7 @@ func TestRestartOfDisabled(t *testing.T) {
 	w.account.take()
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.RestartAnnotation] = "CVE-1" })
 	w.roll(4)
-	if got := only(w.account.take(), replacing...); !slices.Equal(got, []string{"StartRoll"}) {
+	if got := only(w.account.take(), replacing...); !slices.Equal(got, []string{"StartProviderRollout"}) {
 		t.Errorf("want a roll of all, got %q\n%s", got, w.say())
 	}
 }

@@ -23,7 +23,7 @@ import (
 // The reasons for which a pool is held.
 const (
 	reasonNoOwner        = "MachinePoolMissing"
-	reasonNoCluster      = "ClusterMissing"
+	reasonNoCluster      = "ClusterDoesNotExist"
 	reasonNoPlace        = "ClusterInfrastructureMissing"
 	reasonWaitPlace      = "WaitingForClusterInfrastructure"
 	reasonWaitBootstrap  = "WaitingForBootstrapData"
@@ -32,7 +32,7 @@ const (
 	reasonOwnerIDTaken   = "OwnerIDTaken"
 	reasonNotTranslated  = "InvalidConfiguration"
 	reasonClusterGoing   = "ClusterDeleted"
-	reasonClusterAway    = "ClusterUnreachable"
+	reasonClusterAway    = "ConnectionDown"
 	reasonNoControlPlane = "ControlPlaneNotInitialized"
 )
 

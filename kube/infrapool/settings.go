@@ -37,7 +37,7 @@ const SettingsValid = "SettingsValid"
 
 const (
 	reasonPaused            = "RolloutPaused"
-	reasonRestart           = "RestartAsked"
+	reasonRestart           = "RestartRequested"
 	reasonInvalidAnnotation = "InvalidAnnotation"
 	// reasonLimit bounds how much of somebody's words goes into messages.
 	reasonLimit = 200
@@ -52,7 +52,7 @@ type settings struct {
 	// join and progress are zero where nothing is said.
 	join, progress time.Duration
 	// healing is nil where nobody asks for it.
-	healing *pool.Heal
+	healing *pool.Remediation
 	// healHint is what a user can do about a machine without a node; empty where an annotation says what is done.
 	healHint string
 	// bootstrapRolls says that the content of bootstrap data replaces machines.

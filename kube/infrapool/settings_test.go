@@ -134,9 +134,9 @@ func TestNews(t *testing.T) {
 	}{
 		"halted":            {"somebody has to look", said(report.UpToDate, "False", "TemplateChanged"), said(report.UpToDate, "False", "RolloutHalted"), []report.Event{{Warning: true, Reason: "RolloutHalted", Message: "m"}}},
 		"still halted":      {"once is enough", said(report.UpToDate, "False", "RolloutHalted"), said(report.UpToDate, "False", "RolloutHalted"), nil},
-		"refresh failed":    {"a failed refresh is never forgotten", said(report.UpToDate, "False", "RollRunning"), said(report.UpToDate, "False", "RollFailed"), []report.Event{{Warning: true, Reason: "RollFailed", Message: "m"}}},
-		"refresh by others": {"who rolls what is told", said(report.UpToDate, "True", "AllUpToDate"), said(report.UpToDate, "False", "RollRunning"), []report.Event{{Reason: "RollRunning", Message: "m"}}},
-		"begins":            {"the beginning of a rollout is told, with how many and why", said(report.UpToDate, "False", "TemplateBehind"), said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
+		"refresh failed":    {"a failed refresh is never forgotten", said(report.UpToDate, "False", "ProviderRolloutRunning"), said(report.UpToDate, "False", "ProviderRolloutFailed"), []report.Event{{Warning: true, Reason: "ProviderRolloutFailed", Message: "m"}}},
+		"refresh by others": {"who rolls what is told", said(report.UpToDate, "True", "AllUpToDate"), said(report.UpToDate, "False", "ProviderRolloutRunning"), []report.Event{{Reason: "ProviderRolloutRunning", Message: "m"}}},
+		"begins":            {"the beginning of a rollout is told, with how many and why", said(report.UpToDate, "False", "TemplateOutOfDate"), said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"restart":           {"so is that of a restart", said(report.UpToDate, "True", "AllUpToDate"), said(report.UpToDate, "False", reasonRestart), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"goes on":           {"after a pause it is told again", said(report.UpToDate, "False", reasonPaused), said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"goes on by itself": {"another cause in its middle begins none", said(report.UpToDate, "False", "NeverJoined"), said(report.UpToDate, "False", "TemplateChanged"), nil},
@@ -144,7 +144,7 @@ func TestNews(t *testing.T) {
 		"nothing replaced":  {"a pool that is made has no rollout", said(report.UpToDate, "False", reasonWaitBootstrap), said(report.UpToDate, "True", "AllUpToDate"), nil},
 		"at once":           {"nor has one that was never looked at", nil, said(report.UpToDate, "True", "AllUpToDate"), nil},
 		"no capacity":       {"the cloud's words on launches that failed", said(report.InstancesReady, "False", "InstancesLaunching"), said(report.InstancesReady, "False", "Capacity"), []report.Event{{Warning: true, Reason: "Capacity", Message: "m"}}},
-		"no such image":     {"a look-up that is refused is no step that could tell it", said(report.TemplateReady, "True", "AsWanted"), said(report.TemplateReady, "False", "Invalid"), []report.Event{{Warning: true, Reason: "Invalid", Message: "m"}}},
+		"no such image":     {"a look-up that is refused is no step that could tell it", said(report.TemplateReady, "True", "UpToDate"), said(report.TemplateReady, "False", "Invalid"), []report.Event{{Warning: true, Reason: "Invalid", Message: "m"}}},
 		"joining":           {"what goes its way is no news", said(report.InstancesReady, "False", "InstancesLaunching"), said(report.InstancesReady, "False", "NodesJoining"), nil},
 		"drain blocked":     {"pod and budget", nil, said(report.Draining, "True", "DrainBlocked"), []report.Event{{Warning: true, Reason: "DrainBlocked", Message: "m"}}},
 		"draining":          {"the drain's beginning is told by its step", nil, said(report.Draining, "True", "Draining"), nil},
@@ -214,7 +214,7 @@ func TestSteer(t *testing.T) {
 			f.Now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 			r.steer(s, f, nil, c.disabled)
 			d := f.Desired
-			if held := d.RolloutHeld; (held == nil) != (c.held == "") || held != nil && held.Reason != c.held {
+			if held := d.RolloutPaused; (held == nil) != (c.held == "") || held != nil && held.Reason != c.held {
 				t.Errorf("%s: want held for %q, got %+v", c.reason, c.held, held)
 			}
 			if d.SkipModel != c.skip || (d.Restart != nil) != c.restart {

@@ -34,7 +34,7 @@ const (
 // size that somebody else gave the group, and the status last. What is as it should be is not written, and what was written holds
 // while the cloud is spared for a moment.
 func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Report, out engine.Outcome) error {
-	if out.HeldBack && meta.FindStatusCondition(s.object.GetConditions(), clusterv1.ReadyCondition) != nil {
+	if out.RateLimited && meta.FindStatusCondition(s.object.GetConditions(), clusterv1.ReadyCondition) != nil {
 		return nil
 	}
 	if out.Seen && lists(s, out.Observed) {
@@ -90,7 +90,9 @@ func (r *Reconciler[O, S]) news(before, o O, rep report.Report, out engine.Outco
 // lists says whether a pass may write the lists of instances. A pool that is being deleted keeps its last list, so that
 // whoever cleans up its Nodes knows them; so does one whose group was found in other hands, for nothing is known of its
 // instances then, and the Nodes of machines that still run would be taken for left behind.
-func lists[O Object](s *scope[O], o pool.Observed) bool { return !s.deleting() && o.Foreign == nil }
+func lists[O Object](s *scope[O], o pool.Observed) bool {
+	return !s.deleting() && o.OwnershipConflict == nil
+}
 
 // writeLists keeps spec.providerID and spec.providerIDList.
 func (r *Reconciler[O, S]) writeLists(ctx context.Context, s *scope[O], rep report.Report) error {
@@ -224,7 +226,7 @@ func (r *Reconciler[O, S]) fillConditions(s *scope[O], rep report.Report) {
 // reported says whether a condition is one that reports set: what was said earlier and is not said any more is taken
 // away, and conditions of others are left alone.
 func (r *Reconciler[O, S]) reported(name string) bool {
-	for _, t := range []string{report.Ready, report.TemplateReady, report.NeedsReady, report.GroupReady, report.InstancesReady, report.UpToDate,
+	for _, t := range []string{report.Ready, report.TemplateReady, report.PrerequisitesReady, report.GroupReady, report.InstancesReady, report.UpToDate,
 		report.Draining, report.Deleting, SettingsValid, MachinesOwned} {
 		if name == t || name == r.kind.Aliases[t] {
 			return true

@@ -72,7 +72,7 @@ func TestBootstrapReplaces(t *testing.T) {
 			w.account.take()
 			tc.change(w)
 			w.passes(6)
-			rolled := w.account.rolled != nil && w.account.rolled.State == pool.RollRunning
+			rolled := w.account.rolled != nil && w.account.rolled.State == pool.ProviderRolloutRunning
 			if rolled != tc.want {
 				t.Errorf("%s: want machines replaced %t, got %+v, steps %v\n%s", tc.reason, tc.want, w.account.rolled, w.account.take(), w.say())
 			}
@@ -98,7 +98,7 @@ func TestSwapTakenBack(t *testing.T) {
 	w.account.take()
 	change(w, machinePool(), uses("data"))
 	w.passes(6)
-	if w.account.rolled == nil || w.account.rolled.State != pool.RollCancelled {
+	if w.account.rolled == nil || w.account.rolled.State != pool.ProviderRolloutCancelled {
 		t.Errorf("want the roll to the other configuration ended, and no other begun, got %+v, steps %v\n%s", w.account.rolled, w.account.take(), w.say())
 	}
 }

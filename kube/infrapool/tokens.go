@@ -107,7 +107,7 @@ const anyData = ""
 // and of those that were launched a moment ago. What a group in other hands launches from is not known, and it may be given back.
 func joinsWith(o pool.Observed, deadline time.Duration, now time.Time) map[string]bool {
 	needed := map[string]bool{}
-	if o.Foreign != nil {
+	if o.OwnershipConflict != nil {
 		needed[anyData] = true
 	}
 	for _, template := range append(o.LaunchesFrom(), o.Latest()) {
@@ -126,7 +126,7 @@ func joinsWith(o pool.Observed, deadline time.Duration, now time.Time) map[strin
 // endTokens revokes the tokens of a pool that is gone, if the group has not gone into other hands. The deletion waits for none: what can't
 // be revoked runs out.
 func (r *Reconciler[O, S]) endTokens(ctx context.Context, s *scope[O], o pool.Observed) {
-	if o.Foreign != nil {
+	if o.OwnershipConflict != nil {
 		return
 	}
 	if err := r.revokeTokens(ctx, s); err != nil {

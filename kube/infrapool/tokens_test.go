@@ -58,7 +58,7 @@ func rollsWith(t *testing.T, id string) *world {
 	}
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = "m5.xlarge" })
 	w.passes(4)
-	if w.account.rolled == nil || w.account.rolled.State != pool.RollRunning {
+	if w.account.rolled == nil || w.account.rolled.State != pool.ProviderRolloutRunning {
 		t.Fatalf("want a roll under way, got %+v\n%s", w.account.rolled, w.say())
 	}
 	w.joinsWith("zzzzzz")
@@ -77,7 +77,7 @@ func TestTokenOfARollIsKept(t *testing.T) {
 			t.Fatalf("at %s the token in the version that the roll launches from had run out at %s", w.now, at)
 		}
 	}
-	w.account.rolled.State, w.account.rolled.Ended = pool.RollSucceeded, w.now
+	w.account.rolled.State, w.account.rolled.Ended = pool.ProviderRolloutSucceeded, w.now
 	w.account.rolled.Template.Content = ""
 	w.passes(3)
 	last := w.until("abcdef")
@@ -101,7 +101,7 @@ func TestTokenOfARollIsLost(t *testing.T) {
 	w.account.take()
 	w.now = w.now.Add(time.Minute) // what was read a moment ago serves for some seconds
 	w.passes(4)
-	if w.account.rolled.State != pool.RollCancelled {
+	if w.account.rolled.State != pool.ProviderRolloutCancelled {
 		t.Errorf("want the roll cancelled, got %+v, steps %v\n%s", w.account.rolled, w.account.calls, w.say())
 	}
 }

@@ -69,11 +69,13 @@ type away struct{ err error }
 // Find says why nothing is known.
 func (a away) Find(context.Context, []string) (map[string]pool.Node, error) { return nil, a.err }
 
-// Ask says why nothing is known.
-func (a away) Ask(context.Context, []string) (map[string]pool.Node, error) { return nil, a.err }
+// FindUncached says why nothing is known.
+func (a away) FindUncached(context.Context, []string) (map[string]pool.Node, error) {
+	return nil, a.err
+}
 
-// Unused reports why nothing is known.
-func (a away) Unused(context.Context, []string) (map[string]bool, error) { return nil, a.err }
+// Empty reports why nothing is known.
+func (a away) Empty(context.Context, []string) (map[string]bool, error) { return nil, a.err }
 
 // Start says why nothing can be begun.
 func (a away) Start(_ context.Context, s pool.Step) error { return fmt.Errorf("%s: %w", s.Kind, a.err) }

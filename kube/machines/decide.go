@@ -221,12 +221,12 @@ func (i *Infra) leaves(on bool) bool {
 }
 
 // taken says that the cloud takes the instance and holds it for nobody.
-func taken(i *pool.Instance) bool { return i.State == pool.Terminating && i.Hold == nil }
+func taken(i *pool.Instance) bool { return i.State == pool.Terminating && i.LifecycleHook == nil }
 
 // terminating is why the cloud takes an instance, as far as anybody knows.
 func terminating(i *pool.Instance) pool.Cause {
-	if i.Doomed != nil {
-		return *i.Doomed
+	if i.TerminationNotice != nil {
+		return *i.TerminationNotice
 	}
 	return pool.Cause{Reason: "InstanceTerminating", Message: fmt.Sprintf("the cloud is terminating instance %s", i.ID)}
 }

@@ -251,7 +251,7 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 	for k := range writeLimit {
 		id := fmt.Sprintf("i-%d", k)
 		objects, list = append(objects, infra(id)), append(list, machine(id))
-		step.Targets = append(step.Targets, pool.Target{ID: id, ProviderID: "aws:///zone-a/" + id})
+		step.Targets = append(step.Targets, pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id})
 	}
 	w := newWorld(t, objects, list)
 	known := Know(kind, "u-p", objects, w.list())
@@ -329,7 +329,7 @@ func TestWhoIsDeletedIsKnown(t *testing.T) {
 		w.doer.Live = w.client
 		known := Know(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
 		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true, now).Guards}
-		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.Target{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
+		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
 		if apierrors.IsConflict(err) != tc.refused || (err == nil) == tc.refused {
 			t.Errorf("%s: want refused %v, got %v", name, tc.refused, err)
 		}

@@ -254,7 +254,7 @@ func (m *Machine) cause() *pool.Cause {
 // guard is the Machine as the one that lets its instance go. It has done so when its controller has deleted the infrastructure machine.
 // An infrastructure machine that was deleted by a user says nothing before the controller has seen it: its condition tells.
 func (m *Machine) guard(infraGoing bool, now time.Time) pool.Guard {
-	return pool.Guard{Asked: m.Deleting, Done: m.Deleting && infraGoing && m.pastDrain(), Waits: m.waits(now)}
+	return pool.Guard{Requested: m.Deleting, Released: m.Deleting && infraGoing && m.pastDrain(), WaitReasons: m.waits(now)}
 }
 
 // deletingReason is how far the Machine's controller is with its deletion, as its condition says; empty where it does not.

@@ -161,7 +161,7 @@ func infraOf(uid string) func(*awsv1.AWSMachine) {
 }
 
 func held(i pool.Instance) pool.Instance {
-	i.Hold = &pool.Hold{}
+	i.LifecycleHook = &pool.LifecycleHook{}
 	return i
 }
 
@@ -321,58 +321,58 @@ func TestSay(t *testing.T) {
 		"no Machine yet": {reason: "nobody is to be asked", infra: infra("i-1")},
 		"marked":         {reason: "as a mark on its node", infra: infra("i-1"), machine: new(machine("i-1", machineMarked)), guard: &pool.Guard{}, marked: true},
 		"marked itself":  {reason: "who marks the object means its instance", infra: infra("i-1", infraMarked), marked: true},
-		"deleted":        {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Asked: true}, condemned: &deleted},
-		"deleted by us":  {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Asked: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
-		"drained":        {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"deleted":        {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Requested: true}, condemned: &deleted},
+		"deleted by us":  {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Requested: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
+		"drained":        {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true}, condemned: &deleted},
 		"not looked yet": {reason: "a user deletes both: the controller has not begun, and says nothing", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)),
-			guard: &pool.Guard{Asked: true}, condemned: &deleted},
+			guard: &pool.Guard{Requested: true}, condemned: &deleted},
 		"cut off": {reason: "the controller drains no more once the object below is being deleted: the rest is ours", infra: infra("i-1", infraGoing),
 			machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse))), condemned: &deleted},
 		"never drained": {reason: "the controller drains nothing where it knows no Node, or no Machine of the control plane", infra: infra("i-1", infraGoing),
 			machine: new(machine("i-1", waiting)), condemned: &deleted},
 		"not to be drained": {reason: "the user wants no drain", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, excluded)),
-			guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+			guard: &pool.Guard{Requested: true, Released: true}, condemned: &deleted},
 		"timed out": {reason: "a drain whose time is up has ended", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse), timedOut(30*time.Second))),
-			guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+			guard: &pool.Guard{Requested: true, Released: true}, condemned: &deleted},
 		"cut off in time": {reason: "the drain had a second left", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse), timedOut(29*time.Second))),
 			condemned: &deleted},
 		"deleted by hand":     {reason: "nobody drains it but us", infra: infra("i-1", infraGoing), machine: new(machine("i-1")), condemned: &byHand},
 		"both, the other 1st": {reason: "its Machine's controller drains nothing either", infra: infra("i-1", infraGoingFirst), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
 		"both at once":        {reason: "the order of one second is unknown, and an undrained Node must not be lost", infra: infra("i-1", infraGoingAtOnce), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
 		"at once, drained": {reason: "the controller says that it has drained", infra: infra("i-1", infraGoingAtOnce),
-			machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), condemned: &deleted, guard: &pool.Guard{Asked: true, Done: true}},
+			machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), condemned: &deleted, guard: &pool.Guard{Requested: true, Released: true}},
 		"deleted while drained": {reason: "a user deletes the object while the controller drains, which has not seen it yet", infra: infra("i-1", infraGoing),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, ""))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
 		"deleted before a hook": {reason: "a hook is waited for as well", infra: infra("i-1", infraGoing),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, ""))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
+			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, ""))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
 		"by hand, alone":    {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
 		"by hand, orphaned": {reason: "without an owner its deletion asks for nothing", infra: infra("i-1", infraGoing, infraOrphaned)},
-		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Asked: true, Done: true}, condemned: &deleted},
+		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true}, condemned: &deleted},
 		"detached":          {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
 		"detached object":   {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
 		"off":               {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},
-		"off, deleted":      {reason: "what was asked for before is done", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), off: true, condemned: &deleted, guard: &pool.Guard{Asked: true}},
+		"off, deleted":      {reason: "what was asked for before is done", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), off: true, condemned: &deleted, guard: &pool.Guard{Requested: true}},
 		"nobody there":      {reason: "without a cluster no controller lets it go", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), free: true, condemned: &deleted},
 		"no ID":             {reason: "it stands for nothing", infra: infra("i-1", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "" }), machine: new(machine("i-1", machineGoing))},
 		"hook": {reason: "what is waited for is told, without times", infra: infra("i-1"),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, "Waiting for pre-terminate hooks to succeed (hooks: x)"))), condemned: &deleted,
-			guard: &pool.Guard{Asked: true, Waits: []string{"Machine i-1: Waiting for pre-terminate hooks to succeed (hooks: x)"}}},
+			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Machine i-1: Waiting for pre-terminate hooks to succeed (hooks: x)"}}},
 		"volumes": {reason: "likewise", infra: infra("i-1"),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForVolumeDetachReason, "Waiting for Node volumes to be detached (started at 2030-01-02T03:04:05Z)"))), condemned: &deleted,
-			guard: &pool.Guard{Asked: true, Waits: []string{"Machine i-1: Waiting for Node volumes to be detached"}}},
+			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Machine i-1: Waiting for Node volumes to be detached"}}},
 		"budget": {reason: "with pod and budget", infra: infra("i-1"),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/web: cannot evict pod as it would violate the pod's disruption budget"))), condemned: &deleted,
-			guard: &pool.Guard{Asked: true, Waits: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
+			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
 		"terminating": {reason: "pods that end within their grace period block nothing", infra: infra("i-1"),
 			machine: new(machine("i-1", drainingFor(time.Minute, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pods default/a, default/b: deletionTimestamp set, but still not removed from the Node\nAfter above Pods have been removed from the Node, the following Pods will be evicted: default/c"))), condemned: &deleted,
-			guard: &pool.Guard{Asked: true}},
+			guard: &pool.Guard{Requested: true}},
 		"terminating beside a budget": {reason: "what blocks is told alone", infra: infra("i-1"),
 			machine: new(machine("i-1", drainingFor(time.Minute, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/a: deletionTimestamp set, but still not removed from the Node\n* Pod default/web: cannot evict pod as it would violate the pod's disruption budget"))), condemned: &deleted,
-			guard: &pool.Guard{Asked: true, Waits: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
+			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
 		"terminating for long": {reason: "a pod that does not end keeps the drain", infra: infra("i-1"),
 			machine: new(machine("i-1", drainingFor(time.Hour, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/a: deletionTimestamp set, but still not removed from the Node"))), condemned: &deleted,
-			guard: &pool.Guard{Asked: true, Waits: []string{"Pod default/a: deletionTimestamp set, but still not removed from the Node"}}},
-		"begun": {reason: "that it has begun says nothing", infra: infra("i-1"), machine: new(machine("i-1", condition(clusterv1.MachineDeletingReason, "Deletion started"))), condemned: &deleted, guard: &pool.Guard{Asked: true}},
+			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Pod default/a: deletionTimestamp set, but still not removed from the Node"}}},
+		"begun": {reason: "that it has begun says nothing", infra: infra("i-1"), machine: new(machine("i-1", condition(clusterv1.MachineDeletingReason, "Deletion started"))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
 	} {
 		var list []clusterv1.Machine
 		if tc.machine != nil {
@@ -461,8 +461,8 @@ var errAway = errors.New("the workload cluster is away")
 
 func TestDrainsGoThroughMachines(t *testing.T) {
 	t.Parallel()
-	target := func(id string) pool.Target {
-		return pool.Target{ID: id, ProviderID: "aws:///zone-a/" + id, Cause: pool.Cause{Reason: "ScaleIn", Message: "too many"}}
+	target := func(id string) pool.InstanceRef {
+		return pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id, Cause: pool.Cause{Reason: "ScaleIn", Message: "too many"}}
 	}
 	for name, tc := range map[string]struct {
 		reason  string

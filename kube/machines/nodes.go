@@ -64,7 +64,7 @@ func joinPartial(s pool.Step, failed []error) error {
 // asked is a Machine that is to be deleted, and why.
 type asked struct {
 	machine *Machine
-	target  pool.Target
+	target  pool.InstanceRef
 }
 
 // split parts the targets of a drain: those that have no guard, and the Machines that are to be deleted for the others. An

@@ -25,8 +25,8 @@ func UpToDate(seen Seen) *metav1.Condition {
 	default:
 		c.Status, c.Reason = metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason
 		c.Message = "instance " + i.ID + " was launched from another template than the pool asks for"
-		if len(i.Differs) > 0 {
-			c.Message += ", which differs in " + strings.Join(i.Differs, ", ")
+		if len(i.TemplateDiff) > 0 {
+			c.Message += ", which differs in " + strings.Join(i.TemplateDiff, ", ")
 		}
 	}
 	return c

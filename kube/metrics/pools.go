@@ -83,7 +83,7 @@ func (p *Pools) Saw(pass Pass) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count(pass)
-	if before, ok := p.seen[pass.Pool]; ok && pass.Outcome.HeldBack {
+	if before, ok := p.seen[pass.Pool]; ok && pass.Outcome.RateLimited {
 		before.tokensEnd = pass.TokensEnd
 		p.seen[pass.Pool] = before
 		return
@@ -127,7 +127,7 @@ func (p *Pools) count(pass Pass) {
 func endsDrain(s *pool.Step, i *pool.Instance) bool {
 	switch s.Kind {
 	case pool.Remove, pool.Replace, pool.Release, pool.Undrain:
-		return slices.ContainsFunc(s.Targets, func(t pool.Target) bool { return t.ID == i.ID })
+		return slices.ContainsFunc(s.Targets, func(t pool.InstanceRef) bool { return t.ID == i.ID })
 	case pool.DeleteGroup:
 		return i.State != pool.Terminating
 	default:

@@ -115,7 +115,7 @@ func TestSaw(t *testing.T) {
 			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7"}},
 		{"while a budget of ours holds questions back, what was seen holds",
 			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{Instances: []pool.Instance{running("6", ready())}}}},
-				{Outcome: engine.Outcome{HeldBack: true}, TokensEnd: time.Unix(7, 0)}},
+				{Outcome: engine.Outcome{RateLimited: true}, TokensEnd: time.Unix(7, 0)}},
 			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7", "pool_instances{ready} 1", "pool_observed 1"}},
 	} {
 		r, p := newPools(t)
@@ -156,7 +156,7 @@ func TestDrains(t *testing.T) {
 		other := pool.Instance{ID: "2", State: pool.Terminating, Node: draining(time.Hour, 0)}
 		p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{
 			Seen: true, Started: !c.failed, Observed: pool.Observed{Instances: []pool.Instance{running("1", c.node), other}},
-			Plan: pool.Plan{Step: &pool.Step{Kind: c.kind, Targets: []pool.Target{{ID: "1"}, {ID: "gone meanwhile"}}}},
+			Plan: pool.Plan{Step: &pool.Step{Kind: c.kind, Targets: []pool.InstanceRef{{ID: "1"}, {ID: "gone meanwhile"}}}},
 		}})
 		p.Forget(ours)
 		if got := strings.Join(told(t, r), " "); got != c.want {
@@ -172,7 +172,7 @@ func TestADrainIsCountedOnce(t *testing.T) {
 	step := func(kind pool.StepKind, state pool.InstanceState, since time.Duration) {
 		p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Seen: true, Started: true,
 			Observed: pool.Observed{Instances: []pool.Instance{{ID: "1", State: state, Node: draining(since, 0)}}},
-			Plan:     pool.Plan{Step: &pool.Step{Kind: kind, Targets: []pool.Target{{ID: "1"}}}}}})
+			Plan:     pool.Plan{Step: &pool.Step{Kind: kind, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
 	}
 	step(pool.Remove, pool.Running, time.Minute)
 	p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Err: errors.New("broken")}})
@@ -260,7 +260,7 @@ func TestConventions(t *testing.T) {
 	r, p := newPools(t)
 	p.Saw(Pass{Pool: ours, Cluster: "c", Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
 		Observed: pool.Observed{Instances: []pool.Instance{running("1", draining(time.Minute, 0))}},
-		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.Target{{ID: "1"}}}}}})
+		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
 	problems, err := testutil.GatherAndLint(r)
 	if err != nil {
 		t.Fatal(err)

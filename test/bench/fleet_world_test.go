@@ -64,7 +64,7 @@ type member[S any] struct {
 
 // note notes what a pass began, and whether it failed. The lock is held.
 func (m *member[S]) note(asked time.Time, out engine.Outcome) {
-	if !out.Seen && !out.HeldBack {
+	if !out.Seen && !out.RateLimited {
 		m.failed++
 	}
 	if !out.Started || !m.begun.IsZero() || !asked.Equal(m.asked) {
@@ -161,8 +161,8 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 		Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
 	}
 	content := fmt.Sprint(m.replicas, m.deleting)
-	facts := engine.Facts[S]{
-		Target: m.target, Generation: content + m.target.Bootstrap.Hash(), Content: content, Desired: d, Now: time.Now(),
+	facts := engine.Input[S]{
+		Target: m.target, Generation: content + m.target.Bootstrap.Hash(), ContentGeneration: content, Desired: d, Now: time.Now(),
 		Edited: m.deleting || m.replicas != m.told,
 	}
 	asked, runs := m.asked, f.engine
@@ -182,12 +182,12 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 			close(f.met)
 		}
 	}
-	if out.Plan.Gone {
+	if out.Plan.DeletionComplete {
 		f.engine.Forget(m.target.Owner.ID)
 		return 0
 	}
-	m.target.Remembered = merge(m.target.Remembered, out.Observed.Remember)
-	return out.Again
+	m.target.Remembered = merge(m.target.Remembered, out.Observed.ResolvedLookups)
+	return out.RequeueAfter
 }
 
 // merge returns what is remembered with what was found in addition, as the object keeps it.
@@ -218,7 +218,7 @@ func (f *fleet[S]) list(m *member[S]) {
 func (m *member[S]) has() bool {
 	p := m.last.Plan
 	if m.deleting || !m.last.Seen {
-		return p.Gone
+		return p.DeletionComplete
 	}
 	return p.Rollout.State == pool.RolloutDone && p.Budget.Available == m.replicas && len(report.ProviderIDs(m.last.Observed)) == m.replicas
 }

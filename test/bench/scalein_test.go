@@ -113,7 +113,7 @@ func (w *world) shrinkTo(size int) {
 func (w *world) countHeld() {
 	held := 0
 	for _, i := range w.last.Observed.Instances {
-		if i.State == pool.Terminating && i.Hold != nil {
+		if i.State == pool.Terminating && i.LifecycleHook != nil {
 			held++
 		}
 	}

@@ -346,7 +346,7 @@ func (a *account[S]) live() time.Duration {
 	a.deleting = true
 	_ = a.run(settle)
 	for _, p := range a.pools {
-		if !p.last.Plan.Gone {
+		if !p.last.Plan.DeletionComplete {
 			a.t.Fatalf("want the pools gone, got %+v", p.last.Plan)
 		}
 	}
@@ -416,7 +416,7 @@ func (a *account[S]) run(long time.Duration) (passes int) {
 		time.Sleep(time.Until(next.due))
 		synctest.Wait()
 		a.pass(next)
-		next.due = time.Now().Add(next.last.Again)
+		next.due = time.Now().Add(next.last.RequeueAfter)
 	}
 }
 
@@ -428,7 +428,7 @@ func (a *account[S]) pass(p *looked[S]) {
 		Replicas: a.lab.machines(), Min: 1, Max: a.lab.machines(), MaxField: "max", DeletePolicy: pool.Oldest, Deleting: a.deleting,
 		Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
 	}
-	p.last = a.engine.Run(a.t.Context(), engine.Facts[S]{Target: p.target, Generation: p.generation, Desired: d, Now: began}, a.nodes)
+	p.last = a.engine.Run(a.t.Context(), engine.Input[S]{Target: p.target, Generation: p.generation, Desired: d, Now: began}, a.nodes)
 	if err := p.last.Err; err != nil && cloud.KindOf(err) != cloud.Conflict && cloud.KindOf(err) != cloud.Throttled {
 		a.t.Fatalf("look at the cloud: %v", err)
 	}
@@ -441,7 +441,7 @@ func (a *account[S]) settle() {
 	_ = a.run(settle)
 	_ = a.run(settle)
 	for _, p := range a.pools {
-		if l := p.last; !l.Plan.Settled || l.Plan.Rollout.State != pool.RolloutDone || l.Plan.Budget.Available != a.lab.machines() || len(l.Plan.Waiting) > 0 {
+		if l := p.last; !l.Plan.Quiescent || l.Plan.Rollout.State != pool.RolloutDone || l.Plan.Budget.Available != a.lab.machines() || len(l.Plan.Waiting) > 0 {
 			a.t.Fatalf("want the pools at rest, got %+v, refused %v, %v", l.Plan, l.Refused, l.Err)
 		}
 	}
@@ -513,9 +513,9 @@ func (n *nodes) Find(_ context.Context, keys []string) (map[string]pool.Node, er
 	return found, nil
 }
 
-func (n *nodes) Unused(context.Context, []string) (map[string]bool, error) { return nil, nil }
+func (n *nodes) Empty(context.Context, []string) (map[string]bool, error) { return nil, nil }
 
-func (n *nodes) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+func (n *nodes) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	return n.Find(ctx, keys)
 }
 

@@ -139,7 +139,7 @@ func (w *world) until(what string, most time.Duration, done func() bool) {
 		if done() {
 			return
 		}
-		timer := time.NewTimer(w.last.Again)
+		timer := time.NewTimer(w.last.RequeueAfter)
 		select {
 		case <-timer.C:
 		case <-w.wake:
@@ -152,7 +152,7 @@ func (w *world) until(what string, most time.Duration, done func() bool) {
 
 func (w *world) pass() {
 	w.passes++
-	w.last = w.engine.Run(w.t.Context(), engine.Facts[*awsv1.MachinePoolSource]{
+	w.last = w.engine.Run(w.t.Context(), engine.Input[*awsv1.MachinePoolSource]{
 		Target: w.target, Generation: w.target.Spec.Pool.AWSLaunchTemplate.InstanceType, Now: time.Now(),
 		Desired: pool.Desired{
 			Replicas: w.plan.size, Max: int(w.target.Spec.Pool.MaxSize), MaxField: "spec.maxSize", DeletePolicy: pool.Oldest,
@@ -278,9 +278,9 @@ func (l workload) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 	return found, nil
 }
 
-func (l workload) Unused(context.Context, []string) (map[string]bool, error) { return nil, nil }
+func (l workload) Empty(context.Context, []string) (map[string]bool, error) { return nil, nil }
 
-func (l workload) Ask(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+func (l workload) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	return l.Find(ctx, keys)
 }
 

@@ -12,15 +12,15 @@ import (
 // TestHealthIsTold: the annotations and reasons that the pages name are those that there are.
 func TestHealthIsTold(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	traits := pool.Traits{Group: "group", Template: "template", RemoveBatch: 1}
+	traits := pool.Traits{Group: "group", Template: "template", RemoveBatch: 1, CanCancelRollout: true, ReplaceKeepsSize: true}
 	plan := func(unready ...time.Duration) pool.Plan {
 		o := pool.Observed{Group: &pool.Group{Size: len(unready)}}
 		for k, since := range unready {
 			o.Instances = append(o.Instances, pool.Instance{ID: string(rune('a' + k)), State: pool.Running, Created: now.Add(-24 * time.Hour),
 				Node: &pool.Node{Name: "n", Joined: now.Add(-24 * time.Hour), Ready: since == 0, ReadySince: now.Add(-since)}})
 		}
-		heal := &pool.Heal{After: 10 * time.Minute, MaxUnhealthy: pool.IntOrPercent{Value: 40, Percent: true}}
-		return pool.Decide(pool.Desired{Replicas: len(unready), Heal: heal}, o, traits, now)
+		heal := &pool.Remediation{After: 10 * time.Minute, MaxUnhealthy: pool.IntOrPercent{Value: 40, Percent: true}}
+		return pool.Decide(pool.Desired{Replicas: len(unready), Remediation: heal}, o, traits, now)
 	}
 	health, conditions := read(t, "docs/health.md"), read(t, "docs/conditions.md")
 	one := plan(0, 0, time.Hour)

@@ -34,7 +34,7 @@ func TestPlannedIsWhatHappens(t *testing.T) {
 			t.Errorf("seed %d: %s: %s", seed, v.Oracle, v.Text)
 		}
 		c := got.Planned
-		want := world.Happened{Left: going(c), Made: coming(c), Lowest: c.Lowest, Most: c.Most}
+		want := world.Happened{Left: going(c), Made: coming(c), Lowest: c.MinAvailable, Most: c.MaxMachines}
 		is := got.Happened
 		if len(c.Rolled) > 0 {
 			// The cloud keeps as many as its preferences ask for by its own count, in which a machine is healthy once its warm-up is
@@ -42,8 +42,8 @@ func TestPlannedIsWhatHappens(t *testing.T) {
 			is.Lowest = want.Lowest
 		}
 		is.Most = max(is.Most, want.Most)
-		if fmt.Sprint(want) != fmt.Sprint(is) || !c.Ends {
-			t.Errorf("seed %d (%s): planned %+v, happened %+v; the plan ends: %t, its steps: %v", seed, events(s), want, is, c.Ends, c.Steps)
+		if fmt.Sprint(want) != fmt.Sprint(is) || !c.Converges {
+			t.Errorf("seed %d (%s): planned %+v, happened %+v; the plan ends: %t, its steps: %v", seed, events(s), want, is, c.Converges, c.Steps)
 		}
 		replaced += len(is.Left)
 	}
@@ -53,7 +53,7 @@ func TestPlannedIsWhatHappens(t *testing.T) {
 }
 
 // going are the machines that a plan says will go.
-func going(c plan.Course) []string {
+func going(c plan.Forecast) []string {
 	var list []string
 	for _, w := range c.Waves {
 		list = append(list, ids(w.Targets)...)
@@ -64,7 +64,7 @@ func going(c plan.Course) []string {
 }
 
 // coming is how many machines a plan says will come.
-func coming(c plan.Course) int {
+func coming(c plan.Forecast) int {
 	n := len(c.Rolled) + c.Added
 	for _, w := range c.Waves {
 		n += len(w.Targets)
@@ -72,7 +72,7 @@ func coming(c plan.Course) int {
 	return n
 }
 
-func ids(list []plan.Departure) []string {
+func ids(list []plan.ReplacedMachine) []string {
 	var out []string
 	for _, d := range list {
 		out = append(out, d.Instance.ID)

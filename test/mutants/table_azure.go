@@ -13,10 +13,10 @@ const (
 var azureTable = []Mutation{
 	one("nobody protected", poolInPlace, "leaves it to the cloud whom it takes when somebody makes the group smaller",
 		Explore, []string{"as desired"},
-		`	if v.d.External {
+		`	if v.d.ReplicasManagedExternally {
 		return nil
 	}
-	var list`, `	if v.d.External || mutated("nobody protected") {
+	var list`, `	if v.d.ReplicasManagedExternally || mutated("nobody protected") {
 		return nil
 	}
 	var list`),

@@ -18,8 +18,8 @@ var rolloutTable = []Mutation{
 		`{ return v.want - v.unavailable - either(mutated("floor one too low"), 1, 0) }`),
 	one("machines that go counted", poolView, "takes a machine for available that the cloud is about to take",
 		Pool, []string{"TestDoomedCountsAsMissing"},
-		`case i.Doomed != nil || i.Condemned != nil && n.Cordoned:`,
-		`case (i.Doomed != nil || i.Condemned != nil && n.Cordoned) && !mutated("machines that go counted"):`),
+		`case i.TerminationNotice != nil || i.DeletionRequested != nil && n.Cordoned:`,
+		`case (i.TerminationNotice != nil || i.DeletionRequested != nil && n.Cordoned) && !mutated("machines that go counted"):`),
 	one("minReadySeconds ignored", poolView, "takes a machine for available as soon as its node is Ready",
 		Pool, []string{"TestBudgets", "TestStepsAreSafe"},
 		`return v.d.MinReady == 0 ||`,
@@ -30,8 +30,8 @@ var rolloutTable = []Mutation{
 		`v.floor() - either(mutated("machines counted on that the cloud takes"), 0, v.taking())`),
 	one("others set aside beside those that go", poolSurge, "passes over a machine that may go at once, so that a look which comes late sets another aside",
 		Pool, []string{"TestSetAside", "TestRolloutSeenLate"},
-		`&& m.available && !m.Aside`,
-		`&& m.available && !m.Aside && !(m.going && mutated("others set aside beside those that go"))`),
+		`&& m.available && !m.Standby`,
+		`&& m.available && !m.Standby && !(m.going && mutated("others set aside beside those that go"))`),
 	one("launches from what came in between", poolDecide, "points the group at the newest version although another is wanted",
 		Pool, []string{"TestBudgetsWhereThingsMeet"},
 		`unwanted := v.o.Wanted.Content != ""`,
@@ -58,9 +58,9 @@ var rolloutTable = []Mutation{
 		`func(m *member) bool { return m.why == aside && !mutated("set aside for ever") },`),
 	one("condemned beside the surplus", poolGoing, "lets another machine go for a smaller pool than the one whose deletion was asked for",
 		Pool, []string{"TestCondemned", "TestVictims", "TestVictimsAreChosenOneByOne"},
-		`		if !m.Aside {
+		`		if !m.Standby {
 			out = append(out, m)`,
-		`		if !m.Aside && (m.why != condemned || !mutated("condemned beside the surplus")) {
+		`		if !m.Standby && (m.why != condemned || !mutated("condemned beside the surplus")) {
 			out = append(out, m)`),
 	one("changed models replaced all the same", poolStale, "forgets the gate by which changed templates replace nothing",
 		Explore, []string{"unfounded", "unwanted removal"},
@@ -75,7 +75,7 @@ var rolloutTable = []Mutation{
 		`(made.Before(v.d.Restart.Before) || mutated("restart without an end"))`),
 	one("pause ignored", poolHalt, "replaces machines although somebody holds the rollout",
 		Infrapool, []string{"TestRollout"},
-		`case v.d.RolloutHeld != nil:`, `case v.d.RolloutHeld != nil && !mutated("pause ignored"):`),
+		`case v.d.RolloutPaused != nil:`, `case v.d.RolloutPaused != nil && !mutated("pause ignored"):`),
 	one("never halted", poolHalt, "goes on replacing machines by others that do not come up",
 		Pool, []string{"TestHalt", "TestClosedLoops"},
 		`if halted := v.halted(); halted != nil {`,
@@ -116,8 +116,8 @@ var rolloutTable = []Mutation{
 		Name: "roll goes on in a pause", File: poolNative, What: "lets the cloud's own roll go on although somebody holds the rollout",
 		In: Pool, By: []string{"TestNativeRoll"},
 		Edits: []Edit{{`does not exist any more", roll.Template.Ref)}
-	case v.d.RolloutHeld != nil:`, `does not exist any more", roll.Template.Ref)}
-	case v.d.RolloutHeld != nil && !mutated("roll goes on in a pause"):`}},
+	case v.d.RolloutPaused != nil:`, `does not exist any more", roll.Template.Ref)}
+	case v.d.RolloutPaused != nil && !mutated("roll goes on in a pause"):`}},
 	},
 	one("failed roll begun again at once", poolNative, "begins a roll that has failed again and again",
 		Pool, []string{"TestNativeRoll"},
@@ -125,8 +125,8 @@ var rolloutTable = []Mutation{
 		`v.reached(roll.Ended.Add(either(mutated("failed roll begun again at once"), 0, pause(roll))))`),
 	one("version of a roll pruned", poolTemplates, "prunes the version that the cloud's own roll launches from",
 		Pool, []string{"TestLaunchesFrom", "TestStepsAreSafe"},
-		`if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" {`,
-		`if o.Roll != nil && !o.Roll.ended() && o.Roll.Template.Ref != "" && !mutated("version of a roll pruned") {`),
+		`if o.ProviderRollout != nil && !o.ProviderRollout.ended() && o.ProviderRollout.Template.Ref != "" {`,
+		`if o.ProviderRollout != nil && !o.ProviderRollout.ended() && o.ProviderRollout.Template.Ref != "" && !mutated("version of a roll pruned") {`),
 	one("surge rounded down", poolStrategy, "rounds a percentage of the surge down, to none for small pools",
 		Pool, []string{"TestLimits", "TestClosedLoops"},
 		`return (max(0, v.Value)*of + 99) / 100`,

@@ -13,9 +13,9 @@ func BenchmarkFollow(b *testing.B) {
 		for _, surge := range []int{1, 25} {
 			b.Run(fmt.Sprintf("machines=%d/surge=%d%%", n, surge), func(b *testing.B) {
 				l := stocked(n, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: surge, Percent: true}})
-				l.Desired.Max, l.Traits.SetsAside = 10*n, true
+				l.Desired.Max, l.Traits.SupportsStandby = 10*n, true
 				for b.Loop() {
-					if out := Follow(l); !out.Ends || out.Last.Rollout.State != pool.RolloutDone {
+					if out := Simulate(l); !out.Converges || out.Last.Rollout.State != pool.RolloutDone {
 						b.Fatalf("want the course to end, got %s", out.say())
 					}
 				}

@@ -16,19 +16,19 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// bench looks at one pool with this or that part of an edit.
-type bench struct {
+// fieldEffects looks at one pool with this or that part of an edit.
+type fieldEffects struct {
 	planner infrapool.Planner
 	key     client.ObjectKey
 	edits   []edited
 }
 
-func (b bench) look(ctx context.Context, objects []client.Object, age time.Duration) (Facts, error) {
+func (b fieldEffects) look(ctx context.Context, objects []client.Object, age time.Duration) (Facts, error) {
 	return b.planner.Look(ctx, objects, b.key, age)
 }
 
 // after are the objects with the whole edit.
-func (b bench) after() []client.Object {
+func (b fieldEffects) after() []client.Object {
 	var out []client.Object
 	for _, one := range b.edits {
 		out = append(out, one.after)
@@ -37,7 +37,7 @@ func (b bench) after() []client.Object {
 }
 
 // but are the objects with the whole edit, but for one object.
-func (b bench) but(k int, o client.Object) []client.Object {
+func (b fieldEffects) but(k int, o client.Object) []client.Object {
 	out := b.after()
 	out[k] = o
 	return out
@@ -47,7 +47,7 @@ func (b bench) but(k int, o client.Object) []client.Object {
 const changesMost = 60
 
 // changes are the fields that the edit changes, each with what it does by itself.
-func (b bench) changes(ctx context.Context, mp *clusterv1.MachinePool, after Facts) ([]Change, error) {
+func (b fieldEffects) changes(ctx context.Context, mp *clusterv1.MachinePool, after Facts) ([]Change, error) {
 	out := []Change{}
 	var base Facts
 	for k, one := range b.edits {
@@ -89,7 +89,7 @@ func secretive(o client.Object, mp *clusterv1.MachinePool) bool {
 }
 
 // change finds out what one field does: what is asked for with it alone is held against what is asked for now.
-func (b bench) change(ctx context.Context, mp *clusterv1.MachinePool, k int, d difference, base, after Facts) (Change, error) {
+func (b fieldEffects) change(ctx context.Context, mp *clusterv1.MachinePool, k int, d difference, base, after Facts) (Change, error) {
 	o := b.edits[k]
 	c := Change{Kind: groupKind(o.after).Kind, Name: o.after.GetName(), Path: d.at.String(), From: short(d.from, d.was), To: short(d.to, d.is)}
 	if secretive(o.after, mp) {
@@ -166,7 +166,7 @@ func held(to Facts) string {
 		return "but " + to.Desired.SkipModelCause.Message
 	case to.Desired.SkipModel:
 		return "but templates are not followed (feature gate SkipMachinePoolModelReconciliation)"
-	case to.Desired.Strategy == nil && !to.Traits.Rolls:
+	case to.Desired.Strategy == nil && !to.Traits.ProviderRollout:
 		return "but nothing replaces them: the pool has no strategy"
 	}
 	return ""
@@ -194,6 +194,6 @@ func newly(from, to Facts, fields func(*pool.Group) []string) []string {
 // asked is what the object asks for, as text that can be compared.
 func asked(f Facts) string {
 	d := f.Desired
-	d.Avoid, d.NoDrain, d.Held, d.Restart = nil, nil, nil, nil
+	d.StepsInBackoff, d.NoDrain, d.CreateBlocked, d.Restart = nil, nil, nil, nil
 	return compact(d)
 }

@@ -8,39 +8,39 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Course is how a pool gets from what is to what is wanted when nothing goes wrong: pool.Decide, asked again and again over
+// Forecast is how a pool gets from what is to what is wanted when nothing goes wrong: pool.Decide, asked again and again over
 // a cloud that does what it is asked for.
-type Course struct {
+type Forecast struct {
 	// First is what would be decided now, Last what is decided when nothing moves any more.
 	First, Last pool.Plan
 	// Steps are the kinds of step on the way, each once for a row of equal ones.
 	Steps []pool.StepKind
 	// Waves are the rounds in which machines are replaced by our hand.
-	Waves []CourseWave
+	Waves []ForecastWave
 	// Rolled are the machines that the cloud's own roll replaces, in an order that it chooses.
-	Rolled []Departure
+	Rolled []ReplacedMachine
 	// Removed are the machines that go with none in their place.
-	Removed []Departure
+	Removed []ReplacedMachine
 	// Changed are the machines that stay and are changed in place.
-	Changed []Departure
+	Changed []ReplacedMachine
 	// Added is how many machines come beside those that replace others.
 	Added int
-	// Lowest is the least number of available machines on the way, Most the largest number of machines that exist, both
+	// MinAvailable is the least number of available machines on the way, Most the largest number of machines that exist, both
 	// with what is so now.
-	Lowest, Most int
-	// Ends says that the course comes to rest within its bound.
-	Ends bool
+	MinAvailable, MaxMachines int
+	// Converges says that the course comes to rest within its bound.
+	Converges bool
 }
 
-// CourseWave is one round: as many machines are launched as Targets, which go, some at once and some when the new ones serve.
-type CourseWave struct {
-	Targets []Departure
+// ForecastWave is one round: as many machines are launched as Targets, which go, some at once and some when the new ones serve.
+type ForecastWave struct {
+	Targets []ReplacedMachine
 	// LowestAvailable is the least number of available machines meanwhile.
 	LowestAvailable int
 }
 
-// Departure is a machine that goes or is changed, with the cause.
-type Departure struct {
+// ReplacedMachine is a machine that goes or is changed, with the cause.
+type ReplacedMachine struct {
 	Instance pool.Instance
 	Cause    pool.Cause
 }
@@ -53,25 +53,25 @@ const (
 	roundsBase, roundsEach = 20, 3
 )
 
-// Follow is the course from what was observed.
-func Follow(l Facts) Course {
-	c := newIdeal(l)
+// Simulate is the course from what was observed.
+func Simulate(l Facts) Forecast {
+	c := newIdealCloud(l)
 	begins, owed := kept(c.o), c.missing()
-	out := Course{First: pool.Decide(c.d, c.o, c.t, c.now), Most: begins}
-	out.Lowest = available(out.First, c)
+	out := Forecast{First: pool.Decide(c.d, c.o, c.t, c.now), MaxMachines: begins}
+	out.MinAvailable = available(out.First, c)
 	aside := map[string]bool{}
 	for _, i := range c.o.Instances {
-		aside[i.ID] = i.Aside
+		aside[i.ID] = i.Standby
 	}
 	lows := map[int]int{}
 	jumps := 0
 	for range roundsBase + roundsEach*(begins+c.d.Replicas) {
 		low, acted := out.act(c)
 		lows[c.round] = low
-		out.Lowest = min(out.Lowest, low)
+		out.MinAvailable = min(out.MinAvailable, low)
 		moved := c.tick()
-		if out.Last.Gone || !acted && !moved && !c.jump(out.Last.Next, &jumps) {
-			out.Ends = true
+		if out.Last.DeletionComplete || !acted && !moved && !c.jump(out.Last.Next, &jumps) {
+			out.Converges = true
 			break
 		}
 	}
@@ -82,7 +82,7 @@ func Follow(l Facts) Course {
 	out.sort(c, lows, kept(c.o)-begins, owed)
 	if len(out.Rolled) > 0 {
 		low, most := promised(l, out.First.Budget)
-		out.Lowest, out.Most = min(out.Lowest, low), max(out.Most, most)
+		out.MinAvailable, out.MaxMachines = min(out.MinAvailable, low), max(out.MaxMachines, most)
 	}
 	return out
 }
@@ -92,18 +92,18 @@ func promised(l Facts, b pool.Budget) (least, most int) {
 	switch {
 	case l.Health != nil:
 		return l.Health.Bounds(b.Desired)
-	case !l.Traits.RollsChanges:
+	case !l.Traits.RolloutOnTemplateChange:
 		return b.Desired, b.Desired
 	}
 	most = b.Desired
-	if g := l.Observed.Group; g != nil && g.RollSurge > 0 {
-		most += max(g.RollSurge, b.MaxUnavailable)
+	if g := l.Observed.Group; g != nil && g.ProviderRolloutSurge > 0 {
+		most += max(g.ProviderRolloutSurge, b.MaxUnavailable)
 	}
 	return max(0, b.Desired-b.MaxUnavailable), most
 }
 
 // jump goes on to the moment at which time alone may change the plan; false when there is none.
-func (c *ideal) jump(next time.Time, jumps *int) bool {
+func (c *idealCloud) jump(next time.Time, jumps *int) bool {
 	if next.IsZero() || *jumps >= jumpsMost {
 		return false
 	}
@@ -115,7 +115,7 @@ func (c *ideal) jump(next time.Time, jumps *int) bool {
 }
 
 // act does all steps of a round, and gives the least number that were available in it.
-func (out *Course) act(c *ideal) (low int, acted bool) {
+func (out *Forecast) act(c *idealCloud) (low int, acted bool) {
 	low = -1
 	for range stepsBase + stepsEach*len(c.o.Instances) {
 		p := pool.Decide(c.d, c.o, c.t, c.now)
@@ -123,7 +123,7 @@ func (out *Course) act(c *ideal) (low int, acted bool) {
 		if n := available(p, c); low < 0 || n < low {
 			low = n
 		}
-		out.Most = max(out.Most, kept(c.o))
+		out.MaxMachines = max(out.MaxMachines, kept(c.o))
 		if p.Step == nil {
 			break
 		}
@@ -137,7 +137,7 @@ func (out *Course) act(c *ideal) (low int, acted bool) {
 }
 
 // available is how many machines serve, as the decision counts them.
-func available(p pool.Plan, c *ideal) int {
+func available(p pool.Plan, c *idealCloud) int {
 	if c.o.Group != nil && !c.d.Deleting && !c.o.Group.Deleting {
 		return p.Budget.Available
 	}
@@ -164,16 +164,16 @@ func kept(o pool.Observed) int {
 // sort tells machines that are replaced from those that go for good, and puts the former into waves. The first machine that
 // goes is replaced by the first that is launched, and so on; growth is how many more there are at the end. Those that were set
 // aside have their successors already, but for as many as were missing at the beginning, which are owed.
-func (out *Course) sort(c *ideal, lows map[int]int, growth, owed int) {
-	var replaced []departure
+func (out *Forecast) sort(c *idealCloud, lows map[int]int, growth, owed int) {
+	var replaced []removedMachine
 	spare := max(0, -growth)
 	for _, d := range c.left {
 		switch {
 		case named(c.rolled, d.ID) != nil:
-			out.Rolled = append(out.Rolled, Departure{d.Instance, d.cause})
+			out.Rolled = append(out.Rolled, ReplacedMachine{d.Instance, d.cause})
 		case spare > 0 && d.shrank && !d.aside:
 			spare--
-			out.Removed = append(out.Removed, Departure{d.Instance, d.cause})
+			out.Removed = append(out.Removed, ReplacedMachine{d.Instance, d.cause})
 		default:
 			replaced = append(replaced, d)
 		}
@@ -193,8 +193,8 @@ func (out *Course) sort(c *ideal, lows map[int]int, growth, owed int) {
 }
 
 // waves puts the machines that are replaced into the rounds in which their successors are launched.
-func (out *Course) waves(replaced []departure, launched []int, lows map[int]int) {
-	in := map[int]*CourseWave{}
+func (out *Forecast) waves(replaced []removedMachine, launched []int, lows map[int]int) {
+	in := map[int]*ForecastWave{}
 	var rounds []int
 	for _, d := range replaced {
 		round := d.round
@@ -205,10 +205,10 @@ func (out *Course) waves(replaced []departure, launched []int, lows map[int]int)
 			round, launched = launched[0], launched[1:]
 		}
 		if in[round] == nil {
-			in[round] = &CourseWave{LowestAvailable: lows[round]}
+			in[round] = &ForecastWave{LowestAvailable: lows[round]}
 			rounds = append(rounds, round)
 		}
-		in[round].Targets = append(in[round].Targets, Departure{d.Instance, d.cause})
+		in[round].Targets = append(in[round].Targets, ReplacedMachine{d.Instance, d.cause})
 	}
 	slices.SortFunc(rounds, cmp.Compare[int])
 	for _, round := range rounds {

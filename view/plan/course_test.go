@@ -14,7 +14,7 @@ import (
 
 var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10}
+var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
 
 // stocked are the facts of n machines that serve, launched from content a where b is wanted by a strategy.
 func stocked(n int, s pool.Strategy, change ...func(*Facts)) Facts {
@@ -46,22 +46,22 @@ func by(surge, unavailable int) pool.Strategy {
 
 // managed pools are those whose cloud rolls changes by itself.
 func managed(l *Facts) {
-	l.Traits.Rolls, l.Traits.RollsChanges, l.Traits.CancelsNot, l.Observed.Group.RollSurge = true, true, true, 6
+	l.Traits.ProviderRollout, l.Traits.RolloutOnTemplateChange, l.Traits.CanCancelRollout, l.Observed.Group.ProviderRolloutSurge = true, true, false, 6
 }
 
 // scaleSets are pools whose groups hold their template, and where a machine goes with its place.
 func scaleSets(l *Facts) {
-	l.Traits = pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, NoReplace: true, KeepsFailed: true, KeepsSurge: true, Inline: true, DeletesBusy: true}
+	l.Traits = pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, CanCancelRollout: true, KeepsFailedInstances: true, RecordsSurge: true, InlineTemplate: true, CanDeleteBusyGroup: true}
 }
 
 // say is a course in one line.
-func (out Course) say() string {
+func (out Forecast) say() string {
 	sizes, replaced := []int{}, 0
 	for _, w := range out.Waves {
 		sizes, replaced = append(sizes, len(w.Targets)), replaced+len(w.Targets)
 	}
 	return fmt.Sprintf("%d replaced in %v, %d rolled, %d removed, %d added, %d to %d, %s", replaced, sizes, len(out.Rolled), len(out.Removed), out.Added,
-		out.Lowest, out.Most, out.Last.Rollout.State)
+		out.MinAvailable, out.MaxMachines, out.Last.Rollout.State)
 }
 
 func TestFollow(t *testing.T) {
@@ -83,7 +83,7 @@ func TestFollow(t *testing.T) {
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Done"},
 		{"a new pool", "everything is made", Facts{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"paused", "who holds the rollout has nothing replaced", stocked(3, by(1, 0), func(l *Facts) { l.Desired.RolloutHeld = &pool.Cause{Reason: "RolloutPaused"} }),
+		{"paused", "who holds the rollout has nothing replaced", stocked(3, by(1, 0), func(l *Facts) { l.Desired.RolloutPaused = &pool.Cause{Reason: "RolloutPaused"} }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Paused"},
 		{"both zero", "nothing is allowed", stocked(3, by(0, 0)), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
 		{"unreachable", "what nobody can see is left alone", stocked(3, by(1, 0), func(l *Facts) {
@@ -93,7 +93,7 @@ func TestFollow(t *testing.T) {
 			}
 		}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 0 to 3, Waiting"},
 		{"the cloud rolls", "it chooses the order, and keeps to its own bounds", stocked(3, by(1, 0), func(l *Facts) {
-			l.Desired.Strategy, l.Traits.Rolls, l.Health = nil, true, &Health{MinPercent: 90, MaxPercent: 100}
+			l.Desired.Strategy, l.Traits.ProviderRollout, l.Health = nil, true, &Health{MinPercent: 90, MaxPercent: 100}
 		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 3, Done"},
 		{"the cloud rolls changes", "as many as may be unavailable are missing, and as many are added as it adds in each zone, whatever the strategy", stocked(10, by(0, 3), managed),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
@@ -103,7 +103,7 @@ func TestFollow(t *testing.T) {
 				l.Observed.Instances[k].Template.Content = "v1:a"
 			}
 		}), "0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
-		{"the cloud rolls changes, and adds none", "then nobody comes before somebody goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Observed.Group.RollSurge = 0 }),
+		{"the cloud rolls changes, and adds none", "then nobody comes before somebody goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Observed.Group.ProviderRolloutSurge = 0 }),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
 		{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),
 			"0 replaced in [], 3 rolled, 2 removed, 0 added, 2 to 9, Done"},
@@ -120,14 +120,14 @@ func TestFollow(t *testing.T) {
 				Group: &pool.Group{Size: 2, Max: 5, Template: "lt:1", Failed: &pool.Cause{Reason: "CreateFailed", Message: "no subnets"}, Created: now.Add(-time.Hour)}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
 		{"what the group needs", "it comes first", Facts{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
-			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, Needs: []string{"role"}}},
+			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, MissingPrerequisites: []string{"role"}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Versions[0].Fixed = true }),
+		{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Versions[0].Undeletable = true }),
 			"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
 		{"a scale set", "the model is changed where it is, and each machine goes with its place", stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}}, scaleSets),
 			"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
 		{"a scale set, fewer", "those that are too many have no successors", stocked(5, by(1, 0), scaleSets, replicas(3)), "3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
-		{"a new scale set", "the group brings its template", Facts{Now: now, Traits: pool.Traits{Group: "scale set", Inline: true, NoReplace: true}, Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
+		{"a new scale set", "the group brings its template", Facts{Now: now, Traits: pool.Traits{Group: "scale set", InlineTemplate: true, CanCancelRollout: true}, Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
 		{"nobody rolls", "and nothing is promised", stocked(3, by(1, 0), func(l *Facts) { l.Desired.Strategy = nil }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
@@ -142,17 +142,17 @@ func TestFollow(t *testing.T) {
 			l.Observed.Wanted.Content, l.Observed.Instances = "v1:a", l.Observed.Instances[1:]
 		}), "0 replaced in [], 0 rolled, 0 removed, 1 added, 2 to 3, Done"},
 		{"in the middle, none come", "the rest is told also where one was set aside and the cloud has not launched what it was asked for", stocked(6, by(1, 1), func(l *Facts) {
-			l.Traits.SetsAside = true
+			l.Traits.SupportsStandby = true
 			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
 			l.Observed.Group.Template = "lt:2"
 			l.Observed.Instances = l.Observed.Instances[1:]
-			l.Observed.Instances[0].Aside = true
+			l.Observed.Instances[0].Standby = true
 		}), "5 replaced in [2 2 1], 0 rolled, 0 removed, 1 added, 5 to 7, Done"},
 		{"in the middle", "what was set aside has its successor already", stocked(3, by(1, 0), func(l *Facts) {
-			l.Traits.SetsAside = true
+			l.Traits.SupportsStandby = true
 			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
 			l.Observed.Group.Template = "lt:2"
-			l.Observed.Instances[0].Aside = true
+			l.Observed.Instances[0].Standby = true
 			l.Observed.Instances = append(l.Observed.Instances, pool.Instance{ID: "i-new", ProviderID: "aws:///a/i-new", Template: l.Observed.Versions[0],
 				State: pool.Pending, Created: now})
 		}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
@@ -164,9 +164,9 @@ func TestFollow(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, set aside %v", c.name, aside), func(t *testing.T) {
 				t.Parallel()
 				l := c.facts
-				l.Traits.SetsAside = aside
-				if got := Follow(l); got.say() != c.want || !got.Ends {
-					t.Errorf("%s: want %s\n got %s by %v, at rest: %v", c.why, c.want, got.say(), got.Steps, got.Ends)
+				l.Traits.SupportsStandby = aside
+				if got := Simulate(l); got.say() != c.want || !got.Converges {
+					t.Errorf("%s: want %s\n got %s by %v, at rest: %v", c.why, c.want, got.say(), got.Steps, got.Converges)
 				}
 			})
 		}
@@ -184,11 +184,11 @@ func TestFollowKeepsTheRules(t *testing.T) {
 			surge = 1
 		}
 		l := stocked(n, by(surge, unavailable))
-		l.Traits.SetsAside = rapid.Bool().Draw(t, "sets aside")
+		l.Traits.SupportsStandby = rapid.Bool().Draw(t, "sets aside")
 		l.Traits.RemoveBatch = rapid.IntRange(1, 20).Draw(t, "batch")
 		l.Desired.DeletePolicy = rapid.SampledFrom([]pool.DeletePolicy{pool.Oldest, pool.Newest, pool.Random}).Draw(t, "policy")
 		l.Desired.MinReady = time.Duration(rapid.IntRange(0, 600).Draw(t, "min ready")) * time.Second
-		out := Follow(l)
+		out := Simulate(l)
 		seen := map[string]bool{}
 		for _, w := range out.Waves {
 			for _, target := range w.Targets {
@@ -200,7 +200,7 @@ func TestFollowKeepsTheRules(t *testing.T) {
 		}
 		unavailable = min(unavailable, n)
 		waves := (n + surge + unavailable - 1) / (surge + unavailable)
-		if len(seen) != n || len(out.Waves) != waves || out.Lowest < n-unavailable || out.Most > n+surge || !out.Ends || out.Last.Rollout.State != pool.RolloutDone {
+		if len(seen) != n || len(out.Waves) != waves || out.MinAvailable < n-unavailable || out.MaxMachines > n+surge || !out.Converges || out.Last.Rollout.State != pool.RolloutDone {
 			t.Fatalf("want %d machines in %d waves, %d to %d, got %s", n, waves, n-unavailable, n+surge, out.say())
 		}
 	})
@@ -210,13 +210,13 @@ func TestFollowKeepsTheRules(t *testing.T) {
 func TestFollowChangesNoFacts(t *testing.T) {
 	t.Parallel()
 	l, same := stocked(5, by(1, 1)), stocked(5, by(1, 1))
-	first := Follow(l)
-	if second := Follow(l); first.say() != second.say() {
+	first := Simulate(l)
+	if second := Simulate(l); first.say() != second.say() {
 		t.Errorf("want the same course again, got %s after %s", second.say(), first.say())
 	}
 	if fmt.Sprintf("%+v", *l.Observed.Group) != fmt.Sprintf("%+v", *same.Observed.Group) ||
 		!slices.EqualFunc(l.Observed.Instances, same.Observed.Instances, func(a, b pool.Instance) bool {
-			return a.ID == b.ID && a.Aside == b.Aside && a.Node.Cordoned == b.Node.Cordoned && a.State == b.State
+			return a.ID == b.ID && a.Standby == b.Standby && a.Node.Cordoned == b.Node.Cordoned && a.State == b.State
 		}) {
 		t.Errorf("want the facts as they were, got %+v", l.Observed)
 	}

@@ -11,7 +11,7 @@ import (
 
 // fill puts into the plan what would become of the pool.
 func (p *Plan) fill(f Facts) {
-	var c Course
+	var c Forecast
 	if f.Seen {
 		c = p.follow(f)
 	}
@@ -26,28 +26,28 @@ func (p *Plan) fill(f Facts) {
 }
 
 // follow asks what would be done, and how that ends.
-func (p *Plan) follow(f Facts) Course {
+func (p *Plan) follow(f Facts) Forecast {
 	p.New = f.Observed.Group == nil && !f.Desired.Deleting
 	p.Machines = kept(f.Observed)
 	if p.New && comesByItself(f) {
-		p.Warnings = append(p.Warnings, "first: "+f.Desired.Held.Message)
-		f.Desired.Held, f.Observed.Wanted = nil, pool.Template{Content: "new"}
+		p.Warnings = append(p.Warnings, "first: "+f.Desired.CreateBlocked.Message)
+		f.Desired.CreateBlocked, f.Observed.Wanted = nil, pool.Template{Content: "new"}
 	}
-	var c Course
+	var c Forecast
 	if f.Paused != "" {
 		c.First = pool.Decide(f.Desired, f.Observed, f.Traits, f.Now)
-		c.Last, c.Ends, c.Lowest, c.Most = c.First, true, available(c.First, newIdeal(f)), p.Machines
+		c.Last, c.Converges, c.MinAvailable, c.MaxMachines = c.First, true, available(c.First, newIdealCloud(f)), p.Machines
 	} else {
-		c = Follow(f)
+		c = Simulate(f)
 		p.hindrances(f, c)
 	}
-	p.Ready, p.NodesUnknown = available(c.First, newIdeal(f)), f.Observed.NodesUnknown
+	p.Ready, p.NodesUnknown = available(c.First, newIdealCloud(f)), f.Observed.NodesUnknown
 	p.Desired = c.First.Budget.Desired
 	if p.New {
 		p.Desired = f.Desired.Replicas
 	}
 	p.Outdated = c.First.Rollout.Left
-	p.LowestReady, p.MostMachines = c.Lowest, c.Most
+	p.LowestReady, p.MostMachines = c.MinAvailable, c.MaxMachines
 	p.Rolled, p.Gone, p.Added = machinesOf(c.Rolled), machinesOf(c.Removed), c.Added
 	p.InPlace = machinesOf(c.Changed)
 	p.Replaced, p.Removed = len(p.Rolled), len(p.Gone)
@@ -65,11 +65,11 @@ func (p *Plan) follow(f Facts) Course {
 // comesByItself says that a new pool waits for nothing but what its machines boot with, which a bootstrap provider makes as soon
 // as there is a pool.
 func comesByItself(f Facts) bool {
-	return f.Desired.Held != nil && f.Desired.Held.Reason == infrapool.ReasonWaitingForBootstrap && f.Observed.Wanted.Content == "" && len(f.Observed.Issues) == 0
+	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == infrapool.ReasonWaitingForBootstrap && f.Observed.Wanted.Content == "" && len(f.Observed.Issues) == 0
 }
 
 // hindrances are what keeps the pool from following its objects.
-func (p *Plan) hindrances(f Facts, c Course) {
+func (p *Plan) hindrances(f Facts, c Forecast) {
 	if c.Last.Refused != nil {
 		p.blocked(*c.Last.Refused)
 	}
@@ -77,13 +77,13 @@ func (p *Plan) hindrances(f Facts, c Course) {
 		for _, issue := range f.Observed.Issues {
 			p.blocked(issue)
 		}
-		if f.Desired.Held != nil {
-			p.blocked(*f.Desired.Held)
+		if f.Desired.CreateBlocked != nil {
+			p.blocked(*f.Desired.CreateBlocked)
 		}
 	}
 	p.wrong(f, c)
 	if f.Unreachable != nil {
-		p.blocked(pool.Cause{Reason: "WorkloadClusterUnreachable", Message: "nothing is known of nodes, so that no machine is replaced or removed: " + f.Unreachable.Error()})
+		p.blocked(pool.Cause{Reason: "ConnectionDown", Message: "nothing is known of nodes, so that no machine is replaced or removed: " + f.Unreachable.Error()})
 	}
 	switch c.Last.Rollout.State {
 	case pool.RolloutHalted, pool.RolloutPaused, pool.RolloutWaiting, pool.RolloutNone:
@@ -91,13 +91,13 @@ func (p *Plan) hindrances(f Facts, c Course) {
 			p.blocked(c.Last.Rollout.Cause)
 		}
 	}
-	if !c.Ends {
+	if !c.Converges {
 		p.blocked(pool.Cause{Reason: "NoEnd", Message: "the pool comes to no rest even on a cloud that does all it is asked for; this should not be"})
 	}
 }
 
 // wrong is what the cloud says is wrong with the group or its template, and stays so unless somebody does something.
-func (p *Plan) wrong(f Facts, c Course) {
+func (p *Plan) wrong(f Facts, c Forecast) {
 	for _, w := range c.Last.Waiting {
 		if w.Reason == "TemplateNotFound" {
 			p.blocked(w)
@@ -116,23 +116,23 @@ func (p *Plan) wrong(f Facts, c Course) {
 }
 
 // rolls is what is to be known of what the cloud does by itself.
-func rolls(f Facts, c Course) (out []string) {
-	if g := f.Observed.Group; g != nil && g.Busy != nil && !f.Observed.Roll.Runs() {
+func rolls(f Facts, c Forecast) (out []string) {
+	if g := f.Observed.Group; g != nil && g.Busy != nil && !f.Observed.ProviderRollout.Runs() {
 		out = append(out, "first: "+g.Busy.Message)
 	}
 	if len(c.Rolled) == 0 {
 		return out
 	}
-	if f.Traits.CancelsNot {
+	if !f.Traits.CanCancelRollout {
 		out = append(out, fmt.Sprintf("a roll of the %s can't be cancelled once it has begun", f.Traits.Group))
 	}
 	return append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that it promises", f.Traits.Group))
 }
 
 // warnings are what a reader of the plan should know.
-func warnings(f Facts, c Course) []string {
+func warnings(f Facts, c Forecast) []string {
 	var out []string
-	if f.Desired.External && f.Observed.Group != nil {
+	if f.Desired.ReplicasManagedExternally && f.Observed.Group != nil {
 		out = append(out, fmt.Sprintf("somebody else sizes the %s (annotation cluster.x-k8s.io/replicas-managed-by): its size of %d is kept, and spec.replicas follows it",
 			f.Traits.Group, c.First.Budget.Desired))
 	}
@@ -140,7 +140,7 @@ func warnings(f Facts, c Course) []string {
 		out = append(out, cmp.Or(f.Desired.SkipModelCause.Message, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine"))
 	}
 	out = append(out, rolls(f, c)...)
-	if now := c.First.Rollout; (now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted) && now.Cause != c.Last.Rollout.Cause && now.Cause.Reason != "TemplateBehind" {
+	if now := c.First.Rollout; (now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted) && now.Cause != c.Last.Rollout.Cause && now.Cause.Reason != "TemplateOutOfDate" {
 		out = append(out, "for now: "+now.Cause.Message)
 	}
 	if f.Observed.Wanted.Content != "" {
@@ -152,7 +152,7 @@ func warnings(f Facts, c Course) []string {
 }
 
 // headline says it all in one sentence.
-func (p *Plan) headline(f Facts, c Course) string {
+func (p *Plan) headline(f Facts, c Forecast) string {
 	switch {
 	case !f.Seen:
 		return "Nothing can be told: " + reason(p.Blocked) + "."
@@ -187,7 +187,7 @@ func (p *Plan) does() []string {
 }
 
 // sentences are what happens to a pool that exists.
-func (p *Plan) sentences(c Course) []string {
+func (p *Plan) sentences(c Forecast) []string {
 	does := p.does()
 	var out []string
 	switch {

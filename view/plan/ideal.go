@@ -9,9 +9,9 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// ideal is a cloud, and a workload cluster, in which every step succeeds at once, every drain ends, and everything that is
+// idealCloud is a cloud, and a workload cluster, in which every step succeeds at once, every drain ends, and everything that is
 // launched joins by the end of its round. What has failed to become Ready till now is not taken to do so.
-type ideal struct {
+type idealCloud struct {
 	d   pool.Desired
 	o   pool.Observed
 	t   pool.Traits
@@ -21,15 +21,15 @@ type ideal struct {
 	next  int
 	// launched are the rounds in which machines were launched, in order; left are the machines that went.
 	launched []int
-	left     []departure
+	left     []removedMachine
 	// changed are the machines that stay and were changed in place.
-	changed []Departure
+	changed []ReplacedMachine
 	// rolled is what the cloud's own roll replaces.
-	rolled []pool.Target
+	rolled []pool.InstanceRef
 }
 
-// departure is a machine that went.
-type departure struct {
+// removedMachine is a machine that went.
+type removedMachine struct {
 	pool.Instance
 	cause pool.Cause
 	round int
@@ -41,9 +41,9 @@ type departure struct {
 // boot is how long a round lasts. The course of a rollout does not depend on it, as long as it is shorter than the deadlines.
 const boot = 3 * time.Minute
 
-// newIdeal is the cloud as it was observed.
-func newIdeal(l Facts) *ideal {
-	c := &ideal{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now}
+// newIdealCloud is the cloud as it was observed.
+func newIdealCloud(l Facts) *idealCloud {
+	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now}
 	c.o.Instances = slices.Clone(l.Observed.Instances)
 	c.o.Versions = slices.Clone(l.Observed.Versions)
 	if g := l.Observed.Group; g != nil {
@@ -51,15 +51,15 @@ func newIdeal(l Facts) *ideal {
 		group.Drift = slices.Clone(g.Drift)
 		c.o.Group = &group
 	}
-	if r := l.Observed.Roll; r != nil {
+	if r := l.Observed.ProviderRollout; r != nil {
 		roll := *r
-		c.o.Roll = &roll
+		c.o.ProviderRollout = &roll
 	}
 	return c
 }
 
 // do begins a step of a plan, which is its whole effect here.
-func (c *ideal) do(p pool.Plan) {
+func (c *idealCloud) do(p pool.Plan) {
 	s, g := *p.Step, c.o.Group
 	switch s.Kind {
 	case pool.PutTemplate:
@@ -73,15 +73,15 @@ func (c *ideal) do(p pool.Plan) {
 		g.Size, g.Surge, g.SurgePlanned = s.Size, s.Surge, pool.PlannedSurge{}
 	case pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates:
 		c.versions(s)
-	case pool.Provide:
-		c.o.Needs = nil
+	case pool.EnsurePrerequisites:
+		c.o.MissingPrerequisites = nil
 	case pool.CleanUp:
 		c.o.Leftovers = nil
-	case pool.StartRoll:
+	case pool.StartProviderRollout:
 		c.rolled = append(c.rolled, s.Targets...)
-		c.o.Roll = &pool.Roll{ID: "new", State: pool.RollRunning, Template: c.version(s.Template), Started: c.now}
-	case pool.CancelRoll:
-		c.o.Roll.State = pool.RollCancelling
+		c.o.ProviderRollout = &pool.ProviderRollout{ID: "new", State: pool.ProviderRolloutRunning, Template: c.version(s.Template), Started: c.now}
+	case pool.CancelProviderRollout:
+		c.o.ProviderRollout.State = pool.ProviderRolloutCancelling
 	case pool.DeleteGroup:
 		g.Deleting = true
 		c.leave(func(pool.Instance) *pool.Cause { return &s.Cause }, true)
@@ -92,49 +92,49 @@ func (c *ideal) do(p pool.Plan) {
 }
 
 // group makes the group, with its template where it holds one.
-func (c *ideal) group(s pool.Step) {
+func (c *idealCloud) group(s pool.Step) {
 	c.o.Group = &pool.Group{Size: s.Size, Min: c.d.Min, Max: c.d.Max, Template: s.Template}
-	if c.t.Inline {
+	if c.t.InlineTemplate {
 		c.template()
 	}
 }
 
 // template makes a version of what is wanted. A group that holds its template has that one and launches from it.
-func (c *ideal) template() {
+func (c *idealCloud) template() {
 	c.next++
 	v := c.o.Wanted
 	v.Ref = fmt.Sprintf("new:%d", c.next)
 	c.o.Versions = append([]pool.Template{v}, c.o.Versions...)
-	if c.t.Inline {
+	if c.t.InlineTemplate {
 		c.o.Versions, c.o.Group.Template = c.o.Versions[:1], v.Ref
 	}
 }
 
 // versions begins a step that concerns template versions that exist. What is given is not the pool's to touch.
-func (c *ideal) versions(s pool.Step) {
+func (c *idealCloud) versions(s pool.Step) {
 	switch s.Kind {
 	case pool.DefaultTemplate:
 		for k, v := range c.o.Versions {
-			c.o.Versions[k].Fixed = v.Ref == s.Template || v.Fixed && v.Given
+			c.o.Versions[k].Undeletable = v.Ref == s.Template || v.Undeletable && v.UserManaged
 		}
 	default:
 		c.o.Versions = slices.DeleteFunc(c.o.Versions, func(v pool.Template) bool {
-			return !v.Given && (s.Kind == pool.DeleteTemplates || slices.Contains(s.Refs, v.Ref))
+			return !v.UserManaged && (s.Kind == pool.DeleteTemplates || slices.Contains(s.Refs, v.Ref))
 		})
 	}
 }
 
 // machines begins a step that concerns instances by name.
-func (c *ideal) machines(s pool.Step) {
+func (c *idealCloud) machines(s pool.Step) {
 	g := c.o.Group
 	switch s.Kind {
-	case pool.Drain, pool.Undrain, pool.SetAside, pool.Renew, pool.Apply, pool.Protect, pool.Unprotect:
+	case pool.Drain, pool.Undrain, pool.EnterStandby, pool.Renew, pool.Apply, pool.Protect, pool.Unprotect:
 		for k := range c.o.Instances {
 			if cause := target(s, c.o.Instances[k]); cause != nil {
 				if s.Kind == pool.Apply {
 					changed := c.o.Instances[k]
-					changed.Differs = changed.Behind
-					c.changed = append(c.changed, Departure{changed, *cause})
+					changed.TemplateDiff = changed.InPlaceDrift
+					c.changed = append(c.changed, ReplacedMachine{changed, *cause})
 				}
 				c.touch(&c.o.Instances[k], s.Kind)
 			}
@@ -150,23 +150,23 @@ func (c *ideal) machines(s pool.Step) {
 }
 
 // touch is what a step does to an instance that stays.
-func (c *ideal) touch(i *pool.Instance, kind pool.StepKind) {
+func (c *idealCloud) touch(i *pool.Instance, kind pool.StepKind) {
 	switch kind {
-	case pool.SetAside:
-		i.Aside = true
+	case pool.EnterStandby:
+		i.Standby = true
 	case pool.Apply:
-		i.Behind = nil
+		i.InPlaceDrift = nil
 	case pool.Protect:
-		i.Exposed = false
+		i.ScaleInUnprotected = false
 	case pool.Unprotect:
-		i.Protected = false
+		i.ScaleInProtected = false
 	case pool.Renew:
-		hold := *i.Hold
+		hold := *i.LifecycleHook
 		hold.Until = c.now.Add(hold.Heartbeat)
-		i.Hold = &hold
+		i.LifecycleHook = &hold
 	case pool.Drain, pool.Undrain:
 		if i.Guard != nil && kind == pool.Drain {
-			i.Guard = &pool.Guard{Asked: true, Done: true}
+			i.Guard = &pool.Guard{Requested: true, Released: true}
 		}
 		if i.Node == nil {
 			return
@@ -190,7 +190,7 @@ func target(s pool.Step, i pool.Instance) *pool.Cause {
 }
 
 // named is why an instance is among the targets.
-func named(list []pool.Target, id string) *pool.Cause {
+func named(list []pool.InstanceRef, id string) *pool.Cause {
 	for _, t := range list {
 		if t.ID == id {
 			return &t.Cause
@@ -200,21 +200,21 @@ func named(list []pool.Target, id string) *pool.Cause {
 }
 
 // leave takes the instances away that why gives a cause for.
-func (c *ideal) leave(why func(pool.Instance) *pool.Cause, shrank bool) int {
+func (c *idealCloud) leave(why func(pool.Instance) *pool.Cause, shrank bool) int {
 	n := len(c.left)
 	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i pool.Instance) bool {
 		cause := why(i)
 		if cause == nil || i.State == pool.Terminating {
 			return false
 		}
-		c.left = append(c.left, departure{Instance: i, cause: *cause, round: c.round, shrank: shrank})
+		c.left = append(c.left, removedMachine{Instance: i, cause: *cause, round: c.round, shrank: shrank})
 		return true
 	})
 	return len(c.left) - n
 }
 
 // version is what is known of a template.
-func (c *ideal) version(ref string) pool.Template {
+func (c *idealCloud) version(ref string) pool.Template {
 	for _, v := range c.o.Versions {
 		if v.Ref == ref {
 			return v
@@ -224,14 +224,14 @@ func (c *ideal) version(ref string) pool.Template {
 }
 
 // missing is how many machines the group's size asks for that are not there yet.
-func (c *ideal) missing() int {
+func (c *idealCloud) missing() int {
 	g := c.o.Group
 	if g == nil || g.Deleting {
 		return 0
 	}
 	counted := 0
 	for _, i := range c.o.Instances {
-		if i.State != pool.Terminating && !i.Aside {
+		if i.State != pool.Terminating && !i.Standby {
 			counted++
 		}
 	}
@@ -239,14 +239,14 @@ func (c *ideal) missing() int {
 }
 
 // launches is what the group launches machines from.
-func (c *ideal) launches() pool.Template {
+func (c *idealCloud) launches() pool.Template {
 	t := c.version(c.o.Group.Template)
 	t.Content = cmp.Or(c.o.Group.Content, t.Content)
 	return t
 }
 
 // launch brings the machines that are missing, and says whether there were any.
-func (c *ideal) launch() bool {
+func (c *idealCloud) launch() bool {
 	missing := c.missing()
 	for range missing {
 		c.next++
@@ -259,15 +259,15 @@ func (c *ideal) launch() bool {
 
 // tick ends a round: what is leaving is gone, what was launched has joined, and what the cloud does by itself is done. It
 // says whether anything has happened.
-func (c *ideal) tick() bool {
+func (c *idealCloud) tick() bool {
 	c.now = c.now.Add(boot)
 	before := len(c.o.Instances)
 	c.o.Instances = slices.DeleteFunc(c.o.Instances, c.vanishes)
 	moved := before != len(c.o.Instances)
 	for k := range c.o.Instances {
 		i := &c.o.Instances[k]
-		if g := i.Guard; g != nil && g.Asked && !g.Done {
-			i.Guard, moved = &pool.Guard{Asked: true, Done: true}, true
+		if g := i.Guard; g != nil && g.Requested && !g.Released {
+			i.Guard, moved = &pool.Guard{Requested: true, Released: true}, true
 		}
 		moved = c.join(i) || moved
 	}
@@ -280,13 +280,13 @@ func (c *ideal) tick() bool {
 }
 
 // work ends what the cloud is at work on.
-func (c *ideal) work() bool {
+func (c *idealCloud) work() bool {
 	switch g := c.o.Group; {
 	case g == nil:
 		return false
 	case g.Deleting && len(c.o.Instances) == 0:
 		c.o.Group = nil
-		if c.t.Inline {
+		if c.t.InlineTemplate {
 			c.o.Versions = nil
 		}
 	case g.Busy != nil:
@@ -298,18 +298,18 @@ func (c *ideal) work() bool {
 }
 
 // vanishes says that the cloud takes a machine away by itself.
-func (c *ideal) vanishes(i pool.Instance) bool {
+func (c *idealCloud) vanishes(i pool.Instance) bool {
 	switch i.State {
 	case pool.Terminating:
-		return i.Hold == nil || i.Node == nil
+		return i.LifecycleHook == nil || i.Node == nil
 	case pool.Failed:
-		return !c.t.KeepsFailed
+		return !c.t.KeepsFailedInstances
 	}
-	return i.Doomed != nil
+	return i.TerminationNotice != nil
 }
 
 // join lets a machine that still may join do so.
-func (c *ideal) join(i *pool.Instance) bool {
+func (c *idealCloud) join(i *pool.Instance) bool {
 	switch {
 	case i.State != pool.Pending && i.State != pool.Running, i.Node != nil && (i.Node.Ready || !i.Node.Joining()):
 		return false
@@ -325,7 +325,7 @@ func (c *ideal) join(i *pool.Instance) bool {
 	return true
 }
 
-func (c *ideal) joinDeadline() time.Duration {
+func (c *idealCloud) joinDeadline() time.Duration {
 	if c.d.JoinDeadline > 0 {
 		return c.d.JoinDeadline
 	}
@@ -333,14 +333,14 @@ func (c *ideal) joinDeadline() time.Duration {
 }
 
 // roll lets the cloud's own roll end, with everything replaced that it was to replace.
-func (c *ideal) roll() bool {
-	r := c.o.Roll
+func (c *idealCloud) roll() bool {
+	r := c.o.ProviderRollout
 	if r == nil {
 		return false
 	}
 	switch r.State {
-	case pool.RollRunning, pool.RollBaking:
-		r.State = pool.RollSucceeded
+	case pool.ProviderRolloutRunning, pool.ProviderRolloutBaking:
+		r.State = pool.ProviderRolloutSucceeded
 		c.leave(func(i pool.Instance) *pool.Cause { return named(c.rolled, i.ID) }, false)
 		if r.Template.Content != "" {
 			c.o.Group.Template, c.o.Group.Content = r.Template.Ref, ""
@@ -349,10 +349,10 @@ func (c *ideal) roll() bool {
 		for k := range c.o.Instances {
 			c.join(&c.o.Instances[k])
 		}
-	case pool.RollCancelling:
-		r.State = pool.RollCancelled
-	case pool.RollReverting:
-		r.State = pool.RollReverted
+	case pool.ProviderRolloutCancelling:
+		r.State = pool.ProviderRolloutCancelled
+	case pool.ProviderRolloutReverting:
+		r.State = pool.ProviderRolloutReverted
 	default:
 		return false
 	}

@@ -14,8 +14,8 @@ func TestInPlaceIsTold(t *testing.T) {
 		l.Observed.Wanted.Content = "v1:a"
 		l.Observed.Group.Drift = []string{"spec.additionalTags"}
 		for k := range 3 {
-			l.Observed.Instances[k].Behind = []string{"spec.additionalTags"}
-			l.Observed.Instances[k].Exposed = true
+			l.Observed.Instances[k].InPlaceDrift = []string{"spec.additionalTags"}
+			l.Observed.Instances[k].ScaleInUnprotected = true
 		}
 	})
 	p := Plan{Namespace: "default", Name: "workers", Infrastructure: Reference{"AzureMachinePool", "workers"}}
@@ -38,8 +38,8 @@ func TestInPlaceIsTold(t *testing.T) {
 // A size that somebody else sets is kept by what is launched beside it.
 func TestFollowSizedElsewhere(t *testing.T) {
 	t.Parallel()
-	l := stocked(3, by(1, 0), scaleSets, func(l *Facts) { l.Desired.External, l.Desired.Replicas = true, 0 })
-	if got, want := Follow(l).say(), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"; got != want {
+	l := stocked(3, by(1, 0), scaleSets, func(l *Facts) { l.Desired.ReplicasManagedExternally, l.Desired.Replicas = true, 0 })
+	if got, want := Simulate(l).say(), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"; got != want {
 		t.Errorf("want %s, got %s", want, got)
 	}
 }
@@ -49,7 +49,7 @@ func TestFollowLeavesScaleSetsAlone(t *testing.T) {
 	t.Parallel()
 	l := stocked(2, by(1, 0), scaleSets)
 	before := *l.Observed.Group
-	_ = Follow(l)
+	_ = Simulate(l)
 	if l.Observed.Group.Template != before.Template || len(l.Observed.Versions) != 1 || l.Observed.Versions[0] != (pool.Template{Ref: "lt:1", Content: "v1:a", Data: "d"}) {
 		t.Errorf("want what was observed left alone, got %+v with %+v", l.Observed.Group, l.Observed.Versions)
 	}

@@ -45,8 +45,8 @@ const sameLook = time.Minute
 // ErrNoPool says that there is nothing to plan.
 var ErrNoPool = errors.New("no machine pool")
 
-// Make makes the plans, ordered by namespace and name.
-func Make(ctx context.Context, r Request) ([]Plan, error) {
+// Build makes the plans, ordered by namespace and name.
+func Build(ctx context.Context, r Request) ([]Plan, error) {
 	e := newEditor(r.Client, r.Hub, r.ApplyAs)
 	edits, err := r.put(ctx, e)
 	if err != nil {
@@ -222,14 +222,14 @@ func (r Request) plan(ctx context.Context, mp *clusterv1.MachinePool, edits []ed
 	})
 	if k < 0 {
 		p.blocked(pool.Cause{Reason: "KindNotPlanned", Message: fmt.Sprintf("pools of kind %s are another provider's, and nothing is known of their plans", ref.Kind)})
-		p.Headline = p.headline(Facts{}, Course{})
+		p.Headline = p.headline(Facts{}, Forecast{})
 		return p, nil
 	}
-	b := bench{planner: r.Planners[k], key: client.ObjectKey{Namespace: mp.Namespace, Name: ref.Name}, edits: edits}
+	b := fieldEffects{planner: r.Planners[k], key: client.ObjectKey{Namespace: mp.Namespace, Name: ref.Name}, edits: edits}
 	facts, err := b.look(ctx, b.after(), 0)
 	if apierrors.IsNotFound(err) {
 		p.blocked(pool.Cause{Reason: "InfrastructureMissing", Message: fmt.Sprintf("%s %s does not exist", ref.Kind, ref.Name)})
-		p.Headline = p.headline(Facts{}, Course{})
+		p.Headline = p.headline(Facts{}, Forecast{})
 		return p, nil
 	}
 	if err != nil {

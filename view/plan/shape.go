@@ -135,10 +135,10 @@ func (p Plan) Moves() bool { return p.Replaced > 0 || p.Removed > 0 }
 
 func causeOf(c pool.Cause) Cause { return Cause{c.Reason, c.Message} }
 
-func machinesOf(list []Departure) []Machine {
+func machinesOf(list []ReplacedMachine) []Machine {
 	out := []Machine{}
 	for _, d := range list {
-		m := Machine{ID: d.Instance.ID, Zone: d.Instance.Zone, Reason: d.Cause.Reason, Message: d.Cause.Message, Fields: d.Instance.Differs}
+		m := Machine{ID: d.Instance.ID, Zone: d.Instance.Zone, Reason: d.Cause.Reason, Message: d.Cause.Message, Fields: d.Instance.TemplateDiff}
 		if n := d.Instance.Node; n != nil {
 			m.Node = n.Name
 		}

@@ -386,5 +386,5 @@ func (w *world) plan(change func(*plan.Request)) ([]plan.Plan, error) {
 		Planners: []infrapool.Planner{infrapool.NewPlanner(awspool.Adapter{}, w.driver, options)},
 	}
 	change(&r)
-	return plan.Make(w.t.Context(), r)
+	return plan.Build(w.t.Context(), r)
 }

@@ -75,7 +75,7 @@ func (p parts) put(name string, value any) {
 // Differences says for a template's version in which of the object's fields it differs from what is wanted. It is empty for those
 // with the wanted content and where nothing is known. It is for people: what is stale is told by the content's hash alone.
 func (p Pass) Differences(want Want) func(ref string) []string {
-	if want.Template.Given {
+	if want.Template.UserManaged {
 		return func(ref string) []string {
 			if of := p.Memory.TemplateOf(ref); of.Content == "" || of.Same(want.Template) {
 				return nil

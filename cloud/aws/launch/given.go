@@ -112,7 +112,7 @@ func givenTemplate(ref string) pool.Template {
 		return pool.Template{Ref: ref}
 	}
 	text, _ := json.Marshal(map[string]string{"existing": ref})
-	return pool.Template{Ref: ref, Content: algorithm + ":" + cloud.Digest(text, contentLength), Given: true}
+	return pool.Template{Ref: ref, Content: algorithm + ":" + cloud.Digest(text, contentLength), UserManaged: true}
 }
 
 // givenVersions are the version that was brought, and those that something launches from still.
@@ -123,7 +123,7 @@ func (m *Memory) givenVersions() []pool.Template {
 	}
 	for _, ref := range m.given.seen {
 		t := givenTemplate(ref)
-		if t.Given && !slices.Contains(list, t) {
+		if t.UserManaged && !slices.Contains(list, t) {
 			list = append(list, t)
 		}
 	}

@@ -117,7 +117,7 @@ func (p Pass) wanted(data *ec2types.RequestLaunchTemplateData, image image, arch
 		return Want{}, err
 	}
 	if latest := p.Memory.latest(); !latest.Same(want.Template) || latest.Data != want.Template.Data {
-		want.Template.About = p.about(want)
+		want.Template.Description = p.about(want)
 	}
 	return want, nil
 }

@@ -137,10 +137,10 @@ func (m *Memory) touched() { m.at, m.Wrote = time.Time{}, true }
 func (m *Memory) learned(id string, v version, now time.Time) {
 	m.id, m.ours, m.at, m.seen = id, true, now, now
 	m.wrote, m.newest, m.unproven, m.doubted = now, max(m.newest, v.number), false, false
-	if v.Fixed {
+	if v.Undeletable {
 		m.standard = v.number
 		for k := range m.versions {
-			m.versions[k].Fixed = false
+			m.versions[k].Undeletable = false
 		}
 	}
 	m.versions = slices.Insert(slices.DeleteFunc(m.versions, func(o version) bool { return o.number == v.number }), 0, v)

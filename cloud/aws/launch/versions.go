@@ -171,7 +171,7 @@ func (m *Memory) agrees(read Memory, is identity) bool {
 	newest, standard := int64(0), int64(0)
 	for _, v := range read.versions {
 		newest = max(newest, v.number)
-		if v.Fixed {
+		if v.Undeletable {
 			standard = v.number
 		}
 	}
@@ -228,7 +228,7 @@ func versionOf(v ec2types.LaunchTemplateVersion) version {
 	number := session.Deref(v.VersionNumber)
 	content, data, about := undescribe(session.Deref(v.VersionDescription))
 	out := version{number: number, Template: pool.Template{
-		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, About: about, Fixed: session.Deref(v.DefaultVersion),
+		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Description: about, Undeletable: session.Deref(v.DefaultVersion),
 	}}
 	if v.LaunchTemplateData != nil {
 		out.parts, out.pointer = partsOf(*v.LaunchTemplateData), pointerOf(v.LaunchTemplateData.UserData)

@@ -134,9 +134,9 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 	p.Memory.made = p.Now
 	if made.LaunchTemplate != nil {
 		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data), pointer: pointerOf(want.data.UserData)}
-		_, _, first.About = undescribe(words)
+		_, _, first.Description = undescribe(words)
 		first.whole = isData(want.data.UserData, want.Template.Data)
-		first.Fixed = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
+		first.Undeletable = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
 		id := session.Deref(made.LaunchTemplate.LaunchTemplateId)
 		first.Ref = Ref(id, strconv.FormatInt(first.number, 10))
 		p.Memory.versions, p.Memory.identity = nil, identity{}

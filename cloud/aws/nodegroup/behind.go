@@ -241,7 +241,7 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 		}
 		list = append(list, pool.Instance{
 			ID: session.Deref(i.InstanceId), ProviderID: session.ProviderID(i), Zone: session.Deref(i.AvailabilityZone),
-			Template: template, State: state, Created: read.created, Doomed: p.doomOf(behind, i), Differs: differs(template),
+			Template: template, State: state, Created: read.created, TerminationNotice: p.doomOf(behind, i), TemplateDiff: differs(template),
 		})
 	}
 	slices.SortFunc(list, func(a, b pool.Instance) int {

@@ -53,7 +53,7 @@ func (d *Driver) Close() { d.sessions.Close() }
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "node group", Template: "launch template", RemoveBatch: session.RemoveBatch,
-		Rolls: true, RollsChanges: true, CancelsNot: true, Needs: "node role",
+		ProviderRollout: true, RolloutOnTemplateChange: true, ReplaceKeepsSize: true, Prerequisites: "node role",
 	}
 }
 

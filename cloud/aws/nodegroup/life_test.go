@@ -40,7 +40,7 @@ func (w *world) edge(s source, replicas int) *edge {
 func (e *edge) pass() {
 	e.t.Helper()
 	o := e.observe(e.target)
-	e.target.Remembered = o.Remember
+	e.target.Remembered = o.ResolvedLookups
 	for k := range o.Instances {
 		if i := &o.Instances[k]; i.State == pool.Running {
 			i.Node = &pool.Node{Name: i.ID, Joined: i.Created, Ready: true, ReadySince: i.Created, DrainStarted: e.drained[i.ID], Cordoned: !e.drained[i.ID].IsZero()}
@@ -70,7 +70,7 @@ func (e *edge) run() []pool.StepKind {
 	quiet := 0
 	for range 2000 {
 		e.pass()
-		if quiet++; e.plan.Step != nil || !e.plan.Settled && !e.plan.Gone {
+		if quiet++; e.plan.Step != nil || !e.plan.Quiescent && !e.plan.DeletionComplete {
 			quiet = 0
 		}
 		if quiet > 3 {
@@ -117,10 +117,10 @@ func TestLifeWithTemplate(t *testing.T) {
 		e.check("steps of a new pool", []pool.StepKind{pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup}, e.run())
 		e.inPlace(2)
 		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
-		e.check("steps of another template", []pool.StepKind{pool.PutTemplate, pool.StartRoll, pool.DefaultTemplate}, e.run())
+		e.check("steps of another template", []pool.StepKind{pool.PutTemplate, pool.StartProviderRollout, pool.DefaultTemplate}, e.run())
 		e.inPlace(2)
-		if e.seen.Roll == nil || e.seen.Roll.State != pool.RollSucceeded {
-			t.Errorf("want a roll that has succeeded, got %+v", e.seen.Roll)
+		if e.seen.ProviderRollout == nil || e.seen.ProviderRollout.State != pool.ProviderRolloutSucceeded {
+			t.Errorf("want a roll that has succeeded, got %+v", e.seen.ProviderRollout)
 		}
 		e.desired.Replicas = 3
 		e.check("steps of a larger pool", []pool.StepKind{pool.Resize}, e.run())
@@ -133,7 +133,7 @@ func TestLifeWithTemplate(t *testing.T) {
 		e.inPlace(1)
 		e.desired.Deleting = true
 		e.run()
-		if !e.plan.Gone {
+		if !e.plan.DeletionComplete {
 			t.Errorf("want the pool gone, got %+v", e.plan)
 		}
 		state := w.server.State(simaws.AccountID, simaws.Region)
@@ -152,7 +152,7 @@ func TestLifeWithoutTemplate(t *testing.T) {
 		e.check("steps of a new pool", []pool.StepKind{pool.CreateGroup, pool.UpdateGroup}, e.run())
 		e.inPlace(2)
 		e.check("what it is launched from", "eks:1.31", e.seen.Group.Template)
-		if !e.seen.Latest().Given {
+		if !e.seen.Latest().UserManaged {
 			t.Errorf("want EKS's own version given, got %+v", e.seen.Latest())
 		}
 		for _, next := range []string{"v1.32.0", "v1.33.0"} {
@@ -168,15 +168,15 @@ func TestLifeWithoutTemplate(t *testing.T) {
 			t.Errorf("want the goal told in the cause, got %+v", e.plan.Step)
 		}
 		e.pass()
-		if r := e.seen.Roll; r == nil || r.Reason != "Kubernetes 1.31 to 1.32, on the way to 1.33" {
+		if r := e.seen.ProviderRollout; r == nil || r.Reason != "Kubernetes 1.31 to 1.32, on the way to 1.33" {
 			t.Errorf("want the way told while the roll runs, got %+v", r)
 		}
-		e.check("steps over two versions", []pool.StepKind{pool.StartRoll}, e.run())
+		e.check("steps over two versions", []pool.StepKind{pool.StartProviderRollout}, e.run())
 		e.inPlace(2)
 		e.check("what it is launched from", "eks:1.33", e.seen.Group.Template)
 		e.desired.Deleting = true
 		e.run()
-		if !e.plan.Gone {
+		if !e.plan.DeletionComplete {
 			t.Errorf("want the pool gone, got %+v", e.plan)
 		}
 	})
@@ -193,7 +193,7 @@ func TestRestart(t *testing.T) {
 		e.desired.Restart = &pool.Restart{Before: time.Now(), Cause: pool.Cause{Reason: "Restart", Message: "somebody asked"}}
 		steps := e.run()
 		e.inPlace(2)
-		if slices.Contains(steps, pool.StartRoll) || !slices.Contains(steps, pool.Replace) {
+		if slices.Contains(steps, pool.StartProviderRollout) || !slices.Contains(steps, pool.Replace) {
 			t.Errorf("want machines replaced one by one and no update of EKS's, got %v", steps)
 		}
 		for _, i := range e.seen.Instances {
@@ -210,7 +210,7 @@ func TestSomebodyElseSizes(t *testing.T) {
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
 		e := w.edge(withTemplate(), 1)
 		e.run()
-		e.desired.External = true
+		e.desired.ReplicasManagedExternally = true
 		_, err := w.eks.UpdateNodegroupConfig(t.Context(), &eks.UpdateNodegroupConfigInput{
 			ClusterName: new(clusterName), NodegroupName: new(e.name()), ScalingConfig: &ekstypes.NodegroupScalingConfig{DesiredSize: new(int32(3))},
 		})
@@ -219,7 +219,7 @@ func TestSomebodyElseSizes(t *testing.T) {
 		e.check("steps after somebody else's size", []pool.StepKind(nil), e.run())
 		e.inPlace(3)
 		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
-		e.check("steps of another template", []pool.StepKind{pool.PutTemplate, pool.StartRoll, pool.DefaultTemplate}, e.run())
+		e.check("steps of another template", []pool.StepKind{pool.PutTemplate, pool.StartProviderRollout, pool.DefaultTemplate}, e.run())
 		e.inPlace(3)
 		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MinSize = new(int32(5)) })(e.target.Spec)
 		o := w.observe(e.target)

@@ -69,7 +69,7 @@ func TestTemplateThatIsGone(t *testing.T) {
 		e.check("steps of a larger pool", []pool.StepKind{pool.Resize}, e.run())
 		e.desired.Deleting = true
 		e.run()
-		if !e.plan.Gone {
+		if !e.plan.DeletionComplete {
 			t.Errorf("want the pool gone, got %+v", e.plan)
 		}
 	})
@@ -100,12 +100,12 @@ func TestBroughtTemplate(t *testing.T) {
 		e.inPlace(1)
 		e.check("what it is launched from", *made.LaunchTemplate.LaunchTemplateId+":1", e.seen.Group.Template)
 		e.target.Spec = brought(2)
-		e.check("steps of another version", []pool.StepKind{pool.StartRoll}, e.run())
+		e.check("steps of another version", []pool.StepKind{pool.StartProviderRollout}, e.run())
 		e.inPlace(1)
 		e.desired.Deleting = true
 		e.run()
 		state := w.server.State(simaws.AccountID, simaws.Region)
-		if !e.plan.Gone || len(state.Templates) != 1 {
+		if !e.plan.DeletionComplete || len(state.Templates) != 1 {
 			t.Errorf("want the pool gone and the template left, got %+v, %+v", e.plan, state.Templates)
 		}
 	})
@@ -146,7 +146,7 @@ func TestBroughtImage(t *testing.T) {
 			e := w.edge(brought(1), 0)
 			e.run()
 			e.target.Spec = brought(2)
-			e.check("steps of another version", []pool.StepKind{pool.StartRoll}, e.run())
+			e.check("steps of another version", []pool.StepKind{pool.StartProviderRollout}, e.run())
 			found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: new(e.name())})
 			w.must(err)
 			if is := found.Nodegroup; is.AmiType != c.want || *is.LaunchTemplate.Version != "2" {
@@ -210,7 +210,7 @@ func TestClusterThatIsGone(t *testing.T) {
 		}
 		e.desired.Deleting = true
 		e.run()
-		if !e.plan.Gone {
+		if !e.plan.DeletionComplete {
 			t.Errorf("want the pool gone, got %+v", e.plan)
 		}
 	})

@@ -15,7 +15,7 @@ func (p *pass) observeNeeds(ctx context.Context, failed *error, out *pool.Observ
 		return err
 	}
 	needs, issues := p.template().Needs(ctx)
-	out.Needs, out.Issues = append(out.Needs, needs...), append(out.Issues, issues...)
+	out.MissingPrerequisites, out.Issues = append(out.MissingPrerequisites, needs...), append(out.Issues, issues...)
 	return nil
 }
 

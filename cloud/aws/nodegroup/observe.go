@@ -35,7 +35,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		out := pool.Observed{Foreign: foreign, Versions: p.versionsToDelete(), Remember: p.t.Remembered}
+		out := pool.Observed{OwnershipConflict: foreign, Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}
 		return out, p.observeRole(ctx, nil, &out)
 	}
 	is := p.memory.group.is
@@ -43,8 +43,8 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if failed == nil {
 		failed = p.orphan()
 	}
-	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, Remember: want.remember, Reused: p.reused,
-		Fresh: !p.memory.group.at.Before(p.now),
+	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, ResolvedLookups: want.remember, Reused: p.reused,
+		GroupFresh: !p.memory.group.at.Before(p.now),
 	}
 	if failed != nil {
 		out.Wanted = pool.Template{}
@@ -95,8 +95,8 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 	}
 	p.attribute()
 	out.Group = p.group(is, want)
-	out.Instances, out.Lent = p.instances(is, want), p.lent()
-	out.Roll, out.RollUnknown = p.roll(is, want), p.rollUnknown()
+	out.Instances, out.ExternalStandby = p.instances(is, want), p.lent()
+	out.ProviderRollout, out.ProviderRolloutUnknown = p.roll(is, want), p.rollUnknown()
 	out.Shared = p.atRest()
 	out.Issues = slices.Concat(out.Issues, p.membersIssues(), p.groupIssues(is, want))
 	issues, err := p.readActivities(ctx)
@@ -283,10 +283,10 @@ func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 		Failed:    failed(is),
 		Created:   session.Deref(is.CreatedAt),
 
-		RollSurge: p.rollSurge(),
+		ProviderRolloutSurge: p.rollSurge(),
 	}
 	if is.Status == ekstypes.NodegroupStatusDeleteFailed {
-		g.DeleteFailed = p.memory.deleteFailed
+		g.DeleteFailedAt = p.memory.deleteFailed
 	}
 	if g.Deleting {
 		return g

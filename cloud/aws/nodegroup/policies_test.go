@@ -52,7 +52,7 @@ func TestPolicyThatIsTakenOut(t *testing.T) {
 		e.target.Spec = with()(e.target.Spec)
 		e.desired.Deleting = true
 		e.run()
-		if !e.plan.Gone {
+		if !e.plan.DeletionComplete {
 			t.Errorf("want the pool gone with a policy that was taken out as it went, got %+v", e.plan)
 		}
 	})

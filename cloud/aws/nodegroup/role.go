@@ -115,16 +115,16 @@ func (p *pass) observeRole(ctx context.Context, failed *error, out *pool.Observe
 	if failed == nil {
 		return nil
 	}
-	p.rememberPolicies(out.Remember)
+	p.rememberPolicies(out.ResolvedLookups)
 	switch {
 	case role.arn == "" && p.driver.options.EnableIAM:
-		out.Needs = []string{needRole(role.name)}
+		out.MissingPrerequisites = []string{needRole(role.name)}
 	case role.arn == "" && *failed == nil:
 		*failed = cloud.Invalidf(fieldRole,
 			"there is no IAM role %s, and the controller makes none: make it, name another, or switch on the feature gate EKSEnableIAM", role.name)
 		out.Wanted = pool.Template{}
 	case role.ours:
-		out.Needs = append(p.missingPolicies(), p.needless()...)
+		out.MissingPrerequisites = append(p.missingPolicies(), p.needless()...)
 	case len(p.t.pool.RoleAdditionalPolicies) > 0:
 		out.Issues = append(out.Issues, pool.Cause{Reason: "ForeignRole", Message: fmt.Sprintf(
 			"IAM role %s was not made for this pool: it is used as it is, and %s are not attached to it", role.name, fieldPolicies)})

@@ -169,24 +169,24 @@ func (r updatesRead) of(kind ekstypes.UpdateType) []updateRead {
 }
 
 // rollStates are the service's states in pool's words.
-var rollStates = map[ekstypes.UpdateStatus]pool.RollState{
-	ekstypes.UpdateStatusInProgress: pool.RollRunning,
-	ekstypes.UpdateStatusSuccessful: pool.RollSucceeded,
-	ekstypes.UpdateStatusFailed:     pool.RollFailed,
-	ekstypes.UpdateStatusCancelled:  pool.RollCancelled,
+var rollStates = map[ekstypes.UpdateStatus]pool.ProviderRolloutState{
+	ekstypes.UpdateStatusInProgress: pool.ProviderRolloutRunning,
+	ekstypes.UpdateStatusSuccessful: pool.ProviderRolloutSucceeded,
+	ekstypes.UpdateStatusFailed:     pool.ProviderRolloutFailed,
+	ekstypes.UpdateStatusCancelled:  pool.ProviderRolloutCancelled,
 }
 
 // roll is the newest update of version, release or template in pool's words. A state that is not known is taken for one that has
 // not ended.
-func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.Roll {
+func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.ProviderRollout {
 	list := p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate)
 	if len(list) == 0 {
 		return nil
 	}
 	newest := list[0]
-	r := &pool.Roll{
+	r := &pool.ProviderRollout{
 		ID:       session.Deref(newest.Id),
-		State:    cmp.Or(rollStates[newest.Status], pool.RollRunning),
+		State:    cmp.Or(rollStates[newest.Status], pool.ProviderRolloutRunning),
 		Template: p.rolledTo(newest, is, want),
 		Reason:   reasonOf(newest.Errors),
 		Started:  session.Deref(newest.CreatedAt),
@@ -194,15 +194,15 @@ func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.Roll {
 		Failures: p.rollFailures(list, is, want),
 	}
 	r.Percent = p.percent(r)
-	if r.State == pool.RollRunning && r.Template.Same(want.template) {
+	if r.State == pool.ProviderRolloutRunning && r.Template.Same(want.template) {
 		r.Reason = want.course.words()
 	}
 	return r
 }
 
 // percent is the share of instances that are as the roll makes them; EKS does not tell.
-func (p *pass) percent(r *pool.Roll) int {
-	if r.State == pool.RollSucceeded {
+func (p *pass) percent(r *pool.ProviderRollout) int {
+	if r.State == pool.ProviderRolloutSucceeded {
 		return 100
 	}
 	fresh, all := 0, 0
@@ -379,7 +379,7 @@ func (p *pass) rollsAfterAll(ctx context.Context, s pool.Step, refused error) er
 	if err != nil {
 		return err
 	}
-	if roll := p.roll(is, want); roll != nil && roll.State == pool.RollRunning && roll.Template.Ref == s.Template && roll.Template.Same(want.template) {
+	if roll := p.roll(is, want); roll != nil && roll.State == pool.ProviderRolloutRunning && roll.Template.Ref == s.Template && roll.Template.Same(want.template) {
 		return nil
 	}
 	return refused

@@ -23,19 +23,19 @@ const codeInUse = "ResourceInUseException"
 
 // steps are how each step is begun.
 var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
-	pool.PutTemplate:     (*pass).putTemplate,
-	pool.DefaultTemplate: (*pass).defaultTemplate,
-	pool.PruneTemplates:  (*pass).pruneTemplates,
-	pool.DeleteTemplates: func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
-	pool.Provide:         (*pass).provide,
-	pool.CleanUp:         (*pass).cleanUp,
-	pool.CreateGroup:     (*pass).createGroup,
-	pool.UpdateGroup:     (*pass).updateGroup,
-	pool.Resize:          (*pass).resize,
-	pool.Remove:          func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
-	pool.Replace:         func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
-	pool.StartRoll:       (*pass).startRoll,
-	pool.DeleteGroup:     func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
+	pool.PutTemplate:          (*pass).putTemplate,
+	pool.DefaultTemplate:      (*pass).defaultTemplate,
+	pool.PruneTemplates:       (*pass).pruneTemplates,
+	pool.DeleteTemplates:      func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
+	pool.EnsurePrerequisites:  (*pass).provide,
+	pool.CleanUp:              (*pass).cleanUp,
+	pool.CreateGroup:          (*pass).createGroup,
+	pool.UpdateGroup:          (*pass).updateGroup,
+	pool.Resize:               (*pass).resize,
+	pool.Remove:               func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
+	pool.Replace:              func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
+	pool.StartProviderRollout: (*pass).startRoll,
+	pool.DeleteGroup:          func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
 }
 
 // start begins the step.
@@ -222,7 +222,7 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	size := int(p.size())
 	members := p.present()
 	p.memory.touchedGroup()
-	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.Target) bool { return !members[t.ID] })
+	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })
 	return session.Taking{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
 }
 

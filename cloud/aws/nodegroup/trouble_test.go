@@ -51,7 +51,7 @@ func TestUpdateThatFails(t *testing.T) {
 		e := w.edge(withTemplate(), 3)
 		e.run()
 		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
-		for e.pass(); e.seen.Roll == nil || e.seen.Roll.Percent == 0; e.pass() {
+		for e.pass(); e.seen.ProviderRollout == nil || e.seen.ProviderRollout.Percent == 0; e.pass() {
 			time.Sleep(10 * time.Second)
 		}
 		old := func(i pool.Instance) bool { return !i.Template.Same(e.seen.Wanted) }
@@ -61,15 +61,15 @@ func TestUpdateThatFails(t *testing.T) {
 		w.must(w.server.FailUpdate(clusterName, e.name()))
 		time.Sleep(time.Minute)
 		e.pass()
-		r := e.seen.Roll
-		if r == nil || r.State != pool.RollFailed || r.Failures != 1 || !strings.HasPrefix(r.Reason, "NodeCreationFailure: ") || !r.Template.Same(e.seen.Wanted) || r.Ended.IsZero() {
+		r := e.seen.ProviderRollout
+		if r == nil || r.State != pool.ProviderRolloutFailed || r.Failures != 1 || !strings.HasPrefix(r.Reason, "NodeCreationFailure: ") || !r.Template.Same(e.seen.Wanted) || r.Ended.IsZero() {
 			t.Fatalf("want a roll that has failed once, in EKS's words, to what is wanted, got %+v", r)
 		}
 		fresh, err := newDriver(w.over)
 		w.must(err)
 		o, err := fresh.Observe(t.Context(), e.target)
 		w.must(err)
-		e.check("the roll for a driver that has seen nothing", r.Failures, o.Roll.Failures)
+		e.check("the roll for a driver that has seen nothing", r.Failures, o.ProviderRollout.Failures)
 		for k, i := range o.Instances {
 			e.check("the content of an instance for a driver that has seen nothing", e.seen.Instances[k].Template, i.Template)
 		}
@@ -77,7 +77,7 @@ func TestUpdateThatFails(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		e.run()
 		e.inPlace(3)
-		e.check("failures after a success", 0, e.seen.Roll.Failures)
+		e.check("failures after a success", 0, e.seen.ProviderRollout.Failures)
 	})
 }
 
@@ -96,8 +96,8 @@ func (w *world) mayNotDescribe(e *edge) {
 	for _, i := range o.Instances {
 		e.check("the template of an instance of unknown age", pool.Template{}, i.Template)
 	}
-	if o.RollUnknown == nil || o.RollUnknown.Reason != string(cloud.Denied) || len(o.Issues) == 0 || o.Issues[0] != *o.RollUnknown {
-		w.t.Errorf("want the refusal as an issue and as the reason why the updates are unknown, got %+v and %+v", o.RollUnknown, o.Issues)
+	if o.ProviderRolloutUnknown == nil || o.ProviderRolloutUnknown.Reason != string(cloud.Denied) || len(o.Issues) == 0 || o.Issues[0] != *o.ProviderRolloutUnknown {
+		w.t.Errorf("want the refusal as an issue and as the reason why the updates are unknown, got %+v and %+v", o.ProviderRolloutUnknown, o.Issues)
 	}
 	w.server.Faults().Clear()
 }
@@ -125,12 +125,12 @@ func TestHealth(t *testing.T) {
 		for e.pass(); e.seen.Group.Failed == nil; e.pass() {
 			time.Sleep(20 * time.Second)
 		}
-		if g := e.seen.Group; g.Failed.Reason != "Ec2SecurityGroupDeletionFailure" || g.Deleting || g.DeleteFailed.IsZero() {
+		if g := e.seen.Group; g.Failed.Reason != "Ec2SecurityGroupDeletionFailure" || g.Deleting || g.DeleteFailedAt.IsZero() {
 			t.Errorf("want a deletion that has failed, with EKS's code, got %+v", g)
 		}
 		w.must(w.server.ClearIssues(clusterName, e.name()))
 		e.run()
-		if !e.plan.Gone {
+		if !e.plan.DeletionComplete {
 			t.Errorf("want the pool gone at last, got %+v", e.plan)
 		}
 	})
@@ -213,7 +213,7 @@ func TestRoleIsMadeAndDeleted(t *testing.T) {
 		s := withTemplate()
 		s.Pool.RoleName, s.Pool.RolePath = "", "/nodes/"
 		e := w.edge(s, 1)
-		e.check("steps of a pool without a role", []pool.StepKind{pool.PutTemplate, pool.Provide, pool.CreateGroup, pool.UpdateGroup}, e.run())
+		e.check("steps of a pool without a role", []pool.StepKind{pool.PutTemplate, pool.EnsurePrerequisites, pool.CreateGroup, pool.UpdateGroup}, e.run())
 		e.inPlace(1)
 		name := "east-" + e.name() + "_nodegroup-iam-service-role"
 		role, err := w.iam.GetRole(t.Context(), &iam.GetRoleInput{RoleName: &name})
@@ -239,13 +239,13 @@ func TestRoleIsMadeAndDeleted(t *testing.T) {
 			e.pass()
 			time.Sleep(20 * time.Second)
 		}
-		if e.plan.Gone || e.seen.Group != nil || !slices.Contains(w.attached(name), worker) {
+		if e.plan.DeletionComplete || e.seen.Group != nil || !slices.Contains(w.attached(name), worker) {
 			t.Errorf("want a role in use left as it is, and waited for, got %+v with %v", e.plan, w.attached(name))
 		}
 		_, err = w.iam.DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: &name, PolicyArn: &own})
 		w.must(err)
 		e.run()
-		if !e.plan.Gone {
+		if !e.plan.DeletionComplete {
 			t.Errorf("want the pool gone, got %+v", e.plan)
 		}
 		if _, err = w.iam.GetRole(t.Context(), &iam.GetRoleInput{RoleName: &name}); err == nil {
@@ -384,7 +384,7 @@ func TestRelease(t *testing.T) {
 		other.inPlace(1)
 		e.check("the release that was asked for", *older.Pool.AMIVersion, w.nodegroup("other").Release)
 		other.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AMIVersion = &newest })(older)
-		e.check("steps of another release", []pool.StepKind{pool.StartRoll}, other.run())
+		e.check("steps of another release", []pool.StepKind{pool.StartProviderRollout}, other.run())
 		e.check("the release afterwards", newest, w.nodegroup("other").Release)
 	})
 }
@@ -417,22 +417,22 @@ func TestUpdatesStayUnknownUntilTheyAreListed(t *testing.T) {
 		denied, unanswered := list, list
 		denied.Code, denied.Message, denied.Status = "AccessDeniedException", "not authorized", http.StatusForbidden
 		w.must(w.server.Faults().Add(denied))
-		if o := w.observe(e.target); o.RollUnknown == nil {
+		if o := w.observe(e.target); o.ProviderRolloutUnknown == nil {
 			t.Fatal("want the updates unknown while EKS refuses to list them")
 		}
 		w.server.Faults().Clear()
 		w.must(w.server.Faults().Add(unanswered))
 		time.Sleep(time.Minute)
-		if o, err := w.driver.Observe(t.Context(), e.target); err == nil && o.RollUnknown == nil {
+		if o, err := w.driver.Observe(t.Context(), e.target); err == nil && o.ProviderRolloutUnknown == nil {
 			t.Fatal("want the updates unknown while EKS fails to list them")
 		}
-		if o, err := w.driver.Observe(t.Context(), e.target); err == nil && o.RollUnknown == nil {
+		if o, err := w.driver.Observe(t.Context(), e.target); err == nil && o.ProviderRolloutUnknown == nil {
 			t.Error("want the updates unknown until they were listed, got none that runs")
 		}
 		w.server.Faults().Clear()
 		time.Sleep(time.Minute)
-		if o := w.observe(e.target); o.RollUnknown != nil {
-			t.Errorf("want the updates known once they were listed, got %+v", o.RollUnknown)
+		if o := w.observe(e.target); o.ProviderRolloutUnknown != nil {
+			t.Errorf("want the updates known once they were listed, got %+v", o.ProviderRolloutUnknown)
 		}
 	})
 }

@@ -90,8 +90,8 @@ func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *want
 	}
 	given := p.t.template == ""
 	w.template = pool.Template{
-		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, Given: given || w.launch.Template.Given,
-		About: w.launch.Template.About,
+		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, UserManaged: given || w.launch.Template.UserManaged,
+		Description: w.launch.Template.Description,
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (p *pass) launchRef(is *ekstypes.Nodegroup, version string) string {
 func (p *pass) composed(ref string, is runs, want wanted) pool.Template {
 	seen := is.of(want.course.next)
 	if ref == "" {
-		return pool.Template{Ref: givenRef(is.minor, seen.release), Content: compose("", true, seen), Given: true}
+		return pool.Template{Ref: givenRef(is.minor, seen.release), Content: compose("", true, seen), UserManaged: true}
 	}
 	t := p.memory.template.TemplateOf(ref)
 	t.Content = compose(t.Content, false, seen)

@@ -42,7 +42,7 @@ type Taking struct {
 
 // Terminate terminates exactly the given instances, several at a time. One that is on its way out already is no error: credentials that
 // allow by tags are denied what has none any more.
-func (t Taking) Terminate(ctx context.Context, targets []pool.Target) error {
+func (t Taking) Terminate(ctx context.Context, targets []pool.InstanceRef) error {
 	ids := make([]string, len(targets))
 	for k, target := range targets {
 		ids[k] = target.ID
@@ -80,7 +80,7 @@ func (t *Taking) ended(ctx context.Context, id string, err error) error {
 }
 
 // NoMoreThan refuses a step that names more instances than can be dealt with at once.
-func NoMoreThan(targets []pool.Target, verb string) error {
+func NoMoreThan(targets []pool.InstanceRef, verb string) error {
 	if len(targets) > RemoveBatch {
 		return fmt.Errorf("asked to %s %d instances at once: at most %d", verb, len(targets), RemoveBatch)
 	}

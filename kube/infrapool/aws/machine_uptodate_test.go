@@ -28,7 +28,7 @@ func TestAMachineSaysWhetherItIsUpToDate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := &awsv1.AWSMachine{}
-			fillStatus(m, machines.Seen{Wanted: tc.wanted, Instance: pool.Instance{ID: "i-1", State: pool.Running, Template: tc.launched, Differs: tc.differs}})
+			fillStatus(m, machines.Seen{Wanted: tc.wanted, Instance: pool.Instance{ID: "i-1", State: pool.Running, Template: tc.launched, TemplateDiff: tc.differs}})
 			status, message := "", ""
 			if c := meta.FindStatusCondition(m.Status.Conditions, clusterv1.MachineUpToDateCondition); c != nil {
 				status, message = string(c.Status), c.Message

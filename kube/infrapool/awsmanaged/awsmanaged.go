@@ -56,7 +56,7 @@ func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool] {
 		Finalizer: awsv1.ManagedMachinePoolFinalizer,
 		New:       func() *awsv1.AWSManagedMachinePool { return &awsv1.AWSManagedMachinePool{} },
 		NewList:   func() client.ObjectList { return &awsv1.AWSManagedMachinePoolList{} },
-		Aliases:   map[string]string{report.GroupReady: nodegroupReady, report.TemplateReady: launchTemplateReady, report.NeedsReady: rolesReady},
+		Aliases:   map[string]string{report.GroupReady: nodegroupReady, report.TemplateReady: launchTemplateReady, report.PrerequisitesReady: rolesReady},
 		Unplaced:  "names no " + managedControlPlane + " in spec.controlPlaneRef: EKS keeps node groups for control planes of its own alone",
 		Boots:     boots,
 	}

@@ -49,7 +49,7 @@ func (Adapter) Kind() infrapool.Kind[*azurev1.AzureMachinePool] {
 		Finalizer: azurev1.MachinePoolFinalizer,
 		New:       func() *azurev1.AzureMachinePool { return &azurev1.AzureMachinePool{} },
 		NewList:   func() client.ObjectList { return &azurev1.AzureMachinePoolList{} },
-		Aliases:   map[string]string{report.InstancesReady: bootstrapSucceeded, report.NeedsReady: roleAssignmentReady},
+		Aliases:   map[string]string{report.InstancesReady: bootstrapSucceeded, report.PrerequisitesReady: roleAssignmentReady},
 	}
 }
 

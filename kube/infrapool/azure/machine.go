@@ -102,7 +102,7 @@ func fillStatus(o client.Object, seen machines.Seen) {
 		return
 	}
 	i, status := seen.Instance, &m.Status
-	state := cmp.Or(azurev1.ProvisioningState(i.Word), stateWord(i.State))
+	state := cmp.Or(azurev1.ProvisioningState(i.CloudState), stateWord(i.State))
 	status.ProvisioningState = &state
 	status.InstanceName = vmName(i)
 	status.FailureDomain = cmp.Or(i.Zone, status.FailureDomain)
@@ -170,7 +170,7 @@ func healthyOf(seen machines.Seen) metav1.Condition {
 	c := metav1.Condition{Type: azurev1.NodeHealthyCondition, Status: metav1.ConditionFalse}
 	switch n := seen.Instance.Node; {
 	case seen.NodesUnknown:
-		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, "WorkloadClusterUnreachable", "the workload cluster does not answer"
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, "ConnectionDown", "the workload cluster does not answer"
 	case n == nil:
 		c.Reason, c.Message = "NodeProvisioning", "virtual machine "+seen.Instance.ID+" has not joined"
 	case !n.Ready:

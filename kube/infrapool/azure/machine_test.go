@@ -77,17 +77,17 @@ func TestMachineStatus(t *testing.T) {
 			running: "VMRunning", healthy: "NodeConditionsFailed", summary: "NodeConditionsFailed"},
 		"stale":  {reason: "made from another model", instance: pool.Instance{State: pool.Running, Template: pool.Template{Content: "v1:a"}, Node: ready}, state: "Succeeded", made: true, ready: true, node: "n", running: "VMRunning", healthy: "NodeHealthy", summary: "NodeHealthy"},
 		"failed": {reason: "it stays until somebody takes it away", instance: pool.Instance{State: pool.Failed, Template: wanted}, state: "Failed", latest: true, running: "VMProvisionFailed", healthy: "NodeProvisioning", summary: "VMProvisionFailed"},
-		"deallocated": {reason: "Azure took its capacity back: it has not failed", instance: pool.Instance{State: pool.Failed, Word: "Succeeded", Stopped: "deallocated", Template: wanted}, state: "Succeeded", latest: true,
+		"deallocated": {reason: "Azure took its capacity back: it has not failed", instance: pool.Instance{State: pool.Failed, CloudState: "Succeeded", Stopped: "deallocated", Template: wanted}, state: "Succeeded", latest: true,
 			running: "VMStopped", healthy: "NodeProvisioning", summary: "VMStopped"},
 		"failed and serves": {reason: "its Machine is told of its Node all the same", instance: pool.Instance{State: pool.Failed, Template: wanted, Node: ready}, state: "Failed", latest: true, made: true, node: "n",
 			running: "VMProvisionFailed", healthy: "NodeHealthy", summary: "VMProvisionFailed"},
 		"going": {reason: "Azure takes it", instance: pool.Instance{State: pool.Terminating, Template: wanted, Node: ready}, state: "Deleting", latest: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},
-		"updating": {reason: "Azure's own word is what people know from there", instance: pool.Instance{State: pool.Running, Word: "Updating", Template: wanted, Node: ready}, state: "Updating", latest: true, made: true, ready: true, node: "n",
+		"updating": {reason: "Azure's own word is what people know from there", instance: pool.Instance{State: pool.Running, CloudState: "Updating", Template: wanted, Node: ready}, state: "Updating", latest: true, made: true, ready: true, node: "n",
 			running: "VMRunning", healthy: "NodeHealthy", summary: "NodeHealthy"},
 		"deleted": {reason: "somebody wants it to go", instance: pool.Instance{State: pool.Running, Template: wanted, Node: ready}, deleting: true, state: "Succeeded", latest: true, made: true, ready: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},
 		"out of reach": {reason: "what was known of the node stays", instance: pool.Instance{State: pool.Running, Template: wanted}, unknown: true, state: "Succeeded", latest: true, made: true, ready: true, node: "n",
 			was:     azurev1.AzureMachinePoolMachineStatus{Ready: true, NodeRef: &azurev1.NodeReference{Name: "n"}},
-			running: "VMRunning", healthy: "WorkloadClusterUnreachable", summary: "WorkloadClusterUnreachable"},
+			running: "VMRunning", healthy: "ConnectionDown", summary: "ConnectionDown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

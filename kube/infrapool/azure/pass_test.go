@@ -45,7 +45,7 @@ type subscription struct {
 }
 
 func (s *subscription) Traits() pool.Traits {
-	return pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, Inline: true, DeletesBusy: true, NoReplace: true, KeepsFailed: true}
+	return pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, InlineTemplate: true, CanDeleteBusyGroup: true, CanCancelRollout: true, KeepsFailedInstances: true}
 }
 
 func (s *subscription) wants(t target) pool.Template {
@@ -58,7 +58,7 @@ func (s *subscription) wants(t target) pool.Template {
 
 func (s *subscription) Observe(_ context.Context, t target) (pool.Observed, error) {
 	s.last = t
-	o := pool.Observed{Wanted: s.wants(t), Remember: map[string]string{"image-1": `{"computeGallery":{"gallery":"g","name":"n","version":"1.36.3"}}`}}
+	o := pool.Observed{Wanted: s.wants(t), ResolvedLookups: map[string]string{"image-1": `{"computeGallery":{"gallery":"g","name":"n","version":"1.36.3"}}`}}
 	if s.group == nil {
 		return o, nil
 	}

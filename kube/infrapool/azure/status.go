@@ -13,7 +13,7 @@ var _ infrapool.Telling[*azurev1.AzureMachinePool] = Adapter{}
 // Report writes the fields that the ecosystem knows.
 func (Adapter) Report(o *azurev1.AzureMachinePool, r report.Report, out engine.Outcome) {
 	o.Status.ProvisioningState = azurestatus.ProvisioningState(r, out.Observed.Group)
-	o.Status.Image = image(o, out.Observed.Remember)
+	o.Status.Image = image(o, out.Observed.ResolvedLookups)
 	o.Status.LongRunningOperationStates = azurestatus.Futures(out.Observed.Operations)
 }
 

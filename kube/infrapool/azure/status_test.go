@@ -31,7 +31,7 @@ func TestImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := object(func(o *azurev1.AzureMachinePool) { o.Spec.Template.Image, o.Status.Image = tc.spec, tc.was })
-			Adapter{}.Report(o, report.Report{Seen: true}, engine.Outcome{Observed: pool.Observed{Remember: tc.remembered}})
+			Adapter{}.Report(o, report.Report{Seen: true}, engine.Outcome{Observed: pool.Observed{ResolvedLookups: tc.remembered}})
 			if diff := cmp.Diff(tc.want, o.Status.Image); diff != "" {
 				t.Errorf("%s: want -, got +\n%s", tc.reason, diff)
 			}

@@ -14,7 +14,7 @@ import (
 // seen is a report of so many machines, of which so many are wanted, whose model is as it should be.
 func seen(have, want int) report.Report {
 	return report.Report{Seen: true, Counts: report.Counts{Current: &have, Desired: want}, Conditions: []report.Condition{
-		{Type: report.TemplateReady, Status: report.True, Reason: "AsWanted", Message: "model is what the specification asks for"},
+		{Type: report.TemplateReady, Status: report.True, Reason: "UpToDate", Message: "model is what the specification asks for"},
 		{Type: report.InstancesReady, Status: report.False, Reason: "AllocationFailed", Message: "0 of 3 machines are Ready; Azure has none"},
 	}}
 }

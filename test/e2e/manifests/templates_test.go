@@ -172,7 +172,7 @@ func anotherType(u *updates) {
 		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.xlarge","versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
 		u.version[pool]++
 	}
-	u.told(managedPool, "RollStarted", `began a roll of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
+	u.told(managedPool, "ProviderRolloutStarted", `began a roll of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
 	u.KillChild("controllers")
 	u.Eventually("a node to be closed", func() error {
 		if u.ReadFrom(managedCluster, "{.items[*].spec.unschedulable}", "nodes") == "" {
@@ -300,7 +300,7 @@ func anotherKubernetes(u *updates) {
 		return nil
 	})
 	u.atRest(managedPool, 2)
-	u.told(managedPool, "RollStarted", "1.33 to 1.34")
+	u.told(managedPool, "ProviderRolloutStarted", "1.33 to 1.34")
 }
 
 // scaleManaged adds a machine and takes one away, which Muster drains before EKS's group takes it.

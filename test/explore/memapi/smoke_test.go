@@ -42,7 +42,7 @@ type account struct {
 }
 
 func (a *account) Traits() pool.Traits {
-	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10}
+	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
 }
 
 func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {

@@ -260,7 +260,7 @@ func TestAtRest(t *testing.T) {
 // A rotation of the token alone changes no Ready.
 func TestRotation(t *testing.T) {
 	for status, want := range map[string]int{"True": 0, "": 0, "False": 1, "Unknown": 1} {
-		if got := Rotation([]Readiness{{Object: "pool", Status: status, Reason: "TemplateBehind"}}); len(got) != want {
+		if got := Rotation([]Readiness{{Object: "pool", Status: status, Reason: "TemplateOutOfDate"}}); len(got) != want {
 			t.Errorf("Ready %q: want %d, got %q", status, want, got)
 		}
 	}

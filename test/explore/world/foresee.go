@@ -35,7 +35,7 @@ func (w *World) foresee() {
 	})
 	look, err := planner(w.t.Context(), nil, infraKey, 0)
 	w.must(err, "look at the pool")
-	w.planned = plan.Follow(look)
+	w.planned = plan.Simulate(look)
 	w.watched = &watched{owner: w.owner().ID, before: map[string]bool{}, ever: map[string]bool{}}
 	w.account.look(w.account.snapshot(), w.workload.truth(), nil)
 	w.watched.before, w.watched.lowest = maps.Clone(w.watched.now), w.watched.serving(w.account.ledger)

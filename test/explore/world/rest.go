@@ -106,7 +106,7 @@ func (w *World) unrolled() bool {
 // settledDown looks at what is there once all is quiet, and at a while more.
 func (w *World) settledDown() {
 	want, is := w.want(), w.is()
-	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaximumWaits") {
+	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaxSizePending") {
 		delete(want, "max")
 		want["ready"] = "False" // whoever sizes the group has to lower it first, and is told so
 	}

@@ -55,7 +55,7 @@ type Result struct {
 	// Told reports whether a condition said at rest that a change shows no effect.
 	Told bool
 	// Planned and Happened are there when they were asked for.
-	Planned plan.Course
+	Planned plan.Forecast
 	Happened
 }
 
@@ -122,7 +122,7 @@ type World struct {
 	// restarts is when somebody last asked for a replacement of all machines.
 	restarts time.Time
 	// planned is what was foreseen, watched what was seen since.
-	planned plan.Course
+	planned plan.Forecast
 	watched *watched
 	// keeper looks after Machines, condemned are the instances whose deletion was asked for by name.
 	keeper    keeper
