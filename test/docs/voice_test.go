@@ -1,0 +1,84 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// oldVoice are words that name no actor. docs/glossary.md and CONTRIBUTING.md have the ones to use.
+var oldVoice = regexp.MustCompile(`(?i)\b(somebody|nobody|whoever|he who|says that|of ours|told of)\b`)
+
+// oldVoiceLeft is how many of these words each folder may still have. The counts only shrink; a folder without an entry has none.
+var oldVoiceLeft = map[string]int{
+	"api": 45, "cloud": 268, "cmd": 7, "docs": 100, "engine": 33, "kube": 204, "local": 25, "manager": 5, "pool": 185, "providers": 9, "sim": 63, "test": 171, "view": 27,
+}
+
+// TestVoice holds that comments, strings and pages name the actor.
+func TestVoice(t *testing.T) {
+	found, first := map[string]int{}, map[string]string{}
+	note := func(file, text string) {
+		folder, _, _ := strings.Cut(file, "/")
+		for _, word := range oldVoice.FindAllString(strings.Join(strings.Fields(text), " "), -1) {
+			found[folder]++
+			if first[folder] == "" {
+				first[folder] = file + ": " + word
+			}
+		}
+	}
+	files := os.DirFS(root)
+	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." || d.Name() == "testdata" || d.Name() == "bin"):
+			return fs.SkipDir
+		case filepath.Ext(file) == ".md":
+			page, err := fs.ReadFile(files, file)
+			note(file, string(page))
+			return err
+		case filepath.Ext(file) == ".go" && !strings.HasSuffix(file, "_test.go"):
+			return goTexts(files, file, note)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, n := range found {
+		if n > oldVoiceLeft[folder] {
+			t.Errorf("%s has %d words of the old voice, and may have %d (%s): name the user, the cloud or the controller instead", folder, n, oldVoiceLeft[folder], first[folder])
+		}
+	}
+}
+
+// goTexts hands over the comments and the string literals of a file.
+func goTexts(files fs.FS, file string, note func(file, text string)) error {
+	src, err := fs.ReadFile(files, file)
+	if err != nil {
+		return err
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	for _, c := range parsed.Comments {
+		note(file, c.Text())
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				note(file, text)
+			}
+		}
+		return true
+	})
+	return nil
+}
