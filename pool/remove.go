@@ -18,15 +18,15 @@ func (v *view) shrinkStep() *Step {
 		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.t.Group, v.o.Group.Size-size)}}
 }
 
-// forgoStep takes back what the cloud was asked for, could not bring, and nobody wants any more: it would bring it all the same with
-// whatever changes the group next.
+// forgoStep takes back what the cloud was asked for and could not bring, as far as it is more than the pool wants: the cloud would bring it
+// with whatever changes the group next.
 func (v *view) forgoStep() *Step {
 	g := v.o.Group
-	if g.UnfulfilledCapacity == 0 || v.larger() != nil {
+	if larger := v.larger(); g.UnfulfilledCapacity == 0 || larger != nil && larger.Size >= g.Size+g.UnfulfilledCapacity {
 		return nil
 	}
 	return &Step{Kind: Resize, Size: g.Size, Surge: v.beside(g.Size), Cause: Cause{scaleIn,
-		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want them any more", machines(g.UnfulfilledCapacity), v.t.Group)}}
+		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more", machines(g.UnfulfilledCapacity), v.t.Group)}}
 }
 
 // removeStep removes those whose turn it is and which hold nothing any more. What the group has too many is removed with its
