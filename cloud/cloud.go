@@ -14,7 +14,7 @@ import (
 type Driver[S any] interface {
 	// Traits are facts about the cloud that hold for every pool of the kind.
 	Traits() pool.Traits
-	// Observe reads everything that the cloud says about one pool. It never writes. Node fields are left nil. With *Unmet
+	// Observe reads everything that the cloud says about one pool. It never writes. Node fields are left nil. With *SpecUnsatisfiableError
 	// (what the specification wants can't be made, and nothing runs yet) the observation is complete all the same, so that
 	// the pool can be deleted; with any other error it says nothing at all.
 	Observe(ctx context.Context, t Target[S]) (pool.Observed, error)
@@ -39,7 +39,7 @@ type Target[S any] struct {
 	// Operations are the long-running operations that an earlier observation named, as they were kept on the object: hints to
 	// ask for the words of a failure, from which nothing else may be derived.
 	Operations []pool.Operation
-	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one, and Unshared one of which
+	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one, and NoSharedCache one of which
 	// nothing was asked for other pools a moment ago. A driver's own writes always make older observations useless.
 	MaxAge time.Duration
 	// Deleting is true if the pool is being deleted: what no longer shows must be known to be gone before its object is let go.
@@ -48,8 +48,8 @@ type Target[S any] struct {
 	Spec S
 }
 
-// Unshared is the MaxAge of an observation that is wholly new.
-const Unshared time.Duration = -1
+// NoSharedCache is the MaxAge of an observation that is wholly new.
+const NoSharedCache time.Duration = -1
 
 // Owner is who a cloud object belongs to. The ID decides; the rest is for people and for other tools.
 type Owner struct {

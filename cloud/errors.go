@@ -58,15 +58,15 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unmet says that what the specification wants can't be made, and nothing else: everything that exists was read, and stands
+// SpecUnsatisfiableError says that what the specification wants can't be made, and nothing else: everything that exists was read, and stands
 // in the observation beside the error.
-type Unmet struct{ Err error }
+type SpecUnsatisfiableError struct{ Err error }
 
 // Error is the text of the error within.
-func (e *Unmet) Error() string { return e.Err.Error() }
+func (e *SpecUnsatisfiableError) Error() string { return e.Err.Error() }
 
 // Unwrap gives the error within.
-func (e *Unmet) Unwrap() error { return e.Err }
+func (e *SpecUnsatisfiableError) Unwrap() error { return e.Err }
 
 // KindOf is the kind of the *Error within err, or Unavailable for any other error: nothing is known about it.
 func KindOf(err error) Kind {

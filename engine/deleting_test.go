@@ -33,7 +33,7 @@ func TestErrorsWhileDeleting(t *testing.T) {
 
 // What the specification wants is nobody's business any more when the pool goes.
 func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
-	unmet := fmt.Errorf("observe: %w", &cloud.Unmet{Err: cloud.Invalidf("spec.x", "no such thing")})
+	unmet := fmt.Errorf("observe: %w", &cloud.SpecUnsatisfiableError{Err: cloud.Invalidf("spec.x", "no such thing")})
 	s := rest(t)
 	s.driver.observed, s.driver.failing = pool.Observed{}, unmet
 	if out := s.pass(); out.Seen || cloud.KindOf(out.Err) != cloud.Invalid {

@@ -171,7 +171,7 @@ func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Ou
 		out = e.look(ctx, *f, n, m)
 	}
 	if takesBack(out) && !out.Observed.Fresh || out.Observed.Reused && (undrains(out) || f.doubts(out)) {
-		f.Target.MaxAge = cloud.Unshared
+		f.Target.MaxAge = cloud.NoSharedCache
 		out = e.look(ctx, *f, n, m)
 	}
 	return out
@@ -325,7 +325,7 @@ func conflicts(err error) bool {
 // wants can't be made. A pool that is being deleted wants nothing. Of any other error nothing can be concluded: to take
 // it for an empty cloud would leave behind everything that the pool owns.
 func complete(err error) bool {
-	var unmet *cloud.Unmet
+	var unmet *cloud.SpecUnsatisfiableError
 	return errors.As(err, &unmet)
 }
 

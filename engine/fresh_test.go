@@ -43,7 +43,7 @@ func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {
 		notice bool
 		want   time.Duration
 		reused bool
-	}{"any": {false, 0, false}, "at short notice": {true, cloud.Unshared, false}, "after a step of ours": {false, cloud.Unshared, true}} {
+	}{"any": {false, 0, false}, "at short notice": {true, cloud.NoSharedCache, false}, "after a step of ours": {false, cloud.NoSharedCache, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
 			s.driver.observed.ShortNotice, s.driver.observed.Reused = c.notice, c.reused
@@ -169,7 +169,7 @@ func TestADoubtIsSettledByTheCloud(t *testing.T) {
 		s.facts.NeedsFreshRead = func(pool.Observed) bool { return doubted }
 		s.driver.observed.Reused = true
 		s.pass()
-		if last := s.driver.observes[len(s.driver.observes)-1]; (last.MaxAge == cloud.Unshared) != doubted {
+		if last := s.driver.observes[len(s.driver.observes)-1]; (last.MaxAge == cloud.NoSharedCache) != doubted {
 			t.Errorf("doubted %t: want the cloud asked itself only then, got a look of an age of %s at most", doubted, last.MaxAge)
 		}
 	}

@@ -94,7 +94,7 @@ const (
 )
 
 // heldBack reports whether an error is a rate budget that is used up: no fault, and nothing that the cloud has answered.
-func heldBack(err error) bool { return err != nil && cloud.CodeOf(err) == cloud.CodeHeldBack }
+func heldBack(err error) bool { return err != nil && cloud.CodeOf(err) == cloud.CodeClientRateLimited }
 
 // heldLonger is by how much at most each held-back request in a row waits longer than its place in line, up to heldLongest: a list of
 // several pages needs a token for each of them at one time.

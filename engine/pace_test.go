@@ -186,7 +186,7 @@ func milliseconds(list ...int) (all []time.Duration) {
 
 // A rate budget that is used up is no failure: what was seen before holds, however long it lasts, and no event tells of it.
 func TestHeldBackIsNoNews(t *testing.T) {
-	held := fmt.Errorf("observe: %w", &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 5 * time.Second})
+	held := fmt.Errorf("observe: %w", &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 5 * time.Second})
 	s := rest(t)
 	s.pass()
 	s.driver.failing = held
@@ -241,7 +241,7 @@ func TestHeldBackIsNoNews(t *testing.T) {
 // each time, needs room for all of them.
 func TestHeldBackWaitsForItsPlace(t *testing.T) {
 	s := rest(t)
-	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 2 * time.Second}
+	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 2 * time.Second}
 	for k := range 10 {
 		check(t, "again", 2*time.Second+min(time.Duration(k)*2*time.Second, 15*time.Second), s.after(time.Hour).RequeueAfter)
 	}
@@ -253,7 +253,7 @@ func TestHeldBackWaitsForItsPlace(t *testing.T) {
 func TestAStepThatIsHeldBackIsNotRefused(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas = 3
-	held := &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, Message: "held back", After: 4 * time.Second}
+	held := &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, Message: "held back", After: 4 * time.Second}
 	s.driver.refusing = map[pool.StepKind]error{pool.Resize: held}
 	out := s.pass()
 	check(t, "refusals", 0, len(out.Refused))
@@ -290,7 +290,7 @@ func TestAStepThatIsHeldBackIsNotLookedAfter(t *testing.T) {
 			i := pool.Instance{ID: string(rune('a' + k)), State: pool.Running, Template: s.driver.observed.Versions[0]}
 			s.driver.observed.Instances = append(s.driver.observed.Instances, i)
 		}
-		s.driver.refusing = map[pool.StepKind]error{pool.Remove: &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: c.place}}
+		s.driver.refusing = map[pool.StepKind]error{pool.Remove: &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: c.place}}
 		check(t, c.why, c.want, s.pass().RequeueAfter)
 	}
 }

@@ -96,7 +96,7 @@ func TestHeldBackIsPromoted(t *testing.T) {
 	s, r := ranks(t)
 	s.pass()
 	s.after(2 * time.Minute)
-	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: 100 * time.Millisecond}
+	s.driver.failing = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 100 * time.Millisecond}
 	from := len(r.observed)
 	for range 45 {
 		s.after(10 * time.Second)
@@ -131,7 +131,7 @@ func (d *slow) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed,
 			continue
 		}
 		if d.now.Sub(d.last) < time.Second {
-			return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack, After: d.last.Add(time.Second).Sub(*d.now)}
+			return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: d.last.Add(time.Second).Sub(*d.now)}
 		}
 		d.last, d.read[k] = *d.now, *d.now
 		d.calls++

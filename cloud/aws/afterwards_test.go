@@ -23,7 +23,7 @@ import (
 
 // A refused read says nothing about what exists: taken for an empty cloud it would leave everything behind when the pool
 // is deleted.
-func TestOnlyAWantIsUnmet(t *testing.T) {
+func TestOnlyAWantIsUnsatisfiable(t *testing.T) {
 	for _, operation := range []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions", "DescribeLifecycleHooks"} {
 		for _, code := range []string{"AccessDenied", "ValidationError"} {
 			if operation == "DescribeLifecycleHooks" && code == "AccessDenied" {
@@ -37,7 +37,7 @@ func TestOnlyAWantIsUnmet(t *testing.T) {
 						t.Fatal(err)
 					}
 					_, err := w.driver.Observe(t.Context(), target)
-					var unmet *cloud.Unmet
+					var unmet *cloud.SpecUnsatisfiableError
 					if err == nil || errors.As(err, &unmet) {
 						t.Errorf("want an error that is not about what is wanted, got %v", err)
 					}
@@ -47,7 +47,7 @@ func TestOnlyAWantIsUnmet(t *testing.T) {
 	}
 	inWorld(t, func(t *testing.T, w *world) {
 		_, err := w.driver.Observe(t.Context(), with(aTarget(), func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }))
-		var unmet *cloud.Unmet
+		var unmet *cloud.SpecUnsatisfiableError
 		if !errors.As(err, &unmet) || cloud.KindOf(err) != cloud.Invalid {
 			t.Errorf("want what can't be made said to be that and no more, got %v", err)
 		}
@@ -314,11 +314,11 @@ func TestAStepThatIsHeldBackKeepsWhatWasRead(t *testing.T) {
 		targets := w.some(2)
 		busy, waits := targets[0], targets[1]
 		w.observe(waits)
-		for cloud.CodeOf(w.driver.Start(t.Context(), busy, pool.Step{Kind: pool.Resize, Size: 1})) != cloud.CodeHeldBack {
+		for cloud.CodeOf(w.driver.Start(t.Context(), busy, pool.Step{Kind: pool.Resize, Size: 1})) != cloud.CodeClientRateLimited {
 		}
 		later := cloud.WithPriority(t.Context(), cloud.PriorityRotation)
 		for _, s := range []pool.Step{{Kind: pool.Resize, Size: 2}, {Kind: pool.DeleteGroup}} {
-			if err := w.driver.Start(later, waits, s); cloud.CodeOf(err) != cloud.CodeHeldBack {
+			if err := w.driver.Start(later, waits, s); cloud.CodeOf(err) != cloud.CodeClientRateLimited {
 				t.Fatalf("%s: want it held back, got %v", s.Kind, err)
 			}
 		}
@@ -340,7 +340,7 @@ func TestALookBeforeATemplateIsSaidToBeReused(t *testing.T) {
 		for _, c := range []struct {
 			age    time.Duration
 			reused bool
-		}{{0, true}, {cloud.Unshared, false}, {0, false}} {
+		}{{0, true}, {cloud.NoSharedCache, false}, {0, false}} {
 			target.MaxAge = c.age
 			n := len(w.wire.calls)
 			if o := w.observe(target); o.Reused != c.reused || slices.Contains(w.wire.since(n), "DescribeAutoScalingGroups") == c.reused {

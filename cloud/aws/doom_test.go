@@ -109,7 +109,7 @@ func TestNoticesAreAskedForTogether(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("want one question for four looks at two pools, got %v", sent)
 		}
-		spots[0].MaxAge = cloud.Unshared
+		spots[0].MaxAge = cloud.NoSharedCache
 		if sent := w.operations(func() { w.observe(spots[0]) }); !slices.Contains(sent, "DescribeSpotInstanceRequests") {
 			t.Errorf("want it asked again for who shares nothing, got %v", sent)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/pool"
 )
@@ -20,7 +20,7 @@ type Options = session.Options
 // Driver runs AWSMachinePools. It is safe for concurrent use.
 type Driver struct {
 	sessions *session.Sessions
-	memories recall.Pools[memory]
+	memories cache.Pools[memory]
 }
 
 var _ cloud.Driver[*awsv1.MachinePoolSource] = (*Driver)(nil)
@@ -49,7 +49,7 @@ func (d *Driver) Traits() pool.Traits {
 }
 
 // Observe reads one pool. In the steady state it sends one request. When the specification can't be followed and nothing
-// of the pool exists yet, the error is *cloud.Unmet and what was observed is returned beside it, so that a pool that never
+// of the pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is returned beside it, so that a pool that never
 // came to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
 	p, err := d.begin(ctx, t)
@@ -70,8 +70,8 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 	defer p.memory.mu.Unlock()
 	before := p.memory.reads
 	ctx, writes := wire.CountWrites(ctx)
-	err = cloud.Hide(session.Vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
-	if cloud.CodeOf(err) == cloud.CodeHeldBack && writes.Sent() == 0 {
+	err = cloud.RedactError(session.Vanished(blame(p.start(ctx, s), p.t.pool)), t.Bootstrap)
+	if cloud.CodeOf(err) == cloud.CodeClientRateLimited && writes.Sent() == 0 {
 		p.memory.reads = before
 		return err
 	}

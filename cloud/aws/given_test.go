@@ -103,7 +103,7 @@ func TestATemplateThatIsBroughtAndNotThere(t *testing.T) {
 			{"no such version", "spec.awsLaunchTemplate.existing.version", awsv1.ExistingLaunchTemplate{ID: &id, Version: 3}},
 		} {
 			_, err := w.driver.Observe(t.Context(), brought(c.existing))
-			var unmet *cloud.Unmet
+			var unmet *cloud.SpecUnsatisfiableError
 			var refused *cloud.Error
 			if !errors.As(err, &unmet) || !errors.As(err, &refused) || refused.Field != c.field || !strings.Contains(refused.Message, simaws.Region) {
 				t.Errorf("%s: want the field %s named, got %v", c.reason, c.field, err)

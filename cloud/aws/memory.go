@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -47,7 +47,7 @@ type reads struct {
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
-	asked recall.Asked
+	asked cache.RequestedSize
 }
 
 // groupRead is the group as it was read; nil within means that there was none.
@@ -85,7 +85,7 @@ func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
 	if m.group.at.IsZero() {
 		return false
 	}
-	return maxAge > 0 && age <= maxAge || maxAge != cloud.Unshared && m.template.Wrote && age <= session.SameMoment
+	return maxAge > 0 && age <= maxAge || maxAge != cloud.NoSharedCache && m.template.Wrote && age <= session.SameMoment
 }
 
 // remember keeps what is known about an instance.

@@ -62,7 +62,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Versions, out.ResolvedLookups = p.memory.template.Versions(), want.remember
 	if err != nil {
 		if is == nil && len(out.Versions) == 0 {
-			return out, &cloud.Unmet{Err: err}
+			return out, &cloud.SpecUnsatisfiableError{Err: err}
 		}
 		out.Issues = append(out.Issues, causeOf(err))
 	}

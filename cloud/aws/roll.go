@@ -225,7 +225,7 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 		AutoScalingGroupName: &p.t.group, DesiredConfiguration: desired, Preferences: preferences, Strategy: asgtypes.RefreshStrategyRolling,
 	})
 	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == "InstanceRefreshInProgress" {
-		return p.rollsAfterAll(ctx, s, err)
+		return p.confirmRolloutStarted(ctx, s, err)
 	}
 	return err
 }
@@ -267,8 +267,8 @@ func narrow(n *int64) *int32 {
 	return new(int32(*n))
 }
 
-// rollsAfterAll finds out whether the refresh that is under way is the one that was asked for.
-func (p *pass) rollsAfterAll(ctx context.Context, s pool.Step, refused error) error {
+// confirmRolloutStarted finds out whether the refresh that is under way is the one that was asked for.
+func (p *pass) confirmRolloutStarted(ctx context.Context, s pool.Step, refused error) error {
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
 		return cmp.Or(err, refused)
 	}

@@ -23,7 +23,7 @@ var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
 	pool.Resize:                (*pass).resize,
 	pool.Remove:                func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
 	pool.Replace:               func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
-	pool.EnterStandby:          (*pass).setAside,
+	pool.EnterStandby:          (*pass).enterStandby,
 	pool.StartProviderRollout:  (*pass).startRoll,
 	pool.CancelProviderRollout: (*pass).cancelRoll,
 	pool.Release:               (*pass).release,
@@ -113,7 +113,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	p.memory.resized = p.now
 	_, err = p.c.AutoScaling.CreateAutoScalingGroup(ctx, input)
 	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == "AlreadyExists" {
-		return p.ourGroupAfterAll(ctx, err)
+		return p.confirmGroupCreated(ctx, err)
 	}
 	if err == nil {
 		p.memory.rolls, p.memory.hooks = rollsRead{at: p.now}, hooksRead{list: created(g.hooks), at: p.now, made: true}
@@ -135,8 +135,8 @@ func withoutSuspended(tags map[string]string) map[string]string {
 	return out
 }
 
-// ourGroupAfterAll finds out whether a group that exists already is the one that an earlier, unanswered request made.
-func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
+// confirmGroupCreated finds out whether a group that exists already is the one that an earlier, unanswered request made.
+func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
 	if err := p.readGroup(ctx); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 // upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
 func (p *pass) upToDate() error {
 	size := p.memory.size()
-	if p.memory.group.is == nil || !p.memory.asked.Unseen(size, p.now, session.VisibleWithin) {
+	if p.memory.group.is == nil || !p.memory.asked.NotYetVisible(size, p.now, session.VisibleWithin) {
 		return nil
 	}
 	p.memory.touchedGroup()

@@ -98,7 +98,7 @@ type tap struct {
 
 func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.mu.Lock()
-	t.calls = append(t.calls, wire.Of(req.Context()))
+	t.calls = append(t.calls, wire.CallFrom(req.Context()))
 	t.mu.Unlock()
 	return t.next.RoundTrip(req)
 }

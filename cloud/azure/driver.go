@@ -7,7 +7,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -17,8 +17,8 @@ type Options = session.Options
 // Driver runs AzureMachinePools. It is safe for concurrent use.
 type Driver struct {
 	sessions *session.Sessions
-	memories recall.Pools[memory]
-	lookups  recall.Lookups
+	memories cache.Pools[memory]
+	lookups  cache.Lookups
 }
 
 var _ cloud.Driver[*azurev1.MachinePoolSource] = (*Driver)(nil)
@@ -53,7 +53,7 @@ func (d *Driver) Traits() pool.Traits {
 
 // Observe reads one pool. In the steady state it sends one request in mode Uniform and next to none in mode Flexible, because pools share the
 // rest. When the specification can't be followed and nothing of the
-// pool exists yet, the error is *cloud.Unmet and what was observed is returned beside it, so that a pool that never came to be can
+// pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is returned beside it, so that a pool that never came to be can
 // be deleted; when something exists, the error is among the issues and Wanted is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
 	p, err := d.begin(ctx, t)
@@ -72,7 +72,7 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 	}
 	defer p.memory.mu.Unlock()
 	defer p.memory.touch() // a call that read the scale set while it was written to says nothing about the time after
-	err = p.t.hide(p.start(ctx, s))
+	err = p.t.redactError(p.start(ctx, s))
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.memory.touched()
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/muster-project/muster/cloud/azure/model"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 )
 
 // image is what machines boot from, and what the object shall remember of it: which image a version of Kubernetes stands for may
@@ -15,8 +15,8 @@ func (p *pass) image(ctx context.Context) (model.Image, map[string]string, error
 		found, err := model.ImageOf(spec, version, windows)
 		return found, map[string]string{}, err
 	}
-	look := &recall.Resolver{Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{}}
-	text, err := look.Once(ctx, recall.Question{
+	look := &cache.Resolver{Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{}}
+	text, err := look.Resolve(ctx, cache.Question{
 		Kind: "image", Inputs: model.ImageInputs(spec, version, windows), Good: model.IsImage,
 		Ask: func(context.Context) (string, error) {
 			found, err := model.ImageOf(spec, version, windows)

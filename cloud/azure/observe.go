@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -27,7 +27,7 @@ type pass struct {
 	// fresh is true if the scale set was read by a request of this call.
 	fresh bool
 	// lookups are what was looked up for all pools.
-	lookups *recall.Lookups
+	lookups *cache.Lookups
 }
 
 // observe reads what is not known any more and puts it into pool's words.
@@ -52,19 +52,19 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Shared = p.shares(is)
 	if is == nil {
 		if failed != nil {
-			return out, &cloud.Unmet{Err: failed}
+			return out, &cloud.SpecUnsatisfiableError{Err: failed}
 		}
 		return out, nil
 	}
 	if failed != nil {
 		out.Issues = append(out.Issues, causeOf(failed))
 	}
-	words := p.t.hideIssues(p.readWords(ctx))
+	words := p.t.redactIssues(p.readWords(ctx))
 	out.Operations = p.memory.operations
 	version := p.version(want)
 	out.Versions, out.Group, out.Instances = []pool.Template{version}, p.group(want, version, words), p.instances(want)
 	out.ExternalStandby = p.lent()
-	out.Issues = p.t.hideIssues(append(out.Issues, unique(toldOnce(words, p.machineIssues()))...))
+	out.Issues = p.t.redactIssues(append(out.Issues, unique(toldOnce(words, p.machineIssues()))...))
 	out.Issues = append(out.Issues, p.guestIssues()...)
 	if refused := p.memory.shieldsRefused; refused != nil {
 		out.Issues = append(out.Issues, *refused)

@@ -98,7 +98,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		&armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{IfNoneMatch: new("*")})
 	err = begun(p, "PUT", poller, err)
 	if cloud.CodeOf(err) == codePrecondition {
-		return p.ourGroupAfterAll(ctx, err)
+		return p.confirmGroupCreated(ctx, err)
 	}
 	if heard(err) {
 		p.memory.made, p.memory.deleting = p.now, false
@@ -118,8 +118,8 @@ func noData() error {
 // codePrecondition is Azure's word for a scale set that is another one than was seen, or is there already.
 const codePrecondition = "PreconditionFailed"
 
-// ourGroupAfterAll finds out whether a scale set that exists already is the one that an earlier, unanswered request made.
-func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
+// confirmGroupCreated finds out whether a scale set that exists already is the one that an earlier, unanswered request made.
+func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
 	if err := p.readAgain(ctx); err != nil {
 		return err
 	}

@@ -412,7 +412,7 @@ func TestSizeThatDoesNotFit(t *testing.T) {
 		ultra := with(target, func(s *azurev1.AzureMachinePoolSpec) {
 			s.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesConfidentialVM}
 		})
-		var unmet *cloud.Unmet
+		var unmet *cloud.SpecUnsatisfiableError
 		calls := w.wire.during(func() {
 			if _, err := w.driver.Observe(t.Context(), ultra); !errors.As(err, &unmet) || cloud.KindOf(err) != cloud.Invalid || fieldIn(err) == "" {
 				t.Errorf("want it unmet, with a field, got %v", err)

@@ -71,7 +71,7 @@ func invalid[S any](p player[S]) {
 		if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != field || e.Message == "" {
 			q.Errorf("want an error of kind %s about %s, with words, got %#v", cloud.Invalid, field, err)
 		}
-		var unmet *cloud.Unmet
+		var unmet *cloud.SpecUnsatisfiableError
 		o, err := q.driver.Observe(q.Context(), target)
 		if err != nil && !errors.As(err, &unmet) {
 			q.Errorf("want an observation beside the refusal, so that the pool can be deleted, got %v", err)
@@ -116,7 +116,7 @@ func broken[S any](p player[S]) {
 		q.check("instances: sizing goes on", sizeMiddle, len(q.observe(target).Instances))
 		q.start(target, pool.Step{Kind: pool.DeleteGroup})
 		settle()
-		var unmet *cloud.Unmet
+		var unmet *cloud.SpecUnsatisfiableError
 		o, err := q.driver.Observe(q.Context(), target)
 		if err != nil && !errors.As(err, &unmet) || o.Group != nil {
 			q.Errorf("want the group deleted all the same, got %+v, %v", o.Group, err)

@@ -32,7 +32,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: "driver", Name: "operation_duration_seconds", Buckets: buckets,
-			Help: "Duration of observations and steps of machine pools, by kind of pool, operation and result (ok, HeldBack for a budget of our own, or the kind of error).",
+			Help: "Duration of observations and steps of machine pools, by kind of pool, operation and result (ok, ClientRateLimited for Muster's own budget, or the kind of error).",
 		}, []string{"kind", "operation", "result"}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: "cloud", Name: "request_duration_seconds", Buckets: buckets,
@@ -99,8 +99,8 @@ func resultOf(err error) string {
 	switch {
 	case err == nil:
 		return "ok"
-	case cloud.CodeOf(err) == cloud.CodeHeldBack:
-		return cloud.CodeHeldBack
+	case cloud.CodeOf(err) == cloud.CodeClientRateLimited:
+		return cloud.CodeClientRateLimited
 	default:
 		return string(cloud.KindOf(err))
 	}

@@ -62,7 +62,7 @@ func TestMeasured(t *testing.T) {
 		{"a success is counted as ok", nil},
 		{"a refusal is counted by its kind", denied},
 		{"throttling by the cloud is counted as such", &cloud.Error{Kind: cloud.Throttled}},
-		{"a budget of our own that is used up is told from it", &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack}},
+		{"a budget of our own that is used up is told from it", &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited}},
 		{"an error of no kind is counted as unavailable, for nothing is known about it", errors.New("broken")},
 	} {
 		d := Measured[int](fake{err: c.err}, m, "FakePool")
@@ -81,8 +81,8 @@ func TestMeasured(t *testing.T) {
 		}
 	}
 	want := map[string]uint64{
-		"FakePool Observe ok": 1, "FakePool Observe Denied": 1, "FakePool Observe Throttled": 1, "FakePool Observe HeldBack": 1, "FakePool Observe Unavailable": 1,
-		"FakePool Resize ok": 1, "FakePool Resize Denied": 1, "FakePool Resize Throttled": 1, "FakePool Resize HeldBack": 1, "FakePool Resize Unavailable": 1,
+		"FakePool Observe ok": 1, "FakePool Observe Denied": 1, "FakePool Observe Throttled": 1, "FakePool Observe ClientRateLimited": 1, "FakePool Observe Unavailable": 1,
+		"FakePool Resize ok": 1, "FakePool Resize Denied": 1, "FakePool Resize Throttled": 1, "FakePool Resize ClientRateLimited": 1, "FakePool Resize Unavailable": 1,
 	}
 	if diff := cmp.Diff(want, counts(t, r, "muster_driver_operation_duration_seconds")); diff != "" {
 		t.Errorf("counted operations (-want +got):\n%s", diff)

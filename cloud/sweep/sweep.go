@@ -109,7 +109,7 @@ func New[V any](o Options[V]) *Sweep[V] {
 }
 
 // Get returns the object of a key, no older than maxAge. As in cloud.Target, zero wants a call that begins after the request, and
-// cloud.Unshared one for this key alone. The error is that of the call; it does not say whether the object exists.
+// cloud.NoSharedCache one for this key alone. The error is that of the call; it does not say whether the object exists.
 func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (Answer[V], error) {
 	s.mu.Lock()
 	now := s.o.Now()
@@ -125,12 +125,12 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 		return r.wait(ctx, key)
 	}
 	r, window := s.collecting, time.Duration(0)
-	leads := r == nil || maxAge == cloud.Unshared
+	leads := r == nil || maxAge == cloud.NoSharedCache
 	if leads {
 		r = s.newRound(ctx)
-		r.alone = maxAge == cloud.Unshared
+		r.alone = maxAge == cloud.NoSharedCache
 	}
-	if leads && maxAge != cloud.Unshared {
+	if leads && maxAge != cloud.NoSharedCache {
 		s.collecting, window = r, s.window(now)
 	}
 	leave := r.join(ctx)

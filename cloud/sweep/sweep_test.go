@@ -133,7 +133,7 @@ func TestAges(t *testing.T) {
 			{reason: "a new one is wanted: the other keys are not read", maxAge: 0, want: []int{1}},
 			{reason: "after a write", touch: true, maxAge: time.Minute, want: []int{1}},
 			{reason: "too old: the keys of the other pools, which come again, are read too", after: time.Minute, maxAge: 10 * time.Second, want: []int{3}},
-			{reason: "alone", maxAge: cloud.Unshared, want: []int{1}},
+			{reason: "alone", maxAge: cloud.NoSharedCache, want: []int{1}},
 		} {
 			a.calls = nil
 			time.Sleep(c.after)
@@ -417,7 +417,7 @@ func life(t *testing.T, a *account, s *Sweep[int], key string, draw *rand.Rand, 
 			}
 			changes = append(changes, next)
 		}
-		maxAge := []time.Duration{0, cloud.Unshared, time.Second, 10 * time.Second}[draw.IntN(4)]
+		maxAge := []time.Duration{0, cloud.NoSharedCache, time.Second, 10 * time.Second}[draw.IntN(4)]
 		asked := time.Now()
 		answer, err := s.Get(t.Context(), key, maxAge)
 		if err != nil {

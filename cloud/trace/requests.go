@@ -10,8 +10,8 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-// heldBack is the error type of requests that were not sent because their rate budget was used up.
-const heldBack = "HeldBack"
+// clientRateLimited is the error type of requests that were not sent because their rate budget was used up.
+const clientRateLimited = "ClientRateLimited"
 
 // Requests puts a span around every request to a cloud: which call of which service, in which account and region, and how it
 // ended. What was sent and what was answered is left out. A nil tracer gives nil, which is no Around.
@@ -27,8 +27,8 @@ func Requests(tracer oteltrace.Tracer) wire.Around {
 			defer span.End()
 			switch {
 			case r.Limited:
-				span.SetAttributes(attribute.String("error.type", heldBack))
-				span.SetStatus(codes.Error, heldBack)
+				span.SetAttributes(attribute.String("error.type", clientRateLimited))
+				span.SetStatus(codes.Error, clientRateLimited)
 			case r.Status == 0:
 				span.SetStatus(codes.Error, "no reply")
 			default:

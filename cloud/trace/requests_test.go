@@ -30,7 +30,7 @@ func TestRequests(t *testing.T) {
 		{reason: "a reply is told by its status", status: 200, want: "{http.response.status_code 200}", code: codes.Unset},
 		{reason: "a refusal is an error", status: 403, want: "{http.response.status_code 403}", code: codes.Error},
 		{reason: "no reply is one too", want: "{cloud.region eu-west-1}", code: codes.Error},
-		{reason: "what was not sent is told", status: 200, spent: true, want: "{error.type HeldBack}", code: codes.Error},
+		{reason: "what was not sent is told", status: 200, spent: true, want: "{error.type ClientRateLimited}", code: codes.Error},
 	} {
 		recorder := tracetest.NewSpanRecorder()
 		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("test")
@@ -42,7 +42,7 @@ func TestRequests(t *testing.T) {
 			return &http.Response{StatusCode: c.status, Body: http.NoBody}, nil
 		})})
 		ctx, parent := tracer.Start(t.Context(), "parent")
-		ctx = wire.With(ctx, wire.Call{Service: "ec2", Operation: "DescribeImages", Account: "1", Region: "eu-west-1"})
+		ctx = wire.WithCall(ctx, wire.Call{Service: "ec2", Operation: "DescribeImages", Account: "1", Region: "eu-west-1"})
 		send := func() {
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost", strings.NewReader("the secret"))
 			if err != nil {

@@ -34,8 +34,8 @@ type Budget struct {
 	Sole bool
 }
 
-// Left is what a reply tells of a bucket: how many more requests the cloud will take, ours and everybody else's together.
-type Left struct {
+// Remaining is what a reply tells of a bucket: how many more requests the cloud will take, ours and everybody else's together.
+type Remaining struct {
 	// Key of the Budget that is meant.
 	Key   string
 	Calls int
@@ -45,7 +45,7 @@ type Left struct {
 type level int
 
 // levels is the number of levels; floors are the shares of a bucket that each of them leaves to the more urgent ones, and all reads to
-// other users of the account where the cloud tells how much is left (Options.Left).
+// other users of the account where the cloud tells how much is left (Options.Remaining).
 const levels = 2 * int(cloud.Priorities)
 
 var floors = [levels]float64{0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2}
@@ -225,7 +225,7 @@ func (b *budgets) throttled(list []Budget, sent, now time.Time) {
 
 // told takes out of the buckets what others have used of them: a bucket holds no more tokens than the cloud says that it will take
 // requests. It may hold fewer, for replies overtake one another and requests are on their way.
-func (b *budgets) told(list []Budget, left []Left, now time.Time) {
+func (b *budgets) told(list []Budget, left []Remaining, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, budget := range list {
@@ -242,7 +242,7 @@ func (b *budgets) told(list []Budget, left []Left, now time.Time) {
 }
 
 // shut closes buckets because the cloud asked for it: those of which it says that they are empty, else all of the call's.
-func (b *budgets) shut(list []Budget, left []Left, until time.Time) {
+func (b *budgets) shut(list []Budget, left []Remaining, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	empty := map[string]bool{}

@@ -26,11 +26,13 @@ func (c Call) String() string { return c.Service + ":" + c.Operation }
 
 type callKey struct{}
 
-// With names the request that is sent with the context.
-func With(ctx context.Context, c Call) context.Context { return context.WithValue(ctx, callKey{}, c) }
+// WithCall names the request that is sent with the context.
+func WithCall(ctx context.Context, c Call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
 
-// Of is the call that the context names; the zero Call when it names none.
-func Of(ctx context.Context) Call {
+// CallFrom is the call that the context names; the zero Call when it names none.
+func CallFrom(ctx context.Context) Call {
 	c, _ := ctx.Value(callKey{}).(Call)
 	return c
 }
@@ -87,8 +89,8 @@ func (h Hooks) Done(c Call, r Result) {
 	}
 }
 
-// Exhausted is the error of a request that was not sent because a budget is used up.
-type Exhausted struct {
+// RateLimitedError is the error of a request that was not sent because a budget is used up.
+type RateLimitedError struct {
 	Call Call
 	// Budget is the name of the bucket that is used up.
 	Budget string
@@ -97,7 +99,7 @@ type Exhausted struct {
 }
 
 // Error says which call was held back by which budget. It holds no times, so that it reads the same each time.
-func (e *Exhausted) Error() string {
+func (e *RateLimitedError) Error() string {
 	name := e.Budget
 	if name == "" {
 		name = "this account and region"

@@ -26,8 +26,8 @@ type Options struct {
 	Base http.RoundTripper
 	// Budgets are the buckets that a call takes from, all of them. Without it no call has a budget.
 	Budgets func(Call) []Budget
-	// Left reads what the header of a reply tells of the call's buckets, where a cloud tells it.
-	Left func(Call, http.Header) []Left
+	// Remaining reads what the header of a reply tells of the call's buckets, where a cloud tells it.
+	Left func(Call, http.Header) []Remaining
 	// Hook is told about every request.
 	Hook Hook
 	// Around is told about the beginning of every request too.
@@ -53,7 +53,7 @@ func New(o Options) *Transport {
 		o.Budgets = func(Call) []Budget { return nil }
 	}
 	if o.Left == nil {
-		o.Left = func(Call, http.Header) []Left { return nil }
+		o.Left = func(Call, http.Header) []Remaining { return nil }
 	}
 	if o.Hook == nil {
 		o.Hook = Hooks{}
@@ -86,7 +86,7 @@ func (t *Transport) CloseIdleConnections() {
 
 // RoundTrip sends one request, unless its budget is used up: then it fails at once with *Exhausted.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	call := Of(req.Context())
+	call := CallFrom(req.Context())
 	within, ended := t.options.Around(req.Context(), call)
 	priority := cloud.PriorityOf(req.Context())
 	done := func(r Result) {
@@ -100,7 +100,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if usedUp, wait := t.budgets.take(a, start); wait > 0 {
 		closeBody(req)
 		done(Result{Limited: true})
-		return nil, &Exhausted{Call: call, Budget: usedUp.Name, After: wait}
+		return nil, &RateLimitedError{Call: call, Budget: usedUp.Name, After: wait}
 	}
 	ctx, cancel := context.WithTimeout(within, t.options.Timeout)
 	sent, err := detached(ctx, req)

@@ -79,7 +79,7 @@ func (l *log) Done(c Call, r Result) {
 
 func request(ctx context.Context, t *testing.T, c Call) *http.Request {
 	t.Helper()
-	req, err := http.NewRequestWithContext(With(ctx, c), http.MethodPost, "http://cloud.example/", strings.NewReader("ask"))
+	req, err := http.NewRequestWithContext(WithCall(ctx, c), http.MethodPost, "http://cloud.example/", strings.NewReader("ask"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestBudget(t *testing.T) {
 		}
 		start := time.Now()
 		err := send(t.Context(), t, transport, read)
-		var held *Exhausted
+		var held *RateLimitedError
 		if !errors.As(err, &held) || held.After != 2*time.Second {
 			t.Fatalf("want the third to be held back for 2s, got %v", err)
 		}
@@ -147,7 +147,7 @@ func TestRetryAfterShutsTheBucket(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		var held *Exhausted
+		var held *RateLimitedError
 		if err := send(t.Context(), t, transport, Call{}); !errors.As(err, &held) || held.After != 20*time.Second {
 			t.Fatalf("want the next call to be held back for the 20s that are left, got %v", err)
 		}
@@ -306,7 +306,7 @@ func TestSeveralBuckets(t *testing.T) {
 	}})
 	held := func(resource string) time.Duration {
 		t.Helper()
-		var e *Exhausted
+		var e *RateLimitedError
 		if err := send(t.Context(), t, transport, Call{Resource: resource}); errors.As(err, &e) {
 			return e.After
 		} else if err != nil {
@@ -344,18 +344,18 @@ func TestWhatRepliesTell(t *testing.T) {
 		Budgets: func(Call) []Budget {
 			return []Budget{{Key: "shared", Burst: 100, PerSecond: 1}}
 		},
-		Left: func(_ Call, h http.Header) []Left {
+		Left: func(_ Call, h http.Header) []Remaining {
 			n, err := strconv.Atoi(h.Get("Left"))
 			if err != nil {
 				return nil
 			}
-			return []Left{{Key: "shared", Calls: n}, {Key: "somebody's", Calls: 0}}
+			return []Remaining{{Key: "shared", Calls: n}, {Key: "somebody's", Calls: 0}}
 		},
 	})
 	look, write := Call{Operation: "Look", ReadOnly: true}, Call{Operation: "Write"}
 	wait := func(call Call) time.Duration {
 		t.Helper()
-		var e *Exhausted
+		var e *RateLimitedError
 		if err := send(t.Context(), t, transport, call); errors.As(err, &e) {
 			return e.After
 		} else if err != nil {
@@ -400,16 +400,16 @@ func TestTheBucketThatIsEmptyIsShut(t *testing.T) {
 		Budgets: func(call Call) []Budget {
 			return []Budget{{Key: "all", Burst: 100, PerSecond: 1}, {Key: "one/" + call.Resource, Burst: 10, PerSecond: 1}}
 		},
-		Left: func(_ Call, h http.Header) []Left {
+		Left: func(_ Call, h http.Header) []Remaining {
 			if h.Get("Empty") == "" {
 				return nil
 			}
-			return []Left{{Key: "all", Calls: 50}, {Key: h.Get("Empty"), Calls: 0}}
+			return []Remaining{{Key: "all", Calls: 50}, {Key: h.Get("Empty"), Calls: 0}}
 		},
 	})
 	wait := func(resource string) (after time.Duration) {
 		t.Helper()
-		var e *Exhausted
+		var e *RateLimitedError
 		if err := send(t.Context(), t, transport, Call{Resource: resource}); errors.As(err, &e) {
 			after = e.After
 		}

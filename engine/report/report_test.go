@@ -473,7 +473,7 @@ func TestState(t *testing.T) {
 		{"refused by the cloud", "the same, most of the time", and(replicas(5), refused(pool.Resize, denied)), "Error"},
 		{"default without effect", "no machine is launched from it", refused(pool.DefaultTemplate, ineffective), "Running"},
 		{"without effect", "what is asked for is never so", and(drift("spec.defaultInstanceWarmup"), refused(pool.UpdateGroup, ineffective)), "Error"},
-		{"held back", "what the cloud only wants later goes on by itself", and(replicas(5), refused(pool.Resize, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeHeldBack})), "Scaling"},
+		{"held back", "what the cloud only wants later goes on by itself", and(replicas(5), refused(pool.Resize, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited})), "Scaling"},
 		{"specification can't be met", "an image that there is not is not waited for", and(wanted("", ""), issue), "Error"},
 		{"not asked", "nothing is known", unseen, "Waiting"},
 		{"held", "something else has to come first", and(noGroup, held), "Waiting"},

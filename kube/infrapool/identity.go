@@ -72,7 +72,7 @@ func (r *Reconciler[O, S]) groupExists(ctx context.Context, s *scope[O], f *fact
 		return false, nil
 	}
 	seen, err := r.driver.Driver.Observe(ctx, f.Target)
-	var unmet *cloud.Unmet
+	var unmet *cloud.SpecUnsatisfiableError
 	if err != nil && !errors.As(err, &unmet) {
 		return false, fmt.Errorf("look for the group of %s %s under its former name: %w", r.kind.Name, client.ObjectKeyFromObject(s.object), err)
 	}
@@ -259,7 +259,7 @@ func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f *facts[S]) (rival t
 		return winner(o, others, ""), o.GetProviderID() == "", nil
 	}
 	seen, err := r.driver.Driver.Observe(ctx, f.Target)
-	var unmet *cloud.Unmet
+	var unmet *cloud.SpecUnsatisfiableError
 	if err != nil && !errors.As(err, &unmet) {
 		return winner(o, others, ""), false, nil
 	}

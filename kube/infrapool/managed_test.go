@@ -408,7 +408,7 @@ func TestManagedSizedElsewhere(t *testing.T) {
 func TestManagedRefusalIsToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newManagedWorld(t, owner("", ""), managedPool(), eksControlPlane(true))
-	w.eks.unmet = &cloud.Unmet{Err: cloud.Invalidf("MachinePool spec.template.spec.version", "EKS knows no such version")}
+	w.eks.unmet = &cloud.SpecUnsatisfiableError{Err: cloud.Invalidf("MachinePool spec.template.spec.version", "EKS knows no such version")}
 	w.passes(5)
 	if got := w.told(); len(got) != 1 || !strings.Contains(got[0], "EKS knows no such version") {
 		t.Errorf("want it told once, got %q", got)

@@ -724,7 +724,7 @@ func TestHeldBackChangesNothing(t *testing.T) {
 	w.join()
 	w.settle()
 	before := w.say()
-	w.account.observe = &cloud.Error{Kind: cloud.Throttled, Op: "autoscaling:DescribeAutoScalingGroups", Code: cloud.CodeHeldBack, After: 5 * time.Second, Message: "held back"}
+	w.account.observe = &cloud.Error{Kind: cloud.Throttled, Op: "autoscaling:DescribeAutoScalingGroups", Code: cloud.CodeClientRateLimited, After: 5 * time.Second, Message: "held back"}
 	w.now = w.now.Add(time.Hour)
 	w.pass()
 	if got := w.say(); got != before {

@@ -31,15 +31,15 @@ var rules = []rule{
 	{path: "pool/...", why: "every rule of the domain is a row in a table"},
 
 	{path: "cloud", only: []string{"pool"}, why: "the contract names no cloud and no Kubernetes"},
-	{path: "cloud/recall", only: []string{"cloud", "pool"}, why: "caches are the same for every cloud"},
+	{path: "cloud/cache", only: []string{"cloud", "pool"}, why: "caches are the same for every cloud"},
 	{path: "cloud/sweep", only: []string{"cloud", "pool"}, why: "shared reads are the same for every cloud"},
-	{path: "cloud/driverkit/...", only: []string{"cloud", "cloud/recall", "cloud/sweep", "cloud/wire", "pool"}, why: "one scaffold for every cloud"},
+	{path: "cloud/driverkit/...", only: []string{"cloud", "cloud/cache", "cloud/sweep", "cloud/wire", "pool"}, why: "one scaffold for every cloud"},
 	{path: "cloud/wire", only: []string{"cloud", "golang.org/x/time/rate"}, why: "one transport for every cloud"},
 	{path: "cloud/metrics", only: []string{"cloud", "cloud/wire", "pool", "github.com/prometheus/client_golang/..."}, why: "a decorator of the contract"},
 	{path: "cloud/trace", only: []string{"cloud", "cloud/wire", "pool", "go.opentelemetry.io/otel/..."}, why: "a decorator of the contract"},
 	{path: "cloud/cloudtest", only: []string{"cloud", "pool", "sim", "github.com/google/go-cmp/..."}, why: "the contract suite names no cloud"},
 	{path: "cloud/*/permissions", why: "documents that every binary embeds"},
-	{path: "cloud/*/...", only: []string{"cloud", "cloud/$1/...", "cloud/driverkit/...", "cloud/recall", "cloud/sweep", "cloud/wire", "pool", "api/common", "api/$1/...", "sdk($1)"},
+	{path: "cloud/*/...", only: []string{"cloud", "cloud/$1/...", "cloud/driverkit/...", "cloud/cache", "cloud/sweep", "cloud/wire", "pool", "api/common", "api/$1/...", "sdk($1)"},
 		why: "each cloud can be written and read alone"},
 
 	{path: "engine/...", only: []string{"engine/...", "cloud", "pool", "go.opentelemetry.io/otel/..."}, why: "whole scenarios run without an API server"},

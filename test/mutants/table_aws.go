@@ -5,9 +5,9 @@ const (
 	awsStart, awsObserve, awsGroup        = "cloud/aws/start.go", "cloud/aws/observe.go", "cloud/aws/group.go"
 	awsMemory, awsHooks, awsUpdate        = "cloud/aws/memory.go", "cloud/aws/hooks.go", "cloud/aws/update.go"
 	launchHash, launchPut, launchVersions = "cloud/aws/launch/hash.go", "cloud/aws/launch/write.go", "cloud/aws/launch/versions.go"
-	launchAbout, cloudOwner               = "cloud/aws/launch/about.go", "cloud/owner.go"
-	recallAsked                           = "cloud/recall/asked.go"
-	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/take.go", "cloud/aws/hold.go"
+	launchAbout, cloudOwner               = "cloud/aws/launch/description.go", "cloud/owner.go"
+	requestedSize                         = "cloud/cache/requestedsize.go"
+	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/terminate.go", "cloud/aws/lifecyclehook.go"
 	sweepRound                            = "cloud/sweep/round.go"
 )
 
@@ -77,7 +77,7 @@ var awsTable = []Mutation{
 		AWS, []string{"TestContract"},
 		`AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(false),`,
 		`AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(mutated("cooldown honoured")),`),
-	one("own writes not waited for", recallAsked, "takes machines away on a read that is behind its own write",
+	one("own writes not waited for", requestedSize, "takes machines away on a read that is behind its own write",
 		AWS, []string{"TestNothingIsTakenAwayOnAReadBehindOurOwnWrite", "TestContract"},
 		`return !a.at.IsZero() &&`, `return !mutated("own writes not waited for") && !a.at.IsZero() &&`),
 	one("group kept in memory over a write", awsMemory, "acts on the group as it was before its own write",

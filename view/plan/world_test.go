@@ -88,7 +88,7 @@ func (w *world) Console(string) []byte { return nil }
 
 // RoundTrip carries the driver's requests.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
-	operation := wire.Of(r.Context()).Operation
+	operation := wire.CallFrom(r.Context()).Operation
 	if w.sealed && !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") {
 		w.t.Errorf("want nothing written to the cloud, got %s", operation)
 	}

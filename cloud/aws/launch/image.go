@@ -16,7 +16,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 )
 
 // Where the images that the ecosystem publishes are found, unless pool or cluster say otherwise.
@@ -106,7 +106,7 @@ func (r resolver) publishedImage(ctx context.Context, architecture string) (imag
 	if (r.s.Cluster.EKS || spec.AMI.EKSOptimizedLookupType != nil) && q.Format == "" && q.Org == "" && q.BaseOS == "" {
 		return r.eksImage(ctx, q)
 	}
-	text, err := r.Once(ctx, recall.Question{
+	text, err := r.Resolve(ctx, cache.Question{
 		Kind: "image", Inputs: q, Good: isImage,
 		Ask: func(ctx context.Context) (string, error) { return r.newestImage(ctx, q) },
 	})
@@ -118,7 +118,7 @@ func (r resolver) publishedImage(ctx context.Context, architecture string) (imag
 
 // namedImage makes sure that the image that the pool names exists and fits the instance type.
 func (r resolver) namedImage(ctx context.Context, id, architecture string) (image, error) {
-	text, err := r.Once(ctx, recall.Question{Kind: "image", Inputs: id, Good: isImage, Ask: func(ctx context.Context) (string, error) {
+	text, err := r.Resolve(ctx, cache.Question{Kind: "image", Inputs: id, Good: isImage, Ask: func(ctx context.Context) (string, error) {
 		found, err := r.Session.EC2.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}})
 		if err != nil {
 			return "", cloud.InField(session.Refusal(err, r.Now), fieldImage)
@@ -206,7 +206,7 @@ func (r resolver) eksImage(ctx context.Context, q imageQuery) (image, error) {
 		q.EKS = *family
 	}
 	name := eksParameter(q.EKS, minor, q.Architecture)
-	id, err := r.Once(ctx, recall.Question{Kind: "eksImage", Inputs: q, Good: recall.Something, Ask: func(ctx context.Context) (string, error) {
+	id, err := r.Resolve(ctx, cache.Question{Kind: "eksImage", Inputs: q, Good: cache.NotEmpty, Ask: func(ctx context.Context) (string, error) {
 		found, err := r.Session.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
 		if err != nil {
 			return "", cloud.InField(session.Refusal(err, r.Now), Field+".ami.eksLookupType")

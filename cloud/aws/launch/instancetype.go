@@ -11,7 +11,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 )
 
 // Type is one instance type that the specification names, and where.
@@ -38,7 +38,7 @@ func (r resolver) architecture(ctx context.Context) (string, error) {
 		names = append(names, t.Name)
 	}
 	names = session.Unique(names)
-	text, err := r.Once(ctx, recall.Question{
+	text, err := r.Resolve(ctx, cache.Question{
 		Kind: "instanceTypes", Inputs: names,
 		Good: func(answer string) bool { return len(parseTypes(answer)) == len(names) },
 		Ask:  func(ctx context.Context) (string, error) { return r.describeTypes(ctx, names, types) },

@@ -12,7 +12,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 )
 
 // Places say where machines may be launched, as a specification has it.
@@ -198,7 +198,7 @@ func (o itemsOf) find(ctx context.Context, r *session.Resolver, items []awsv1.AW
 }
 
 func (o itemsOf) exists(ctx context.Context, r *session.Resolver, field, id string, find finder) error {
-	_, err := r.Once(ctx, recall.Question{Kind: o.kind, Inputs: id, Good: recall.Something, Ask: func(ctx context.Context) (string, error) {
+	_, err := r.Resolve(ctx, cache.Question{Kind: o.kind, Inputs: id, Good: cache.NotEmpty, Ask: func(ctx context.Context) (string, error) {
 		found, err := find(ctx, []string{id}, nil)
 		if err != nil {
 			return "", cloud.InField(err, field)
@@ -220,7 +220,7 @@ func (o itemsOf) filtered(ctx context.Context, r *session.Resolver, field string
 	for _, item := range items {
 		by[item.Name] = item.Values
 	}
-	text, err := r.Once(ctx, recall.Question{Kind: o.kind, Inputs: by, Good: recall.Something, Ask: func(ctx context.Context) (string, error) {
+	text, err := r.Resolve(ctx, cache.Question{Kind: o.kind, Inputs: by, Good: cache.NotEmpty, Ask: func(ctx context.Context) (string, error) {
 		found, err := find(ctx, nil, filters(by))
 		if err != nil {
 			return "", cloud.InField(err, field)

@@ -90,7 +90,7 @@ func (p Pass) readAgain(ctx context.Context, refs []string) error {
 func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration) (Memory, error) {
 	is, proven, at, err := p.Session.Template(ctx, p.Source.Name, maxAge)
 	if err == nil && is == nil && p.needsProof(refs) && (!proven || at.Sub(p.Memory.made) < session.VisibleWithin) {
-		is, proven, at, err = p.Session.Template(ctx, p.Source.Name, cloud.Unshared)
+		is, proven, at, err = p.Session.Template(ctx, p.Source.Name, cloud.NoSharedCache)
 	}
 	if err != nil {
 		return Memory{}, err

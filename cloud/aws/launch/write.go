@@ -38,7 +38,7 @@ func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) erro
 	data := *want.data
 	data.UserData, want.data = encoded(text), &data
 	// Whoever has a presigned address has what it leads to.
-	return cloud.Hide(p.put(ctx, want, predecessor), cloud.NewBootstrap(text, ""))
+	return cloud.RedactError(p.put(ctx, want, predecessor), cloud.NewBootstrap(text, ""))
 }
 
 // put asks for a template or for a version of it.
@@ -123,7 +123,7 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: session.EC2Tags(p.Source.Tags)}},
 	})
 	if err = session.Refusal(err, p.Now); cloud.CodeOf(err) == "InvalidLaunchTemplateName.AlreadyExistsException" {
-		return p.ourTemplateAfterAll(ctx, err)
+		return p.confirmTemplateCreated(ctx, err)
 	}
 	if err != nil {
 		if cloud.KindOf(err) == cloud.Unavailable {
@@ -145,9 +145,9 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 	return nil
 }
 
-// ourTemplateAfterAll finds out whether a template that exists already is the one that an earlier, unanswered request made.
-func (p Pass) ourTemplateAfterAll(ctx context.Context, refused error) error {
-	if err := p.read(ctx, nil, cloud.Unshared); err != nil {
+// confirmTemplateCreated finds out whether a template that exists already is the one that an earlier, unanswered request made.
+func (p Pass) confirmTemplateCreated(ctx context.Context, refused error) error {
+	if err := p.read(ctx, nil, cloud.NoSharedCache); err != nil {
 		return err
 	}
 	if p.Memory.ours {

@@ -7,7 +7,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/pool"
 )
@@ -26,7 +26,7 @@ type Options struct {
 type Driver struct {
 	options  Options
 	sessions *session.Sessions
-	memories recall.Pools[memory]
+	memories cache.Pools[memory]
 }
 
 var _ cloud.Driver[*awsv1.ManagedMachinePoolSource] = (*Driver)(nil)
@@ -58,7 +58,7 @@ func (d *Driver) Traits() pool.Traits {
 }
 
 // Observe reads one pool. At rest it reads the group behind, in a call that pools share, and now and then something more. When the
-// specification can't be followed and nothing of the pool exists yet, the error is *cloud.Unmet and what was observed is returned
+// specification can't be followed and nothing of the pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is returned
 // beside it, so that a pool that never came to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
 	p, err := d.begin(ctx, t)
@@ -79,8 +79,8 @@ func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 	defer p.memory.mu.Unlock()
 	before := p.memory.reads
 	ctx, writes := wire.CountWrites(ctx)
-	err = cloud.Hide(session.Vanished(p.blame(p.start(ctx, s))), t.Bootstrap)
-	if cloud.CodeOf(err) == cloud.CodeHeldBack && writes.Sent() == 0 {
+	err = cloud.RedactError(session.Vanished(p.blame(p.start(ctx, s))), t.Bootstrap)
+	if cloud.CodeOf(err) == cloud.CodeClientRateLimited && writes.Sent() == 0 {
 		p.memory.reads = before
 		return err
 	}

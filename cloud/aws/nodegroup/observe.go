@@ -57,7 +57,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	if failed != nil && p.nothingMade() {
 		out.Versions = nil
-		return out, &cloud.Unmet{Err: failed}
+		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
 	if failed != nil {
 		out.Issues = append(out.Issues, causeOf(failed))

@@ -326,7 +326,7 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 	p.memory.touchedUpdates()
 	_, err = p.c.EKS.UpdateNodegroupVersion(ctx, input)
 	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == codeInUse {
-		return p.rollsAfterAll(ctx, s, err)
+		return p.confirmRolloutStarted(ctx, s, err)
 	}
 	return err
 }
@@ -366,8 +366,8 @@ func (p *pass) rolled(is *ekstypes.Nodegroup, want wanted, template string) bool
 	return now.Ref == template && now.Same(want.template) && len(p.openUpdates()) == 0
 }
 
-// rollsAfterAll finds out whether the update that is under way is the one that was asked for.
-func (p *pass) rollsAfterAll(ctx context.Context, s pool.Step, refused error) error {
+// confirmRolloutStarted finds out whether the update that is under way is the one that was asked for.
+func (p *pass) confirmRolloutStarted(ctx context.Context, s pool.Step, refused error) error {
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
 		return cmp.Or(err, refused)
 	}

@@ -97,7 +97,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	p.memory.resized = p.now
 	err = p.sendCreate(ctx, input)
 	if cloud.CodeOf(err) == codeInUse {
-		return p.ourGroupAfterAll(ctx, err)
+		return p.confirmGroupCreated(ctx, err)
 	}
 	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
 		p.memory.made = p.now
@@ -170,8 +170,8 @@ func (p *pass) createInput(want wanted, role string, size int32) *eks.CreateNode
 	return input
 }
 
-// ourGroupAfterAll finds out whether a group that exists already is the one that an earlier, unanswered request made.
-func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
+// confirmGroupCreated finds out whether a group that exists already is the one that an earlier, unanswered request made.
+func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
 	if err := p.readGroup(ctx); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (p *pass) ourGroupAfterAll(ctx context.Context, refused error) error {
 // whose the node group is now: EKS is asked.
 func (p *pass) deleteGroup(ctx context.Context) error {
 	if p.now.Sub(p.memory.group.asked) > session.SameMoment {
-		p.t.MaxAge = cloud.Unshared
+		p.t.MaxAge = cloud.NoSharedCache
 		if err := p.readGroup(ctx); err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	members := p.present()
 	p.memory.touchedGroup()
 	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })
-	return session.Taking{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
+	return session.Termination{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
 }
 
 // present are the instances of the group behind that are not on their way out. Nothing else is ever terminated.
@@ -242,7 +242,7 @@ func (p *pass) present() map[string]bool {
 // upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
 func (p *pass) upToDate() error {
 	size := int(p.size())
-	if p.memory.behind.is == nil || !p.memory.asked.Unseen(size, p.now, session.VisibleWithin) {
+	if p.memory.behind.is == nil || !p.memory.asked.NotYetVisible(size, p.now, session.VisibleWithin) {
 		return nil
 	}
 	p.memory.touchedGroup()

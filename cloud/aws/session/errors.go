@@ -92,9 +92,9 @@ func Refusal(err error, now time.Time) error {
 		return byWhom(err, &refused)
 	}
 	e := &cloud.Error{Kind: cloud.Unavailable, Op: operation(err)}
-	var held *wire.Exhausted
+	var held *wire.RateLimitedError
 	if errors.As(err, &held) {
-		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeHeldBack, held.Error(), held.After
+		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeClientRateLimited, held.Error(), held.After
 		return e
 	}
 	var reply *smithyhttp.ResponseError
@@ -139,9 +139,9 @@ func wordless(e *cloud.Error, reply *smithyhttp.ResponseError, err error) *cloud
 		return e
 	}
 	if e.Kind == cloud.Invalid {
-		return cloud.NotTheServices(e.Op, reply.HTTPStatusCode())
+		return cloud.NotFromService(e.Op, reply.HTTPStatusCode())
 	}
-	unanswered := cloud.Unanswered(e.Op, err)
+	unanswered := cloud.NoResponse(e.Op, err)
 	e.Code, e.Message = unanswered.Code, unanswered.Message
 	return e
 }
@@ -174,7 +174,7 @@ func Clean(message string) string {
 	for _, drop := range []*regexp.Regexp{signed, encoded, requestID, uuid, instant} {
 		message = drop.ReplaceAllString(message, "")
 	}
-	return cloud.Plain(session.ReplaceAllString(message, "$1"))
+	return cloud.NormalizeText(session.ReplaceAllString(message, "$1"))
 }
 
 var zoneName = regexp.MustCompile(`\b[a-z]{2,4}(?:-[a-z]+)+-\d+[a-z]?(?:-[a-z]+-\d[a-z])?\b`)

@@ -97,9 +97,9 @@ var refusals = []struct {
 	{
 		"a request that was held back says for how long",
 		&smithy.OperationError{ServiceID: "Auto Scaling", OperationName: "CreateAutoScalingGroup", Err: &smithyhttp.RequestSendError{
-			Err: &wire.Exhausted{Call: wire.Call{Service: "autoscaling", Operation: "CreateAutoScalingGroup"}, Budget: "Auto Scaling", After: 2 * time.Second},
+			Err: &wire.RateLimitedError{Call: wire.Call{Service: "autoscaling", Operation: "CreateAutoScalingGroup"}, Budget: "Auto Scaling", After: 2 * time.Second},
 		}},
-		&cloud.Error{Kind: cloud.Throttled, Code: "HeldBack", After: 2 * time.Second, Message: "autoscaling:CreateAutoScalingGroup was held back: the rate budget of Auto Scaling is used up"},
+		&cloud.Error{Kind: cloud.Throttled, Code: "ClientRateLimited", After: 2 * time.Second, Message: "autoscaling:CreateAutoScalingGroup was held back: the rate budget of Auto Scaling is used up"},
 	},
 	{
 		"a broken connection says neither that it happened nor that it did not; its addresses are kept out",

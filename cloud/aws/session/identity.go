@@ -135,7 +135,7 @@ func byWhom(err error, e *cloud.Error) *cloud.Error {
 		e.Field = a.by.Name
 	}
 	for _, text := range texts(a.by.Keys) {
-		_ = cloud.Hide(e, cloud.NewBootstrap([]byte(text), ""))
+		_ = cloud.RedactError(e, cloud.NewBootstrap([]byte(text), ""))
 	}
 	return e
 }

@@ -25,7 +25,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
 )
@@ -87,7 +87,7 @@ type Session struct {
 	BootstrapFormatIgnition bool
 
 	atOnce  int
-	lookups recall.Lookups
+	lookups cache.Lookups
 	notices notices
 	groups  *sweep.Sweep[*asgtypes.AutoScalingGroup]
 	// templates are the launch templates of the region.
@@ -230,7 +230,7 @@ func (s *Sessions) naming(account, region string, transport *wire.Transport) fun
 			Service: serviceName(awsmiddleware.GetServiceID(ctx)), Operation: operation, Account: account, Region: region, ReadOnly: readOnly(operation),
 		}
 		sent := s.Now()
-		out, metadata, err := next.HandleInitialize(wire.With(ctx, call), in)
+		out, metadata, err := next.HandleInitialize(wire.WithCall(ctx, call), in)
 		if throttled(err) {
 			transport.Throttled(call, sent)
 		}

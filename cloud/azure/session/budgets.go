@@ -148,11 +148,11 @@ const (
 
 // leftOf is what a reply tells of its call's buckets. A policy's name says whether it is one resource's; all others are the
 // subscription's.
-func leftOf(c wire.Call, h http.Header) []wire.Left {
-	var left []wire.Left
+func leftOf(c wire.Call, h http.Header) []wire.Remaining {
+	var left []wire.Remaining
 	for _, name := range []string{keyReads, keyWrites, keyDeletes} {
 		if n, err := strconv.Atoi(strings.TrimSpace(h.Get(headerFront + name))); err == nil {
-			left = append(left, wire.Left{Key: key(c, name), Calls: n})
+			left = append(left, wire.Remaining{Key: key(c, name), Calls: n})
 		}
 	}
 	is, known := categories[c.Operation]
@@ -165,7 +165,7 @@ func leftOf(c wire.Call, h http.Header) []wire.Left {
 		if !ok || err != nil {
 			continue
 		}
-		told := wire.Left{Key: key(c, is.name), Calls: n}
+		told := wire.Remaining{Key: key(c, is.name), Calls: n}
 		if strings.Contains(strings.ToLower(name), perResourceWord) {
 			told.Key = resourceKey(c, is.name)
 		}

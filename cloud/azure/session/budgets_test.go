@@ -106,7 +106,7 @@ func TestRemainingCalls(t *testing.T) {
 	for _, s := range []struct {
 		reason string
 		header http.Header
-		want   []wire.Left
+		want   []wire.Remaining
 	}{
 		{"nothing is said", http.Header{}, nil},
 		{
@@ -115,12 +115,12 @@ func TestRemainingCalls(t *testing.T) {
 				"X-Ms-Ratelimit-Remaining-Resource":           {"Microsoft.Compute/GetVMScaleSet3Min;197,Microsoft.Compute/GetVMScaleSet30Min;1297"},
 				"X-Ms-Ratelimit-Remaining-Subscription-Reads": {"249"},
 			},
-			[]wire.Left{{Key: "a/r/reads", Calls: 249}, {Key: "a/r/set-get", Calls: 197}, {Key: "a/r/set-get", Calls: 1297}},
+			[]wire.Remaining{{Key: "a/r/reads", Calls: 249}, {Key: "a/r/set-get", Calls: 197}, {Key: "a/r/set-get", Calls: 1297}},
 		},
 		{
 			"several headers, and a resource's own policy",
 			http.Header{"X-Ms-Ratelimit-Remaining-Resource": {"Microsoft.Compute/LowCostGetResource;33 ", " Microsoft.Compute/LowCostGetSubscription;23997"}},
-			[]wire.Left{{Key: "a/r/set-get/ss", Calls: 33}, {Key: "a/r/set-get", Calls: 23997}},
+			[]wire.Remaining{{Key: "a/r/set-get/ss", Calls: 33}, {Key: "a/r/set-get", Calls: 23997}},
 		},
 		{"nonsense says nothing", http.Header{"X-Ms-Ratelimit-Remaining-Resource": {"x;y,;,z"}, "X-Ms-Ratelimit-Remaining-Subscription-Writes": {"many"}}, nil},
 	} {
@@ -142,7 +142,7 @@ func TestSlowsDownBeforeTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := st.get(t, nil)
-	if cloud.CodeOf(err) != "HeldBack" {
+	if cloud.CodeOf(err) != "ClientRateLimited" {
 		t.Fatalf("want looks held back with 100 of 2400 left, got %v", err)
 	}
 	if _, err := st.session(t, nil).ScaleSets.BeginCreateOrUpdate(t.Context(), "capz", "capz-mp-0", emptySet(), nil); err != nil {

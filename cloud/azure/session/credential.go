@@ -153,7 +153,7 @@ func byWhom(e *cloud.Error, i *azurev1.IdentityView) *cloud.Error {
 	}
 	secret := []byte(i.Secret.Reveal())
 	for _, text := range [][]byte{secret, []byte(base64.StdEncoding.EncodeToString(secret))} {
-		_ = cloud.Hide(e, cloud.NewBootstrap(text, ""))
+		_ = cloud.RedactError(e, cloud.NewBootstrap(text, ""))
 	}
 	return e
 }

@@ -32,13 +32,13 @@ func Refusal(err error, now time.Time) error {
 		return byWhom(&refused, by)
 	}
 	e, target := &cloud.Error{Kind: cloud.Unavailable, Op: call}, ""
-	var held *wire.Exhausted
+	var held *wire.RateLimitedError
 	var reply *azcore.ResponseError
 	var token *azidentity.AuthenticationFailedError
 	var unsent *astray
 	switch {
 	case errors.As(err, &held):
-		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeHeldBack, held.Error(), held.After
+		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeClientRateLimited, held.Error(), held.After
 	case errors.As(err, &unsent):
 		e.Kind, e.Code, e.Message = cloud.Denied, "Astray", unsent.Error()
 	case errors.As(err, &token):
@@ -84,7 +84,7 @@ func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target
 		body, _ = runtime.Payload(reply.RawResponse)
 	}
 	if kind := cloud.KindOfStatus(reply.StatusCode); kind == cloud.Invalid && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
-		*e = *cloud.NotTheServices(e.Op, reply.StatusCode)
+		*e = *cloud.NotFromService(e.Op, reply.StatusCode)
 		return ""
 	}
 	said := readReply(body)

@@ -230,7 +230,7 @@ func TestHeldBack(t *testing.T) {
 		sent++
 	}
 	var got *cloud.Error
-	if !errors.As(err, &got) || got.Kind != cloud.Throttled || got.Code != "HeldBack" || got.After <= 0 || got.Op != opGet {
+	if !errors.As(err, &got) || got.Kind != cloud.Throttled || got.Code != "ClientRateLimited" || got.After <= 0 || got.Op != opGet {
 		t.Errorf("want one scale set's reads held back, got %v", err)
 	}
 	if want := setGet.resourceBurst; sent != want || len(st.take()) != want {

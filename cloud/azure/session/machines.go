@@ -143,7 +143,7 @@ func setOf(vm *armcompute.VirtualMachine) string {
 // scale set's own list: a listing of the subscription proves nothing about what it leaves out.
 func (s *Session) Machines(ctx context.Context, group, name string, maxAge time.Duration) (Machines, time.Time, error) {
 	if maxAge <= 0 {
-		maxAge = cloud.Unshared
+		maxAge = cloud.NoSharedCache
 	}
 	answer, err := s.sharedMachines.Get(ctx, s.sets.key(group, name), maxAge)
 	return answer.Value, answer.At, err

@@ -41,7 +41,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	address := r.Method + " " + r.URL.String()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls = append(s.calls, wire.Of(r.Context()).String())
+	s.calls = append(s.calls, wire.CallFrom(r.Context()).String())
 	s.by = append(s.by, r.Header.Get("Authorization"))
 	best := ""
 	for key := range s.answers {

@@ -119,7 +119,7 @@ type line struct{ p *process }
 
 // RoundTrip carries one request of the driver, and lets the oracles look at every write.
 func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
-	w, call := l.p.world, wire.Of(req.Context())
+	w, call := l.p.world, wire.CallFrom(req.Context())
 	if l.p.dead {
 		return nil, errKilled
 	}

@@ -30,7 +30,7 @@ func whoAsked(err error) (by *azurev1.IdentityView, call string) {
 	if errors.As(err, &reply) && reply.RawResponse != nil && reply.RawResponse.Request != nil {
 		ctx := reply.RawResponse.Request.Context()
 		by, _ = ctx.Value(identityKey{}).(*azurev1.IdentityView)
-		if c := wire.Of(ctx); c.Operation != "" {
+		if c := wire.CallFrom(ctx); c.Operation != "" {
 			call = c.String()
 		}
 	}
@@ -73,12 +73,12 @@ func ofToken(e *cloud.Error, token *azidentity.AuthenticationFailedError, now ti
 
 // wordless gives code and message to an error that is not Azure's own.
 func wordless(e *cloud.Error, err error) {
-	if cloud.InTheWay(err) == "" && withoutCredentials(err) {
+	if cloud.NetworkCause(err) == "" && withoutCredentials(err) {
 		e.Kind, e.Code = cloud.Denied, cloud.CodeNoCredentials
 		e.Message = "no usable credentials were found: check the identity of the cluster, or the environment of the controller"
 		return
 	}
-	unanswered := cloud.Unanswered(e.Op, err)
+	unanswered := cloud.NoResponse(e.Op, err)
 	e.Code, e.Message = unanswered.Code, unanswered.Message
 }
 

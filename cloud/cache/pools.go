@@ -1,4 +1,4 @@
-package recall
+package cache
 
 import (
 	"sync"

@@ -87,7 +87,7 @@ func (p *pass) readMarks(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 	if !p.atShortNotice(is) && p.memory.membersRefused.err == nil {
 		return nil
 	}
-	marked, err := p.c.SpotNotices(ctx, p.now, p.t.MaxAge == cloud.Unshared)
+	marked, err := p.c.SpotNotices(ctx, p.now, p.t.MaxAge == cloud.NoSharedCache)
 	p.memory.marked = marked
 	return err
 }

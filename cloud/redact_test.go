@@ -25,17 +25,17 @@ func TestHide(t *testing.T) {
 		{"short words that happen to be in the data too", "kubeadm join", "kubeadm join"},
 		{"nothing", "", ""},
 	} {
-		err := cloud.Hide(&cloud.Error{Kind: cloud.Invalid, Message: c.message}, cloud.NewBootstrap([]byte(data), "cloud-config"))
+		err := cloud.RedactError(&cloud.Error{Kind: cloud.Invalid, Message: c.message}, cloud.NewBootstrap([]byte(data), "cloud-config"))
 		var e *cloud.Error
 		if !errors.As(err, &e) || e.Message != c.want {
 			t.Errorf("%s: want %q, got %v", c.reason, c.want, err)
 		}
 	}
 	other := fmt.Errorf("other: %s", strings.Repeat("x", 64))
-	if got := cloud.Hide(other, cloud.NewBootstrap([]byte(data), "")); !errors.Is(got, other) {
+	if got := cloud.RedactError(other, cloud.NewBootstrap([]byte(data), "")); !errors.Is(got, other) {
 		t.Errorf("want what is no refusal of the cloud's left as it is, got %v", got)
 	}
-	if got := cloud.Hide(nil, cloud.Bootstrap{}); got != nil {
+	if got := cloud.RedactError(nil, cloud.Bootstrap{}); got != nil {
 		t.Errorf("want no error made of none, got %v", got)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUnanswered holds that the words on a reply that never came are the same each time, and name no connection.
-func TestUnanswered(t *testing.T) {
+// TestNoResponse holds that the words on a reply that never came are the same each time, and name no connection.
+func TestNoResponse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
@@ -31,7 +31,7 @@ func TestUnanswered(t *testing.T) {
 		{"a text is all that is left", errors.New(`Post "https://x": dial tcp: lookup x: no such host`), " (its name can't be resolved)"},
 	} {
 		want := &Error{Kind: Unavailable, Op: "s:Call", Code: "NoReply", Message: "the service gave no reply that could be read" + c.want + ": it may have done what was asked"}
-		if diff := cmp.Diff(want, Unanswered("s:Call", c.err)); diff != "" {
+		if diff := cmp.Diff(want, NoResponse("s:Call", c.err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 		}
 	}
@@ -71,10 +71,10 @@ func TestRefusals(t *testing.T) {
 // TestPlain holds that a message fits into a condition.
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	if got := Plain("  a\r\n\t b  "); got != "a b" {
+	if got := NormalizeText("  a\r\n\t b  "); got != "a b" {
 		t.Errorf("want one line, got %q", got)
 	}
-	long := Plain(strings.Repeat("ü", messageMost))
+	long := NormalizeText(strings.Repeat("ü", messageMost))
 	if len(long) > messageMost+3 || !strings.HasSuffix(long, "ü...") {
 		t.Errorf("want a long message cut between letters, got %d bytes: %q", len(long), long[len(long)-8:])
 	}

@@ -132,7 +132,7 @@ func Clean(message string) string {
 	if len(kept) == 0 {
 		kept = []string{strings.TrimSpace(address.ReplaceAllString(message, ""))}
 	}
-	return cloud.Plain(strings.Join(kept, ". "))
+	return cloud.NormalizeText(strings.Join(kept, ". "))
 }
 
 var (

@@ -13,8 +13,8 @@ import (
 
 // The codes of refusals that are no service's own.
 const (
-	// CodeHeldBack: the request was not sent, because a rate budget is used up.
-	CodeHeldBack = "HeldBack"
+	// CodeClientRateLimited: the request was not sent, because a rate budget is used up.
+	CodeClientRateLimited = "ClientRateLimited"
 	// CodeNoCredentials: there was nothing to ask with.
 	CodeNoCredentials = "NoCredentials"
 	// CodeNoReply: no answer came that could be read.
@@ -66,18 +66,18 @@ func KindOfStatus(status int) Kind {
 	}
 }
 
-// Unanswered makes a refusal of an error that is no service's own. Texts of the network are not passed on: they name ports and
+// NoResponse makes a refusal of an error that is no service's own. Texts of the network are not passed on: they name ports and
 // addresses of one connection.
-func Unanswered(op string, err error) *Error {
+func NoResponse(op string, err error) *Error {
 	return &Error{
 		Kind: Unavailable, Op: op, Code: CodeNoReply,
-		Message: "the service gave no reply that could be read" + InTheWay(err) + ": it may have done what was asked",
+		Message: "the service gave no reply that could be read" + NetworkCause(err) + ": it may have done what was asked",
 	}
 }
 
-// NotTheServices returns the refusal of a reply that something else gave in the service's place, as the page of a proxy: it says nothing
+// NotFromService returns the refusal of a reply that something else gave in the service's place, as the page of a proxy: it says nothing
 // about what was asked, whatever its status.
-func NotTheServices(op string, status int) *Error {
+func NotFromService(op string, status int) *Error {
 	return &Error{
 		Kind: Unavailable, Op: op, Code: CodeNoReply,
 		Message: fmt.Sprintf("the reply with HTTP status %d is not the service's own: a proxy may have answered in its place", status),
@@ -101,8 +101,8 @@ const (
 	unresolved      = " (its name can't be resolved)"
 )
 
-// InTheWay says what kept a reply from coming, in words that name no connection; empty where the error does not tell.
-func InTheWay(err error) string {
+// NetworkCause says what kept a reply from coming, in words that name no connection; empty where the error does not tell.
+func NetworkCause(err error) string {
 	var lookup *net.DNSError
 	switch {
 	case err == nil:
@@ -129,8 +129,8 @@ func InTheWay(err error) string {
 // messageMost keeps a condition readable, whatever a service answers.
 const messageMost = 600
 
-// Plain is a service's message on one line, and cut where it is too long for a condition.
-func Plain(message string) string {
+// NormalizeText is a service's message on one line, and cut where it is too long for a condition.
+func NormalizeText(message string) string {
 	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
 	if len(message) <= messageMost {
 		return message

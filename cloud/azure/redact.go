@@ -19,23 +19,23 @@ func (t target) secrets() []cloud.Bootstrap {
 	return list
 }
 
-// hide cuts the secrets out of a refusal.
-func (t target) hide(err error) error {
+// redactError cuts the secrets out of a refusal.
+func (t target) redactError(err error) error {
 	for _, secret := range t.secrets() {
-		err = cloud.Hide(err, secret)
+		err = cloud.RedactError(err, secret)
 	}
 	return err
 }
 
-// hideIssues cuts them out of issues, and gives new ones.
-func (t target) hideIssues(issues []pool.Cause) []pool.Cause {
+// redactIssues cuts them out of issues, and gives new ones.
+func (t target) redactIssues(issues []pool.Cause) []pool.Cause {
 	if len(issues) == 0 {
 		return issues
 	}
 	issues, secrets := slices.Clone(issues), t.secrets()
 	for k := range issues {
 		for _, secret := range secrets {
-			issues[k].Message = cloud.HideText(issues[k].Message, secret)
+			issues[k].Message = cloud.Redact(issues[k].Message, secret)
 		}
 	}
 	return issues

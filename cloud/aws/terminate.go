@@ -29,7 +29,7 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	}
 	size := p.memory.size()
 	p.memory.touchedMembers()
-	return session.Taking{
+	return session.Termination{
 		Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going, Took: p.took,
 	}.Terminate(ctx, s.Targets)
 }
@@ -66,10 +66,10 @@ func memberOf(is *asgtypes.AutoScalingGroup, id string) *asgtypes.Instance {
 	return nil
 }
 
-// setAside takes instances out of service and out of the group's count, and leaves its size as it is: the group launches others
+// enterStandby takes instances out of service and out of the group's count, and leaves its size as it is: the group launches others
 // in their place while they run on. They are tagged first, so that a crash in between leaves nothing in standby that is
 // not known to be ours.
-func (p *pass) setAside(ctx context.Context, s pool.Step) error {
+func (p *pass) enterStandby(ctx context.Context, s pool.Step) error {
 	if err := session.NoMoreThan(s.Targets, "set aside"); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	ids, err := p.toSetAside(s.Targets)
+	ids, err := p.standbyCandidates(s.Targets)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -99,7 +99,7 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 		AutoScalingGroupName: &p.t.group, InstanceIds: ids, ShouldDecrementDesiredCapacity: new(false),
 	})
 	if err = session.Refusal(err, p.now); cloud.KindOf(err) == cloud.Invalid {
-		return p.setAsideAfterAll(ctx, s, err)
+		return p.confirmStandby(ctx, s, err)
 	}
 	for _, id := range ids {
 		// An instance that is in service although it was asked for before shows that requests have no effect: reads are taken as they are.
@@ -111,8 +111,8 @@ func (p *pass) setAside(ctx context.Context, s pool.Step) error {
 	return err
 }
 
-// toSetAside are those of the targets that are in service. What is in standby or on its way out already is none of them.
-func (p *pass) toSetAside(targets []pool.InstanceRef) ([]string, error) {
+// standbyCandidates are those of the targets that are in service. What is in standby or on its way out already is none of them.
+func (p *pass) standbyCandidates(targets []pool.InstanceRef) ([]string, error) {
 	is := p.memory.group.is
 	if is == nil {
 		return nil, nil
@@ -135,13 +135,13 @@ func (p *pass) toSetAside(targets []pool.InstanceRef) ([]string, error) {
 	return ids, nil
 }
 
-// setAsideAfterAll finds out whether the service refused only because the list was old: an instance was in standby, or on its
+// confirmStandby finds out whether the service refused only because the list was old: an instance was in standby, or on its
 // way out, already. Where some are still in service they are asked for again, from a list that is new.
-func (p *pass) setAsideAfterAll(ctx context.Context, s pool.Step, refused error) error {
+func (p *pass) confirmStandby(ctx context.Context, s pool.Step, refused error) error {
 	if err := p.readGroup(ctx); err != nil {
 		return err
 	}
-	if ids, err := p.toSetAside(s.Targets); err != nil || len(ids) == 0 {
+	if ids, err := p.standbyCandidates(s.Targets); err != nil || len(ids) == 0 {
 		return err
 	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "NotInService", Message: "the group's instances have changed meanwhile: " + refused.Error()}

@@ -1,4 +1,4 @@
-package recall
+package cache
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func TestOnce(t *testing.T) {
 	t.Parallel()
 	var shared Lookups
 	asked := 0
-	question := Question{Kind: "image", Inputs: []string{"ubuntu"}, Good: Something, Ask: func(context.Context) (string, error) {
+	question := Question{Kind: "image", Inputs: []string{"ubuntu"}, Good: NotEmpty, Ask: func(context.Context) (string, error) {
 		asked++
 		return fmt.Sprintf("image-%d", asked), nil
 	}}
@@ -72,7 +72,7 @@ func TestOnce(t *testing.T) {
 			}
 		}
 		r := &Resolver{Place: c.place, Shared: &shared, Now: start.Add(c.after), Remembered: remembered, Remember: map[string]string{}}
-		got, err := r.Once(t.Context(), question)
+		got, err := r.Resolve(t.Context(), question)
 		if err != nil || got != c.want {
 			t.Errorf("%s: want %s, got %s, %v", c.reason, c.want, got, err)
 		}
@@ -80,7 +80,7 @@ func TestOnce(t *testing.T) {
 	}
 	refused := errors.New("refused")
 	r := &Resolver{Place: "r", Shared: &shared, Now: start, Remembered: map[string]string{"image-x": "kept"}, Remember: map[string]string{}}
-	if _, err := r.Once(t.Context(), Question{Kind: "other", Good: Something, Ask: func(context.Context) (string, error) { return "", refused }}); !errors.Is(err, refused) {
+	if _, err := r.Resolve(t.Context(), Question{Kind: "other", Good: NotEmpty, Ask: func(context.Context) (string, error) { return "", refused }}); !errors.Is(err, refused) {
 		t.Errorf("want the refusal, got %v", err)
 	}
 	r.Keep()
@@ -106,7 +106,7 @@ func TestTogether(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var shared Lookups
 				var asked, lost atomic.Int32
-				q := Question{Kind: "image", Inputs: "ubuntu", Good: Something, Ask: func(context.Context) (string, error) {
+				q := Question{Kind: "image", Inputs: "ubuntu", Good: NotEmpty, Ask: func(context.Context) (string, error) {
 					n := asked.Add(1)
 					time.Sleep(time.Second)
 					if n <= c.fails {
@@ -118,7 +118,7 @@ func TestTogether(t *testing.T) {
 				for range 50 {
 					pools.Go(func() {
 						r := &Resolver{Place: "r", Shared: &shared, Now: time.Now(), Remember: map[string]string{}}
-						if answer, err := r.Once(t.Context(), q); err != nil || answer != "image" {
+						if answer, err := r.Resolve(t.Context(), q); err != nil || answer != "image" {
 							lost.Add(1)
 						}
 					})
@@ -135,7 +135,7 @@ func TestTogether(t *testing.T) {
 func TestKeyOfLookups(t *testing.T) {
 	t.Parallel()
 	r := &Resolver{Place: "eu-west-1", Shared: &Lookups{}, Now: start, Remember: map[string]string{}}
-	_, err := r.Once(t.Context(), Question{Kind: "image", Inputs: map[string]string{"name": "capa-ami-ubuntu"}, Good: Something, Ask: func(context.Context) (string, error) { return "ami-0", nil }})
+	_, err := r.Resolve(t.Context(), Question{Kind: "image", Inputs: map[string]string{"name": "capa-ami-ubuntu"}, Good: NotEmpty, Ask: func(context.Context) (string, error) { return "ami-0", nil }})
 	if diff := cmp.Diff(map[string]string{"image-c10394e8e8bd": "ami-0"}, r.Remember); diff != "" || err != nil {
 		t.Errorf("the key of a look-up (-want +got), %v:\n%s", err, diff)
 	}
@@ -145,8 +145,8 @@ func TestKeyOfLookups(t *testing.T) {
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	const within = 10 * time.Second
-	var none Asked
-	if none.Unseen(3, start, within) {
+	var none RequestedSize
+	if none.NotYetVisible(3, start, within) {
 		t.Error("want nothing unseen where nothing was asked for")
 	}
 	for _, c := range []struct {
@@ -162,13 +162,13 @@ func TestAsked(t *testing.T) {
 		{"what may have been heard", &cloud.Error{Kind: cloud.Unavailable}, 3, time.Second, true},
 		{"what was surely not heard", &cloud.Error{Kind: cloud.Denied}, 3, time.Second, false},
 	} {
-		var a Asked
+		var a RequestedSize
 		a.Note(4, start, c.err)
-		if got := a.Unseen(c.shown, start.Add(c.after), within); got != c.want {
+		if got := a.NotYetVisible(c.shown, start.Add(c.after), within); got != c.want {
 			t.Errorf("%s: want unseen %v, got %v", c.reason, c.want, got)
 		}
 	}
-	a := Asked{size: 4}
+	a := RequestedSize{size: 4}
 	if err := a.Conflict("group g", 3); err.Kind != cloud.Conflict || err.Code != "SizeNotShown" ||
 		err.Message != "group g shows a size of 3 and was asked for 4 a moment ago: nothing is taken away before it is known which of the two holds" {
 		t.Errorf("want a conflict that tells both sizes, got %v", err)

@@ -1,4 +1,4 @@
-package recall
+package cache
 
 import (
 	"fmt"
@@ -7,28 +7,28 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// Asked is the size that a group was last asked for, when it may have been heard. Where reads are eventually consistent, a group that
+// RequestedSize is the size that a group was last asked for, when it may have been heard. Where reads are eventually consistent, a group that
 // shows another size a moment later is either read too early or was changed by somebody else: neither is a ground to take instances
 // away. The zero Asked has asked for nothing.
-type Asked struct {
+type RequestedSize struct {
 	size int
 	at   time.Time
 }
 
 // Note notes that the group was asked for a size, unless that was surely not heard.
-func (a *Asked) Note(size int, now time.Time, err error) {
+func (a *RequestedSize) Note(size int, now time.Time, err error) {
 	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
-		*a = Asked{size: size, at: now}
+		*a = RequestedSize{size: size, at: now}
 	}
 }
 
-// Unseen says that the size which the group shows is not the one that it was asked for within the period.
-func (a *Asked) Unseen(shown int, now time.Time, within time.Duration) bool {
+// NotYetVisible says that the size which the group shows is not the one that it was asked for within the period.
+func (a *RequestedSize) NotYetVisible(shown int, now time.Time, within time.Duration) bool {
 	return !a.at.IsZero() && now.Sub(a.at) < within && shown != a.size
 }
 
-// Conflict is the refusal to take instances of a group away while its size is Unseen. The group is named with its kind.
-func (a *Asked) Conflict(group string, shown int) *cloud.Error {
+// Conflict is the refusal to take instances of a group away while its size is NotYetVisible. The group is named with its kind.
+func (a *RequestedSize) Conflict(group string, shown int) *cloud.Error {
 	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
 		"%s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
 		group, shown, a.size)}

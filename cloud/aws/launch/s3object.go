@@ -117,7 +117,7 @@ func (p Pass) store(ctx context.Context) ([]byte, error) {
 func (p Pass) putObject(ctx context.Context, at object) error {
 	_, err := p.Session.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &at.bucket, Key: &at.key, Body: bytes.NewReader(p.Source.Bootstrap.Data())})
 	if err = session.Refusal(err, p.Now); err != nil {
-		return cloud.InField(cloud.Hide(err, p.Source.Bootstrap), fieldBucket)
+		return cloud.InField(cloud.RedactError(err, p.Source.Bootstrap), fieldBucket)
 	}
 	p.Memory.knowObject(at, objectRead{at: p.Now, modified: p.Now})
 	return nil

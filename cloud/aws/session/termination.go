@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/recall"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -24,8 +24,8 @@ const (
 	RemoveBatch = 10
 )
 
-// Taking is what is known of an Auto Scaling group whose instances are terminated one by one.
-type Taking struct {
+// Termination is what is known of an Auto Scaling group whose instances are terminated one by one.
+type Termination struct {
 	Session *Session
 	Now     time.Time
 	// Size that the group shows. Lower lowers it by one with each instance, in the same call; otherwise the group launches another in
@@ -33,7 +33,7 @@ type Taking struct {
 	Size  int
 	Lower bool
 	// Asked notes what the group was asked for.
-	Asked *recall.Asked
+	Asked *cache.RequestedSize
 	// Going reads the group again, and says whether an instance is on its way out of it already, or gone.
 	Going func(ctx context.Context, id string) (bool, error)
 	// Took is called for each instance whose termination the service has accepted; nil where that need not be known.
@@ -42,7 +42,7 @@ type Taking struct {
 
 // Terminate terminates exactly the given instances, several at a time. One that is on its way out already is no error: credentials that
 // allow by tags are denied what has none any more.
-func (t Taking) Terminate(ctx context.Context, targets []pool.InstanceRef) error {
+func (t Termination) Terminate(ctx context.Context, targets []pool.InstanceRef) error {
 	ids := make([]string, len(targets))
 	for k, target := range targets {
 		ids[k] = target.ID
@@ -56,7 +56,7 @@ func (t Taking) Terminate(ctx context.Context, targets []pool.InstanceRef) error
 }
 
 // ended notes how a call ended. A call without a reply may have been heard.
-func (t *Taking) ended(ctx context.Context, id string, err error) error {
+func (t *Termination) ended(ctx context.Context, id string, err error) error {
 	if t.Lower {
 		t.Asked.Note(t.Size-1, t.Now, err)
 	}

@@ -20,16 +20,16 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	words := fmt.Sprintf("VMExtensionProvisioningError: settings %s, custom data %s, the end", key, base64.StdEncoding.EncodeToString([]byte(boot)))
 	want := "VMExtensionProvisioningError: settings (hidden), custom data (hidden), the end"
 	issues := []pool.Cause{{Reason: "LaunchFailed", Message: words}}
-	if got := to.hideIssues(issues)[0].Message; got != want {
+	if got := to.redactIssues(issues)[0].Message; got != want {
 		t.Errorf("want %q of an issue, got %q", want, got)
 	}
 	if issues[0].Message != words {
 		t.Error("want what is remembered left as it is")
 	}
-	if got := to.hide(&cloud.Error{Kind: cloud.Invalid, Message: words}).Error(); got != want {
+	if got := to.redactError(&cloud.Error{Kind: cloud.Invalid, Message: words}).Error(); got != want {
 		t.Errorf("want %q of a refusal, got %q", want, got)
 	}
-	if got := to.hide(&cloud.Error{Kind: cloud.Invalid, Message: "nothing of the sort"}).Error(); strings.Contains(got, "hidden") {
+	if got := to.redactError(&cloud.Error{Kind: cloud.Invalid, Message: "nothing of the sort"}).Error(); strings.Contains(got, "hidden") {
 		t.Errorf("want other words left, got %q", got)
 	}
 }

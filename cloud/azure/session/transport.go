@@ -42,7 +42,7 @@ func (s *sender) Do(req *http.Request) (*http.Response, error) {
 	if s.host != "" && !within(req.URL.Host, s.host) {
 		return nil, &astray{host: req.URL.Host}
 	}
-	named := req.WithContext(wire.With(req.Context(), s.named(req)))
+	named := req.WithContext(wire.WithCall(req.Context(), s.named(req)))
 	reply, err := s.to.RoundTrip(named)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ const (
 	// tellTale is the length from which on what a message shares with bootstrap data is no accident. A token that lets
 	// machines join has 23 characters.
 	tellTale = 16
-	// hiddenText stands for what was cut out of a message.
-	hiddenText = "(hidden)"
+	// redactedText stands for what was cut out of a message.
+	redactedText = "(hidden)"
 )
 
 // spaces are what messages have one blank for.
@@ -20,19 +20,19 @@ var spaces = regexp.MustCompile(`\s+`)
 // pieces are neighbours that were cut out one by one.
 var pieces = regexp.MustCompile(`\(hidden\)(?:\s*\(hidden\))+`)
 
-// Hide cuts out of a refusal what it repeats of bootstrap data, as it is, on one line, or in base64: services like to quote the
+// RedactError cuts out of a refusal what it repeats of bootstrap data, as it is, on one line, or in base64: services like to quote the
 // value that they refuse, and what they say reaches conditions, events and logs. Every driver passes the errors of Start through
 // it. What is no *Error is passed on as it is, for a driver has written it.
-func Hide(err error, b Bootstrap) error {
+func RedactError(err error, b Bootstrap) error {
 	var e *Error
 	if errors.As(err, &e) {
-		e.Message = HideText(e.Message, b)
+		e.Message = Redact(e.Message, b)
 	}
 	return err
 }
 
-// HideText is Hide for words that are no refusal: what a service says of an operation or a machine that has failed.
-func HideText(text string, b Bootstrap) string {
+// Redact is Hide for words that are no refusal: what a service says of an operation or a machine that has failed.
+func Redact(text string, b Bootstrap) string {
 	if b.Empty() || len(text) < tellTale {
 		return text
 	}
@@ -40,7 +40,7 @@ func HideText(text string, b Bootstrap) string {
 	for _, data := range []string{plain, spaces.ReplaceAllString(plain, " "), base64.StdEncoding.EncodeToString(b.Data())} {
 		text = cutOut(text, data)
 	}
-	return pieces.ReplaceAllString(text, hiddenText)
+	return pieces.ReplaceAllString(text, redactedText)
 }
 
 // cutOut replaces every part of the text, of tellTale bytes or more, that occurs in the data.
@@ -63,7 +63,7 @@ func cutOut(text, data string) string {
 			at++
 			continue
 		}
-		out = append(out, hiddenText...)
+		out = append(out, redactedText...)
 		at = end
 	}
 	return string(out)

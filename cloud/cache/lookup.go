@@ -1,4 +1,4 @@
-package recall
+package cache
 
 import (
 	"context"
@@ -120,9 +120,9 @@ type Question struct {
 	Ask func(context.Context) (string, error)
 }
 
-// Once returns the answer to a question. It is asked only if neither the object remembers the answer nor another pool has asked the
+// Resolve returns the answer to a question. It is asked only if neither the object remembers the answer nor another pool has asked the
 // same a short while ago, or is asking.
-func (r *Resolver) Once(ctx context.Context, q Question) (string, error) {
+func (r *Resolver) Resolve(ctx context.Context, q Question) (string, error) {
 	text, err := json.Marshal([]any{r.Place, q.Inputs})
 	if err != nil {
 		return "", fmt.Errorf("encode the inputs of the %s look-up: %w", q.Kind, err)
@@ -148,5 +148,5 @@ func (r *Resolver) Keep() {
 	}
 }
 
-// Something is an answer of which no more is known than that it must not be empty.
-func Something(answer string) bool { return answer != "" }
+// NotEmpty is an answer of which no more is known than that it must not be empty.
+func NotEmpty(answer string) bool { return answer != "" }
