@@ -5,33 +5,43 @@ import (
 	"slices"
 )
 
-// planDelete drains what runs, then deletes the group, then the template and what else was made for it. What is not ours stays.
-func planDelete(d Desired, o Observed, t Traits, v *view) Plan {
-	if o.Group == nil {
-		return planCleanUp(d, o, t)
+// planDelete drains what runs, then deletes the group, then the template and everything else that was created for it. What Muster does not
+// own stays.
+func planDelete(in *inputs) Plan {
+	v := &steps{&selection{budget: newBudget(newGate(classifyInstances(in)))}}
+	if v.o.Group == nil {
+		return planCleanUp(v.d, v.o, v.t)
 	}
 	p := Plan{}
-	v.condemnAll()
-	p.Waiting = v.broken()
-	if !o.Group.Deleting {
-		p.Waiting = append(p.Waiting, v.working()...)
+	v.selectAll()
+	p.Waiting = v.groupFailure()
+	if !v.o.Group.Deleting {
+		p.Waiting = append(p.Waiting, v.reportedOperation()...)
 	}
 	steps := []*Step{v.releaseStep(), v.renewStep()}
 	switch {
-	case o.Group.Deleting:
-		p.Waiting = append(p.Waiting, Cause{"GroupDeleting", fmt.Sprintf("waiting for the %s and its instances to be gone", t.Group)})
-		steps = v.caught()
-	case v.unknownNodes() && len(v.members) > 0:
+	case v.o.Group.Deleting:
+		p.Waiting = append(p.Waiting, Cause{"GroupDeleting", fmt.Sprintf("waiting for the %s and its instances to be gone", v.t.Group)})
+		steps = v.releaseDeleted()
+	case v.nodesUnknown() && len(v.members) > 0:
 		p.Waiting = append(p.Waiting, Cause{"ConnectionDown", "waiting for the workload cluster to answer, because nodes are drained before they go"})
 	default:
-		p.Waiting = append(p.Waiting, v.unended()...)
-		steps = append(steps, v.endRoll(), v.deleteStep())
+		p.Waiting = append(p.Waiting, v.waitForProviderRollout()...)
+		steps = append(steps, v.endProviderRolloutStep(), v.deleteGroupStep())
 	}
-	p.first(d, v.quiet(steps...)...)
+	p.first(v.d, v.allowedDuringOperation(steps...)...)
 	if p.Step == nil || p.Step.Kind == Drain || p.Step.Kind == Release || p.Step.Kind == Renew {
-		p.Waiting = append(p.Waiting, draining(o.Instances)...)
+		p.Waiting = append(p.Waiting, draining(v.o.Instances)...)
 	}
-	p.Instances = v.verdicts()
+	p.Instances = (&status{v}).decisions()
+	return p
+}
+
+// planWhileDeleting waits for a group that is being deleted although the pool is not, and releases the drained instances of it.
+func planWhileDeleting(in *inputs) Plan {
+	v := &selection{budget: newBudget(newGate(classifyInstances(in)))}
+	p := Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be gone, which is being deleted", v.t.Group)}}}
+	p.first(v.d, v.releaseDeleted()...)
 	return p
 }
 
@@ -50,33 +60,35 @@ func planCleanUp(d Desired, o Observed, t Traits) Plan {
 	return p
 }
 
-// condemnAll says that everybody goes with the pool.
-func (v *view) condemnAll() {
+// selectAll selects every member, because the pool is being deleted.
+func (v *selection) selectAll() {
 	for _, m := range v.members {
-		m.why, m.going, m.cause = condemned, true, Cause{"PoolDeleted", "the pool is being deleted"}
+		m.reason, m.selected, m.cause = deletionRequested, true, Cause{"PoolDeleted", "the pool is being deleted"}
 	}
 	v.queue = v.members
 }
 
-// deleteStep drains everybody, then deletes the group.
-func (v *view) deleteStep() *Step {
+// deleteGroupStep drains all members, then deletes the group.
+func (v *selection) deleteGroupStep() *Step {
 	if drain := v.drainStep(); drain != nil {
 		return drain
 	}
-	if !v.deletable() {
+	if !v.deleteMayRetry() {
 		return nil
 	}
-	return &Step{Kind: DeleteGroup, Targets: targets(v.members), Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
+	return &Step{Kind: DeleteGroup, Targets: instanceRefs(v.members), Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
 }
 
-// caught looks after those that the group's deletion has caught and that a hook of ours holds; the others are gone soon.
-func (v *view) caught() []*Step {
+// releaseDeleted returns the steps for instances that the group's deletion terminates and that a lifecycle hook holds. The others need
+// none.
+func (v *selection) releaseDeleted() []*Step {
 	v.members, v.queue = nil, nil
 	return []*Step{v.releaseStep(), v.renewStep(), v.drainStep()}
 }
 
-// endRoll ends a roll of the cloud's own, which would launch machines to replace those that are drained.
-func (v *view) endRoll() *Step {
+// endProviderRolloutStep cancels the provider rollout before the group is deleted, because it would launch instances in place of the
+// drained ones.
+func (v *steps) endProviderRolloutStep() *Step {
 	roll := v.o.ProviderRollout
 	if roll == nil || roll.ended() || roll.State == ProviderRolloutCancelling || !v.t.CanCancelRollout {
 		return nil
@@ -84,12 +96,12 @@ func (v *view) endRoll() *Step {
 	return &Step{Kind: CancelProviderRollout, Refs: []string{roll.ID}, Cause: Cause{"PoolDeleted", "the pool is being deleted"}}
 }
 
-// unended says that a roll of the cloud's own goes on that can't be ended.
-func (v *view) unended() []Cause {
-	if !v.rollsNow() || v.t.CanCancelRollout && (!v.t.RolloutOnTemplateChange || v.o.ProviderRollout.State != ProviderRolloutCancelling) {
+// waitForProviderRollout returns that the deletion waits for a provider rollout that can't be cancelled, or is being cancelled.
+func (v *steps) waitForProviderRollout() []Cause {
+	if !v.providerRolloutRuns() || v.t.CanCancelRollout && (!v.t.RolloutOnTemplateChange || v.o.ProviderRollout.State != ProviderRolloutCancelling) {
 		return nil
 	}
-	c := rolling(v.o.ProviderRollout, v.t)
+	c := providerRolloutCause(v.o.ProviderRollout, v.t)
 	if !v.t.CanCancelRollout {
 		c.Message += "; it can't be cancelled"
 	}
@@ -97,10 +109,11 @@ func (v *view) unended() []Cause {
 	return []Cause{c}
 }
 
-// broken are the cloud's words on why the group was not made or not deleted.
-func (v *view) broken() []Cause {
-	if v.o.Group.Failed == nil {
+// cleanUpStep deletes what of ours is left when the group has gone.
+func cleanUpStep(o Observed, t Traits) *Step {
+	if len(o.Leftovers) == 0 {
 		return nil
 	}
-	return []Cause{*v.o.Group.Failed}
+	return &Step{Kind: CleanUp, Fields: o.Leftovers,
+		Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is there no more", t.Group)}}
 }

@@ -135,18 +135,16 @@ func alive(o Observed) []Instance {
 }
 
 // chosen is what a decision has derived.
-func chosen(d Desired, o Observed) *view {
-	v := look(d, o, traits, now)
-	v.choose()
-	return v
+func chosen(d Desired, o Observed) *selection {
+	return newSelection(newBudget(newGate(classifyInstances(newInputs(d, o, traits, now)))))
 }
 
 // victims are the first n that would go, by ID.
 func victims(d Desired, o Observed, n int) []string {
-	v := look(d, o, traits, now)
+	v := &selection{budget: newBudget(newGate(classifyInstances(newInputs(d, o, traits, now))))}
 	v.queue = v.ordered()
 	var ids []string
-	for _, m := range v.victims(n) {
+	for _, m := range v.firstCounted(n) {
 		ids = append(ids, m.ID)
 	}
 	return ids

@@ -312,7 +312,7 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 			t.Fatalf("want nothing left, got %+v", c.o)
 		}
 	case c.o.Group == nil:
-		if d.ReplicasManagedExternally || outOfBounds(d) == nil {
+		if d.ReplicasManagedExternally || replicasOutOfBounds(d) == nil {
 			t.Fatalf("want a group, got none")
 		}
 	case c.isStale(d):
@@ -321,10 +321,10 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 		t.Fatalf("want the group to launch from what is wanted, got %+v of %+v", c.o.Group, c.o.Versions)
 	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool {
 		return i.DeletionRequested != nil || i.TerminationNotice != nil || i.LifecycleHook != nil
-	}) && outOfBounds(d) == nil:
+	}) && replicasOutOfBounds(d) == nil:
 		t.Fatalf("want nobody left who had to go, got %+v", c.o.Instances)
 	case !c.rests(d):
-	case !d.ReplicasManagedExternally && outOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
+	case !d.ReplicasManagedExternally && replicasOutOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
 		t.Fatalf("want %d machines, got %d in a group of size %d", d.Replicas, len(c.o.Instances), c.o.Group.Size)
 	case d.ReplicasManagedExternally && before.Group != nil && !before.Group.Deleting && before.Group.Failed == nil && c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
 		t.Fatalf("want the size left alone at %d, got %d", before.Group.Size, c.o.Group.Size)
@@ -376,13 +376,13 @@ func (c *ideal) waitsForRoll(d Desired) bool {
 	if c.tr.RolloutOnTemplateChange && d.SkipModel && slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Template.Same(c.o.Wanted) }) {
 		return true
 	}
-	return (c.tr.RolloutOnTemplateChange || d.Rollback && c.tr.ProviderRollout && d.Strategy == nil) && (d.RolloutPaused != nil || outOfBounds(d) != nil && !d.ReplicasManagedExternally)
+	return (c.tr.RolloutOnTemplateChange || d.Rollback && c.tr.ProviderRollout && d.Strategy == nil) && (d.RolloutPaused != nil || replicasOutOfBounds(d) != nil && !d.ReplicasManagedExternally)
 }
 
 // isStale says that a machine is left that should have been replaced.
 func (c *ideal) isStale(d Desired) bool {
 	switch {
-	case d.RolloutPaused != nil, !d.ReplicasManagedExternally && outOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.ReplicasManagedExternally && !c.tr.ReplaceKeepsSize && (!c.tr.RecordsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.ProviderRollout:
+	case d.RolloutPaused != nil, !d.ReplicasManagedExternally && replicasOutOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.ReplicasManagedExternally && !c.tr.ReplaceKeepsSize && (!c.tr.RecordsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.ProviderRollout:
 		return false
 	}
 	return slices.ContainsFunc(c.o.Instances, func(i Instance) bool {

@@ -34,7 +34,7 @@ func TestInlineIsNamed(t *testing.T) {
 		"679b926e-1d10c674352b": "launched from model 679b926e-1d10c674352b, which differs from what the specification asks for",
 		"":                      "launched from an unknown model, which differs from what the specification asks for",
 	} {
-		if got := changed(Instance{Template: Template{Ref: ref}}, onQuick(scaleSet)).Message; got != want {
+		if got := changedCause(Instance{Template: Template{Ref: ref}}, onQuick(scaleSet)).Message; got != want {
 			t.Errorf("want %q, got %q", want, got)
 		}
 	}

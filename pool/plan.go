@@ -1,6 +1,9 @@
 package pool
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Plan is what the decision says about a pool: at most one step, who goes and why, what is waited for, and what is
 // refused.
@@ -93,4 +96,195 @@ type Rollout struct {
 	Cause Cause
 	// Left is how many instances are still to be replaced, Total how many the pool has.
 	Left, Total int
+}
+
+// StepKind names one of the closed set of steps. A driver decides how a step is spelled, never when.
+type StepKind string
+
+// The steps that a driver starts, and Drain, which the Kubernetes edge starts.
+const (
+	// PutTemplate makes a new version of the template with the wanted content; the first one makes the template. Where the
+	// template is a part of the group (Traits.InlineTemplate) it changes the group's own, and nothing else of the group.
+	PutTemplate StepKind = "PutTemplate"
+	// CreateGroup makes the group, with Size instances launched from Template, or from the template that it brings along
+	// (Traits.InlineTemplate).
+	CreateGroup StepKind = "CreateGroup"
+	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
+	UpdateGroup StepKind = "UpdateGroup"
+	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name. A group
+	// that has a maximum of its own below Size gets Size for its maximum in the same call.
+	Resize StepKind = "Resize"
+	// Drain cordons the nodes of the instances in Targets and evicts what runs there.
+	Drain StepKind = "Drain"
+	// Undrain takes back a cordon of ours from nodes whose removal is no longer wanted.
+	Undrain StepKind = "Undrain"
+	// Remove terminates exactly the instances in Targets and lowers the group's size by their number in the same call.
+	Remove StepKind = "Remove"
+	// Replace terminates exactly the instances in Targets and leaves the group's size as it is, so that the group launches
+	// others in their place; in the place of one that was set aside it has done so already.
+	Replace StepKind = "Replace"
+	// EnterStandby takes the instances in Targets out of the group's count without stopping them, and leaves the group's size as
+	// it is, so that the group launches others in their place. They are seen as Aside until they are gone.
+	EnterStandby StepKind = "EnterStandby"
+	// Apply changes, on the instances in Targets and without replacing them, what Instance.InPlaceDrift names: they get it as the
+	// group has it. They are of the wanted content, so that nothing else of them changes.
+	Apply StepKind = "Apply"
+	// Protect keeps the cloud from choosing the instances in Targets when somebody makes the group smaller. Our own removals
+	// name them all the same.
+	Protect StepKind = "Protect"
+	// Unprotect lets the cloud choose the instances in Targets again: an external autoscaler sizes the group, and could not scale it in
+	// otherwise.
+	Unprotect StepKind = "Unprotect"
+	// Release lets the cloud go on with the instances in Targets, which a termination hook of ours holds and which are
+	// drained.
+	Release StepKind = "Release"
+	// Renew asks the cloud to hold the instances in Targets longer, because their drain has not ended.
+	Renew StepKind = "Renew"
+	// StartProviderRollout has the cloud replace by itself the instances in Targets by others that are launched from Template, and no
+	// other: one that was launched from another version of the same content stays. Every says that some of Targets were
+	// launched from Template itself. Where a cloud tells machines apart by more or less than that, its driver sees to it.
+	StartProviderRollout StepKind = "StartProviderRollout"
+	// CancelProviderRollout ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
+	CancelProviderRollout StepKind = "CancelProviderRollout"
+	// DefaultTemplate makes the version named in Template the template's default, for those who launch from it without saying
+	// from which version.
+	DefaultTemplate StepKind = "DefaultTemplate"
+	// PruneTemplates deletes the template versions in Refs.
+	PruneTemplates StepKind = "PruneTemplates"
+	// DeleteGroup deletes the group with whatever instances it still holds.
+	DeleteGroup StepKind = "DeleteGroup"
+	// DeleteTemplates deletes the template with all its versions.
+	DeleteTemplates StepKind = "DeleteTemplates"
+	// EnsurePrerequisites makes what Fields names as the group needs it: what Observed.Prerequisites says.
+	EnsurePrerequisites StepKind = "EnsurePrerequisites"
+	// CleanUp deletes what Fields names: what Observed.Leftovers says.
+	CleanUp StepKind = "CleanUp"
+)
+
+// Step is the one thing that a pass does. It is begun, never waited for.
+type Step struct {
+	Kind StepKind
+	// Cause is why, for the condition, the event and the plan.
+	Cause Cause
+	// Targets are the instances concerned, each with its own cause.
+	Targets []InstanceRef
+	// Size is the group's size that CreateGroup and Resize ask for.
+	Size int
+	// Surge is how many of the group's size after this step were added for a rollout, where somebody else sizes the group:
+	// a driver that can (Traits.RecordsSurge) keeps it beside the size and gives it back as Group.Surge: in the same call if the
+	// cloud can do that, else after a size that is raised and before one that is lowered, so that a crash in between leaves
+	// too many machines and never too few.
+	Surge int
+	// Planned is the surge of the size that the next Resize asks for: UpdateGroup keeps it beside what Surge is now, and it
+	// counts once that Resize is made. Zero plans none. Only a driver with Traits.RecordsSurge is asked for it.
+	Planned PlannedSurge
+	// More says that there is more to do at once: another step, or more instances than one call may name.
+	More bool
+	// ReplaceMatching says that StartProviderRollout replaces instances of the wanted template too.
+	ReplaceMatching bool
+	// Template is the Ref that CreateGroup, UpdateGroup and StartProviderRollout launch from, and that DefaultTemplate makes the default;
+	// Base is the newest version that PutTemplate saw before it, which makes its client token.
+	Template, Base string
+	// Fields are the drifted fields that UpdateGroup repairs, what Provide makes, or what CleanUp deletes.
+	Fields []string
+	// Refs are the template versions that PruneTemplates deletes, or the roll that CancelProviderRollout ends.
+	Refs []string
+}
+
+// InstanceRef is one instance that a step concerns.
+type InstanceRef struct {
+	ID         string
+	ProviderID string
+	// Node is the name of the instance's Node, empty when it never joined.
+	Node  string
+	Cause Cause
+}
+
+// forecast returns the waves in which Muster replaces the remaining instances: as many at a time as surge and unavailability allow together
+// (rule 10).
+func (v *status) forecast() []Wave {
+	size := v.surge + v.unavailable
+	if v.removalShrinksGroup() {
+		size = v.surge
+	}
+	if v.toReplace == 0 || size == 0 || v.rolloutState == RolloutPaused || v.rolloutState == RolloutNone {
+		return nil
+	}
+	var list []*member
+	for _, m := range v.queue {
+		if m.toReplace {
+			list = append(list, m)
+		}
+	}
+	var waves []Wave
+	for len(list) > 0 {
+		wave := list[:min(size, len(list))]
+		lowest := v.want - min(v.unavailable, len(wave))
+		if len(waves) == 0 {
+			lowest = min(lowest, max(v.available, 0))
+		}
+		waves = append(waves, Wave{Targets: instanceRefs(wave), Surge: min(v.surge, len(list)), LowestAvailable: max(0, lowest)})
+		list = list[len(wave):]
+	}
+	return waves
+}
+
+// budgetReport returns the numbers behind the decision.
+func (v *status) budgetReport() Budget {
+	above := v.inStandby
+	if !v.t.SupportsStandby {
+		above = max(0, v.o.Group.Size-v.want)
+	}
+	return Budget{
+		Desired: v.want, Available: v.available, MaxSurge: v.surge, MaxUnavailable: v.unavailable,
+		Unavailable: max(0, v.want-v.available), Surge: above, Left: v.toReplace + v.requested,
+	}
+}
+
+// rolloutReport returns how far the replacement of instances is.
+func (v *status) rolloutReport() Rollout {
+	r := Rollout{State: RolloutDone, Total: len(v.members)}
+	for _, m := range v.members {
+		if m.replaced() {
+			r.Left++
+		}
+	}
+	roll := v.o.ProviderRollout
+	switch {
+	case roll != nil && !roll.ended() && (v.d.RolloutPaused == nil || !v.t.CanCancelRollout):
+		r.State, r.Cause = RolloutInProgress, v.providerRolloutProgress()
+	case r.Left > 0 && !v.cloudFirst() && v.toReplace+v.inStandby+v.requested+v.goAnyway > 0:
+		r.State, r.Cause = v.musterRollout()
+	case r.Left > 0:
+		r.State, r.Cause = v.cloudRollout()
+	}
+	return r
+}
+
+// musterRollout returns state and cause of a rollout that Muster performs.
+func (v *status) musterRollout() (RolloutState, Cause) {
+	switch {
+	case v.blocked != nil:
+		return v.rolloutState, *v.blocked
+	case v.outOfBounds() != nil:
+		return RolloutWaiting, *v.outOfBounds()
+	default:
+		return RolloutInProgress, v.firstStale()
+	}
+}
+
+// cloudRollout returns state and cause of a rollout that is left to the cloud, or that nothing performs.
+func (v *status) cloudRollout() (RolloutState, Cause) {
+	switch waits := v.rolloutWaits(); {
+	case v.d.RolloutPaused != nil:
+		return RolloutPaused, *v.d.RolloutPaused
+	case !v.usesProviderRollout():
+		return RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
+	case v.halted() != nil:
+		return RolloutHalted, *v.halted()
+	case waits != nil:
+		return RolloutWaiting, *waits
+	default:
+		return RolloutInProgress, v.firstStale()
+	}
 }

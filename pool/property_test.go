@@ -695,7 +695,7 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
 		n := rapid.IntRange(0, len(alive(o))).Draw(t, "n")
-		v := look(d, o, traits, now)
+		v := newGate(classifyInstances(newInputs(d, o, traits, now)))
 		_ = v.ordered()
 		list, zones := slices.Clone(v.members), map[string]int{}
 		for _, m := range list {

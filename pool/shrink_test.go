@@ -85,7 +85,7 @@ func TestVictims(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := fleet(c.list)
 			d := wants(len(alive(o))-c.n, c.policy)
-			got := victims(d, o, chosen(d, o).surplus())
+			got := victims(d, o, chosen(d, o).surplusCount())
 			if strings.Join(got, " ") != c.want {
 				t.Errorf("%s: want %s, got %s", c.why, c.want, strings.Join(got, " "))
 			}

@@ -44,13 +44,34 @@ type Restart struct {
 	Cause Cause
 }
 
-// LifecycleHook is a termination hook of ours that keeps an instance running.
-type LifecycleHook struct {
-	// Since is when the cloud began to hold it, Until when it stops to by itself; a zero Until is not known, and is not
-	// renewed.
-	Since, Until time.Time
-	// Heartbeat is how long one Renew holds.
-	Heartbeat time.Duration
+const (
+	// DefaultJoinDeadline is more than the slowest images of the big clouds take to boot and join.
+	DefaultJoinDeadline = 15 * time.Minute
+	// DefaultProgressDeadline leaves a machine that joined late the time to become Ready.
+	DefaultProgressDeadline = 20 * time.Minute
+)
+
+// bothZero says that a strategy allows nothing.
+func (s *Strategy) bothZero() *Cause {
+	if s == nil || s.MaxSurge.Value > 0 || s.MaxUnavailable.Value > 0 {
+		return nil
+	}
+	return &Cause{"StrategyInvalid", fmt.Sprintf("%s and %s are both zero, so that no machine could ever be replaced; one of them must be more",
+		s.SurgeField, s.UnavailableField)}
+}
+
+// limits are a strategy's numbers for a pool of so many machines. Without a strategy, or with one that allows nothing, the defaults hold
+// (surge 1, unavailable 0), for what is replaced even then. A percentage of unavailable machines that rounds down to none, without a surge,
+// counts as one, as Deployments have it: he who forbids the surge has no room for it.
+func (s *Strategy) limits(of int) (surge, unavailable int) {
+	if s == nil || s.bothZero() != nil {
+		return 1, 0
+	}
+	surge, unavailable = s.MaxSurge.up(of), min(s.MaxUnavailable.down(of), of)
+	if surge == 0 && unavailable == 0 {
+		unavailable = min(1, of)
+	}
+	return surge, unavailable
 }
 
 // ProviderRolloutState is the state of a cloud's own roll.
@@ -102,34 +123,4 @@ func (r *ProviderRollout) Runs() bool { return r != nil && !r.ended() }
 // cancellable says that the roll goes on replacing.
 func (r *ProviderRollout) cancellable() bool {
 	return !r.ended() && r.State != ProviderRolloutCancelling && r.State != ProviderRolloutReverting
-}
-
-const (
-	// DefaultJoinDeadline is more than the slowest images of the big clouds take to boot and join.
-	DefaultJoinDeadline = 15 * time.Minute
-	// DefaultProgressDeadline leaves a machine that joined late the time to become Ready.
-	DefaultProgressDeadline = 20 * time.Minute
-)
-
-// bothZero says that a strategy allows nothing.
-func (s *Strategy) bothZero() *Cause {
-	if s == nil || s.MaxSurge.Value > 0 || s.MaxUnavailable.Value > 0 {
-		return nil
-	}
-	return &Cause{"StrategyInvalid", fmt.Sprintf("%s and %s are both zero, so that no machine could ever be replaced; one of them must be more",
-		s.SurgeField, s.UnavailableField)}
-}
-
-// limits are a strategy's numbers for a pool of so many machines. Without a strategy, or with one that allows nothing, the
-// defaults hold (surge 1, unavailable 0), for what is replaced even then. A percentage of unavailable machines that rounds down to none, without a
-// surge, counts as one, as Deployments have it: he who forbids the surge has no room for it.
-func (s *Strategy) limits(of int) (surge, unavailable int) {
-	if s == nil || s.bothZero() != nil {
-		return 1, 0
-	}
-	surge, unavailable = s.MaxSurge.up(of), min(s.MaxUnavailable.down(of), of)
-	if surge == 0 && unavailable == 0 {
-		unavailable = min(1, of)
-	}
-	return surge, unavailable
 }

@@ -272,7 +272,7 @@ func TestStrandedInstances(t *testing.T) {
 		"none but fresh": {"what is not stale is not replaced for it", wants(0, external, rolls(0, 1), func(d *Desired) { d.SkipModel = true }), false},
 	} {
 		p := Decide(c.d, fleet(append(numbered("n", 2, current), lost), newTemplate), onQuick(scaleSet), now)
-		if got := slices.Contains(p.Waiting, Cause{sizedElsewhere, text}); got != c.want || c.want && (p.Step != nil && p.Step.Kind == Remove || p.Waiting[0].Reason != sizedElsewhere) {
+		if got := slices.Contains(p.Waiting, Cause{replicasManagedExternally, text}); got != c.want || c.want && (p.Step != nil && p.Step.Kind == Remove || p.Waiting[0].Reason != replicasManagedExternally) {
 			t.Errorf("%s: %s: want it said %t, and no removal then, got %+v and %+v", name, c.why, c.want, p.Waiting, p.Step)
 		}
 	}

@@ -1,9 +1,74 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
+
+// nextTemplate returns the template that the group should launch from: the newest, unless that is not the wanted one or a provider rollout
+// sets it, as it always does where it replaces every instance of another template.
+func (v *steps) nextTemplate() string {
+	latest := v.o.Latest()
+	unwanted := v.o.Wanted.Content != "" && !latest.Same(v.o.Wanted)
+	if latest.Ref == "" || unwanted || v.t.RolloutOnTemplateChange || v.pointedByRollout() || v.providerRolloutRuns() && !v.launchesDeletedVersion() {
+		return v.o.Group.Template
+	}
+	return latest.Ref
+}
+
+// updateGroupStep repairs the fields of the group and points it at the newest template. A lower maximum waits until size and instances
+// allow it: the cloud would otherwise choose instances by itself and terminate them undrained.
+func (v *steps) updateGroupStep() *Step {
+	g, latest := v.o.Group, v.nextTemplate()
+	fields := make([]string, 0, len(g.Drift))
+	for _, f := range g.Drift {
+		if f == v.d.MaxField && v.d.MaxReplicas() < max(g.Size, v.counted, v.minSize) {
+			continue
+		}
+		fields = append(fields, f)
+	}
+	if g.Template == latest && len(fields) == 0 {
+		return nil
+	}
+	s := &Step{Kind: UpdateGroup, Template: latest, Fields: fields}
+	if len(fields) == 0 {
+		s.Cause = Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, the newest is %s", v.t.Group, g.Template, latest)}
+		return s
+	}
+	s.Cause = Cause{"GroupChanged", fmt.Sprintf("the %s differs in %s", v.t.Group, strings.Join(fields, ", "))}
+	return s
+}
+
+// dataLost reports whether no instance launched from a template can join any more.
+func (v *inputs) dataLost(t Template) bool {
+	return t.Data != "" && slices.Contains(v.d.LostBootstrapData, t.Data)
+}
+
+// known reports whether a version exists.
+func (v *inputs) known(ref string) bool {
+	for _, version := range v.o.Versions {
+		if version.Ref == ref {
+			return true
+		}
+	}
+	return false
+}
+
+// launchesWanted reports whether the group launches the wanted content. Only then does a replacement help.
+func (v *inputs) launchesWanted() bool { return v.launched().Same(v.o.Wanted) }
+
+// launched returns the template that the group launches from, as far as known.
+func (v *inputs) launched() Template {
+	for _, version := range v.o.Versions {
+		if version.Ref == v.o.Group.Template {
+			version.Content = cmp.Or(v.o.Group.Content, version.Content)
+			return version
+		}
+	}
+	return Template{}
+}
 
 // Latest is the template that new machines shall be launched from, as far as it exists: the newest of ours, or the wanted one
 // where that is Given. It is the zero Template when there is none.
@@ -60,8 +125,8 @@ func (o Observed) version(ref string) Template {
 	return Template{Ref: ref}
 }
 
-// behind says whether the newest template lacks what is wanted, bootstrap data included. What is Given is nobody's to make.
-func behind(o Observed) bool {
+// templateOutdated says whether the newest template lacks what is wanted, bootstrap data included. What is Given is nobody's to make.
+func templateOutdated(o Observed) bool {
 	latest := o.Latest()
 	return o.Wanted.Content != "" && !o.Wanted.UserManaged && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
 }
@@ -82,35 +147,34 @@ func putTemplate(o Observed, t Traits) *Step {
 
 // templateStep keeps the newest template what the specification and the bootstrap data ask for.
 func templateStep(d Desired, o Observed, t Traits) *Step {
-	if d.CreateBlocked != nil || !behind(o) {
+	if d.CreateBlocked != nil || !templateOutdated(o) {
 		return nil
 	}
 	return putTemplate(o, t)
 }
 
-// templateStep keeps the newest template what is asked for, its bootstrap data as far as anything needs it.
-func (v *view) templateStep() *Step {
-	if v.t.SkipsDataOnlyVersions() && (v.fits(v.launched()) || v.rollsNow() && v.fits(v.o.ProviderRollout.Template)) && v.o.Latest().Same(v.o.Wanted) {
+// templateStep keeps the newest template at the spec, and its bootstrap data current as far as any instance needs it.
+func (v *steps) templateStep() *Step {
+	if v.t.SkipsDataOnlyVersions() && (v.fits(v.launched()) || v.providerRolloutRuns() && v.fits(v.o.ProviderRollout.Template)) && v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}
 	return templateStep(v.d, v.o, v.t)
 }
 
-// fits says that machines of a template are what is wanted and can join.
-func (v *view) fits(t Template) bool { return t.Same(v.o.Wanted) && !v.lost(t) }
+// fits reports whether instances of a template are what is wanted and can join.
+func (v *inputs) fits(t Template) bool { return t.Same(v.o.Wanted) && !v.dataLost(t) }
 
-// notThere says that the template that was brought does not exist.
-func notThere(o Observed, t Traits) *Cause {
+// templateNotFound says that the template that was brought does not exist.
+func templateNotFound(o Observed, t Traits) *Cause {
 	if !o.Wanted.UserManaged || o.Latest().Ref != "" {
 		return nil
 	}
 	return &Cause{"TemplateNotFound", fmt.Sprintf("waiting for the %s that the specification names: it does not exist, or can't be seen yet", t.Template)}
 }
 
-// defaultStep has the template's default follow what the group launches from, once nothing is replaced any more: whoever
-// launches from the template without naming a version gets what serves. A default that is of use to nobody would stay in the
-// history for ever.
-func (v *view) defaultStep() *Step {
+// defaultStep makes the default of the template follow the group once nothing is replaced any more: other clients that launch from the
+// template without a version get the serving one. An unused default would stay in the history forever.
+func (v *steps) defaultStep() *Step {
 	launched := v.launched()
 	if v.t.InlineTemplate || launched.Ref == "" || launched.Undeletable || launched.UserManaged || slices.ContainsFunc(v.members, (*member).replaced) {
 		return nil
@@ -132,8 +196,8 @@ func (d Desired) kept() int {
 	return max(d.TemplateHistoryLimit, MinTemplateHistoryLimit)
 }
 
-// used are the versions that machines run from or may be launched from, and the newest.
-func (v *view) used() map[string]bool {
+// used returns the versions that instances run from or may be launched from, and the newest.
+func (v *steps) used() map[string]bool {
 	used := map[string]bool{v.o.Latest().Ref: true}
 	for _, version := range v.o.LaunchesFrom() {
 		used[version.Ref] = true
@@ -144,14 +208,14 @@ func (v *view) used() map[string]bool {
 	return used
 }
 
-// pruneStep deletes versions beyond the history. It counts contents, so that rotated bootstrap data pushes nothing out of it:
-// of versions that differ in nothing else one is kept, one in use before the newest. What is in use beyond it stays too.
-func (v *view) pruneStep() *Step {
+// pruneStep deletes versions beyond the history. It counts contents, so that rotated bootstrap data removes nothing from it: of versions
+// that differ in nothing else one is kept, preferably one in use. Versions in use are kept beyond it.
+func (v *steps) pruneStep() *Step {
 	used := v.used()
-	stays := map[string]bool{}
+	inUse := map[string]bool{}
 	for _, version := range v.o.Versions {
 		if used[version.Ref] {
-			stays[version.identity()] = true
+			inUse[version.identity()] = true
 		}
 	}
 	var refs []string
@@ -162,7 +226,7 @@ func (v *view) pruneStep() *Step {
 		counted[id] = true
 		switch {
 		case used[version.Ref] || version.Undeletable || version.UserManaged:
-		case first && !stays[id] && len(counted) <= v.d.kept():
+		case first && !inUse[id] && len(counted) <= v.d.kept():
 		default:
 			refs = append(refs, version.Ref)
 		}

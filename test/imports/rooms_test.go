@@ -30,8 +30,6 @@ var crowded = map[string]int{
 	"kube/machinepool":            25,
 	"kube/machinepool.Reconciler": 58,
 	"kube/machinepool.pass":       32,
-	"pool":                        25,
-	"pool.view":                   158,
 	"sim/aws":                     63,
 	"sim/aws.Server":              76,
 	"sim/aws.exchange":            35,

@@ -1,19 +1,19 @@
 package mutants
 
-const poolHeal = "pool/heal.go"
+const poolRemediation = "pool/remediation.go"
 
 // healTable is what goes wrong where machines are replaced for their health.
 var healTable = []Mutation{
-	one("healed all at once", poolHeal, "goes on to the next unhealthy machine while nobody knows whether the last one's successor is any better",
+	one("healed all at once", poolRemediation, "goes on to the next unhealthy machine while nobody knows whether the last one's successor is any better",
 		Pool, []string{"TestHeal", "TestStepsAreSafe"},
-		`|| v.expects() ||`,
-		`|| v.expects() && !mutated("healed all at once") ||`),
-	one("sick pool replaced", poolHeal, "goes on replacing machines however many of the pool are unhealthy",
+		`|| v.expectsInstances() ||`,
+		`|| v.expectsInstances() && !mutated("healed all at once") ||`),
+	one("sick pool replaced", poolRemediation, "goes on replacing machines however many of the pool are unhealthy",
 		Pool, []string{"TestHeal", "TestStepsAreSafe"},
 		`case unwell > limit:`,
 		`case unwell > limit && !mutated("sick pool replaced"):`),
-	one("healed at the first hiccup", poolHeal, "replaces a machine as soon as its node is unready",
+	one("healed at the first hiccup", poolRemediation, "replaces a machine as soon as its node is unready",
 		Pool, []string{"TestHeal"},
-		`v.ails(i, h.After)`,
-		`v.ails(i, either(mutated("healed at the first hiccup"), 0, h.After))`),
+		`v.isUnhealthy(i, h.After)`,
+		`v.isUnhealthy(i, either(mutated("healed at the first hiccup"), 0, h.After))`),
 }

@@ -2,7 +2,7 @@ package mutants
 
 // The files, from the root of the module.
 const (
-	poolTemplates, poolBusy                = "pool/templates.go", "pool/busy.go"
+	poolTemplates, poolOperation           = "pool/templates.go", "pool/operation.go"
 	groupDrift, groupRole, groupStart      = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/role.go", "cloud/aws/nodegroup/start.go"
 	groupObserve, groupRoll, groupVersions = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go", "cloud/aws/nodegroup/version.go"
 	groupUpdate, groupPolicies             = "cloud/aws/nodegroup/update.go", "cloud/aws/nodegroup/policies.go"
@@ -44,20 +44,20 @@ var templateTable = []Mutation{
 
 // nodegroupTable is what goes wrong with managed node groups.
 var nodegroupTable = []Mutation{
-	one("busy ignored", poolBusy, "changes a group that the cloud is at work on",
+	one("busy ignored", poolOperation, "changes a group that the cloud is at work on",
 		Pool, []string{"TestBusy", "TestStepsAreSafe"},
-		`	if v.busy() == nil {
+		`	if v.operation() == nil {
 		return steps
 	}
-	for`, `	if v.busy() == nil || mutated("busy ignored") {
+	for`, `	if v.operation() == nil || mutated("busy ignored") {
 		return steps
 	}
 	for`),
-	one("failed deletion begun again at once", poolBusy, "deletes a group that could not be deleted as often as it looks",
+	one("failed deletion begun again at once", poolOperation, "deletes a group that could not be deleted as often as it looks",
 		Pool, []string{"TestFailedGroup"},
 		`return failed.IsZero() ||`,
 		`return failed.IsZero() || mutated("failed deletion begun again at once") ||`),
-	one("failed group with nodes made again", poolBusy, "deletes a group that failed and that has brought nodes all the same",
+	one("failed group with nodes made again", poolOperation, "deletes a group that failed and that has brought nodes all the same",
 		Pool, []string{"TestFailedGroup"},
 		`if cause == nil || slices.ContainsFunc(`,
 		`if cause == nil || !mutated("failed group with nodes made again") && slices.ContainsFunc(`),

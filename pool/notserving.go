@@ -14,7 +14,7 @@ const (
 	unreadyDeadline = 5 * time.Minute
 	// together is how close in time nodes turn unready when one cause is behind it: the node controller's grace period
 	// and a few heartbeats lie between the first and the last.
-	together = 5 * time.Minute
+	turnedTogether = 5 * time.Minute
 	// partitionShare of the nodes, turned unready together, look like a partition rather than like broken machines; the node
 	// controller draws its line at 55 % of a zone, after which nobody can be evicted any more, and pools span zones.
 	partitionShare = 3
@@ -22,22 +22,22 @@ const (
 	// seem: a template whose nodes fail must not keep itself from being replaced.
 	partitionPatience = 30 * time.Minute
 	// fewAtLeast and fewShare bound how many instances that serve nobody are replaced at a time.
-	fewAtLeast, fewShare = 3, 10
+	minSmallBatch, smallBatchShare = 3, 10
 	// failedRest is how old an instance is before it is replaced that failed before its node was ever Ready; it doubles with every
 	// other one that is as young, up to failedRestMost. One that has served before (a virtual machine that was deallocated) is
 	// replaced at once: it is no sign that the next one fails as well, and that takes as long as a machine takes to join.
-	failedRest, failedRestMost = time.Minute, 15 * time.Minute
+	failedBackoffStart, maxFailedBackoff = time.Minute, 15 * time.Minute
 	// failedRestLeast is that rest where only we bring another in its place: the cloud does not slow down for us then, and
 	// there is nobody who remembers how many have failed before.
-	failedRestLeast = growRest
+	minFailedBackoff = scaleUpBackoff
 )
 
-// few is how many instances that serve nobody go at a time.
-func (v *view) few() int { return max(fewAtLeast, v.want/fewShare) }
+// smallBatch returns how many instances that are not serving go at a time.
+func (v *inputs) smallBatch() int { return max(minSmallBatch, v.want/smallBatchShare) }
 
-// servesNobody says why an instance serves nobody, if that is certain (rule 4): it was never Ready since its launch beyond
-// the join deadline, or is unready for more than five minutes.
-func (v *view) servesNobody(i *Instance) *Cause {
+// notServing returns why an instance is certainly not serving, or nil (rule 4): it was never Ready since its launch beyond the join
+// deadline, or is unready for more than five minutes.
+func (v *classification) notServing(i *Instance) *Cause {
 	if v.o.NodesUnknown {
 		return nil
 	}
@@ -59,9 +59,9 @@ func (v *view) servesNobody(i *Instance) *Cause {
 	return nil
 }
 
-// partition says that so many nodes have turned unready together that they, or the way to them, share a cause which no
-// replacement cures.
-func (v *view) partition() bool {
+// partitionSuspected reports whether so many nodes turned unready together that they, or the network between, share a cause that no
+// replacement fixes.
+func (v *classification) partitionSuspected() bool {
 	var turned []time.Time
 	joined := 0
 	for _, m := range v.members {
@@ -79,27 +79,28 @@ func (v *view) partition() bool {
 	}
 	slices.SortFunc(turned, time.Time.Compare)
 	for last := many; last < len(turned); last++ {
-		if turned[last].Sub(turned[last-many]) <= together && !v.reached(turned[last].Add(partitionPatience)) {
+		if turned[last].Sub(turned[last-many]) <= turnedTogether && !v.reached(turned[last].Add(partitionPatience)) {
 			return true
 		}
 	}
 	return false
 }
 
-// rested says whether a failed instance may be replaced: the more of them are young and never served, the longer each waits.
-func (v *view) rested() func(m *member) bool {
+// failedBackoff returns a function that reports whether a failed instance may be replaced. The more of them are young and never served, the
+// longer each waits.
+func (v *classification) failedBackoff() func(m *member) bool {
 	young := 0
 	for _, m := range v.members {
-		if m.why == broken && !servedBefore(m.Instance) && !v.reached(born(m.Instance).Add(failedRestMost)) {
+		if m.reason == failedInstance && !servedBefore(m.Instance) && !v.reached(born(m.Instance).Add(maxFailedBackoff)) {
 			young++
 		}
 	}
-	rest := failedRestMost
+	rest := maxFailedBackoff
 	if young < 5 {
-		rest = min(failedRest<<max(0, young-1), failedRestMost)
+		rest = min(failedBackoffStart<<max(0, young-1), maxFailedBackoff)
 	}
 	if !v.t.ReplaceKeepsSize {
-		rest = max(rest, failedRestLeast)
+		rest = max(rest, minFailedBackoff)
 	}
 	return func(m *member) bool { return servedBefore(m.Instance) || v.reached(born(m.Instance).Add(rest)) }
 }

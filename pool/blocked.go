@@ -1,0 +1,143 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// gate is whether instances may be replaced now.
+type gate struct {
+	*classification
+	// blocked, when set, is why no serving instance is replaced now. rolloutState is the state of the rollout then.
+	blocked      *Cause
+	rolloutState RolloutState
+}
+
+func newGate(c *classification) *gate {
+	v := &gate{classification: c}
+	v.assess()
+	v.surgeForRemediation()
+	return v
+}
+
+// hasRemovals reports whether a member has a reason to go that Muster acts on.
+func (v *gate) hasRemovals() bool {
+	return slices.ContainsFunc(v.members, func(m *member) bool { return m.reason != keep && (m.byMuster || m.reason != stale) })
+}
+
+// reasonHolds reports whether the removal reason of a member holds now.
+func (v *gate) reasonHolds(m *member) bool {
+	switch m.reason {
+	case keep:
+		return false
+	case notServing:
+		return v.mayReplace() || v.rolloutState == RolloutHalted
+	case unhealthy:
+		return v.rolloutState != RolloutHalted || !v.missedProgressDeadline(m)
+	case stale:
+		return v.replaces(m)
+	case standby:
+		return v.rolloutState != RolloutPaused && v.rolloutState != RolloutHalted || m.State == Failed
+	default:
+		return true
+	}
+}
+
+// halted returns why the rollout is halted, or nil (rule 5): a new instance was never Ready since its launch beyond the progress deadline.
+// It is derived from the instance itself, so that another template, or the end of the instance, lets the rollout continue.
+func (v *classification) halted() *Cause {
+	if v.o.NodesUnknown {
+		return nil
+	}
+	var first *member
+	n := 0
+	for _, m := range v.members {
+		if !v.missedProgressDeadline(m) {
+			continue
+		}
+		n++
+		if first == nil || m.ID < first.ID {
+			first = m
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	what := "has not joined the cluster in time"
+	if first.Node != nil {
+		what = fmt.Sprintf("has joined as %s and was never Ready", first.Node.Name)
+	}
+	text := fmt.Sprintf("the rollout is halted: new instance %s %s", first.ID, what)
+	if n > 1 {
+		text = fmt.Sprintf("the rollout is halted: %d new instances do not become Ready; %s %s", n, first.ID, what)
+	}
+	if len(v.o.Issues) > 0 {
+		text += "; " + v.o.Issues[0].Message
+	}
+	return &Cause{"RolloutHalted", text}
+}
+
+// missedProgressDeadline reports whether a new instance was never Ready since its launch beyond the progress deadline.
+func (v *classification) missedProgressDeadline(m *member) bool {
+	if m.reason != keep && m.reason != unhealthy || !m.current || m.Node != nil && !m.Node.Joining() {
+		return false
+	}
+	made := born(m.Instance)
+	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)))
+}
+
+// assess determines why no serving instance is replaced now, if that is so.
+func (v *gate) assess() {
+	if v.toReplace+v.inStandby == 0 || v.o.Group == nil {
+		return
+	}
+	if v.rolloutState, v.blocked = v.blockedBySpec(); v.blocked == nil {
+		v.rolloutState, v.blocked = v.blockedByState()
+	}
+}
+
+// replicasManagedExternally is the reason of what is not done because an external autoscaler owns the size.
+const replicasManagedExternally = "ReplicasManagedExternally"
+
+// blockedBySpec returns what in the object, or in the traits of the cloud, blocks a rollout.
+func (v *gate) blockedBySpec() (RolloutState, *Cause) {
+	switch {
+	case v.d.RolloutPaused != nil:
+		return RolloutPaused, v.d.RolloutPaused
+	case v.d.Strategy.bothZero() != nil:
+		return RolloutNone, v.d.Strategy.bothZero()
+	case v.outOfBounds() != nil:
+		return RolloutWaiting, v.outOfBounds()
+	case v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge == 0:
+		return RolloutNone, &Cause{replicasManagedExternally, fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
+	}
+	return "", nil
+}
+
+// blockedByState returns what blocks a rollout and may pass by itself.
+func (v *gate) blockedByState() (RolloutState, *Cause) {
+	roll := v.o.ProviderRollout
+	switch {
+	case v.musterReplaces() && !v.t.RolloutOnTemplateChange && !v.launchesWanted():
+		return RolloutWaiting, &Cause{"TemplateOutOfDate", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
+	case v.o.NodesUnknown:
+		return RolloutWaiting, &Cause{"ConnectionDown", "the workload cluster does not answer, so no machine is replaced"}
+	case v.o.ProviderRolloutUnknown != nil:
+		return RolloutWaiting, v.o.ProviderRolloutUnknown
+	case roll != nil && !roll.ended():
+		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", "waiting for a roll of the cloud's own to end"}
+	case v.cloudFirst() || v.needsRepointing():
+		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", fmt.Sprintf("a roll of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
+	}
+	if halted := v.halted(); halted != nil {
+		return RolloutHalted, halted
+	}
+	return "", nil
+}
+
+// mayReplace reports whether serving instances may be replaced now.
+func (v *gate) mayReplace() bool { return v.blocked == nil }
+
+// replaces reports whether the rollout may replace a stale member now.
+func (v *gate) replaces(m *member) bool { return m.reason == stale && m.byMuster && v.mayReplace() }

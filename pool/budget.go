@@ -1,0 +1,200 @@
+package pool
+
+import (
+	"fmt"
+	"time"
+)
+
+// budget is the sizes between which the group may be, and how many instances may go.
+type budget struct {
+	*gate
+	// minSize is the size that the group should have at least now: what is wanted, and the surge of a rollout that continues (rule 2).
+	// Instances that are not serving need no surge. Where the cloud supports standby, the surge is not part of the size.
+	minSize int
+	// maxSize is the size above which the group is scaled in. A blocked rollout keeps its surge, because removing it would delete the
+	// replacement it is waiting for.
+	maxSize int
+}
+
+func newBudget(g *gate) *budget {
+	v := &budget{gate: g, minSize: g.want, maxSize: g.want}
+	if v.t.SupportsStandby || v.o.Group == nil {
+		return v
+	}
+	need := v.requested + v.shrinking
+	all := need + v.servingStale
+	if v.mayReplace() {
+		need = all
+	}
+	v.minSize = v.want + min(v.surge, need)
+	v.maxSize = max(v.minSize, min(v.o.Group.Size, v.want+min(v.surge, all)))
+	return v
+}
+
+// room returns how many serving instances the budget lets go now.
+func (v *budget) room() int { return v.available - v.floor() - v.pendingScaleIn() }
+
+// pendingScaleIn returns how many serving instances the cloud will terminate because the size was lowered out of band. Which ones is not
+// known yet. Instances that Muster drained are the ones where Muster lowered the size.
+func (v *budget) pendingScaleIn() int {
+	n := v.counted - v.o.Group.Size
+	for _, m := range v.members {
+		if !m.Standby && m.isDraining() {
+			n--
+		}
+	}
+	return max(0, n)
+}
+
+// surplusCount returns how many instances of the group are surplus. Where the size is already lower than what exists, the cloud chooses.
+func (v *budget) surplusCount() int {
+	if v.outOfBounds() != nil {
+		return 0
+	}
+	return max(0, min(v.counted, v.o.Group.Size)-v.maxSize)
+}
+
+// shrinkStep lowers a size that is not launched completely yet: what does not exist needs no drain.
+func (v *budget) shrinkStep() *Step {
+	if v.d.ReplicasManagedExternally || v.outOfBounds() != nil {
+		return nil
+	}
+	size := max(v.maxSize, v.counted)
+	if size >= v.o.Group.Size {
+		return v.forgoStep()
+	}
+	return &Step{Kind: Resize, Size: size, Surge: v.surgeIn(size), Cause: Cause{scaleIn,
+		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.t.Group, v.o.Group.Size-size)}}
+}
+
+// forgoStep withdraws capacity that the cloud could not bring, as far as it exceeds what the pool wants. The cloud would bring it with the
+// next change of the group otherwise.
+func (v *budget) forgoStep() *Step {
+	g := v.o.Group
+	if larger := v.larger(); g.UnfulfilledCapacity == 0 || larger != nil && larger.Size >= g.Size+g.UnfulfilledCapacity {
+		return nil
+	}
+	return &Step{Kind: Resize, Size: g.Size, Surge: v.surgeIn(g.Size), Cause: Cause{scaleIn,
+		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more", machines(g.UnfulfilledCapacity), v.t.Group)}}
+}
+
+// replaceable cuts a list to the instances whose replacement exists already where an external autoscaler owns the size, and reports whether
+// that leaves some out.
+func (v *budget) replaceable(list []*member) (now []*member, waits bool) {
+	if room := v.o.Group.Surge; v.removalShrinksGroup() && len(list) > room {
+		return list[:room], true
+	}
+	return list, false
+}
+
+// lowered returns by how much the size is lowered when the whole list is gone: what is then above the wanted number and the surge that the
+// rest of the rollout needs.
+func (v *budget) lowered(list []*member) int {
+	if !v.t.ReplaceKeepsSize {
+		return len(list)
+	}
+	need := v.requested + v.shrinking + v.servingStale
+	for _, m := range list {
+		if m.needsSurge {
+			need--
+		}
+	}
+	size := v.want
+	if !v.t.SupportsStandby {
+		size += min(v.surge, need)
+	}
+	return min(max(0, v.o.Group.Size-size), len(list))
+}
+
+// unwantedCount returns how many instances have to go, chosen by Muster or, where the size is lower already, by the cloud.
+func (v *budget) unwantedCount() int {
+	if v.outOfBounds() != nil {
+		return 0
+	}
+	return max(0, v.counted-v.maxSize)
+}
+
+// surgeIn returns how much of size is surge when an external autoscaler owns the size of the group. It is 0 when Muster owns the size.
+func (v *inputs) surgeIn(size int) int {
+	if !v.d.ReplicasManagedExternally {
+		return 0
+	}
+	return max(0, size-v.want)
+}
+
+// PlannedSurge is a size of the group with the number of machines in it that stand beside what the autoscaler asks for.
+type PlannedSurge struct{ Surge, Size int }
+
+// The reasons of steps that keep the account of a surge, and change nothing that a user asked for.
+const (
+	SurgeRecordStale = "SurgeRecordStale"
+	SurgePlanned     = "SurgePlanned"
+)
+
+// planned returns the surge that must be recorded before the size is raised for it, or zero. A raised size without a record would count as
+// the autoscaler's, and would be raised again in every pass.
+func (v *budget) planned() PlannedSurge {
+	grow := v.larger()
+	if grow == nil || grow.Surge <= v.o.Group.Surge || v.scaleUpInBackoff() != nil {
+		return PlannedSurge{}
+	}
+	return PlannedSurge{Surge: grow.Surge, Size: grow.Size}
+}
+
+// recordSurgeStep records what is left of a surge before another client raises the size and the used part seems to exist again. It comes
+// before a size that is raised for the next instances: with an unchanged record, a lost reply could not be told from a call that never
+// arrived.
+func (v *budget) recordSurgeStep() *Step {
+	planned := v.planned()
+	step := &Step{Kind: UpdateGroup, Template: v.o.Group.Template, Surge: v.o.Group.Surge, Planned: planned}
+	switch {
+	case planned != PlannedSurge{} && planned != v.o.Group.SurgePlanned:
+		step.Cause = Cause{SurgePlanned, fmt.Sprintf("of a size of %d of the %s %d are to be a surge", planned.Size, v.t.Group, planned.Surge)}
+	case v.o.Group.SurgeRecordStale:
+		step.Cause = Cause{SurgeRecordStale, fmt.Sprintf("of the size of the %s %d are left of a surge", v.t.Group, v.o.Group.Surge)}
+	default:
+		return nil
+	}
+	return step
+}
+
+// scaleUpBackoff is how long after the cloud has given up bringing machines it is asked for them again. Nobody says how often it has
+// given up already, so that the pause is that of a permanent failure: a dozen tries an hour.
+const scaleUpBackoff = 5 * time.Minute
+
+// scaleUpInBackoff returns that the group should be larger and that the cloud failed to make it so a moment ago, or nil.
+func (v *budget) scaleUpInBackoff() *Cause {
+	failed := v.o.Group.ScaleUpFailedAt
+	if failed.IsZero() || v.larger() == nil || v.reached(failed.Add(scaleUpBackoff)) {
+		return nil
+	}
+	return &Cause{"ScaleUpFailed", fmt.Sprintf("the cloud could not bring all machines that the %s was asked for, and is asked again after a pause", v.t.Group)}
+}
+
+// scaleUpStep raises the size, unless the cloud has just failed to, or the record of a surge is not visible yet.
+func (v *budget) scaleUpStep() *Step {
+	if v.scaleUpInBackoff() != nil || v.planned() != (PlannedSurge{}) && v.planned() != v.o.Group.SurgePlanned {
+		return nil
+	}
+	return v.larger()
+}
+
+// larger returns the step that raises the size, or nil. A size that was lowered out of band below what exists is raised to what exists: the
+// surplus is then drained before the cloud terminates instances of its own choice.
+func (v *budget) larger() *Step {
+	size := v.o.Group.Size
+	if v.outOfBounds() != nil {
+		return nil
+	}
+	if !v.d.ReplicasManagedExternally && size < v.want {
+		goal := max(v.minSize, v.counted)
+		return &Step{Kind: Resize, Size: min(goal, max(v.d.MaxReplicas(), v.o.Group.Max, v.minSize)), Surge: v.surgeIn(goal),
+			Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, size, v.want)}}
+	}
+	// While more exist than the size says, some are about to leave that are not seen leaving yet.
+	if goal := v.minSize; size < goal && v.counted <= size {
+		return &Step{Kind: Resize, Size: goal, Surge: v.surgeIn(goal),
+			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.want), v.want)}}
+	}
+	return nil
+}

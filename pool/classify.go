@@ -1,0 +1,265 @@
+package pool
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// removalReason is the kind of reason for which an instance goes. Lower ones go first.
+type removalReason int
+
+const (
+	keep removalReason = iota
+	// deletionRequested: the user deleted the Machine of exactly this instance.
+	deletionRequested
+	// standby: its replacement was launched already.
+	standby
+	// failedInstance: it failed, and the cloud leaves its removal to Muster.
+	failedInstance
+	// unhealthy: its node is unhealthy.
+	unhealthy
+	// notServing: it is stale and not serving.
+	notServing
+	// stale: it is to be replaced.
+	stale
+	// surplus: it is above the wanted number.
+	surplus
+)
+
+// member is one instance that is not terminating, with what a decision derives about it.
+type member struct {
+	*Instance
+	// available is true if it serves (rule 1).
+	available bool
+	// current is true if it was launched from the wanted template and is not to be replaced.
+	current bool
+	// byMuster is true if Muster replaces it rather than a provider rollout, toReplace if it is one of classification.toReplace, and
+	// needsSurge if a surge has to take its place.
+	byMuster, toReplace, needsSurge bool
+	reason                          removalReason
+	cause                           Cause
+	// staleCause is why it would be replaced if it did not go for a more important reason.
+	staleCause *Cause
+	// selected is true if its turn has come. The selection sets it.
+	selected bool
+	// rank, zone, born and hash are what the queue is ordered by.
+	rank int
+	zone int
+	born time.Time
+	hash uint64
+}
+
+// classification is the instances with their reasons to go, and their numbers.
+type classification struct {
+	*inputs
+	// members are the instances that are not terminating, in the order of Observed.
+	members []*member
+	// held are the terminating instances that a lifecycle hook keeps running.
+	held []*member
+	// available, inStandby and counted are the numbers of members that serve, that are in standby, and that the size of the group counts.
+	available, inStandby, counted int
+	// toReplace is how many instances Muster has still to replace in a rollout, servingStale how many of them may serve. Those in standby
+	// have been replaced. requested is how many serving instances were requested to go by name.
+	toReplace, servingStale, requested int
+	// shrinking is how many instances that are not serving need a surge, because their removal shrinks the group.
+	shrinking int
+	// goAnyway is how many instances are of an older template and go for a more important reason.
+	goAnyway int
+}
+
+// classifyInstances determines for each instance whether it serves, and why it goes, if it does.
+func classifyInstances(in *inputs) *classification {
+	v := &classification{inputs: in, members: make([]*member, 0, len(in.o.Instances))}
+	all := make([]member, 0, len(in.o.Instances))
+	causes := map[string]Cause{}
+	for k := range v.o.Instances {
+		i := &v.o.Instances[k]
+		if i.State == Terminating {
+			if i.LifecycleHook != nil {
+				v.held = append(v.held, &member{Instance: i, reason: deletionRequested, cause: terminationCause(i)})
+			}
+			continue
+		}
+		all = append(all, member{Instance: i, available: v.serves(i)})
+		m := &all[len(all)-1]
+		v.members = append(v.members, m)
+		v.classify(m, causes)
+		v.count(m)
+	}
+	return v
+}
+
+// replaced says that there is a reason to replace a member, also where it goes with the size.
+func (m *member) replaced() bool {
+	return m.reason == stale || m.reason == notServing || m.reason == standby || m.toReplace || m.needsSurge || m.staleCause != nil
+}
+
+// drainRequested says that the drain of a member has begun, or that its guard was asked to let go.
+func (m *member) drainRequested() bool {
+	if m.Guard != nil {
+		return m.Guard.Requested
+	}
+	return m.isDraining()
+}
+
+// isDraining says that a drain of ours has begun on its node.
+func (m *member) isDraining() bool { return m.Node != nil && !m.Node.DrainStarted.IsZero() }
+
+// isReady says that its node is there and Ready now.
+func (m *member) isReady() bool { return m.Node != nil && m.Node.Ready }
+
+// lowersAvailable says that an available machine is lost with it, or may be: one that is stale and has not become available yet may
+// do so at any moment.
+func (m *member) lowersAvailable() bool { return m.available || m.reason == stale && !m.isDraining() }
+
+// count adds a member to the counts.
+func (v *classification) count(m *member) {
+	if m.available {
+		v.available++
+	}
+	if m.Standby {
+		v.inStandby++
+	} else {
+		v.counted++
+	}
+	switch {
+	case m.Standby:
+	case m.byMuster && m.reason == notServing:
+		v.toReplace++
+		m.toReplace = true
+	case m.byMuster && m.reason == stale:
+		v.toReplace++
+		v.servingStale++
+		m.toReplace, m.needsSurge = true, true
+	case m.reason == deletionRequested && m.available:
+		v.requested++
+		m.needsSurge = true
+	}
+	if m.staleCause != nil {
+		v.goAnyway++
+	}
+	v.countShrinking(m)
+}
+
+// countShrinking counts an instance that is not serving and needs a surge nevertheless, because its removal shrinks the group.
+func (v *classification) countShrinking(m *member) {
+	if v.removalShrinksGroup() && !m.needsSurge && (m.toReplace || m.reason == deletionRequested || m.reason == failedInstance) {
+		v.shrinking++
+		m.needsSurge = true
+	}
+}
+
+// serves reports whether an instance is available (rule 1): joined, Ready for long enough, not drained by Muster, not terminating, without
+// a termination notice. An instance whose deletion was requested and that is cordoned was drained by that request already.
+func (v *classification) serves(i *Instance) bool {
+	n := i.Node
+	switch {
+	case !v.runs(i) || n == nil || !n.Ready || !n.DrainStarted.IsZero():
+		return false
+	case i.TerminationNotice != nil || i.DeletionRequested != nil && n.Cordoned:
+		return false
+	default:
+		return v.d.MinReady == 0 || v.reached(n.ReadySince.Add(v.d.MinReady))
+	}
+}
+
+// classify determines why a member goes, if it does.
+func (v *classification) classify(m *member, causes map[string]Cause) {
+	old, ill := v.staleCause(m.Instance, causes), v.unhealthyCause(m.Instance)
+	m.current = old == nil && m.Template.Same(v.o.Wanted)
+	switch {
+	case m.DeletionRequested != nil:
+		m.reason, m.cause, m.staleCause = deletionRequested, *m.DeletionRequested, old
+	case m.Standby:
+		m.reason, m.cause = standby, Cause{"Standby", "another machine was launched in its place"}
+		if old != nil {
+			m.cause = *old
+		}
+	case v.failed(m.Instance) && v.t.KeepsFailedInstances:
+		m.reason, m.cause, m.staleCause = failedInstance, Cause{"Failed", "the instance failed"}, old
+	case ill != nil && v.remediated(m.Instance, old):
+		m.reason, m.cause, m.staleCause = unhealthy, *ill, old
+	case old != nil:
+		m.reason, m.cause = stale, *old
+		m.byMuster = v.replacedByMuster(m.Instance)
+		if nobody := v.notServing(m.Instance); m.byMuster && nobody != nil {
+			m.reason, m.cause = notServing, Cause{nobody.Reason, nobody.Message + ", and it was " + old.Message}
+		}
+	}
+}
+
+// replacedByMuster reports whether Muster replaces a stale instance rather than a provider rollout. Where provider rollouts replace every
+// instance of another template and no others, they do that, and Muster does the rest; elsewhere a strategy takes all.
+func (v *classification) replacedByMuster(i *Instance) bool {
+	if v.t.RolloutOnTemplateChange {
+		return v.d.SkipModel || !v.otherTemplate(i)
+	}
+	return v.d.Strategy != nil || !v.t.ProviderRollout && v.restarted(i)
+}
+
+// musterReplaces reports whether Muster replaces stale instances by a strategy or a restart.
+func (v *classification) musterReplaces() bool {
+	return v.d.Strategy != nil || !v.t.ProviderRollout && v.d.Restart != nil
+}
+
+// templateChanged is the reason of an instance whose template is not the wanted one.
+const templateChanged = "TemplateChanged"
+
+// staleCause returns why an instance is to be replaced with one of the wanted template, or nil (rules 7 and 8). Instances with equal causes
+// share one.
+func (v *classification) staleCause(i *Instance, causes map[string]Cause) *Cause {
+	changes := !v.d.SkipModel && v.otherTemplate(i)
+	if v.restarted(i) && (!changes || !v.t.RolloutOnTemplateChange) {
+		return &v.d.Restart.Cause
+	}
+	if !changes {
+		return nil
+	}
+	key := i.Template.Ref
+	if len(i.TemplateDiff) > 0 {
+		key += "\n" + strings.Join(i.TemplateDiff, ",")
+	}
+	cause, ok := causes[key]
+	if !ok {
+		cause = changedCause(*i, v.t)
+		causes[key] = cause
+	}
+	return &cause
+}
+
+// restarted reports whether the user requested a restart of all instances of that age.
+func (v *classification) restarted(i *Instance) bool {
+	made := born(i)
+	return v.d.Restart != nil && !made.IsZero() && made.Before(v.d.Restart.Before)
+}
+
+// otherTemplate reports whether an instance was launched from other content than the wanted one. Bootstrap data alone never makes an
+// instance stale. Unknown content counts as right while it may be: the list of versions may be behind the instances.
+func (v *classification) otherTemplate(i *Instance) bool {
+	wanted := v.o.Wanted
+	if wanted.Content == "" || v.o.Group == nil {
+		return false
+	}
+	if i.Template.Content != "" {
+		return i.Template.Content != wanted.Content
+	}
+	return i.Template.Ref != "" && i.Template.Ref != v.o.Group.Template && !v.known(i.Template.Ref) && v.launchesWanted()
+}
+
+// changedCause says in a sentence what makes an instance stale.
+func changedCause(i Instance, t Traits) Cause {
+	from := i.Template.Ref
+	switch {
+	case from == "":
+		from = "an unknown " + t.Template
+	case t.InlineTemplate:
+		// A template that is a part of its group has no name of its own, but what tells it apart.
+		from = t.Template + " " + from
+	}
+	text := fmt.Sprintf("launched from %s, which differs from what the specification asks for", from)
+	if len(i.TemplateDiff) > 0 {
+		text += " in " + strings.Join(i.TemplateDiff, ", ")
+	}
+	return Cause{templateChanged, text}
+}

@@ -1,0 +1,117 @@
+package pool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// changesGroup are the steps that a group which the cloud is at work on would refuse, or that would upset what it does. A
+// removal is among them: during a roll of its own a cloud counts on what it has found, and a size that we lower meanwhile is
+// not the one that it goes back to. Versions are deleted only at rest, for nobody can tell what the work still needs.
+var changesGroup = map[StepKind]bool{
+	UpdateGroup: true, Resize: true, Remove: true, Replace: true, EnterStandby: true, StartProviderRollout: true, DeleteGroup: true,
+	DefaultTemplate: true, PruneTemplates: true, Apply: true, Protect: true, Unprotect: true,
+}
+
+// waitsForOperation reports whether a step waits until the cloud's operation on the group has ended.
+func (v *inputs) waitsForOperation(kind StepKind) bool {
+	switch kind {
+	case PutTemplate:
+		return v.t.InlineTemplate
+	case DeleteGroup:
+		return !v.t.CanDeleteBusyGroup
+	default:
+		return changesGroup[kind]
+	}
+}
+
+// operation returns what the cloud is doing to the group, or nil. A provider rollout that needs the group for itself is such an operation
+// too.
+func (v *inputs) operation() *Cause {
+	switch g := v.o.Group; {
+	case g == nil:
+		return nil
+	case v.t.RolloutOnTemplateChange && v.providerRolloutRuns():
+		c := providerRolloutCause(v.o.ProviderRollout, v.t)
+		return &c
+	default:
+		return g.Busy
+	}
+}
+
+// reportedOperation returns the cloud's operation for the report. A provider rollout is reported elsewhere, except for one that ends while
+// the pool is being deleted.
+func (v *inputs) reportedOperation() []Cause {
+	told := v.providerRolloutRuns() && (v.t.RolloutOnTemplateChange || !v.d.Deleting)
+	if busy := v.operation(); busy != nil && !told {
+		return []Cause{*busy}
+	}
+	return nil
+}
+
+// allowedDuringOperation removes the steps that wait until the cloud's operation on the group has ended.
+func (v *inputs) allowedDuringOperation(steps ...*Step) []*Step {
+	if v.operation() == nil {
+		return steps
+	}
+	for k, s := range steps {
+		if s != nil && v.waitsForOperation(s.Kind) {
+			steps[k] = nil
+		}
+	}
+	return steps
+}
+
+// deleteBackoff is how long after a deletion that the cloud gave up another one is begun. Nobody says how often it has failed
+// already, so that the pause is that of a permanent failure: a dozen tries an hour.
+const deleteBackoff = 5 * time.Minute
+
+// deleteMayRetry reports whether the back-off after a failed deletion of the group has ended.
+func (v *inputs) deleteMayRetry() bool {
+	failed := v.o.Group.DeleteFailedAt
+	return failed.IsZero() || v.reached(failed.Add(deleteBackoff))
+}
+
+// recreateStep deletes a group that the cloud failed to create or to delete, so that it is created again: a restart was requested after its
+// creation, it was created from a spec that has changed and can't be updated, or its deletion failed, after which it can't serve any more.
+// A group with a node is never recreated.
+func (v *steps) recreateStep() *Step {
+	if v.o.Group.Failed == nil || v.d.CreateBlocked != nil || v.o.NodesUnknown || !v.deleteMayRetry() {
+		return nil
+	}
+	cause := v.recreateCause()
+	if cause == nil || slices.ContainsFunc(v.o.Instances, func(i Instance) bool { return i.Node != nil }) {
+		return nil
+	}
+	s := &Step{Kind: DeleteGroup, Cause: *cause}
+	for _, m := range v.members {
+		target := instanceRef(m)
+		target.Cause = s.Cause
+		s.Targets = append(s.Targets, target)
+	}
+	return s
+}
+
+// recreateCause returns why recreating a failed group would help, or nil.
+func (v *steps) recreateCause() *Cause {
+	g := v.o.Group
+	if r := v.d.Restart; r != nil && !g.Created.IsZero() && g.Created.Before(r.Before) {
+		return &r.Cause
+	}
+	if !g.DeleteFailedAt.IsZero() {
+		return &Cause{"DeletionUnfinished", fmt.Sprintf("the %s was to be deleted, which failed: its deletion is finished, and it is made again", v.t.Group)}
+	}
+	if len(g.Unchangeable) == 0 {
+		return nil
+	}
+	return &Cause{"GroupChanged", fmt.Sprintf("the %s has failed and is made again, because it differs in %s, which can't be changed", v.t.Group, listed(g.Unchangeable))}
+}
+
+// groupFailure returns why the creation or the deletion of the group failed, as the cloud reports it.
+func (v *inputs) groupFailure() []Cause {
+	if v.o.Group.Failed == nil {
+		return nil
+	}
+	return []Cause{*v.o.Group.Failed}
+}

@@ -1,0 +1,244 @@
+package pool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// providerRolloutCause says how far the cloud's own roll is, in its words.
+func providerRolloutCause(r *ProviderRollout, t Traits) Cause {
+	to := r.Template.Ref
+	if to == "" {
+		to = "what somebody chose"
+	}
+	text := fmt.Sprintf("the roll of the %s to %s is %s at %d %%", t.Group, to, r.State, r.Percent)
+	return Cause{"ProviderRollout" + string(r.State), text + reasonSuffix(r)}
+}
+
+const (
+	// rollPause is how long after the end of a roll of the cloud's own that did not do what it should another one begins; it
+	// doubles with every failure in a row up to rollPauseMost.
+	rolloutPause, maxRolloutPause = 5 * time.Minute, 4 * time.Hour
+)
+
+// usesProviderRollout reports whether stale instances are left to a provider rollout.
+func (v *inputs) usesProviderRollout() bool {
+	return v.t.RolloutOnTemplateChange || v.d.Strategy == nil && v.t.ProviderRollout
+}
+
+// leftToCloud returns the stale instances that the cloud replaces.
+func (v *classification) leftToCloud() []*member {
+	var list []*member
+	for _, m := range v.members {
+		if m.reason == stale && !m.byMuster {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// countLeftToCloud returns how many stale instances the cloud replaces, and whether some of them have the wanted template.
+func (v *classification) countLeftToCloud() (n int, every bool) {
+	list := v.leftToCloud()
+	for _, m := range list {
+		every = every || m.Template.Same(v.o.Wanted)
+	}
+	return len(list), every
+}
+
+// providerRolloutRuns reports whether a provider rollout is running. Until it has ended, it decides what the group launches from.
+func (v *inputs) providerRolloutRuns() bool { return v.o.ProviderRollout.Runs() }
+
+// pointedByRollout reports whether the next provider rollout points the group at the newest template, so that the cloud can roll back.
+func (v *classification) pointedByRollout() bool {
+	if !v.d.Rollback || !v.usesProviderRollout() || v.launchesWanted() || v.dataLost(v.launched()) {
+		return false
+	}
+	n, _ := v.countLeftToCloud()
+	return n > 0 || v.o.ProviderRollout != nil && !v.o.ProviderRollout.ended()
+}
+
+// cloudFirst reports whether a provider rollout comes before any replacement by Muster: the two together would exceed the budgets.
+func (v *classification) cloudFirst() bool {
+	n, _ := v.countLeftToCloud()
+	return v.t.RolloutOnTemplateChange && n > 0
+}
+
+// needsRepointing reports whether the group must be pointed at the newest template by a provider rollout alone, although no instance has to
+// be replaced, or because the bootstrap data of its template is lost and instances are missing. A rollout replaces all instances of another
+// template even where that is no reason to: then it is not needed.
+func (v *classification) needsRepointing() bool {
+	if !v.t.RolloutOnTemplateChange || v.o.Wanted.Content == "" {
+		return false
+	}
+	if v.launchesWanted() {
+		return v.dataLost(v.launched()) && !v.dataLost(v.o.Latest()) && v.missesInstances()
+	}
+	return !slices.ContainsFunc(v.members, func(m *member) bool { return v.otherTemplate(m.Instance) })
+}
+
+// missesInstances reports whether instances are missing that only the group's template can launch.
+func (v *classification) missesInstances() bool {
+	joined := 0
+	for _, m := range v.members {
+		if m.Node != nil {
+			joined++
+		}
+	}
+	return joined < v.o.Group.Size
+}
+
+// repointingCause returns why the group is pointed at the newest template although no instance is stale.
+func (v *steps) repointingCause() Cause {
+	if v.launchesWanted() {
+		return Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", v.o.Group.Template)}
+	}
+	return Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, which is not what the specification asks for", v.t.Group, v.o.Group.Template)}
+}
+
+// startProviderRolloutStep starts a provider rollout.
+func (v *steps) startProviderRolloutStep() *Step {
+	if v.providerRolloutRuns() || !v.usesProviderRollout() {
+		return nil
+	}
+	n, every := v.countLeftToCloud()
+	if n == 0 && !v.needsRepointing() || v.rolloutWaits() != nil {
+		return nil
+	}
+	if n == 0 {
+		return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, Cause: v.repointingCause()}
+	}
+	return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, ReplaceMatching: every, Targets: instanceRefs(v.leftToCloud()), Cause: v.firstStale()}
+}
+
+// mayCancel reports whether a provider rollout is running and Muster started it. One that Muster does not recognize belongs to another
+// client, and is waited for.
+func (v *inputs) mayCancel(roll *ProviderRollout) bool {
+	others := func() bool { return roll.Template.Content == "" && !v.fromDeletedVersion(roll) }
+	return roll != nil && roll.cancellable() && !others()
+}
+
+// cancelProviderRolloutStep cancels a provider rollout that should not continue.
+func (v *steps) cancelProviderRolloutStep() *Step {
+	if !v.t.CanCancelRollout {
+		return nil
+	}
+	cause := v.unwantedRollout()
+	if cause == nil {
+		return nil
+	}
+	return &Step{Kind: CancelProviderRollout, Refs: []string{v.o.ProviderRollout.ID}, Cause: *cause}
+}
+
+// unwantedRollout returns why a running provider rollout that Muster started should not continue, or nil: its template is not wanted any
+// more, the user paused it, its instances do not become Ready (the cloud knows no nodes and would continue to the last instance), or a
+// strategy replaces it.
+func (v *steps) unwantedRollout() *Cause {
+	roll := v.o.ProviderRollout
+	if !v.mayCancel(roll) {
+		return nil
+	}
+	switch {
+	case v.fromDeletedVersion(roll):
+		return &Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the roll makes machines, does not exist any more", roll.Template.Ref)}
+	case v.d.RolloutPaused != nil:
+		return v.d.RolloutPaused
+	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
+		return &Cause{templateChanged, fmt.Sprintf("the roll makes machines of %s, which is not what the specification asks for any more", roll.Template.Ref)}
+	case v.dataLost(roll.Template) && !v.dataLost(v.o.Latest()):
+		return &Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", roll.Template.Ref)}
+	case roll.State == ProviderRolloutRunning && v.halted() != nil:
+		return v.halted()
+	case !v.usesProviderRollout():
+		return &Cause{"StrategyChanged", "the strategy of the pool replaces machines one by one"}
+	}
+	return nil
+}
+
+// listingDelay is for how long after its beginning a roll may make machines of a version that lists do not show yet.
+const listingDelay = time.Minute
+
+// fromDeletedVersion reports whether the group and the rollout launch from a version that was deleted.
+func (v *inputs) fromDeletedVersion(r *ProviderRollout) bool {
+	return r.Template.Ref != "" && r.Template.Ref == v.o.Group.Template && len(v.o.Versions) > 0 && !v.known(r.Template.Ref) && v.reached(r.Started.Add(listingDelay))
+}
+
+// launchesDeletedVersion reports whether the group launches from a version that was deleted while a rollout replaces instances with
+// whatever the group launches: the rollout decides about no template, and waits for instances that can't be launched.
+func (v *inputs) launchesDeletedVersion() bool {
+	r := v.o.ProviderRollout
+	return r.Template.Ref == "" && len(v.o.Versions) > 0 && !v.known(v.o.Group.Template) && v.reached(r.Started.Add(listingDelay))
+}
+
+// rolloutWaits returns why a provider rollout is not started now, or nil.
+func (v *steps) rolloutWaits() *Cause {
+	switch {
+	case v.d.RolloutPaused != nil:
+		return v.d.RolloutPaused
+	case v.outOfBounds() != nil:
+		return v.outOfBounds()
+	case v.o.ProviderRolloutUnknown != nil:
+		return v.o.ProviderRolloutUnknown
+	case v.templateNotReady():
+		return &Cause{"TemplateOutOfDate", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
+	case v.o.NodesUnknown:
+		return &Cause{"ConnectionDown", "the workload cluster does not answer, so no machine is replaced"}
+	case v.t.RolloutOnTemplateChange && slices.ContainsFunc(v.members, func(m *member) bool { return m.selected && m.isDraining() }):
+		return &Cause{"Draining", fmt.Sprintf("the roll of the %s waits until the machines are gone that are being drained already", v.t.Group)}
+	case v.halted() != nil:
+		return v.halted()
+	}
+	return v.rolloutInBackoff()
+}
+
+// templateNotReady reports whether the template that a provider rollout would launch from is not in place yet.
+func (v *inputs) templateNotReady() bool {
+	return !v.o.Latest().Same(v.o.Wanted) || !v.d.Rollback && !v.t.RolloutOnTemplateChange && !v.launchesWanted()
+}
+
+// rolloutInBackoff returns that the last provider rollout failed and that the next one starts after a pause, or nil.
+func (v *classification) rolloutInBackoff() *Cause {
+	roll := v.o.ProviderRollout
+	if roll == nil || !roll.Template.Same(v.o.Wanted) || v.restartedSince(roll) || v.reached(roll.Ended.Add(rolloutBackoff(roll))) {
+		return nil
+	}
+	return &Cause{"ProviderRolloutFailed", fmt.Sprintf("the roll of the %s to %s has ended as %s and is begun again after a pause%s",
+		v.t.Group, roll.Template.Ref, roll.State, reasonSuffix(roll))}
+}
+
+// restartedSince reports whether a restart was requested after the rollout started.
+func (v *inputs) restartedSince(r *ProviderRollout) bool {
+	return v.d.Restart != nil && r.Started.Before(v.d.Restart.Before)
+}
+
+// rolloutBackoff grows with the rolls that have failed in a row. A roll that has succeeded and left something stale behind is not
+// begun again at once either.
+func rolloutBackoff(r *ProviderRollout) time.Duration {
+	if r.Failures > 6 {
+		return maxRolloutPause
+	}
+	return min(rolloutPause<<max(0, r.Failures-1), maxRolloutPause)
+}
+
+func reasonSuffix(r *ProviderRollout) string {
+	if r.Reason == "" {
+		return ""
+	}
+	return ": " + r.Reason
+}
+
+// hasProviderRollout reports whether there is something for a provider rollout to do.
+func (v *status) hasProviderRollout() bool {
+	n, _ := v.countLeftToCloud()
+	return v.usesProviderRollout() && n > 0 || v.needsRepointing()
+}
+
+// providerRolloutProgress returns how far the provider rollout is, and whether it continues only because it can't be cancelled.
+func (v *steps) providerRolloutProgress() Cause {
+	c := providerRolloutCause(v.o.ProviderRollout, v.t)
+	if unwanted := v.unwantedRollout(); unwanted != nil && !v.t.CanCancelRollout {
+		c.Message += "; it can't be cancelled, and it is waited for although " + unwanted.Message
+	}
+	return c
+}

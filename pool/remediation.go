@@ -1,0 +1,136 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// nodeUnhealthy is the reason of an instance that is replaced for the health of its node.
+const nodeUnhealthy = "NodeUnhealthy"
+
+// Remediation asks for the replacement of instances whose nodes are unwell. It is for pools in which nobody else sees to that.
+type Remediation struct {
+	// After is how long a node must have been unready.
+	After time.Duration
+	// MaxUnhealthy is how many of the wanted machines may be unwell at a time; while there are more, something is wrong that no
+	// replacement cures, and none is made. A percentage rounds down, to one at least.
+	MaxUnhealthy IntOrPercent
+}
+
+// limit is MaxUnhealthy for a pool of so many machines.
+func (h *Remediation) limit(of int) int {
+	if h.MaxUnhealthy.Percent && h.MaxUnhealthy.Value > 0 {
+		return max(1, h.MaxUnhealthy.down(of))
+	}
+	return h.MaxUnhealthy.down(of)
+}
+
+// unhealthyCause returns why an instance is replaced for its health, or nil.
+func (v *classification) unhealthyCause(i *Instance) *Cause {
+	h := v.d.Remediation
+	if h == nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation || !v.isUnhealthy(i, h.After) {
+		return nil
+	}
+	switch n := i.Node; {
+	case n == nil:
+		return &Cause{nodeUnhealthy, "it has not joined the cluster in time"}
+	case n.Joining():
+		return &Cause{nodeUnhealthy, fmt.Sprintf("its node %s has never been Ready", n.Name)}
+	default:
+		return &Cause{nodeUnhealthy, fmt.Sprintf("its node %s is not Ready", n.Name)}
+	}
+}
+
+// isUnhealthy reports whether an instance runs and its node has been unready for that long, or was never Ready although the join deadline
+// has passed. It is false while the nodes are unknown.
+func (v *classification) isUnhealthy(i *Instance, after time.Duration) bool {
+	n := i.Node
+	switch {
+	case v.o.NodesUnknown || !v.runs(i) || n != nil && n.Ready:
+		return false
+	case n == nil || n.Joining():
+		return v.missedJoinDeadline(i)
+	default:
+		return v.passed(n.ReadySince.Add(after))
+	}
+}
+
+// missedJoinDeadline reports whether the join deadline of an instance has passed.
+func (v *classification) missedJoinDeadline(i *Instance) bool {
+	made := born(i)
+	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)))
+}
+
+// remediated reports whether an unhealthy instance goes for its health: no rollout would replace it anyway.
+func (v *classification) remediated(i *Instance, old *Cause) bool {
+	return old == nil || v.d.RolloutPaused != nil || !v.t.ProviderRollout && !v.replacedByMuster(i)
+}
+
+// unhealthyMembers returns the members that go for their health, now or later.
+func (v *gate) unhealthyMembers() []*member {
+	var list []*member
+	for _, m := range v.members {
+		if m.reason == unhealthy && v.reasonHolds(m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// remediationBlocked returns why no unhealthy instance is replaced although there are some: too many are unhealthy, or many turned unready
+// together.
+func (v *gate) remediationBlocked() []Cause {
+	if len(v.unhealthyMembers()) == 0 {
+		return nil
+	}
+	unwell := 0
+	for _, m := range v.members {
+		if v.failed(m.Instance) || v.isUnhealthy(m.Instance, 0) {
+			unwell++
+		}
+	}
+	switch limit := v.d.Remediation.limit(v.want); {
+	case unwell > limit:
+		return []Cause{{"TooManyUnhealthy", fmt.Sprintf("no machine is replaced for its health: %d of %d are unhealthy, more than the %d that may be", unwell, len(v.members), limit)}}
+	case v.partitionSuspected():
+		return []Cause{{"PartitionSuspected", "no machine is replaced for its health: many nodes turned unready together, as when the way to them is cut"}}
+	}
+	return nil
+}
+
+// surgeForRemediation counts a surge for one unhealthy instance where its removal shrinks the group.
+func (v *gate) surgeForRemediation() {
+	list := v.unhealthyMembers()
+	if !v.removalShrinksGroup() || len(list) == 0 || v.remediationBlocked() != nil {
+		return
+	}
+	v.shrinking++
+	for _, m := range list {
+		m.needsSurge = true
+	}
+}
+
+// selectUnhealthy selects one unhealthy instance once the previous one is gone and its replacement has joined.
+func (v *selection) selectUnhealthy() {
+	if slices.ContainsFunc(v.unhealthyMembers(), (*member).isDraining) || v.expectsInstances() || v.remediationBlocked() != nil {
+		return
+	}
+	for _, m := range v.queue {
+		if m.reason == unhealthy && v.reasonHolds(m) {
+			m.selected = true
+			return
+		}
+	}
+}
+
+// expectsInstances reports whether instances are about to come or to go.
+func (v *gate) expectsInstances() bool {
+	if v.providerRolloutRuns() || v.counted < max(v.o.Group.Size, v.want) || len(v.members) < len(v.o.Instances) {
+		return true
+	}
+	return slices.ContainsFunc(v.members, func(m *member) bool {
+		return m.State == Pending || v.runs(m.Instance) && (m.Node == nil || m.Node.Joining()) && !v.isUnhealthy(m.Instance, 0)
+	})
+}

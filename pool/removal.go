@@ -1,0 +1,229 @@
+package pool
+
+import (
+	"fmt"
+	"slices"
+)
+
+// drainMayStart reports whether a selected member may be drained. A started drain continues; while the cloud operates on the group, no
+// drain starts that a removal has to follow.
+func (v *selection) drainMayStart(m *member) bool {
+	return m.drainRequested() || v.operation() == nil || v.d.Deleting && v.t.CanDeleteBusyGroup
+}
+
+// removeStep removes the selected instances that are drained. Surplus is removed together with the size; for the rest the group launches
+// others.
+func (v *selection) removeStep() *Step {
+	asides, counted := v.ready()
+	lower := v.lowered(counted)
+	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
+		list, more := v.batch(list)
+		return &Step{Kind: Replace, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.surgeIn(v.o.Group.Size), More: more || lower > 0}
+	}
+	if lower == 0 {
+		return nil
+	}
+	counted, waits := v.replaceable(counted)
+	list, more := v.batch(counted)
+	if len(list) == 0 {
+		return nil
+	}
+	more = more || waits
+	return &Step{Kind: Remove, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.surgeIn(v.o.Group.Size - len(list)), More: more}
+}
+
+// ready returns the selected instances that are drained, as known from their nodes or their guards: first those in standby, then those that
+// the size counts. Of these, surplus comes last, because the last are removed with the size; those without a node come first, because
+// naming one again that is gone already does no harm in a cloud that reports it late.
+func (v *selection) ready() (asides, counted []*member) {
+	var list []*member
+	for _, m := range v.queue {
+		if m.selected && v.removable(m.Instance) && (m.Guard != nil || !v.nodesUnknown()) {
+			list = append(list, m)
+		}
+	}
+	place := func(m *member) int {
+		switch {
+		case m.reason == surplus:
+			return 2
+		case m.Node != nil:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b *member) int { return place(a) - place(b) })
+	for _, m := range list {
+		if m.Standby {
+			asides = append(asides, m)
+		} else {
+			counted = append(counted, m)
+		}
+	}
+	return asides, counted
+}
+
+// batch cuts a list to what one call may name, and reports whether that leaves some out.
+func (v *inputs) batch(list []*member) (now []*member, more bool) {
+	if v.t.RemoveBatch > 0 && len(list) > v.t.RemoveBatch {
+		return list[:v.t.RemoveBatch], true
+	}
+	return list, false
+}
+
+// undrainStep uncordons nodes that Muster was draining and that are wanted again. While the group has more instances than its size, as
+// between a removal and its effect, the cloud is about to terminate some: the drained ones stay drained.
+func (v *selection) undrainStep() *Step {
+	leaving := map[*member]bool{}
+	for _, m := range v.affordableSurplus(v.unwantedCount()) {
+		leaving[m] = true
+	}
+	var back []*member
+	for _, m := range v.members {
+		if m.isDraining() && !m.selected && m.TerminationNotice == nil && !leaving[m] {
+			back = append(back, m)
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	s := &Step{Kind: Undrain, Cause: Cause{"StillWanted", "the pool wants the instance again"}}
+	for _, m := range back {
+		target := instanceRef(m)
+		target.Cause = s.Cause
+		s.Targets = append(s.Targets, target)
+	}
+	return s
+}
+
+// toDrain returns the instances to drain: the selected ones, those that a lifecycle hook holds, and those with a termination notice (rule
+// 9).
+func (v *selection) toDrain() []*member {
+	if v.nodesUnknown() {
+		return nil
+	}
+	var list []*member
+	for _, m := range v.held {
+		if !v.removable(m.Instance) {
+			list = append(list, m)
+		}
+	}
+	for _, m := range v.members {
+		if m.TerminationNotice != nil && !m.selected && !v.removable(m.Instance) {
+			doomed := *m
+			doomed.reason, doomed.cause = deletionRequested, *m.TerminationNotice
+			list = append(list, &doomed)
+		}
+	}
+	for _, m := range v.queue {
+		if m.selected && !v.removable(m.Instance) && v.drainMayStart(m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// drainStep evicts the pods of all instances that are about to go.
+func (v *selection) drainStep() *Step { return drainOf(v.toDrain()) }
+
+// drainSteps returns the drain if some instances have still to start (first result) or if all have started (second result).
+func (v *selection) drainSteps() (begins, rounds *Step) {
+	list := v.toDrain()
+	if slices.ContainsFunc(list, func(m *member) bool { return !m.drainRequested() }) {
+		return drainOf(list), nil
+	}
+	return nil, drainOf(list)
+}
+
+func drainOf(list []*member) *Step {
+	if len(list) == 0 {
+		return nil
+	}
+	return &Step{Kind: Drain, Targets: instanceRefs(list), Cause: commonCause(list)}
+}
+
+// commonCause is the cause of a step: that of its first target, and how many have another.
+func commonCause(list []*member) Cause {
+	others := 0
+	for _, m := range list[1:] {
+		if m.cause != list[0].cause {
+			others++
+		}
+	}
+	c := list[0].cause
+	if others > 0 {
+		c.Message += fmt.Sprintf(" (and %d more for reasons of their own)", others)
+	}
+	return c
+}
+
+// instanceRefs names the instances of a step.
+func instanceRefs(list []*member) []InstanceRef {
+	out := make([]InstanceRef, 0, len(list))
+	for _, m := range list {
+		out = append(out, instanceRef(m))
+	}
+	return out
+}
+
+func instanceRef(m *member) InstanceRef {
+	t := InstanceRef{ID: m.ID, ProviderID: m.ProviderID, Cause: m.cause}
+	if m.Marked && m.cause.Reason == scaleIn {
+		t.Cause = Cause{"Marked", "the instance is marked to go first"}
+	}
+	if m.Node != nil {
+		t.Node = m.Node.Name
+	}
+	return t
+}
+
+// nodesUnknown reports whether it is unknown what runs on the instances, so that none of them may go.
+func (v *inputs) nodesUnknown() bool { return v.o.NodesUnknown && v.d.NoDrain == nil }
+
+// removable reports whether nothing is lost, or nothing more is waited for, when the instance goes.
+func (v *classification) removable(i *Instance) bool {
+	d := v.d
+	switch {
+	case i.Guard != nil:
+		return i.Guard.Released
+	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
+		return true
+	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():
+		return v.reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && i.Node.Detaching == 0
+	default:
+		return false
+	}
+}
+
+// standbyStep starts the surge where the cloud supports standby: instances keep serving while the group launches others in their place.
+func (v *selection) standbyStep() *Step {
+	if !v.t.SupportsStandby || v.o.NodesUnknown || v.outOfBounds() != nil {
+		return nil
+	}
+	room := v.surge - v.inStandby - max(0, max(v.o.Group.Size, v.counted)-v.want)
+	// More drains than may be unavailable are drains of instances that are set aside and not seen so yet.
+	drains := 0
+	for _, m := range v.queue {
+		if m.isDraining() && !m.Standby {
+			drains++
+		}
+	}
+	room -= max(0, drains-v.unavailable)
+	var list []*member
+	for _, m := range v.queue {
+		if len(list) < room && v.needsSuccessor(m) {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	list, more := v.batch(list)
+	return &Step{Kind: EnterStandby, More: more, Targets: instanceRefs(list),
+		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
+}
+
+// needsSuccessor reports whether a member serves and is to be replaced. It enters standby even where it may go at once: its replacement
+// comes sooner, and two reads of which one is older choose the same.
+func (v *gate) needsSuccessor(m *member) bool {
+	return (m.reason == deletionRequested || v.replaces(m)) && m.available && !m.Standby
+}

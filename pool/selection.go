@@ -1,0 +1,282 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// selection is the instances whose turn it is to go: the members that are selected.
+type selection struct {
+	*budget
+	// queue are the members in the order in which they would go; nil when there is no reason to choose.
+	queue []*member
+}
+
+// newSelection selects the instances whose turn it is.
+func newSelection(b *budget) *selection {
+	v := &selection{budget: b}
+	v.selectInstances()
+	return v
+}
+
+// selectInstances selects the instances whose turn it is. Started drains whose reason still holds continue; instances that are not serving
+// cost nothing; every other one takes one from what is available above the floor (rule 1), in the order of the queue, first by reason:
+// deletion requested, marked, standby, stale, surplus (rule 6).
+func (v *selection) selectInstances() {
+	surplus := v.surplusCount()
+	if surplus == 0 && v.unwantedCount() == 0 && !v.hasRemovals() {
+		return
+	}
+	v.queue = v.ordered()
+	v.markSurplus(surplus)
+	v.selectNotServing()
+	v.selectUnhealthy()
+	v.selectFree()
+	v.selectByTurn()
+}
+
+// selectFree selects the instances that the budget does not limit.
+func (v *selection) selectFree() {
+	for _, m := range v.queue {
+		if !m.lowersAvailable() && v.reasonHolds(m) {
+			m.selected = m.selected || m.reason != notServing && m.reason != failedInstance && m.reason != unhealthy || m.isDraining()
+		}
+	}
+}
+
+// selectByTurn selects as many serving instances as the budget allows.
+func (v *selection) selectByTurn() {
+	free := v.room()
+	if v.d.NoDrain != nil {
+		free = math.MaxInt
+	}
+	for _, turn := range turns {
+		for _, m := range v.queue {
+			if free <= 0 {
+				return
+			}
+			if !m.selected && m.lowersAvailable() && turn(m) && v.reasonHolds(m) {
+				m.selected = true
+				free--
+			}
+		}
+	}
+}
+
+// turns are the reasons for which serving machines go, most important first.
+var turns = []func(m *member) bool{
+	func(m *member) bool { return m.reason == deletionRequested },
+	func(m *member) bool { return m.Marked },
+	func(m *member) bool { return m.reason == standby },
+	func(m *member) bool { return m.reason == surplus && m.cause.Reason != scaleIn },
+	func(m *member) bool { return m.reason == stale },
+	func(m *member) bool { return m.reason == surplus },
+}
+
+// selectNotServing selects the first few instances that are not serving, unless a partition is suspected, and the first few failed
+// instances whose back-off has ended.
+func (v *selection) selectNotServing() {
+	partition, rested := v.partitionSuspected(), v.failedBackoff()
+	idles, brokens := v.smallBatch(), v.smallBatch()
+	for _, m := range v.queue {
+		switch {
+		case m.reason == notServing && v.reasonHolds(m) && !partition && idles > 0:
+			m.selected = true
+			idles--
+		case m.reason == failedInstance && brokens > 0 && rested(m):
+			m.selected = true
+			brokens--
+		}
+	}
+}
+
+const scaleIn = "ScaleIn"
+
+// markSurplus gives the first n instances of the queue the reason surplus, unless they have another one that holds now.
+func (v *selection) markSurplus(n int) {
+	cause := Cause{scaleIn, fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, v.o.Group.Size, v.want)}
+	for _, m := range v.affordableSurplus(n) {
+		if m.reason == deletionRequested {
+			continue
+		}
+		if m.reason != notServing && m.reason != stale || !v.reasonHolds(m) {
+			m.cause = cause
+		}
+		m.reason = surplus
+	}
+}
+
+// firstCounted returns the first n instances of the queue that the size of the group counts.
+func (v *selection) firstCounted(n int) []*member {
+	var out []*member
+	for _, m := range v.queue {
+		if len(out) >= n {
+			break
+		}
+		if !m.Standby {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// affordableSurplus returns n instances of the queue that may go: the first n, unless the budget has no room for all serving ones of them,
+// marked ones included. Instances that are certainly not serving then replace the last ones, because they would never make the room that is
+// waited for.
+func (v *selection) affordableSurplus(n int) []*member {
+	list := v.firstCounted(n)
+	if n <= 0 || v.d.NoDrain != nil {
+		return list
+	}
+	others := v.notServingExcept(list)
+	room := v.room()
+	for k, m := range list {
+		switch {
+		case !m.available:
+		case room > 0:
+			room--
+		case m.reason != deletionRequested && len(others) > 0:
+			list[k], others = others[0], others[1:]
+		}
+	}
+	return list
+}
+
+// notServingExcept returns the instances of the queue that are certainly not serving and that the size counts, except those of a list and
+// those whose deletion was requested.
+func (v *selection) notServingExcept(without []*member) []*member {
+	var out []*member
+	for _, m := range v.queue {
+		if !m.Standby && !m.available && m.reason != deletionRequested && v.notServing(m.Instance) != nil && !slices.Contains(without, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// ordered returns the members in the order in which they would go: by rank, then by the delete policy within the zone that has the most.
+func (v *gate) ordered() []*member {
+	numbers := map[string]int{}
+	var zones []int
+	for _, m := range v.members {
+		n, ok := numbers[m.Zone]
+		if !ok {
+			n = len(zones)
+			numbers[m.Zone] = n
+			zones = append(zones, 0)
+		}
+		m.zone = n
+		zones[n]++
+		m.rank, m.born = v.rank(m), born(m.Instance)
+		if v.d.DeletePolicy == Random {
+			m.hash = shuffle(v.d.Seed + "/" + m.ID)
+		}
+	}
+	list := slices.Clone(v.members)
+	slices.SortFunc(list, func(a, b *member) int {
+		if a.rank != b.rank {
+			return a.rank - b.rank
+		}
+		if by := byPolicy(v.d.DeletePolicy, a, b); by != 0 {
+			return by
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	out := make([]*member, 0, len(list))
+	for len(list) > 0 {
+		equals := slices.IndexFunc(list, func(m *member) bool { return m.rank != list[0].rank })
+		if equals < 0 {
+			equals = len(list)
+		}
+		out = append(out, balanced(list[:equals], zones)...)
+		list = list[equals:]
+	}
+	return out
+}
+
+// rank returns what the loss of a member costs. Lower goes first.
+func (v *gate) rank(m *member) int {
+	for k, holds := range ranks {
+		if holds(v, m) {
+			return k
+		}
+	}
+	return len(ranks)
+}
+
+// byPolicy orders members that are equally dispensable.
+func byPolicy(p DeletePolicy, a, b *member) int {
+	switch p {
+	case Newest:
+		return b.born.Compare(a.born)
+	case Random:
+		return cmp.Compare(a.hash, b.hash)
+	default:
+		return a.born.Compare(b.born)
+	}
+}
+
+// born is when an instance was made, or, where the cloud does not say, when its node joined.
+func born(i *Instance) time.Time {
+	if i.Created.IsZero() && i.Node != nil {
+		return i.Node.Joined
+	}
+	return i.Created
+}
+
+// shuffle is a stable random order. The hash alone leaves IDs that differ in their last digit in line, so that its halves
+// are mixed once more.
+func shuffle(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	sum := h.Sum64()
+	sum = (sum ^ sum>>32) * 0x9e3779b97f4a7c15
+	return sum ^ sum>>29
+}
+
+// ranks are what a member's loss costs; the first that holds tells its place.
+var ranks = []func(v *gate, m *member) bool{
+	func(_ *gate, m *member) bool { return m.reason == deletionRequested },
+	func(_ *gate, m *member) bool { return m.Marked },
+	func(_ *gate, m *member) bool { return m.isDraining() || m.TerminationNotice != nil },
+	func(_ *gate, m *member) bool { return m.reason == standby },
+	func(v *gate, m *member) bool { return v.failed(m.Instance) },
+	func(_ *gate, m *member) bool { return m.reason == notServing },
+	func(_ *gate, m *member) bool { return m.reason == unhealthy },
+	func(_ *gate, m *member) bool { return m.Node.CordonedByOthers() && m.Node.Empty },
+	func(v *gate, m *member) bool { return v.replaces(m) && !m.isReady() },
+	func(v *gate, m *member) bool { return v.replaces(m) },
+	func(_ *gate, m *member) bool { return m.Node == nil },
+	func(_ *gate, m *member) bool { return !m.isReady() },
+	func(_ *gate, m *member) bool { return m.reason == stale },
+}
+
+// balanced puts a list that stands in the order of preference into an order that takes each from the zone that holds the
+// most then, and counts the zones down.
+func balanced(list []*member, zones []int) []*member {
+	queues := make([][]int, len(zones))
+	for k, m := range list {
+		queues[m.zone] = append(queues[m.zone], k)
+	}
+	out := make([]*member, 0, len(list))
+	for range len(list) {
+		best := -1
+		for zone, queue := range queues {
+			if len(queue) == 0 {
+				continue
+			}
+			if best < 0 || zones[zone] > zones[best] || zones[zone] == zones[best] && queue[0] < queues[best][0] {
+				best = zone
+			}
+		}
+		out = append(out, list[queues[best][0]])
+		queues[best] = queues[best][1:]
+		zones[best]--
+	}
+	return out
+}

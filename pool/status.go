@@ -1,0 +1,325 @@
+package pool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// status is what a plan reports beside its step.
+type status struct{ *steps }
+
+// report returns the plan without a step.
+func (v *status) report() Plan {
+	p := Plan{Waiting: v.waiting(), Instances: v.decisions(), InPlace: v.inPlaceDecisions(), Forecast: v.forecast(), Budget: v.budgetReport(), Rollout: v.rolloutReport()}
+	p.Quiescent = v.quiescent() && p.Rollout.State != RolloutInProgress
+	p.Refused = v.d.Strategy.bothZero()
+	if refused := v.outOfBounds(); refused != nil {
+		p.Refused = refused
+	}
+	return p
+}
+
+// decisions returns the members that are to be removed or replaced, now or later.
+func (v *status) decisions() []InstanceDecision {
+	var list []InstanceDecision
+	for _, m := range v.members {
+		switch {
+		case m.reason != keep:
+			list = append(list, InstanceDecision{ID: m.ID, Cause: instanceRef(m).Cause, LowersAvailable: m.available, Selected: m.selected})
+		case m.TerminationNotice != nil:
+			list = append(list, InstanceDecision{ID: m.ID, Cause: *m.TerminationNotice, LowersAvailable: m.available, Selected: true})
+		}
+	}
+	return list
+}
+
+// firstStale returns the cause of the first stale instance, with how many there are.
+func (v *classification) firstStale() Cause {
+	var c Cause
+	n := 0
+	for _, m := range v.members {
+		if m.replaced() {
+			if n == 0 {
+				c = m.cause
+				if m.staleCause != nil {
+					c = *m.staleCause
+				}
+			}
+			n++
+		}
+	}
+	c.Message = fmt.Sprintf("%d of %s to replace: %s", n, machines(len(v.members)), c.Message)
+	return c
+}
+
+// listed puts names into a sentence.
+func listed(names []string) string { return strings.Join(names, ", ") }
+
+// quiescent reports whether the cloud is idle: as many instances run as the group wants, and none comes, goes or was requested to go.
+func (v *status) quiescent() bool {
+	if v.operation() != nil || v.scaleUpInBackoff() != nil {
+		return false
+	}
+	running := 0
+	for _, i := range v.o.Instances {
+		switch {
+		case !v.runs(&i) || i.DeletionRequested != nil && v.outOfBounds() == nil:
+			return false
+		case !i.Standby:
+			running++
+		}
+	}
+	return running == v.o.Group.Size
+}
+
+// waiting returns what the pool waits for, most important first.
+func (v *status) waiting() []Cause {
+	d, o := v.d, v.o
+	var out []Cause
+	if d.CreateBlocked != nil && o.Wanted.Content == "" {
+		out = append(out, *d.CreateBlocked)
+	}
+	out = append(out, v.groupFailure()...)
+	if missing := templateNotFound(o, v.t); missing != nil {
+		out = append(out, *missing)
+	}
+	out = append(out, v.reportedOperation()...)
+	if o.NodesUnknown {
+		out = append(out, Cause{"ConnectionDown", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
+	}
+	out = append(out, v.stranded()...)
+	out = append(out, v.rolloutWaiting()...)
+	out = append(out, v.remediationBlocked()...)
+	out = append(out, o.Issues...)
+	if rests := v.scaleUpInBackoff(); rests != nil {
+		out = append(out, *rests)
+	}
+	out = append(out, v.launching()...)
+	out = append(out, draining(o.Instances)...)
+	if d.MaxReplicas() < o.Group.Size && (d.ReplicasManagedExternally || v.toReplace == 0) {
+		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
+	}
+	return append(append(out, v.removalsWait()...), v.joining()...)
+}
+
+// removalsWait returns why surplus instances, or instances whose deletion was requested, do not go, and what the user can do. Instances
+// that a rollout replaces wait for their turn in any case.
+func (v *status) removalsWait() []Cause {
+	first, n := v.waitingRemovals()
+	missing, awaited := v.awaited()
+	if first == nil || awaited == nil || v.available > v.floor() || v.o.NodesUnknown {
+		return nil
+	}
+	text := fmt.Sprintf("removal of %s waits until more than %d of %d machines are available, now %d are; %s %s",
+		firstAndMore(first.ID, n), v.floor(), v.want, v.available, awaited.ID, missing)
+	if first.reason == surplus {
+		text += " and is removed instead if it stays so"
+	}
+	if s := v.d.Strategy; s != nil && s.UnavailableField != "" {
+		text += fmt.Sprintf("; raise %s to go on at once", s.UnavailableField)
+	}
+	return []Cause{{budgetSpent, text}}
+}
+
+// waitingRemovals returns the first by ID and the number of the available instances that are surplus or whose deletion was requested and
+// that do not go now.
+func (v *status) waitingRemovals() (first *member, n int) {
+	for _, m := range v.members {
+		if m.selected || !m.available || m.reason != surplus && m.reason != deletionRequested {
+			continue
+		}
+		if n++; first == nil || m.ID < first.ID {
+			first = m
+		}
+	}
+	return first, n
+}
+
+// budgetSpent is the reason of instances that wait until more machines are available.
+const budgetSpent = "BudgetSpent"
+
+// awaited returns the first instance that may still become available, and what it lacks.
+func (v *status) awaited() (missing string, first *member) {
+	for _, m := range v.members {
+		if m.available || m.selected || m.isDraining() || m.TerminationNotice != nil || v.failed(m.Instance) || first != nil && m.ID > first.ID {
+			continue
+		}
+		switch {
+		case m.Node == nil:
+			missing = "has not joined the cluster"
+		case !m.Node.Ready:
+			missing = "is not Ready"
+		default:
+			missing = "has not been Ready for long enough"
+		}
+		first = m
+	}
+	return missing, first
+}
+
+// firstAndMore names the first of n.
+func firstAndMore(first string, n int) string {
+	if n > 1 {
+		return fmt.Sprintf("%s and %d more", first, n-1)
+	}
+	return first
+}
+
+// rolloutWaiting returns why a rollout does not continue.
+func (v *status) rolloutWaiting() []Cause {
+	switch {
+	case v.blocked != nil && !v.cloudFirst() && v.toReplace+v.inStandby > 0 && v.rolloutState != RolloutNone && !v.o.NodesUnknown:
+		return []Cause{*v.blocked}
+	case v.providerRolloutRuns():
+		return []Cause{v.providerRolloutProgress()}
+	case v.hasProviderRollout() && !v.o.NodesUnknown && v.rolloutWaits() != nil:
+		return []Cause{*v.rolloutWaits()}
+	}
+	return nil
+}
+
+// stranded returns the stale instances that are not serving and that can't be replaced: where an external autoscaler owns the size and
+// every removal lowers it, only a surge keeps the size. Removing one and raising the size again is not safe: after a crash, a pass could
+// not tell its own removal from the autoscaler's, which removes instances that never join too, and would revert that.
+func (v *status) stranded() []Cause {
+	if _, why := v.blockedBySpec(); why == nil || why.Reason != replicasManagedExternally {
+		return nil
+	}
+	var names []string
+	var first Cause
+	for _, m := range v.members {
+		if m.reason != notServing {
+			continue
+		}
+		if names = append(names, m.ID); len(names) == 1 {
+			first = m.cause
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []Cause{{replicasManagedExternally, fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
+		firstNames(names), first.Message, v.surgeField())}}
+}
+
+// waitForTurn returns that instances wait until others are available.
+func (v *status) waitForTurn() []Cause {
+	n := 0
+	for _, m := range v.members {
+		if m.reason != keep && !m.selected && v.reasonHolds(m) {
+			n++
+		}
+	}
+	if n == 0 || v.available > v.floor() {
+		return nil
+	}
+	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.floor(), v.want, v.available)}}
+}
+
+// launching returns how many instances the cloud has still to launch, and how many failed.
+func (v *status) launching() []Cause {
+	o := v.o
+	pending, failed, serving := 0, 0, 0
+	for _, i := range o.Instances {
+		switch {
+		case i.State == Pending:
+			pending++
+		case v.failed(&i):
+			failed++
+		case i.State == Failed:
+			serving++
+		}
+	}
+	missing := max(0, o.Group.Size-v.counted)
+	var out []Cause
+	if n := pending + missing; n > 0 {
+		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
+	}
+	if failed > 0 {
+		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
+	}
+	if serving > 0 {
+		out = append(out, Cause{"FailedServing", machines(serving) + " failed in the cloud's eyes, and serve all the same: they are left alone"})
+	}
+	return out
+}
+
+// withoutNode returns the running instances without a Node after the join deadline, because it was deleted or never registered, that no
+// rule replaces.
+func (v *status) withoutNode() []string {
+	if v.d.Remediation != nil || v.d.RemediationHint == "" {
+		return nil
+	}
+	var ids []string
+	for _, m := range v.members {
+		if m.State == Running && m.Node == nil && m.reason == keep && !m.selected && v.missedJoinDeadline(m.Instance) {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
+// joining returns how many running instances are not serving yet.
+func (v *status) joining() []Cause {
+	if v.o.NodesUnknown {
+		return nil
+	}
+	unjoined, unready := 0, 0
+	for _, i := range v.o.Instances {
+		switch {
+		case i.State != Running:
+		case i.Node == nil:
+			unjoined++
+		case !i.Node.Ready:
+			unready++
+		}
+	}
+	var out []Cause
+	if unjoined > 0 {
+		text := fmt.Sprintf("waiting for %s to join the cluster", machines(unjoined))
+		if stuck := v.withoutNode(); len(stuck) > 0 {
+			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", firstNames(stuck), v.d.RemediationHint)
+		}
+		out = append(out, Cause{"NodesJoining", text})
+	}
+	if unready > 0 {
+		out = append(out, Cause{"NodesNotReady", fmt.Sprintf("waiting for the nodes of %s to be Ready", machines(unready))})
+	}
+	return out
+}
+
+// blockedLimit bounds how many pods a message names.
+const blockedLimit = 3
+
+// draining says which drains have not ended, and what keeps them.
+func draining(list []Instance) []Cause {
+	var nodes, blocked []string
+	for _, i := range list {
+		if name, waits, ok := i.guarded(); ok && (i.State != Terminating || i.LifecycleHook != nil) {
+			nodes = append(nodes, name)
+			blocked = append(blocked, waits...)
+			continue
+		}
+		if i.State == Terminating && i.LifecycleHook == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
+			continue
+		}
+		nodes = append(nodes, i.Node.Name)
+		blocked = append(blocked, i.Node.Blocked...)
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("draining %s", firstNames(nodes))
+	if len(blocked) > 0 {
+		return []Cause{{"DrainBlocked", text + "; kept by " + firstNames(blocked)}}
+	}
+	return []Cause{{"Draining", text}}
+}
+
+// firstNames lists the first few names and counts the rest.
+func firstNames(names []string) string {
+	if len(names) <= blockedLimit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:blockedLimit], ", "), len(names)-blockedLimit)
+}
