@@ -8,10 +8,10 @@ type Managed struct {
 	// Server is the URL of the cluster's API server, CA the certificates by which it is trusted, in PEM.
 	Server string
 	CA     []byte
-	// Token is a bootstrap token that stands for the identity by which the cloud's own machines are let in; empty where whoever
-	// made the cluster gave none, so that the machine is turned away.
+	// Token is a bootstrap token that stands for the identity by which the cloud's own machines are let in; empty where the
+	// cluster was made without one, so that the machine is turned away.
 	Token string
-	// Own says that the image is the user's own: the cloud adds nothing to its user data, and it joins only if that says so. An
+	// Own is true if the image is the user's own: the cloud adds nothing to its user data, and it joins only if that says so. An
 	// image of the cloud's joins by itself, and runs its user data before that.
 	Own bool
 	// Labels and Taints that the node registers with, the cloud's own among them.
@@ -27,7 +27,7 @@ type Taint struct {
 }
 
 // Workload is also implemented by a MachineHost whose machines become nodes of clusters: a cloud that manages nodes looks at them and drains
-// them by it. Machines are named by their IDs; an unknown one is ready to nobody and has nothing to drain. The cloud calls with
+// them by it. Machines are named by their IDs; an unknown one is not ready and has nothing to drain. The cloud calls with
 // its own lock held: no method waits for anything, and none calls the cloud.
 type Workload interface {
 	// Ready reports that the machine has joined its cluster and that its node is Ready.

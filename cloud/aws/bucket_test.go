@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	sims3 "github.com/muster-project/muster/sim/aws/s3"
 )
 
 // noise is data that can't be made much shorter.
@@ -144,7 +145,7 @@ func TestObjectsGoWithTheirVersions(t *testing.T) {
 
 func TestObjectsAreKeptAlive(t *testing.T) {
 	account := simaws.DefaultAccount()
-	account.Buckets = []simaws.Bucket{{Name: simaws.BucketName, ExpireAfter: 24 * time.Hour}}
+	account.Buckets = []sims3.Bucket{{Name: simaws.BucketName, ExpireAfter: 24 * time.Hour}}
 	inWorldOf(t, account, func(t *testing.T, w *world) {
 		target, _ := w.reconcile(tooLong(noise(1), "ignition"), 3)
 		target = with(target, func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })

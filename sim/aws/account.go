@@ -2,10 +2,11 @@ package aws
 
 import (
 	"fmt"
-	"net/netip"
-	"slices"
+	"strings"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/aws/s3"
 )
 
 // What the default account holds from the start, for seeding and for examples.
@@ -39,7 +40,7 @@ type Account struct {
 	// Roles that exist from the start; nil means DefaultRoles.
 	Roles []Role
 	// Buckets of S3 that the account has.
-	Buckets []Bucket
+	Buckets []s3.Bucket
 	// Policy is a document of IAM that says what the account's keys may do; nil lets them do everything.
 	Policy []byte
 	// Groups is the quota of Auto Scaling groups in a region; zero means AWS's default.
@@ -67,7 +68,7 @@ type Subnet struct {
 func DefaultAccount() Account {
 	return Account{
 		ID: AccountID, AccessKeyID: AccessKeyID, SecretAccessKey: SecretAccessKey,
-		Region: Region, Network: networkIn(AccountID, Region), Buckets: []Bucket{{Name: BucketName}},
+		Region: Region, Network: networkIn(AccountID, Region), Buckets: []s3.Bucket{{Name: BucketName}},
 	}
 }
 
@@ -87,74 +88,61 @@ func (a Account) NetworkIn(region string) Network {
 	return networkIn(a.ID, region)
 }
 
-// regions are those that can be asked, with the prefix of their zone IDs.
-var regions = map[string]string{
-	"eu-west-1": "euw1", "eu-west-2": "euw2", "eu-west-3": "euw3", "eu-central-1": "euc1", "eu-north-1": "eun1",
-	"us-east-1": "use1", "us-east-2": "use2", "us-west-1": "usw1", "us-west-2": "usw2",
-	"ap-southeast-1": "apse1", "ap-southeast-2": "apse2", "ap-northeast-1": "apne1", "ap-south-1": "aps1", "sa-east-1": "sae1",
-}
-
-// zoneLetters are the zones that every simulated region has.
-var zoneLetters = []string{"a", "b", "c"}
-
-func zonesOf(region string) []string {
-	out := make([]string, len(zoneLetters))
-	for i, l := range zoneLetters {
-		out[i] = region + l
-	}
-	return out
-}
-
-// zoneID is the ID that stands for the same place in every account.
-func zoneID(region, zone string) string {
-	return fmt.Sprintf("%s-az%d", regions[region], 1+slices.Index(zonesOf(region), zone))
-}
-
 // networkIn is what an account finds in a region: the documented IDs for the default account at home, others made from the names.
-func networkIn(account, region string) Network {
-	home := account == AccountID && region == Region
-	id := func(prefix, fixed string, n int) string {
+func networkIn(id, region string) Network {
+	home := id == AccountID && region == Region
+	resource := func(prefix, fixed string, n int) string {
 		if home {
 			return fixed[:len(fixed)-1] + fmt.Sprint(n)
 		}
-		return prefix + "-0" + sim.Seed(0).Hex(16, account, region, prefix, n)
+		return prefix + "-0" + sim.Seed(0).Hex(16, id, region, prefix, n)
 	}
 	n := Network{
-		VPCID: id("vpc", VPCID, 1), CIDR: "10.0.0.0/16", Zones: zonesOf(region), KeyName: KeyName,
-		NodeSecurityGroupID:         id("sg", NodeSecurityGroupID, 1),
-		ControlPlaneSecurityGroupID: id("sg", ControlPlaneSecurityGroupID, 2),
+		VPCID: resource("vpc", VPCID, 1), CIDR: "10.0.0.0/16", Zones: account.ZonesOf(region), KeyName: KeyName,
+		NodeSecurityGroupID:         resource("sg", NodeSecurityGroupID, 1),
+		ControlPlaneSecurityGroupID: resource("sg", ControlPlaneSecurityGroupID, 2),
 	}
 	for i, z := range n.Zones {
-		n.Subnets = append(n.Subnets, Subnet{ID: id("subnet", SubnetID, i+1), Zone: z, CIDR: fmt.Sprintf("10.0.%d.0/19", 32*i)})
+		n.Subnets = append(n.Subnets, Subnet{ID: resource("subnet", SubnetID, i+1), Zone: z, CIDR: fmt.Sprintf("10.0.%d.0/19", 32*i)})
 	}
 	for i, z := range n.Zones {
 		n.Subnets = append(n.Subnets, Subnet{
-			ID: id("subnet", SubnetID, i+4), Zone: z, CIDR: fmt.Sprintf("10.0.%d.0/22", 128+4*i), Public: true,
+			ID: resource("subnet", SubnetID, i+4), Zone: z, CIDR: fmt.Sprintf("10.0.%d.0/22", 128+4*i), Public: true,
 		})
 	}
 	return n
 }
 
-// reservedAddresses are the first addresses of a subnet, which AWS keeps for itself.
-const reservedAddresses = 4
+// accounts are those of a simulator, by access key.
+type accounts map[string]Account
 
-// addressesIn is how many instances a subnet has addresses for: the last one is AWS's too.
-func addressesIn(cidr string) int {
-	p, err := netip.ParsePrefix(cidr)
-	if err != nil || p.Bits() > 28 {
-		return 0
+// withID returns the account of that ID, the zero Account if there is none.
+func (a accounts) withID(id string) Account {
+	for _, one := range a {
+		if one.ID == id {
+			return one
+		}
 	}
-	return 1<<(32-p.Bits()) - reservedAddresses - 1
+	return Account{}
 }
 
-// addressAt is the n-th address that a subnet gives to instances.
-func addressAt(cidr string, n int) string {
-	p, err := netip.ParsePrefix(cidr)
-	if err != nil {
-		return ""
+// knows reports whether the account exists.
+func (a accounts) knows(id string) bool { return a.withID(id).ID != "" }
+
+// networkOf returns the network that an account finds in a region: its own at home, a like one elsewhere.
+func (a accounts) networkOf(id, region string) Network {
+	if one := a.withID(id); one.ID != "" {
+		return one.NetworkIn(region)
 	}
-	b := p.Masked().Addr().As4()
-	v := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
-	v += uint32(n + reservedAddresses)
-	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}).String()
+	return networkIn(id, region)
+}
+
+// bucketOf returns the account's bucket that a host is named after, "" for none.
+func (a accounts) bucketOf(id, host string) string {
+	for _, b := range a.withID(id).Buckets {
+		if strings.HasPrefix(host, b.Name+".") {
+			return b.Name
+		}
+	}
+	return ""
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws/shapes/eks"
+	"github.com/muster-project/muster/sim/aws/eks"
+	"github.com/muster-project/muster/sim/aws/shapes"
+	eksshapes "github.com/muster-project/muster/sim/aws/shapes/eks"
 )
 
 // EKSCluster is a cluster whose API server runs somewhere, as its owner makes it known.
@@ -36,29 +38,32 @@ func (e *errClusterBusy) Error() string {
 	return "cluster " + e.name + " still has node groups: delete them first"
 }
 
+// clusterConsole is what a user does to the clusters and node groups of an account in the console.
+type clusterConsole struct{ server *Server }
+
 // PutCluster makes a cluster of the account known, or changes what is known of it. It is ACTIVE at once.
-func (s *Server) PutCluster(account string, c EKSCluster) error {
+func (s *clusterConsole) PutCluster(account string, c EKSCluster) error {
 	if c.Region == "" {
 		c.Region = Region
 	}
 	version := minorVersion(c.Version)
-	if !clusterName.MatchString(c.Name) || minorOf(version) < 0 {
+	if !eks.ClusterName.MatchString(c.Name) || eks.MinorOf(version) < 0 {
 		return fmt.Errorf("cluster %q of version %q: a name and a version such as 1.34 are wanted", c.Name, c.Version)
 	}
-	return s.by(account, c.Region, func(r *realm) error {
-		known := r.clusters.Get(c.Name)
+	return s.server.by(account, c.Region, func(r *region) error {
+		known := r.EKS.Clusters.Rows.Get(c.Name)
 		if known == nil {
-			known = r.newCluster(c.Name, version, c.Subnets)
-			r.clusters.Put(c.Name, known)
+			known = r.EKS.Clusters.NewCluster(c.Name, version, c.Subnets)
+			r.EKS.Clusters.Rows.Put(c.Name, known)
 		}
-		known.Shape.Version, known.Shape.Endpoint, known.CA, known.Token = ptr(version), ptr(c.Endpoint), c.CA, c.Token
-		known.Shape.Status = eksActive
-		if g := r.securityGroups.Get(c.SecurityGroup); g != nil {
-			vpc := *known.Shape.ResourcesVpcConfig
-			vpc.ClusterSecurityGroupId, vpc.VpcId = ptr(g.ID), ptr(g.VPC)
-			known.Shape.ResourcesVpcConfig = &vpc
+		known.Shape.Version, known.Shape.Endpoint, known.CA, known.Token = new(version), new(c.Endpoint), c.CA, c.Token
+		known.Shape.Status = eks.StatusActive
+		if g := r.EC2.Network.SecurityGroups.Get(c.SecurityGroup); g != nil {
+			VPC := *known.Shape.ResourcesVpcConfig
+			VPC.ClusterSecurityGroupId, VPC.VpcId = new(g.ID), new(g.VPC)
+			known.Shape.ResourcesVpcConfig = &VPC
 		}
-		r.clusters.Touch(c.Name)
+		r.EKS.Clusters.Rows.Touch(c.Name)
 		return nil
 	})
 }
@@ -67,25 +72,25 @@ func (s *Server) PutCluster(account string, c EKSCluster) error {
 func minorVersion(version string) string {
 	var minor int
 	if _, err := fmt.Sscanf(version, "v1.%d", &minor); err == nil {
-		return "1." + itoa(minor)
+		return "1." + shapes.Itoa(minor)
 	}
 	if _, err := fmt.Sscanf(version, "1.%d", &minor); err == nil {
-		return "1." + itoa(minor)
+		return "1." + shapes.Itoa(minor)
 	}
 	return ""
 }
 
 // ForgetCluster forgets a cluster; one that is not known is no error, one with node groups is.
-func (s *Server) ForgetCluster(account, region, name string) error {
-	if region == "" {
-		region = Region
+func (s *clusterConsole) ForgetCluster(account, regionName, name string) error {
+	if regionName == "" {
+		regionName = Region
 	}
-	return s.by(account, region, func(r *realm) error {
-		for range r.nodegroups.Under(name + "/") {
+	return s.server.by(account, regionName, func(r *region) error {
+		for range r.EKS.Nodegroups.Rows.Under(name + "/") {
 			return &errClusterBusy{name}
 		}
-		if c := r.clusters.Get(name); c != nil {
-			r.dropCluster(c)
+		if c := r.EKS.Clusters.Rows.Get(name); c != nil {
+			r.EKS.Clusters.DropCluster(c)
 		}
 		return nil
 	})
@@ -94,7 +99,7 @@ func (s *Server) ForgetCluster(account, region, name string) error {
 // adminEKS is what the owner of clusters sets over HTTP: PUT eks/clusters with an EKSCluster, DELETE eks/clusters/{name}, of the
 // default account unless the query names another. Hands can be laid on node groups of the default account: POST
 // eks/clusters/{cluster}/nodegroups/{name}/issue?code=...&message=..., stick?code=..., clear or fail-update.
-func (s *Server) adminEKS(mux *http.ServeMux) {
+func (s *clusterConsole) adminEKS(mux *http.ServeMux) {
 	account := func(r *http.Request) string {
 		if a := r.URL.Query().Get("account"); a != "" {
 			return a
@@ -124,7 +129,7 @@ func (s *Server) adminEKS(mux *http.ServeMux) {
 }
 
 // adminNodegroups lays hands on node groups over HTTP.
-func (s *Server) adminNodegroups(mux *http.ServeMux) {
+func (s *clusterConsole) adminNodegroups(mux *http.ServeMux) {
 	hands := map[string]func(clusterName, name, code, message string) error{
 		"issue":       s.SetIssue,
 		"stick":       func(c, n, code, _ string) error { return s.StickDeletion(c, n, code) },
@@ -161,71 +166,56 @@ type Nodegroup struct {
 	Updating string
 }
 
-// IAMRole is what the simulator holds of a role.
-type IAMRole struct {
-	Name, ARN string
-	Attached  []string
-	Tags      map[string]string
-}
-
-func (r *realm) inspectNodegroup(n *nodegroup) Nodegroup {
-	shown := r.showNodegroup(n)
+func (r *region) inspectNodegroup(n *eks.Nodegroup) Nodegroup {
+	shown := r.EKS.Nodegroups.ShowNodegroup(n)
 	out := Nodegroup{
-		Cluster: n.cluster(), Name: n.name(), Status: n.Shape.Status, Group: n.Behind, Template: n.Template, Version: str(shown.Version),
-		Release: str(shown.ReleaseVersion), Role: str(shown.NodeRole), Min: int(*shown.ScalingConfig.MinSize), Max: int(*shown.ScalingConfig.MaxSize),
+		Cluster: n.Cluster(), Name: n.Name(), Status: n.Shape.Status, Group: n.Behind, Template: n.Template, Version: shapes.Str(shown.Version),
+		Release: shapes.Str(shown.ReleaseVersion), Role: shapes.Str(shown.NodeRole), Min: int(*shown.ScalingConfig.MinSize), Max: int(*shown.ScalingConfig.MaxSize),
 		Desired: int(*shown.ScalingConfig.DesiredSize), Labels: maps.Clone(shown.Labels), Tags: maps.Clone(shown.Tags),
 	}
 	if t := shown.LaunchTemplate; t != nil {
-		out.Source, out.SourceVersion = str(t.Id), str(t.Version)
+		out.Source, out.SourceVersion = shapes.Str(t.Id), shapes.Str(t.Version)
 	}
 	for _, i := range n.Shape.Health.Issues {
 		out.Issues = append(out.Issues, i.Code)
 	}
-	if u := r.updates.Get(updateKey(n.cluster(), n.name(), n.Update)); u != nil {
+	if u := r.EKS.Updates.Rows.Get(eks.UpdateKey(n.Cluster(), n.Name(), n.Update)); u != nil {
 		out.Updating = u.Type
 	}
 	return out
 }
 
-func (d *directory) inspect() []IAMRole {
-	var out []IAMRole
-	for _, r := range d.roles.All() {
-		out = append(out, IAMRole{Name: r.Name, ARN: d.arn("role", r.Path, r.Name), Attached: slices.Clone(r.Attached), Tags: maps.Clone(r.Tags)})
-	}
-	return out
-}
-
 // onNodegroup does something by hand to a node group of the default account at home.
-func (s *Server) onNodegroup(clusterName, name string, f func(*realm, *nodegroup) error) error {
-	return s.home(func(r *realm) error {
-		n, err := r.findNodegroup(&clusterName, &name)
+func (s *clusterConsole) onNodegroup(clusterName, name string, f func(*region, *eks.Nodegroup) error) error {
+	return s.server.home(func(r *region) error {
+		n, err := r.EKS.Nodegroups.FindNodegroup(&clusterName, &name)
 		if err != nil {
 			return err
 		}
-		r.touchNodegroup(n)
+		r.EKS.Nodegroups.TouchNodegroup(n)
 		return f(r, n)
 	})
 }
 
 // SetIssue lets EKS find something wrong with a node group, by one of its codes, until ClearIssues.
-func (s *Server) SetIssue(clusterName, name, code, message string) error {
-	return s.onNodegroup(clusterName, name, func(_ *realm, n *nodegroup) error {
-		n.Issues = append(slices.Clone(n.Issues), eks.Issue{Code: code, Message: ptr(message), ResourceIds: []string{name}})
+func (s *clusterConsole) SetIssue(clusterName, name, code, message string) error {
+	return s.onNodegroup(clusterName, name, func(_ *region, n *eks.Nodegroup) error {
+		n.Issues = append(slices.Clone(n.Issues), eksshapes.Issue{Code: code, Message: new(message), ResourceIds: []string{name}})
 		return nil
 	})
 }
 
 // ClearIssues takes back what SetIssue and StickDeletion have set.
-func (s *Server) ClearIssues(clusterName, name string) error {
-	return s.onNodegroup(clusterName, name, func(_ *realm, n *nodegroup) error {
+func (s *clusterConsole) ClearIssues(clusterName, name string) error {
+	return s.onNodegroup(clusterName, name, func(_ *region, n *eks.Nodegroup) error {
 		n.Issues, n.Stuck = nil, ""
 		return nil
 	})
 }
 
 // StickDeletion lets the next deletion of a node group fail with a code, until ClearIssues.
-func (s *Server) StickDeletion(clusterName, name, code string) error {
-	return s.onNodegroup(clusterName, name, func(_ *realm, n *nodegroup) error {
+func (s *clusterConsole) StickDeletion(clusterName, name, code string) error {
+	return s.onNodegroup(clusterName, name, func(_ *region, n *eks.Nodegroup) error {
 		n.Stuck = code
 		return nil
 	})
@@ -233,32 +223,13 @@ func (s *Server) StickDeletion(clusterName, name, code string) error {
 
 // FailUpdate lets the update of a node group's version that is under way fail, as by nodes that do not come; a node group without
 // one is an error.
-func (s *Server) FailUpdate(clusterName, name string) error {
-	return s.onNodegroup(clusterName, name, func(r *realm, n *nodegroup) error {
-		g, u := r.groups.Get(n.Behind), r.updates.Get(updateKey(clusterName, name, n.Update))
+func (s *clusterConsole) FailUpdate(clusterName, name string) error {
+	return s.onNodegroup(clusterName, name, func(r *region, n *eks.Nodegroup) error {
+		g, u := r.AutoScaling.Groups.Rows.Get(n.Behind), r.EKS.Updates.Rows.Get(eks.UpdateKey(clusterName, name, n.Update))
 		if n.Roll == nil || g == nil || u == nil {
 			return fmt.Errorf("node group %s is not updating its version", name)
 		}
-		r.abort(n, g, u, r.notCreated(n, g))
-		return nil
-	})
-}
-
-// DropRole deletes a role of the default account with all that hangs on it, as somebody would in the console, who is asked for none
-// of it.
-func (s *Server) DropRole(name string) error {
-	return s.home(func(r *realm) error {
-		found, err := r.directory.findRole(&name)
-		if err != nil {
-			return err
-		}
-		for key, p := range r.directory.profiles.All() {
-			if roleKey(p.Role) == roleKey(found.Name) {
-				p.Role = ""
-				r.directory.profiles.Touch(key)
-			}
-		}
-		r.directory.roles.Delete(roleKey(found.Name))
+		r.EKS.Rollouts.Abort(n, g, u, r.EKS.Rollouts.NotCreated(n, g))
 		return nil
 	})
 }

@@ -10,28 +10,9 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/sigv4"
-)
-
-// The services, as the scope of a signature names them.
-const (
-	serviceEC2         = "ec2"
-	serviceAutoScaling = "autoscaling"
-	serviceSSM         = "ssm"
-	serviceSTS         = "sts"
-	serviceIAM         = "iam"
-	serviceEKS         = "eks"
-)
-
-// versions and namespaces are what the query protocols are published under.
-var (
-	apiVersions   = map[string]string{serviceEC2: "2016-11-15", serviceAutoScaling: "2011-01-01", serviceSTS: "2011-06-15", serviceIAM: "2010-05-08"}
-	xmlNamespaces = map[string]string{
-		serviceEC2:         "http://ec2.amazonaws.com/doc/2016-11-15/",
-		serviceAutoScaling: "http://autoscaling.amazonaws.com/doc/2011-01-01/",
-		serviceSTS:         "https://sts.amazonaws.com/doc/2011-06-15/",
-		serviceIAM:         "https://iam.amazonaws.com/doc/2010-05-08/",
-	}
+	"github.com/muster-project/muster/sim/aws/wire"
 )
 
 // bodyLimit bounds a request. The largest that AWS takes here is a launch template with 16 KiB of user data.
@@ -39,20 +20,16 @@ const bodyLimit = 1 << 20
 
 // exchange is one request and its answer.
 type exchange struct {
+	*wire.Call
 	server   *Server
-	request  *http.Request
-	body     []byte
 	began    time.Time
 	seq      int64
 	identity sigv4.Identity
 	account  string
-	service  string
-	action   string
-	params   url.Values
 	resource string
 	mutating bool
 	fault    string
-	// expired says that the keys that signed were temporary and that their time is over.
+	// expired is true if the keys that signed were temporary and their time is over.
 	expired bool
 }
 
@@ -62,13 +39,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.admin.ServeHTTP(w, r)
 		return
 	}
-	x := &exchange{server: s, request: r, began: time.Now(), seq: s.calls.Next()}
+	x := &exchange{server: s, began: time.Now(), seq: s.calls.Next()}
+	x.Call = &wire.Call{
+		Request: r, RequestID: s.seed.UUID("request", x.seq), BucketOf: func(host string) string { return s.accounts.bucketOf(x.account, host) },
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
 	if err != nil {
 		http.Error(w, "request too large or broken", http.StatusRequestEntityTooLarge)
 		return
 	}
-	x.body = body
+	x.Body = body
 	out, drop, err := x.answer()
 	code := ""
 	switch {
@@ -76,14 +56,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		sim.Drop(w)
 		code = "ConnectionDropped"
 	case err != nil:
-		e := toAPI(x.service, err)
+		e := wire.ToAPI(x.Service, err)
 		code = e.Code
-		x.writeError(w, e)
+		x.WriteError(w, e)
 	default:
-		x.write(w, out)
+		x.Write(w, out)
 	}
 	s.calls.Add(sim.Call{
-		Seq: x.seq, Service: x.service, Action: x.action, Resource: x.resource, Mutating: x.mutating, Code: code, Fault: x.fault,
+		Seq: x.seq, Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.mutating, Code: code, Fault: x.fault,
 		At: x.began, Took: time.Since(x.began),
 	})
 }
@@ -94,7 +74,7 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	faults := x.server.faults.ForRequest(sim.Request{Service: x.service, Action: x.action, Resource: x.resource, Mutating: x.mutating, Has: x.says})
+	faults := x.server.faults.ForRequest(sim.Request{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.mutating, Has: x.says})
 	if drop, err := x.before(faults); drop || err != nil {
 		return nil, drop, err
 	}
@@ -107,32 +87,32 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 
 // read finds out who asks for what. It checks the signature first, as AWS does.
 func (x *exchange) read() (operation, error) {
-	claimed, _ := sigv4.Parse(x.request)
-	x.service = claimed.Service
-	x.params, x.action = url.Values{}, "?"
-	if x.service == "" {
-		x.service = x.guessService()
+	claimed, _ := sigv4.Parse(x.Request)
+	x.Service = claimed.Service
+	x.Params, x.Action = url.Values{}, "?"
+	if x.Service == "" {
+		x.Service = x.guessService()
 	}
-	identity, err := sigv4.Verify(x.request, x.body, x.began, x.secret)
+	identity, err := sigv4.Verify(x.Request, x.Body, x.began, x.secret)
 	if x.expired {
-		return operation{}, tokenExpired(x.service)
+		return operation{}, wire.TokenExpired(x.Service)
 	}
 	if err != nil {
 		return operation{}, err
 	}
 	x.identity = identity
-	if _, ok := regions[identity.Region]; !ok {
-		return operation{}, refuse("SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
+	if _, ok := account.Regions[identity.Region]; !ok {
+		return operation{}, wire.Refuse("SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
 	}
-	if operations[x.service] == nil {
-		return operation{}, refuse("InvalidAction", "The service %s is not simulated.", x.service)
+	if operations[x.Service] == nil {
+		return operation{}, wire.Refuse("InvalidAction", "The service %s is not simulated.", x.Service)
 	}
-	if err := protocolOf(x.service).read(x); err != nil {
+	if err := wire.ProtocolOf(x.Service).Read(x.Call); err != nil {
 		return operation{}, err
 	}
-	op, ok := operations[x.service][x.action]
+	op, ok := operations[x.Service][x.Action]
 	if !ok {
-		return operation{}, unknownAction(x.service, x.action, x.params.Get("Version"))
+		return operation{}, wire.UnknownAction(x.Service, x.Action, x.Params.Get("Version"))
 	}
 	x.mutating = op.mutating
 	x.resource = x.subject()
@@ -141,20 +121,20 @@ func (x *exchange) read() (operation, error) {
 
 // guessService names the service of a request without a signature by its form, so that it is refused in the right words.
 func (x *exchange) guessService() string {
-	if strings.HasPrefix(x.request.Header.Get("X-Amz-Target"), "AmazonSSM") {
-		return serviceSSM
+	if strings.HasPrefix(x.Request.Header.Get("X-Amz-Target"), "AmazonSSM") {
+		return wire.ServiceSSM
 	}
-	if x.readRoute(serviceEKS) {
-		return serviceEKS
+	if x.ReadRoute(wire.ServiceEKS) {
+		return wire.ServiceEKS
 	}
 	// What cannot be read has no version and is refused in EC2's words.
-	form, _ := url.ParseQuery(string(x.body))
-	for service, version := range apiVersions {
+	form, _ := url.ParseQuery(string(x.Body))
+	for service, version := range wire.APIVersions {
 		if form.Get("Version") == version {
 			return service
 		}
 	}
-	return serviceEC2
+	return wire.ServiceEC2
 }
 
 // secret finds the secret of the key that signed, be it an account's or a session's.
@@ -179,7 +159,7 @@ var subjects = []string{
 
 func (x *exchange) subject() string {
 	for _, name := range subjects {
-		if v := x.params.Get(name); v != "" {
+		if v := x.Params.Get(name); v != "" {
 			return v
 		}
 	}
@@ -192,9 +172,9 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, &apiError{Code: "ServiceUnavailable", Message: "The service is shutting down.", Status: http.StatusServiceUnavailable}
+		return nil, &wire.APIError{Code: "ServiceUnavailable", Message: "The service is shutting down.", Status: http.StatusServiceUnavailable}
 	}
-	r, err := s.realm(x.account, x.identity.Region)
+	r, err := s.region(x.account, x.identity.Region)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +182,11 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 	if err := s.settle(now, false); err != nil {
 		return nil, err
 	}
-	r.now = now
+	r.Now = now
 	if err := x.authorize(r); err != nil {
 		return nil, err
 	}
-	if x.params.Get("DryRun") == "true" {
+	if x.Params.Get("DryRun") == "true" {
 		return nil, x.rehearse(op, r)
 	}
 	if !op.mutating {
@@ -216,7 +196,7 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 			}
 		}
 		f, _ := among(faults, sim.PageLimit)
-		r.pageLimit = f.Limit
+		r.PageLimit = f.Limit
 		return op.run(r, x)
 	}
 	r.changed = true
@@ -237,15 +217,15 @@ func among(faults []sim.Fault, kind sim.FaultKind) (sim.Fault, bool) {
 }
 
 // rehearse runs the operation on a copy: with DryRun a success is told as an error.
-func (x *exchange) rehearse(op operation, r *realm) error {
-	trial, err := x.server.asOf(r, r.now, 0)
+func (x *exchange) rehearse(op operation, r *region) error {
+	trial, err := x.server.asOf(r, r.Now, 0)
 	if err != nil {
 		return err
 	}
 	if _, err := op.run(trial, x); err != nil {
 		return err
 	}
-	return &apiError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.", Status: http.StatusPreconditionFailed}
+	return &wire.APIError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.", Status: http.StatusPreconditionFailed}
 }
 
 // before plays the faults that come before the effect. drop is set when the client shall see no answer.
@@ -293,10 +273,10 @@ func (x *exchange) note(f sim.Fault) {
 }
 
 // played is a fault's error, by default the service's own for an internal failure.
-func (x *exchange) played(f sim.Fault) *apiError {
-	e := toAPI(x.service, errors.New("played"))
+func (x *exchange) played(f sim.Fault) *wire.APIError {
+	e := wire.ToAPI(x.Service, errors.New("played"))
 	if f.Code != "" {
-		e = refuse(f.Code, "%s", f.Message)
+		e = wire.Refuse(f.Code, "%s", f.Message)
 	}
 	if f.Message != "" {
 		e.Message = f.Message
@@ -314,7 +294,7 @@ func (x *exchange) wait(d time.Duration) bool {
 	select {
 	case <-t.C:
 		return true
-	case <-x.request.Context().Done():
+	case <-x.Request.Context().Done():
 		return false
 	}
 }

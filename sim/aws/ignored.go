@@ -1,22 +1,25 @@
 package aws
 
-import "github.com/muster-project/muster/sim"
+import (
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/wire"
+)
 
 // says reports whether the request says anything of a field.
 func (x *exchange) says(field string) bool {
-	if protocolOf(x.service).kind == restProtocol.kind || protocolOf(x.service).kind == jsonProtocol.kind {
-		return sim.JSONHas(x.body, field)
+	if wire.ProtocolOf(x.Service).Kind == wire.RESTProtocol.Kind || wire.ProtocolOf(x.Service).Kind == wire.JSONProtocol.Kind {
+		return sim.JSONHas(x.Body, field)
 	}
-	return sim.FormHas(x.params, field)
+	return sim.FormHas(x.Params, field)
 }
 
 // carryOut runs a write, or what faults leave of it. What is ignored is checked as ever, and refused if it is wrong.
-func (x *exchange) carryOut(op operation, r *realm, faults []sim.Fault) (any, error) {
+func (x *exchange) carryOut(op operation, r *region, faults []sim.Fault) (any, error) {
 	all, fields := sim.Ignored(faults)
 	if !all && len(fields) == 0 {
 		return op.run(r, x)
 	}
-	trial, err := x.server.asOf(r, r.now, 0)
+	trial, err := x.server.asOf(r, r.Now, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +38,12 @@ func (x *exchange) carryOut(op operation, r *realm, faults []sim.Fault) (any, er
 
 // drop takes fields out of the request.
 func (x *exchange) drop(fields []string) error {
-	if protocolOf(x.service).kind != restProtocol.kind && protocolOf(x.service).kind != jsonProtocol.kind {
-		x.params = sim.FormWithout(x.params, fields...)
+	if wire.ProtocolOf(x.Service).Kind != wire.RESTProtocol.Kind && wire.ProtocolOf(x.Service).Kind != wire.JSONProtocol.Kind {
+		x.Params = sim.FormWithout(x.Params, fields...)
 		return nil
 	}
-	body, err := sim.JSONWithout(x.body, fields...)
-	x.body = body
+	body, err := sim.JSONWithout(x.Body, fields...)
+	x.Body = body
 	return err
 }
 
@@ -54,20 +57,20 @@ func Ignorable() []sim.Fault {
 		}
 	}
 	const whole = ""
-	add(serviceAutoScaling, "UpdateAutoScalingGroup", "MinSize", "MaxSize", "VPCZoneIdentifier", "DefaultCooldown", "DefaultInstanceWarmup",
+	add(wire.ServiceAutoScaling, "UpdateAutoScalingGroup", "MinSize", "MaxSize", "VPCZoneIdentifier", "DefaultCooldown", "DefaultInstanceWarmup",
 		"CapacityRebalance", "LaunchTemplate", "MixedInstancesPolicy")
-	add(serviceAutoScaling, "PutLifecycleHook", whole, "HeartbeatTimeout", "NotificationTargetARN")
+	add(wire.ServiceAutoScaling, "PutLifecycleHook", whole, "HeartbeatTimeout", "NotificationTargetARN")
 	for _, action := range []string{
 		"SetDesiredCapacity", "CreateOrUpdateTags", "DeleteTags", "DeleteLifecycleHook", "SuspendProcesses", "ResumeProcesses",
 		"SetInstanceProtection", "TerminateInstanceInAutoScalingGroup", "EnterStandby", "StartInstanceRefresh",
 	} {
-		add(serviceAutoScaling, action, whole)
+		add(wire.ServiceAutoScaling, action, whole)
 	}
-	add(serviceEC2, "ModifyLaunchTemplate", whole)
-	add(serviceEC2, "DeleteLaunchTemplateVersions", whole)
-	add(serviceEKS, "UpdateNodegroupConfig", "labels", "taints", "scalingConfig.minSize", "scalingConfig.maxSize", "scalingConfig.desiredSize",
+	add(wire.ServiceEC2, "ModifyLaunchTemplate", whole)
+	add(wire.ServiceEC2, "DeleteLaunchTemplateVersions", whole)
+	add(wire.ServiceEKS, "UpdateNodegroupConfig", "labels", "taints", "scalingConfig.minSize", "scalingConfig.maxSize", "scalingConfig.desiredSize",
 		"updateConfig", "nodeRepairConfig")
-	add(serviceEKS, "TagResource", whole)
-	add(serviceEKS, "UntagResource", whole)
+	add(wire.ServiceEKS, "TagResource", whole)
+	add(wire.ServiceEKS, "UntagResource", whole)
 	return out
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/shapes"
+	"github.com/muster-project/muster/sim/aws/wire"
 )
 
 // Limits are the throttling buckets by name. A service's action has the bucket "<service>:<action>" where there is one of that
-// name, and otherwise that of its class: "ec2:read", "ec2:list" (unfiltered and unpaged), "ec2:write", "autoscaling", "ssm",
+// Name, and otherwise that of its class: "ec2:read", "ec2:list" (unfiltered and unpaged), "ec2:write", "autoscaling", "ssm",
 // "sts", "iam", "eks". "ec2:resource:<action>" is charged by the number of instances. A name that is missing is not limited.
 type Limits map[string]sim.Rate
 
@@ -56,12 +58,12 @@ func (s *Server) limit(name string) (sim.Rate, bool) {
 
 // throttle takes the request's tokens, or refuses it.
 func (x *exchange) throttle(op operation) error {
-	name := x.service + ":" + x.action
+	name := x.Service + ":" + x.Action
 	rate, ok := x.server.limit(name)
 	if !ok {
 		class := x.class(op)
 		rate, _ = x.server.limit(class)
-		if x.service != serviceEC2 {
+		if x.Service != wire.ServiceEC2 {
 			name = class // one bucket for the whole service
 		}
 	}
@@ -69,8 +71,8 @@ func (x *exchange) throttle(op operation) error {
 	if !x.server.buckets.Take(scope+name, rate, 1, x.began) {
 		return x.throttled()
 	}
-	if rate, ok := x.server.limit(x.service + ":resource:" + x.action); ok {
-		if !x.server.buckets.Take(scope+"resource:"+x.action, rate, float64(x.instancesAsked()), x.began) {
+	if rate, ok := x.server.limit(x.Service + ":resource:" + x.Action); ok {
+		if !x.server.buckets.Take(scope+"resource:"+x.Action, rate, float64(x.instancesAsked()), x.began) {
 			return x.throttled()
 		}
 	}
@@ -79,8 +81,8 @@ func (x *exchange) throttle(op operation) error {
 
 func (x *exchange) class(op operation) string {
 	switch {
-	case x.service != serviceEC2:
-		return x.service
+	case x.Service != wire.ServiceEC2:
+		return x.Service
 	case op.mutating:
 		return "ec2:write"
 	case op.list && x.unbounded():
@@ -92,7 +94,7 @@ func (x *exchange) class(op operation) string {
 
 // unbounded is a list without filter, page or IDs.
 func (x *exchange) unbounded() bool {
-	for name := range x.params {
+	for name := range x.Params {
 		if name == "MaxResults" || strings.HasPrefix(name, "Filter.") || strings.Contains(name, "Id.") {
 			return false
 		}
@@ -102,29 +104,29 @@ func (x *exchange) unbounded() bool {
 
 func (x *exchange) instancesAsked() int {
 	n := 0
-	for name := range x.params {
+	for name := range x.Params {
 		if strings.HasPrefix(name, "InstanceId.") {
 			n++
 		}
 	}
-	if v := x.params.Get("MaxCount"); v != "" && n == 0 {
-		n = atoi(v)
+	if v := x.Params.Get("MaxCount"); v != "" && n == 0 {
+		n = shapes.Atoi(v)
 	}
 	return max(1, n)
 }
 
 // throttled is the refusal for too many requests.
-func (x *exchange) throttled() *apiError {
-	switch x.service {
-	case serviceEC2:
-		return &apiError{Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: http.StatusServiceUnavailable}
-	case serviceSSM:
-		return refuse("ThrottlingException", "Rate exceeded")
-	case serviceS3:
-		return &apiError{Code: "SlowDown", Message: "Please reduce your request rate.", Status: http.StatusServiceUnavailable}
-	case serviceEKS:
-		return &apiError{Code: "ThrottlingException", Message: "Rate exceeded", Status: http.StatusTooManyRequests}
+func (x *exchange) throttled() *wire.APIError {
+	switch x.Service {
+	case wire.ServiceEC2:
+		return &wire.APIError{Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: http.StatusServiceUnavailable}
+	case wire.ServiceSSM:
+		return wire.Refuse("ThrottlingException", "Rate exceeded")
+	case wire.ServiceS3:
+		return &wire.APIError{Code: "SlowDown", Message: "Please reduce your request rate.", Status: http.StatusServiceUnavailable}
+	case wire.ServiceEKS:
+		return &wire.APIError{Code: "ThrottlingException", Message: "Rate exceeded", Status: http.StatusTooManyRequests}
 	default:
-		return refuse("Throttling", "Rate exceeded")
+		return wire.Refuse("Throttling", "Rate exceeded")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/muster-project/muster/sim/aws"
+	simiam "github.com/muster-project/muster/sim/aws/iam"
 )
 
 // allow is a document of statements.
@@ -99,7 +100,7 @@ func TestPoliciesThatCannotBeMeant(t *testing.T) {
 		{"a principal", allow(`{"Effect":"Allow","Action":"*","Resource":"*","Principal":"*"}`)},
 		{"another version", `{"Version":"2020-01-01","Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}`},
 	} {
-		if _, err := aws.ParsePolicy([]byte(c.document)); err == nil {
+		if _, err := simiam.ParsePolicy([]byte(c.document)); err == nil {
 			t.Errorf("%s: want it refused: %s", c.why, c.document)
 		}
 	}
@@ -259,7 +260,7 @@ func FuzzPolicy(f *testing.F) {
 	f.Add(`{"Statement":{"Effect":"Deny","NotAction":["a:b"],"NotResource":[true,1],"Condition":{"Null":{"x":"true"}}}}`)
 	f.Add(`{"Statement":[[],null]}`)
 	f.Fuzz(func(t *testing.T, document string) {
-		p, err := aws.ParsePolicy([]byte(document))
+		p, err := simiam.ParsePolicy([]byte(document))
 		if err != nil {
 			return
 		}

@@ -17,13 +17,14 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	sims3 "github.com/muster-project/muster/sim/aws/s3"
 )
 
 // bucketWorld is a simulator with a client of S3 that speaks in the given style.
 func bucketWorld(t *testing.T, byPath bool, expire time.Duration) (*simaws.Server, *s3.Client) {
 	t.Helper()
 	account := simaws.DefaultAccount()
-	account.Buckets = []simaws.Bucket{{Name: simaws.BucketName, ExpireAfter: expire}}
+	account.Buckets = []sims3.Bucket{{Name: simaws.BucketName, ExpireAfter: expire}}
 	server, err := simaws.New(simaws.Options{Seed: 1, Accounts: []simaws.Account{account}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/aws/iam"
 )
 
 // Options say what a simulated AWS is made of; the zero value is a default account in memory.
@@ -35,7 +37,7 @@ type Options struct {
 
 // Server is a simulated AWS. It is an http.Handler for all its services and regions at once.
 type Server struct {
-	accounts map[string]Account // by access key
+	accounts accounts
 	host     sim.MachineHost
 	seed     sim.Seed
 	speed    sim.Speed
@@ -45,14 +47,18 @@ type Server struct {
 	admin    http.Handler
 	alarm    *sim.Alarm
 
-	mu     sync.Mutex
-	limits Limits
-	strict bool
-	store  *sim.Store
-	realms map[string]*realm
+	console
+	clusterConsole
+	bucketConsole
+
+	mu      sync.Mutex
+	limits  Limits
+	strict  bool
+	store   *sim.Store
+	regions map[string]*region
 	// directories are what the accounts hold of IAM, policies what the keys of an account may do, where they may not do everything.
-	directories map[string]*directory
-	policies    map[string][]Policy
+	directories map[string]*iam.Directory
+	policies    map[string][]iam.Policy
 	asked       Asked
 	sessions    map[string]session // by access key
 	unsaved     map[string]json.RawMessage
@@ -69,9 +75,9 @@ func New(o Options) (*Server, error) {
 		o.Accounts = []Account{DefaultAccount()}
 	}
 	s := &Server{
-		accounts: map[string]Account{}, host: o.MachineHost, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)),
-		limits: DocumentedLimits(), store: store, realms: map[string]*realm{}, sessions: map[string]session{}, strict: o.Strict,
-		directories: map[string]*directory{}, policies: map[string][]Policy{},
+		accounts: accounts{}, host: o.MachineHost, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)),
+		limits: DocumentedLimits(), store: store, regions: map[string]*region{}, sessions: map[string]session{}, strict: o.Strict,
+		directories: map[string]*iam.Directory{}, policies: map[string][]iam.Policy{},
 	}
 	if o.Limits != nil {
 		s.limits = o.Limits
@@ -79,6 +85,7 @@ func New(o Options) (*Server, error) {
 	if err := s.admit(o.Accounts); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
+	s.console, s.clusterConsole, s.bucketConsole = console{s}, clusterConsole{s}, bucketConsole{s}
 	s.speed.Set(o.Speed)
 	s.admin = s.adminHandler()
 	s.alarm = sim.NewAlarm(s.ring)
@@ -95,41 +102,36 @@ func (s *Server) admit(accounts []Account) error {
 		if a.Policy == nil {
 			continue
 		}
-		p, err := ParsePolicy(a.Policy)
+		p, err := iam.ParsePolicy(a.Policy)
 		if err != nil {
 			return fmt.Errorf("the policy of account %s: %w", a.ID, err)
 		}
-		s.policies[a.ID] = []Policy{p}
+		s.policies[a.ID] = []iam.Policy{p}
 	}
 	return nil
 }
 
-// restore opens the realms that the store knows and powers on the machines that ran.
+// restore opens the regions that the store knows and powers on the machines that ran.
 func (s *Server) restore() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen := map[string]bool{}
 	for key := range s.store.Docs() {
 		parts := strings.SplitN(key, "/", 3)
-		if len(parts) == 3 && parts[1] != iamFolder {
+		if len(parts) == 3 && parts[1] != iam.Folder {
 			seen[parts[0]+"/"+parts[1]] = true
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(seen)) {
-		account, region, _ := strings.Cut(key, "/")
-		r, err := s.realm(account, region)
+		id, name, _ := strings.Cut(key, "/")
+		r, err := s.region(id, name)
 		if err != nil {
 			return err
 		}
-		r.forgetBlobs()
-		r.forgetTokens()
-		for id, i := range r.instances.All() {
-			if i.State == stateRunning {
-				r.powerOn = append(r.powerOn, id)
-			}
-		}
-		// Before time passes: whoever looks at nodes, and drains them, has to find the machines.
-		r.power()
+		r.EC2.Templates.ForgetUserData()
+		r.ForgetTokens()
+		// Before time passes, so that a service that looks at nodes and drains them finds the machines.
+		r.EC2.Instances.Resume()
 	}
 	return s.settle(time.Now(), false)
 }
@@ -143,41 +145,40 @@ func (s *Server) Close() error {
 	return s.store.Close()
 }
 
-// realm is what the account has in the region, made with its network when it is asked for the first time. s.mu is held.
-func (s *Server) realm(account, region string) (*realm, error) {
-	key := account + "/" + region
-	if r, ok := s.realms[key]; ok {
+// region is what the account has in the region, made with its network when it is asked for the first time. s.mu is held.
+func (s *Server) region(id, name string) (*region, error) {
+	key := id + "/" + name
+	if r, ok := s.regions[key]; ok {
 		return r, nil
 	}
-	r := newRealm(s, account, region)
-	if err := r.load(s.store.Docs()); err != nil {
-		return nil, err
-	}
-	d, err := s.directoryOf(account)
+	d, err := s.directoryOf(id)
 	if err != nil {
 		return nil, err
 	}
-	r.directory = d
-	r.now, r.changed = time.Now(), true
-	if r.vpcs.Len() == 0 {
-		r.seed(s.networkOf(account, region))
+	r := newRegion(s, id, name, d)
+	if err := r.load(s.store.Docs()); err != nil {
+		return nil, err
 	}
-	s.realms[key] = r
+	r.Now, r.changed = time.Now(), true
+	if r.EC2.Network.VPCs.Len() == 0 {
+		r.seed(s.accounts.networkOf(id, name))
+	}
+	s.regions[key] = r
 	return r, nil
 }
 
 // directoryOf is what the account holds of IAM, made with the roles that it has from the start when it is asked for the first
 // time. s.mu is held.
-func (s *Server) directoryOf(account string) (*directory, error) {
+func (s *Server) directoryOf(account string) (*iam.Directory, error) {
 	if d, ok := s.directories[account]; ok {
 		return d, nil
 	}
-	d := newDirectory(s, account)
-	if err := d.load(s.store.Docs()); err != nil {
+	d := iam.NewDirectory(s.seed, account)
+	if err := d.Tables().Load(s.store.Docs()); err != nil {
 		return nil, err
 	}
-	if d.sequence.Len() == 0 {
-		d.seed(s.rolesOf(account), epoch)
+	if d.Sequence.Len() == 0 {
+		seedRoles(d, s.accounts.withID(account).Roles, epoch)
 	}
 	s.directories[account] = d
 	return d, nil
@@ -185,26 +186,6 @@ func (s *Server) directoryOf(account string) (*directory, error) {
 
 // epoch is when what exists from the start was made.
 var epoch = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// rolesOf are the roles that an account has from the start, nil for the usual ones.
-func (s *Server) rolesOf(account string) []Role {
-	for _, a := range s.accounts {
-		if a.ID == account {
-			return a.Roles
-		}
-	}
-	return nil
-}
-
-// networkOf is the network that an account finds in a region: its own at home, a like one elsewhere.
-func (s *Server) networkOf(account, region string) Network {
-	for _, a := range s.accounts {
-		if a.ID == account {
-			return a.NetworkIn(region)
-		}
-	}
-	return networkIn(account, region)
-}
 
 // ring lets pass what is due.
 func (s *Server) ring() {
@@ -217,16 +198,16 @@ func (s *Server) ring() {
 	_ = s.settle(time.Now(), false)
 }
 
-// settle brings every realm to the present, writes what has changed, powers machines, and sets the alarm. s.mu is held.
+// settle brings every region to the present, writes what has changed, powers machines, and sets the alarm. s.mu is held.
 func (s *Server) settle(now time.Time, call bool) error {
 	var next time.Time
-	for _, key := range slices.Sorted(maps.Keys(s.realms)) {
-		r := s.realms[key]
-		if r.changed || due(r.due, now) {
+	for _, key := range slices.Sorted(maps.Keys(s.regions)) {
+		r := s.regions[key]
+		if r.changed || account.Due(r.due, now) {
 			r.changed = false
 			r.due = r.tick(now)
 		}
-		next = earliest(next, r.due)
+		next = account.Earliest(next, r.due)
 	}
 	if floor := now.Add(tickFloor); !next.IsZero() && next.Before(floor) {
 		next = floor
@@ -244,13 +225,13 @@ func (s *Server) commit(now time.Time, call bool) error {
 	if s.unsaved == nil {
 		s.unsaved = map[string]json.RawMessage{}
 	}
-	for _, r := range s.realms {
+	for _, r := range s.regions {
 		if err := r.flush(s.unsaved); err != nil {
 			return err
 		}
 	}
 	for _, d := range s.directories {
-		if err := d.flush(s.unsaved); err != nil {
+		if err := d.Tables().Flush(s.unsaved); err != nil {
 			return err
 		}
 	}
@@ -258,28 +239,25 @@ func (s *Server) commit(now time.Time, call bool) error {
 		return err
 	}
 	s.unsaved = nil
-	for _, key := range slices.Sorted(maps.Keys(s.realms)) {
-		s.realms[key].power()
+	for _, key := range slices.Sorted(maps.Keys(s.regions)) {
+		s.regions[key].EC2.Instances.Power()
 	}
 	return nil
 }
 
-// earliest is the earlier of two times; the zero time stands for never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// asOf is the realm as it was: for reads that are stale. It must not be written to.
-func (s *Server) asOf(r *realm, at time.Time, calls int) (*realm, error) {
-	old := newRealm(s, r.account, r.region)
-	old.directory = newDirectory(s, r.account)
+// asOf is the region as it was: for reads that are stale. It must not be written to.
+func (s *Server) asOf(r *region, at time.Time, calls int) (*region, error) {
+	d := iam.NewDirectory(s.seed, r.Account)
+	old := newRegion(s, r.Account, r.Region, d)
 	docs := s.store.DocsBefore(at, calls)
-	if err := errors.Join(old.load(docs), old.directory.load(docs)); err != nil {
+	if err := errors.Join(old.load(docs), d.Tables().Load(docs)); err != nil {
 		return nil, fmt.Errorf("load an older state: %w", err)
 	}
-	old.now = r.now
+	old.Now = r.Now
 	return old, nil
+}
+
+// environment is what all accounts share.
+func (s *Server) environment() *account.Environment {
+	return &account.Environment{Seed: s.seed, Speed: &s.speed, Faults: s.faults, Host: s.host, Strict: s.strict}
 }

@@ -5,15 +5,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/muster-project/muster/sim/aws/iam"
+	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/sts"
+	"github.com/muster-project/muster/sim/aws/wire"
 )
+
+func askRole(_ *region, x *exchange, name string) ([]iam.Ask, error) {
+	return []iam.Ask{iam.About(name, x.Params.Get("RoleArn"))}, nil
+}
 
 // session is a set of temporary credentials. It lives as long as the process: who finds his keys unknown asks for others.
 type session struct {
 	account, secret, token, arn string
 	// role is the name of the role that was taken; policies are those that the session was limited to.
 	role     string
-	policies []Policy
+	policies []iam.Policy
 	limited  bool
 	expires  time.Time
 }
@@ -44,9 +51,9 @@ func (x *exchange) caller() string {
 	return userARN(x.account)
 }
 
-func getCallerIdentity(r *realm, x *exchange) (any, error) {
+func getCallerIdentity(r *region, x *exchange) (any, error) {
 	arn := x.caller()
-	return &sts.GetCallerIdentityOutput{Account: ptr(r.account), Arn: ptr(arn), UserId: ptr("AIDA" + strings.ToUpper(r.server.seed.Hex(16, arn)))}, nil
+	return &sts.GetCallerIdentityOutput{Account: new(r.Account), Arn: new(arn), UserId: new("AIDA" + strings.ToUpper(r.server.seed.Hex(16, arn)))}, nil
 }
 
 // Bounds of a session's time, in seconds; one that was begun with a session's keys ends within an hour.
@@ -55,14 +62,14 @@ const (
 )
 
 // assumeRole gives temporary credentials for a role of any account whose trust names the caller.
-func assumeRole(r *realm, x *exchange) (any, error) {
+func assumeRole(r *region, x *exchange) (any, error) {
 	in := &sts.AssumeRoleInput{}
-	if err := x.decode(in); err != nil {
+	if err := x.Decode(in); err != nil {
 		return nil, err
 	}
-	parts := strings.Split(str(in.RoleArn), ":")
-	if len(parts) != 6 || parts[2] != "iam" || !strings.HasPrefix(parts[5], "role/") || str(in.RoleSessionName) == "" {
-		return nil, invalid("%s is invalid", str(in.RoleArn))
+	parts := strings.Split(shapes.Str(in.RoleArn), ":")
+	if len(parts) != 6 || parts[2] != "iam" || !strings.HasPrefix(parts[5], "role/") || shapes.Str(in.RoleSessionName) == "" {
+		return nil, wire.Invalid("%s is invalid", shapes.Str(in.RoleArn))
 	}
 	found, err := x.trusted(r, in, parts[4])
 	if err != nil {
@@ -76,40 +83,40 @@ func assumeRole(r *realm, x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := r.number()
+	n := r.Number()
 	key := "ASIA" + strings.ToUpper(r.server.seed.Hex(16, "key", n))
 	s := session{
 		account: parts[4], secret: r.server.seed.Hex(40, "secret", n), token: r.server.seed.Hex(64, "token", n), role: found.Name,
 		arn:      "arn:aws:sts::" + parts[4] + ":assumed-role/" + found.Name + "/" + *in.RoleSessionName,
-		policies: policies, limited: policies != nil, expires: r.now.Add(time.Duration(seconds) * time.Second),
+		policies: policies, limited: policies != nil, expires: r.Now.Add(time.Duration(seconds) * time.Second),
 	}
 	r.server.sessions[key] = s
 	id := found.ID + ":" + *in.RoleSessionName
 	return &sts.AssumeRoleOutput{
-		AssumedRoleUser: &sts.AssumedRoleUser{Arn: ptr(s.arn), AssumedRoleId: ptr(id)},
+		AssumedRoleUser: &sts.AssumedRoleUser{Arn: new(s.arn), AssumedRoleId: new(id)},
 		Credentials: &sts.Credentials{
-			AccessKeyId: ptr(key), SecretAccessKey: ptr(s.secret), SessionToken: ptr(s.token), Expiration: stamp(s.expires),
+			AccessKeyId: new(key), SecretAccessKey: new(s.secret), SessionToken: new(s.token), Expiration: shapes.Stamp(s.expires),
 		},
 	}, nil
 }
 
 // trusted is the role that is asked for, if it trusts the caller. One that does not exist is refused in the same words.
-func (x *exchange) trusted(r *realm, in *sts.AssumeRoleInput, account string) (*role, error) {
+func (x *exchange) trusted(r *region, in *sts.AssumeRoleInput, account string) (*iam.Role, error) {
 	caller := x.caller()
-	refusal := &apiError{Code: "AccessDenied", Message: "User: " + caller + " is not authorized to perform: sts:AssumeRole on resource: " + str(in.RoleArn), Status: http.StatusForbidden}
-	if !r.server.knows(account) {
+	refusal := &wire.APIError{Code: "AccessDenied", Message: "User: " + caller + " is not authorized to perform: sts:AssumeRole on resource: " + shapes.Str(in.RoleArn), Status: http.StatusForbidden}
+	if !r.server.accounts.knows(account) {
 		return nil, refusal
 	}
 	d, err := r.server.directoryOf(account)
 	if err != nil {
 		return nil, err
 	}
-	found := d.named(str(in.RoleArn))
+	found := d.Named(shapes.Str(in.RoleArn))
 	context := map[string][]string{"aws:PrincipalArn": {caller}, "aws:PrincipalAccount": {x.account}, "sts:RoleSessionName": {*in.RoleSessionName}}
-	if id := str(in.ExternalId); id != "" {
+	if id := shapes.Str(in.ExternalId); id != "" {
 		context["sts:ExternalId"] = []string{id}
 	}
-	if found == nil || !found.trusts("AWS", caller, context) && !found.trusts("AWS", x.callerRole(), context) {
+	if found == nil || !found.Trusts("AWS", caller, context) && !found.Trusts("AWS", x.callerRole(), context) {
 		return nil, refusal
 	}
 	return found, nil
@@ -125,13 +132,13 @@ func (x *exchange) callerRole() string {
 	if err != nil {
 		return s.arn
 	}
-	if found := d.roles.Get(roleKey(s.role)); found != nil {
-		return d.arn("role", found.Path, found.Name)
+	if found := d.Roles.Get(iam.RoleKey(s.role)); found != nil {
+		return d.ARN("role", found.Path, found.Name)
 	}
 	return s.arn
 }
 
-func (x *exchange) sessionTime(in *sts.AssumeRoleInput, found *role) (int32, error) {
+func (x *exchange) sessionTime(in *sts.AssumeRoleInput, found *iam.Role) (int32, error) {
 	seconds := int32(sessionDefault)
 	if in.DurationSeconds != nil {
 		seconds = *in.DurationSeconds
@@ -139,20 +146,20 @@ func (x *exchange) sessionTime(in *sts.AssumeRoleInput, found *role) (int32, err
 	_, chained := x.server.sessions[x.identity.AccessKeyID]
 	switch {
 	case seconds < sessionLeast || seconds > sessionMost:
-		return 0, invalid("The requested DurationSeconds is not within %d..%d.", sessionLeast, sessionMost)
+		return 0, wire.Invalid("The requested DurationSeconds is not within %d..%d.", sessionLeast, sessionMost)
 	case chained && seconds > sessionChained:
-		return 0, invalid("The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining")
+		return 0, wire.Invalid("The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining")
 	case seconds > found.MaxSession:
-		return 0, invalid("The requested DurationSeconds exceeds the MaxSessionDuration set for this role.")
+		return 0, wire.Invalid("The requested DurationSeconds exceeds the MaxSessionDuration set for this role.")
 	}
 	return seconds, nil
 }
 
 // sessionPolicies are those that the caller limits the session to; nil for no limit.
-func (r *realm) sessionPolicies(in *sts.AssumeRoleInput, account string) ([]Policy, error) {
-	var out []Policy
+func (r *region) sessionPolicies(in *sts.AssumeRoleInput, account string) ([]iam.Policy, error) {
+	var out []iam.Policy
 	texts := []string{}
-	if p := str(in.Policy); p != "" {
+	if p := shapes.Str(in.Policy); p != "" {
 		texts = append(texts, p)
 	}
 	d, err := r.server.directoryOf(account)
@@ -160,30 +167,20 @@ func (r *realm) sessionPolicies(in *sts.AssumeRoleInput, account string) ([]Poli
 		return nil, err
 	}
 	for _, p := range in.PolicyArns {
-		text, err := d.document(str(p.Arn))
+		text, err := d.Document(shapes.Str(p.Arn))
 		if err != nil {
-			return nil, invalid("%s", errorMessage(err))
+			return nil, wire.Invalid("%s", wire.ErrorMessage(err))
 		}
 		texts = append(texts, text)
 	}
 	for _, text := range texts {
-		p, err := ParsePolicy([]byte(text))
+		p, err := iam.ParsePolicy([]byte(text))
 		if err != nil {
-			return nil, refuse("MalformedPolicyDocument", "%v", err)
+			return nil, wire.Refuse("MalformedPolicyDocument", "%v", err)
 		}
 		out = append(out, p)
 	}
 	return out, nil
-}
-
-// knows reports an account that exists. s.mu is held.
-func (s *Server) knows(account string) bool {
-	for _, a := range s.accounts {
-		if a.ID == account {
-			return true
-		}
-	}
-	return false
 }
 
 // RotateKey gives the account other keys; requests that are signed with the old ones are refused from then on.

@@ -54,7 +54,7 @@ func (x *exchange) applications() []Application {
 	return out
 }
 
-// application finds somebody who can sign in; nil where there is none.
+// application returns an application that can sign in, nil for none.
 func (x *exchange) application(tenant, client string) *Application {
 	for _, a := range x.applications() {
 		if strings.EqualFold(a.TenantID, tenant) && strings.EqualFold(a.ClientID, client) {
@@ -87,7 +87,7 @@ func (x *exchange) authorize(w *inventory, sub string) error {
 			"If access was recently granted, please refresh your credentials.", a.ClientID, a.objectID(), x.route.permission, x.path)
 }
 
-// may reports whether somebody may do what an operation does.
+// may reports whether the application is allowed an operation.
 func (a *Application) may(r *route) bool {
 	for _, denied := range a.Denied {
 		prefix, open := strings.CutSuffix(denied, "*")
@@ -104,7 +104,7 @@ func (a *Application) may(r *route) bool {
 	return true
 }
 
-// PutApplication lets somebody sign in, or changes how: its secrets, what it may do.
+// PutApplication adds an application that can sign in, or changes it: its secrets, what it may do.
 func (c *Cloud) PutApplication(a Application) error {
 	return c.by(func(w *inventory) error {
 		w.secrets.Put(a.key(), &a)

@@ -67,13 +67,13 @@ func notAllowed(format string, args ...any) *apiError {
 	return refuse(http.StatusConflict, "OperationNotAllowed", format, args...)
 }
 
-// notFound says that a resource does not exist.
+// notFound is the error for a resource that does not exist.
 func notFound(kind, name, group string) *apiError {
 	return refuse(http.StatusNotFound, "ResourceNotFound",
 		"The Resource '%s/%s' under resource group '%s' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", kind, name, group)
 }
 
-// busy says that another operation runs on the resource.
+// busy is the error for a resource on which another operation runs.
 func busy() *apiError {
 	return refuse(http.StatusConflict, "Conflict", "The request failed due to conflict with a concurrent request. "+
 		"To resolve it, please refer to https://aka.ms/activitylog to get more details on the conflicting requests.")

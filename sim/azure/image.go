@@ -30,7 +30,7 @@ var (
 // The minor versions of Kubernetes for which images are published.
 const firstMinor, lastMinor = 18, 36
 
-// checkImage refuses an image that nobody has published.
+// checkImage refuses an image that is not published.
 func (w *inventory) checkImage(ref document, where string) error {
 	if ref == nil {
 		return missing("storageProfile.imageReference")

@@ -36,7 +36,7 @@ type Set struct {
 	Model, Version string
 	Busy           bool
 	// Content is all that makes machines and can't be changed on them later: without custom data, extensions and tags. Extensions
-	// are those, CustomData is what machines boot with, which nobody is shown otherwise.
+	// are those, CustomData is what machines boot with, which no API shows.
 	Content, Extensions string
 	CustomData          []byte
 	// Code and Message are why its last operation failed, "" where it did not.
@@ -174,7 +174,7 @@ func (c *Cloud) onMachine(id string, f func(*inventory, *scaleSet, *machine) err
 	})
 }
 
-// Terminate deletes a machine, named by its name, its UID, its resource ID or its provider ID, as somebody would in the portal.
+// Terminate deletes a machine, named by its name, its UID, its resource ID or its provider ID, as a user does in the portal.
 func (c *Cloud) Terminate(id string) error {
 	return c.onMachine(id, func(w *inventory, s *scaleSet, m *machine) error {
 		if m.State == stateDeleting {
@@ -233,7 +233,7 @@ func (c *Cloud) AttachDisk(id, name string) error {
 	})
 }
 
-// Attach makes a machine of somebody's own in a scale set in flexible mode, which is counted with the others: it has the name and the
+// Attach creates a user's own machine in a scale set in flexible mode, which is counted with the others: it has the name and the
 // tags that he gives it, and boots from nothing of the scale set's.
 func (c *Cloud) Attach(set, name string, tags map[string]string) error {
 	return c.onSet(set, func(w *inventory, s *scaleSet) error {

@@ -121,7 +121,7 @@ func (c *Cloud) setSize(on sim.Resource) error {
 	})
 }
 
-// untag wants the tag there: who takes off what is not there has changed nothing and means something else.
+// untag removes a tag, and returns an error if there is none.
 func (c *Cloud) untag(on sim.Resource) error {
 	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if _, has := under(s.Doc, "tags")[on.Key]; !has {

@@ -112,7 +112,7 @@ type machine struct {
 	// Sick is set while what is inside reports no health, Settled is when the last change of the machine ended.
 	Sick    bool
 	Settled time.Time
-	// Boots counts its starts, so that its guest is told of the next one.
+	// Boots counts its starts, so that the host starts it again.
 	Boots int
 }
 
@@ -144,7 +144,7 @@ type operation struct {
 	// Until is when it ends at the earliest.
 	Until   time.Time
 	Trouble *trouble
-	// Gone says that what it is about goes away.
+	// Gone is true if its resource is being deleted.
 	Gone bool
 }
 

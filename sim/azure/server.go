@@ -18,7 +18,7 @@ type Options struct {
 	// Subscriptions that exist; none means DefaultSubscription.
 	Subscriptions []Subscription
 	// Applications are those who can sign in. With none, DefaultApplication can, and any bearer token is taken from anybody; with
-	// some, a token must be one that the token endpoint gave, to somebody who may do what is asked.
+	// some, a token must be one that the token endpoint gave, to an application that is allowed what is requested.
 	Applications []Application
 	// MachineHost runs what is inside machines; nil leaves them empty.
 	MachineHost sim.MachineHost
@@ -43,7 +43,7 @@ type Cloud struct {
 	admin    http.Handler
 	alarm    *sim.Alarm
 	liveTags bool
-	// guarded says that tokens are looked at.
+	// guarded is true if tokens are checked.
 	guarded bool
 
 	// writing are the scale sets of which a write has not been answered yet.

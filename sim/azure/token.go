@@ -24,11 +24,11 @@ const (
 	tokenLife = time.Hour
 	// metadataPath is where managed identities get their tokens.
 	metadataPath = "/metadata/identity/oauth2/token"
-	// assertionType is what a client says that has a signed assertion instead of a secret.
+	// assertionType is what a client sends with a signed assertion instead of a secret.
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 )
 
-// Application is somebody who can sign in: a service principal or a managed identity.
+// Application is an identity that can sign in: a service principal or a managed identity.
 type Application struct {
 	// TenantID is the directory's, ClientID the application's own, ObjectID that of its principal; empty stands for one made of
 	// the ClientID.
@@ -241,7 +241,7 @@ func (x *exchange) issue(a *Application, resource string) document {
 	return document{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
 }
 
-// sign makes a token that nobody else can make who does not know the seed; a simulator that was started again takes it too.
+// sign makes a token that takes the seed to make; a simulator that was restarted accepts it too.
 func (c *Cloud) sign(what claims) string {
 	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
 	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(written(what)))
@@ -254,7 +254,7 @@ func (c *Cloud) mac(token string) []byte {
 	return h.Sum(nil)
 }
 
-// readClaims reads what a token says, whoever signed it.
+// readClaims reads the claims of a token without checking its signature.
 func readClaims(token string) (claims, error) {
 	var out claims
 	parts := strings.Split(token, ".")

@@ -215,7 +215,7 @@ func (g *guest) registration(spec *kubeadm.Join, config *cloudinit.Config) (kube
 	return r, nil
 }
 
-// hardware is what a Node says about its machine, whoever it is in its cluster.
+// hardware is what a Node says about its machine, whichever node it is in its cluster.
 func (g *guest) hardware(host string) kubelet.Registration {
 	return kubelet.Registration{
 		ProviderID: g.ProviderID, Zone: g.topology(), Region: g.Region, Type: g.Type, Hostname: host, Address: g.Address,

@@ -114,7 +114,7 @@ func (g *guest) identity() (j joined, again, ok bool) {
 	return j, false, ok
 }
 
-// kubelet runs until the machine is off or hangs. Again says that the machine was that node before the process was restarted.
+// kubelet runs until the machine is off or hangs. again is true if the machine was that node before the process was restarted.
 func (g *guest) kubelet(j joined, again bool) error {
 	ctx, cancel := context.WithCancel(g.ctx)
 	defer cancel()

@@ -19,7 +19,7 @@ const nodeadmd = "nodeadm[960]: "
 // criSocket of the container runtime where nothing else is said.
 const criSocket = "unix:///var/run/containerd/containerd.sock"
 
-// byItself says that the machine joins without being told how: it is of a node group, and its image is the cloud's.
+// byItself reports whether the machine joins without a configuration: it is of a node group, and its image is the cloud's.
 func (g *guest) byItself() bool { return g.Managed != nil && !g.Managed.Own }
 
 // nodeadm joins as the image's own service does, after the user data has run: with what its cloud tells it, and what documents

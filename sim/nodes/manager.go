@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// managerd prints what the cloud does to a machine's node on the machine's console, where somebody who wonders looks.
+	// managerd prints what the cloud does to a machine's node on the machine's console, where a user looks for it.
 	managerd = "eks-node-manager: "
 	// drainPause is how soon evictions that a budget refused are tried again.
 	drainPause = time.Second
@@ -39,7 +39,7 @@ type manager struct {
 	// node is the name of the machine's Node; empty until it has joined.
 	node  string
 	ready bool
-	// working says that somebody does what is asked.
+	// working is true if a goroutine does what is requested.
 	working bool
 	// closed is what the node shall be; nil when that was done. marks are changes that are still to be made.
 	closed *bool

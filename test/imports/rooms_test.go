@@ -30,14 +30,10 @@ var crowded = map[string]int{
 	"kube/machinepool":            25,
 	"kube/machinepool.Reconciler": 58,
 	"kube/machinepool.pass":       32,
-	"sim/aws":                     63,
-	"sim/aws.Server":              76,
-	"sim/aws.exchange":            35,
-	"sim/aws.realm":               358,
 	"sim/azure":                   31,
 	"sim/azure.Cloud":             47,
 	"sim/azure.exchange":          41,
-	"sim/azure.world":             147,
+	"sim/azure.inventory":         147,
 }
 
 // TestSizesOfRooms holds that packages have at most maxFiles files and types at most maxMethods methods.

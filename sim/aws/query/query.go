@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxParameters bounds a request; the largest that a client of ours sends has some hundred.
+	// maxParameters bounds a request; the largest that Muster sends has some hundred.
 	maxParameters = 20000
 	// maxDepth bounds how deep names may nest; the deepest shape that AWS publishes here has nine levels.
 	maxDepth = 16

@@ -46,7 +46,7 @@ type header struct {
 	// at is when it was signed, valid how long the signature holds.
 	at    string
 	valid time.Duration
-	// presigned says that the signature stands in the address.
+	// presigned is true if the signature is part of the address.
 	presigned bool
 }
 
@@ -117,7 +117,7 @@ func parse(r *http.Request) (header, error) {
 	return h, nil
 }
 
-// parsePresigned reads a signature that stands in the address, which whoever has the address can use for a while.
+// parsePresigned reads a signature that stands in the address, which any holder of the address can use for a while.
 func parsePresigned(q url.Values) (header, error) {
 	scope := strings.Split(q.Get("X-Amz-Credential"), "/")
 	seconds, err := strconv.Atoi(q.Get("X-Amz-Expires"))

@@ -34,7 +34,7 @@ const (
 // DialFunc opens a network connection, as net.Dialer.DialContext does.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Access is where an API server is, how it is trusted, and who the machine says that it is.
+// Access is where an API server is, how it is trusted, and as whom the machine authenticates.
 type Access struct {
 	// Server is a URL such as https://127.0.0.1:6443.
 	Server string
@@ -153,7 +153,7 @@ func (c *conns) connect(ctx context.Context, network, address string) (net.Conn,
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		_ = raw.Close() // The client was closed while the dial was under way: nobody will use this one.
+		_ = raw.Close() // The client was closed while the dial was under way: this one stays unused.
 		return nil, net.ErrClosed
 	}
 	c.open[k] = struct{}{}

@@ -90,7 +90,7 @@ func (r *reading) read(raw []byte, depth int) error {
 	return nil
 }
 
-// take handles one part by what its first line says that it is.
+// take handles one part by the kind that its first line names.
 func (r *reading) take(p part, depth int) error {
 	c := r.config
 	body, err := c.render(p.body, r.data)

@@ -20,7 +20,7 @@ const (
 	defaultCallTimeout = time.Minute
 )
 
-// Join is what a join configuration of any version says that a worker needs.
+// Join is what a worker needs of a join configuration, of any version.
 type Join struct {
 	// NodeName is empty where the hostname is to be used.
 	NodeName, CRISocket string

@@ -44,9 +44,9 @@ type Options struct {
 	Life func(time.Duration) time.Duration
 	// Print writes a line to the console.
 	Print func(format string, args ...any)
-	// Registered is called when the Node is there; nil tells nobody.
+	// Registered is called when the Node is there; nil is not called.
 	Registered func()
-	// Ready is told whether the node is Ready, as far as its kubelet knows; nil tells nobody.
+	// Ready is told whether the node is Ready, as far as its kubelet knows; nil is not called.
 	Ready func(bool)
 }
 

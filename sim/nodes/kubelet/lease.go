@@ -66,7 +66,7 @@ func (l *lease) renew(ctx context.Context) error {
 	return nil
 }
 
-// create makes the lease, owned by the Node so that it goes with it. Without a Node there is none: somebody has deleted it, and a
+// create makes the lease, owned by the Node so that it goes with it. Without a Node there is none: it was deleted, and a
 // lease would be collected as garbage over and over.
 func (l *lease) create(ctx context.Context) error {
 	node, err := l.api.Core.Nodes().Get(ctx, l.Node.Name, metav1.GetOptions{})

@@ -1,0 +1,166 @@
+package account
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/catalogue"
+	"github.com/muster-project/muster/sim/aws/wire"
+)
+
+// Environment is what all accounts of a simulator share.
+type Environment struct {
+	// Seed is where IDs, jitter and chances come from.
+	Seed   sim.Seed
+	Speed  *sim.Speed
+	Faults *sim.Faults
+	// Host runs what is inside machines; nil leaves them empty.
+	Host sim.MachineHost
+	// Strict rejects launches with an instance profile that does not exist.
+	Strict bool
+}
+
+// Workload returns the host's view of nodes, nil if it has none.
+func (e *Environment) Workload() sim.Workload {
+	w, ok := e.Host.(sim.Workload)
+	if !ok {
+		return nil
+	}
+	return w
+}
+
+// Core is what the services of one account in one region share: the clock, the numbering and the memory of client tokens. Operations run
+// one at a time.
+type Core struct {
+	*Environment
+	Account, Region string
+	// Now is the time of the operation that runs.
+	Now time.Time
+	// PageLimit is how many items a page of the read that runs may hold; zero is no limit but the operation's own.
+	PageLimit int
+	// Catalogue is what AWS and others publish in the region.
+	Catalogue *catalogue.Catalogue
+	// Sequences holds the region's one sequence, tokens the results of requests with a client token.
+	Sequences *sim.Table[Sequence]
+	tokens    *sim.Table[idempotent]
+}
+
+// NewCore returns the empty core of an account in a region.
+func NewCore(e *Environment, account, region string) *Core {
+	c := &Core{Environment: e, Account: account, Region: region, Catalogue: catalogue.Of(region)}
+	c.Sequences, c.tokens = sim.NewTable[Sequence](c.Prefix()+"sequence/"), sim.NewTable[idempotent](c.Prefix()+"token/")
+	return c
+}
+
+// Prefix is what the keys of all that the account holds in the region begin with.
+func (r *Core) Prefix() string { return r.Account + "/" + r.Region + "/" }
+
+// Tables returns the tables of the core.
+func (r *Core) Tables() Tables { return Tables{r.Sequences, r.tokens} }
+
+// Table is a table of rows of any type.
+type Table interface {
+	Load(docs map[string]json.RawMessage) error
+	Flush(changes map[string]json.RawMessage) error
+}
+
+// Tables are loaded and written together.
+type Tables []Table
+
+// Load reads the rows of all tables from documents.
+func (t Tables) Load(docs map[string]json.RawMessage) error {
+	for _, one := range t {
+		if err := one.Load(docs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Flush writes the rows that have changed.
+func (t Tables) Flush(changes map[string]json.RawMessage) error {
+	for _, one := range t {
+		if err := one.Flush(changes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Number returns the next number of the region's one sequence.
+func (r *Core) Number() int64 {
+	s := r.Sequences.Get("all")
+	if s == nil {
+		s = &Sequence{}
+		r.Sequences.Put("all", s)
+	}
+	s.Last++
+	r.Sequences.Touch("all")
+	return s.Last
+}
+
+// NewID returns the next ID of a kind, such as i-0123456789abcdef0.
+func (r *Core) NewID(prefix string) string {
+	return prefix + "-0" + r.Seed.Hex(16, r.Account, r.Region, prefix, r.Number())
+}
+
+// Life returns how long something takes here that takes d in the real cloud.
+func (r *Core) Life(d time.Duration) time.Duration { return r.Speed.Of(d) }
+
+// Page returns the size of a page, lowered to what a fault allows; zero is everything at once.
+func (r *Core) Page(size int) int {
+	if r.PageLimit > 0 && (size <= 0 || size > r.PageLimit) {
+		return r.PageLimit
+	}
+	return size
+}
+
+// ForgetTokens deletes expired client tokens.
+func (r *Core) ForgetTokens() {
+	for key, t := range r.tokens.All() {
+		if r.Now.After(t.Expires) {
+			r.tokens.Delete(key)
+		}
+	}
+}
+
+// Once creates something for a client token at most once: a second call with the same token and parameters returns the result of the
+// first, one with other parameters is rejected.
+func (r *Core) Once(action, token string, params any, create func() (string, error)) (string, error) {
+	if token == "" {
+		return create()
+	}
+	b, err := json.Marshal(params)
+	if err != nil {
+		return "", fmt.Errorf("encode parameters: %w", err)
+	}
+	sum := sim.Seed(0).Hex(32, string(b))
+	key := action + "/" + token
+	if t := r.tokens.Get(key); t != nil && r.Now.Before(t.Expires) {
+		if t.Params != sum {
+			return "", wire.Refuse("IdempotentParameterMismatch", "Arguments on this idempotent request are inconsistent with arguments used in previous request(s).")
+		}
+		return t.Result, nil
+	}
+	result, err := create()
+	if err != nil {
+		return "", err
+	}
+	r.tokens.Put(key, &idempotent{Params: sum, Result: result, Expires: r.Now.Add(tokenLife)})
+	return result, nil
+}
+
+// tokenLife is how long a client token is remembered, as EC2 promises at least.
+const tokenLife = 24 * time.Hour
+
+// idempotent is the result of a request with a client token.
+type idempotent struct {
+	Params  string
+	Result  string
+	Expires time.Time
+}
+
+// Sequence numbers what a region creates.
+type Sequence struct{ Last int64 }

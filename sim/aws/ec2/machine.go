@@ -1,0 +1,115 @@
+package ec2
+
+import (
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/aws/catalogue"
+)
+
+// Tick brings all instances to the present and returns when something is due next; the zero time means never.
+func (r *Instances) Tick() time.Time {
+	var next time.Time
+	for _, i := range r.Rows.All() {
+		next = account.Earliest(next, r.tickInstance(i))
+	}
+	return next
+}
+
+// Resume powers on again what ran.
+func (r *Instances) Resume() {
+	for id, i := range r.Rows.All() {
+		if i.State == StateRunning {
+			r.powerOn = append(r.powerOn, id)
+		}
+	}
+	r.Power()
+}
+
+// Power tells the host what has become of the machines.
+func (r *Instances) Power() {
+	on, off := r.powerOn, r.powerOff
+	r.powerOn, r.powerOff = nil, nil
+	if r.Host == nil {
+		return
+	}
+	for _, id := range on {
+		if i := r.Rows.Get(id); i != nil && i.State == StateRunning && !i.NeverBoots {
+			r.Host.PowerOn(r.machine(i))
+		}
+	}
+	for _, id := range off {
+		r.Host.PowerOff(id)
+	}
+}
+
+// tickInstance brings one instance to the present.
+func (r *Instances) tickInstance(i *Instance) time.Time {
+	if i.Alive() {
+		switch {
+		case account.Due(i.TakenAt, r.Now):
+			r.Stop(i, bySpotCode, bySpot)
+		case account.Due(i.DiesAt, r.Now):
+			r.Stop(i, ByFaultCode, ByFault)
+		}
+	}
+	if account.Due(i.Next, r.Now) {
+		r.nextState(i)
+	}
+	next := i.Next
+	if i.Alive() {
+		for _, at := range []time.Time{i.TakenAt, i.DiesAt, i.ImpairedAt, i.RecommendedAt, i.NoticeAt} {
+			if at.After(r.Now) {
+				next = account.Earliest(next, at)
+			}
+		}
+	}
+	return next
+}
+
+func (r *Instances) nextState(i *Instance) {
+	switch i.State {
+	case statePending:
+		i.State, i.Since, i.Next = StateRunning, r.Now, time.Time{}
+		r.powerOn = append(r.powerOn, i.ID)
+	case StateShuttingDown:
+		i.State, i.Since, i.Next = StateTerminated, r.Now, r.Now.Add(r.Life(lifeShown))
+	case StateTerminated:
+		r.Rows.Delete(i.ID)
+		return
+	}
+	r.Rows.Touch(i.ID)
+}
+
+// machine is what the instance learns from its firmware, its image and its metadata service.
+func (r *Instances) machine(i *Instance) sim.Machine {
+	t := catalogue.InstanceTypes[i.Type]
+	m := sim.Machine{
+		Cloud: "aws", Region: r.Region, Zone: i.Zone, ID: i.ID, ProviderID: "aws:///" + i.Zone + "/" + i.ID,
+		Hostname: r.Hostname(i), Address: i.Address, Type: i.Type, CPUs: t.CPUs, MemoryMiB: t.MemoryMiB, Launched: i.Since,
+	}
+	if image := r.Images.image(i.Image); image != nil {
+		m.KubeletVersion = image.KubeletVersion
+	}
+	// It was checked when it was given; what cannot be decoded is an empty disk, as in life.
+	if raw, err := base64.StdEncoding.DecodeString(r.Templates.LoadUserData(i.Blob)); err == nil {
+		m.UserData = raw
+	}
+	m.Managed = r.Managed(i)
+	return m
+}
+
+// Hostname is the private DNS name: by address, or by ID where the launch asks for resource names.
+func (r *Instances) Hostname(i *Instance) string {
+	name := "ip-" + strings.ReplaceAll(i.Address, ".", "-")
+	if o := i.Data.PrivateDnsNameOptions; o != nil && o.HostnameType == "resource-name" {
+		name = i.ID
+	}
+	if r.Region == "us-east-1" {
+		return name + ".ec2.internal"
+	}
+	return name + "." + r.Region + ".compute.internal"
+}

@@ -1,0 +1,88 @@
+// Package ec2 simulates Amazon EC2: launch templates, instances, images and the network that instances are launched into.
+package ec2
+
+import (
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/aws/catalogue"
+	"github.com/muster-project/muster/sim/aws/iam"
+)
+
+// Service is EC2 of an account in a region. Its parts hold the state.
+type Service struct {
+	*account.Core
+	IAM *iam.Service
+
+	Templates *Templates
+	Instances *Instances
+	Launcher  *Launcher
+	Images    *Images
+	Network   *Network
+	Tags      *Tags
+}
+
+// The parts of the service.
+type (
+	// Templates are launch templates with their versions and user data.
+	Templates struct {
+		*Service
+		Rows     *sim.Table[Template]
+		Versions *sim.Table[Version]
+		// UserData is what instances boot with, stored once for all that were given the same.
+		UserData *sim.Table[blob]
+	}
+	// Instances are virtual machines.
+	Instances struct {
+		*Service
+		Rows *sim.Table[Instance]
+		// powerOn and powerOff are what becomes of machines once the state is on disk.
+		powerOn, powerOff []string
+		// Managed returns what an instance learns from the service that manages its node group, nil for none.
+		Managed func(*Instance) *sim.Managed
+	}
+	// Launcher checks and starts launches.
+	Launcher struct {
+		*Service
+	}
+	// Images are the images of the account and those that are published.
+	Images struct {
+		*Service
+		Rows *sim.Table[catalogue.Image]
+	}
+	// Network is what instances are launched into.
+	Network struct {
+		*Service
+		VPCs           *sim.Table[VPC]
+		Subnets        *sim.Table[Subnet]
+		SecurityGroups *sim.Table[SecurityGroup]
+		KeyPairs       *sim.Table[KeyPair]
+	}
+	// Tags are the tags of all resources.
+	Tags struct {
+		*Service
+	}
+)
+
+// New returns the empty service of an account in a region.
+func New(core *account.Core, iam *iam.Service) *Service {
+	s, p := &Service{Core: core, IAM: iam}, core.Prefix()
+	s.Templates = &Templates{
+		Service: s, Rows: sim.NewTable[Template](p + "template/"), Versions: sim.NewTable[Version](p + "version/"), UserData: sim.NewTable[blob](p + "blob/"),
+	}
+	s.Instances = &Instances{Service: s, Rows: sim.NewTable[Instance](p + "instance/"), Managed: func(*Instance) *sim.Managed { return nil }}
+	s.Images = &Images{Service: s, Rows: sim.NewTable[catalogue.Image](p + "image/")}
+	s.Network = &Network{
+		Service: s, VPCs: sim.NewTable[VPC](p + "vpc/"), Subnets: sim.NewTable[Subnet](p + "subnet/"),
+		SecurityGroups: sim.NewTable[SecurityGroup](p + "security-group/"), KeyPairs: sim.NewTable[KeyPair](p + "key-pair/"),
+	}
+	s.Launcher, s.Tags = &Launcher{s}, &Tags{s}
+	return s
+}
+
+// Tables returns the tables of the service.
+func (r *Service) Tables() account.Tables {
+	return account.Tables{
+		r.Templates.Rows, r.Templates.Versions, r.Templates.UserData, r.Instances.Rows, r.Images.Rows,
+		r.Network.VPCs, r.Network.Subnets, r.Network.SecurityGroups, r.Network.KeyPairs,
+	}
+}

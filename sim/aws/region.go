@@ -1,0 +1,89 @@
+package aws
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/aws/autoscaling"
+	"github.com/muster-project/muster/sim/aws/ec2"
+	"github.com/muster-project/muster/sim/aws/eks"
+	"github.com/muster-project/muster/sim/aws/iam"
+	"github.com/muster-project/muster/sim/aws/s3"
+	"github.com/muster-project/muster/sim/aws/ssm"
+)
+
+// region is what one account holds in one region, by service.
+type region struct {
+	*account.Core
+	server      *Server
+	IAM         *iam.Service
+	EC2         *ec2.Service
+	AutoScaling *autoscaling.Service
+	EKS         *eks.Service
+	SSM         *ssm.Service
+	S3          *s3.Service
+
+	// due is when something happens next by itself; changed is true if a request has changed something since the last tick.
+	due     time.Time
+	changed bool
+}
+
+func newRegion(s *Server, id, name string, d *iam.Directory) *region {
+	core := account.NewCore(s.environment(), id, name)
+	r := &region{Core: core, server: s, IAM: iam.New(core, d), SSM: ssm.New(core), S3: s3.New(core, s.accounts.withID(id).Buckets)}
+	r.EC2 = ec2.New(core, r.IAM)
+	r.AutoScaling = autoscaling.New(core, r.IAM, r.EC2, s.accounts.withID(id).Groups)
+	r.EKS = eks.New(core, r.IAM, r.EC2, r.AutoScaling)
+	r.EC2.Instances.Managed = r.EKS.Backing.NodeOf
+	return r
+}
+
+// tables returns what the account holds in the region.
+func (r *region) tables() account.Tables {
+	out := append(r.Tables(), r.EC2.Tables()...)
+	out = append(append(out, r.AutoScaling.Tables()...), r.EKS.Tables()...)
+	return append(out, r.S3.Objects)
+}
+
+func (r *region) load(docs map[string]json.RawMessage) error { return r.tables().Load(docs) }
+
+func (r *region) flush(changes map[string]json.RawMessage) error { return r.tables().Flush(changes) }
+
+// tick brings the region to the present and returns when something is due next; the zero time means never.
+func (r *region) tick(now time.Time) time.Time {
+	r.Now = now
+	next := r.EC2.Instances.Tick()
+	if r.EKS.Clusters.Rows.Len() == 0 {
+		return account.Earliest(next, r.AutoScaling.Scaling.Tick())
+	}
+	r.AutoScaling.Scaling.Tick()
+	next = account.Earliest(next, r.EKS.Lifecycle.Tick())
+	// What EKS has just requested of its groups and their members has times of its own.
+	return account.Earliest(next, r.AutoScaling.Scaling.Tick())
+}
+
+// seed puts the network into a realm that is new.
+func (r *region) seed(n Network) {
+	r.EC2.Network.VPCs.Put(n.VPCID, &ec2.VPC{ID: n.VPCID, CIDR: n.CIDR, Tags: map[string]string{"Name": "muster"}})
+	for _, s := range n.Subnets {
+		kind := "private"
+		if s.Public {
+			kind = "public"
+		}
+		r.EC2.Network.Subnets.Put(s.ID, &ec2.Subnet{ID: s.ID, VPC: n.VPCID, Zone: s.Zone, CIDR: s.CIDR, Public: s.Public, Tags: map[string]string{
+			"Name": "muster-" + kind + "-" + s.Zone, "sigs.k8s.io/cluster-api-provider-aws/role": kind,
+		}})
+	}
+	for id, name := range map[string]string{n.NodeSecurityGroupID: "node", n.ControlPlaneSecurityGroupID: "controlplane"} {
+		r.EC2.Network.SecurityGroups.Put(id, &ec2.SecurityGroup{
+			ID: id, Name: "muster-" + name, Description: "Kubernetes " + name, VPC: n.VPCID,
+			Tags: map[string]string{"sigs.k8s.io/cluster-api-provider-aws/role": name},
+		})
+	}
+	r.EC2.Network.KeyPairs.Put(n.KeyName, &ec2.KeyPair{
+		ID: "key-0" + sim.Seed(0).Hex(16, r.Account, r.Region, n.KeyName), Name: n.KeyName, Created: r.Now,
+		Fingerprint: ec2.Fingerprint(n.KeyName),
+	})
+}
