@@ -46,7 +46,7 @@ func everythingMeasured(t *testing.T) {
 	now := time.Now()
 	gone := pool.Instance{ID: "1", State: pool.Running, Node: &pool.Node{DrainStarted: now}}
 	of := metrics.Pool{Kind: "Fake", Name: "p"}
-	pools.Saw(metrics.Pass{Pool: of, Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
+	pools.Observe(metrics.Pass{Pool: of, Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
 		Observed: pool.Observed{Instances: []pool.Instance{gone}},
 		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
 	t.Cleanup(func() { pools.Forget(of) })

@@ -8,15 +8,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Only says that an error is a conflict, or holds several of which each is one. An error that stands beside a conflict is not
+// IsOnlyConflict says that an error is a conflict, or holds several of which each is one. An error that stands beside a conflict is not
 // lost with it; without an error there is no conflict either.
-func Only(err error) bool {
+func IsOnlyConflict(err error) bool {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {
 		return apierrors.IsConflict(err)
 	}
 	for _, e := range joined.Unwrap() {
-		if !Only(e) {
+		if !IsOnlyConflict(e) {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func TestOnly(t *testing.T) {
 		"beside, wrapped":   {"at any depth", fmt.Errorf("pass: %w", errors.Join(conflict, fmt.Errorf("write: %w", errors.Join(conflict, forbidden)))), false},
 		"conflicts, deeper": {"at any depth", fmt.Errorf("pass: %w", errors.Join(conflict, errors.Join(conflict, nil))), true},
 	} {
-		if got := Only(c.err); got != c.want {
+		if got := IsOnlyConflict(c.err); got != c.want {
 			t.Errorf("%s: %s: want %t, got %t", name, c.reason, c.want, got)
 		}
 	}

@@ -32,12 +32,12 @@ const (
 
 // findBootstrap reads what new machines boot with. Without it pools that exist go on being sized and drained.
 func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error {
-	boots := r.boots(s.object)
-	if s.pool == nil || s.deleting() || boots == Unused {
+	boots := r.bootstrapMode(s.object)
+	if s.pool == nil || s.deleting() || boots == BootstrapModeNone {
 		return nil
 	}
 	name := ptr.Deref(s.pool.Spec.Template.Spec.Bootstrap.DataSecretName, "")
-	if name == "" && boots == Offered && !s.pool.Spec.Template.Spec.Bootstrap.ConfigRef.IsDefined() {
+	if name == "" && boots == BootstrapModeOptional && !s.pool.Spec.Template.Spec.Bootstrap.ConfigRef.IsDefined() {
 		s.booted = true
 		return nil
 	}
@@ -68,12 +68,12 @@ func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error
 	return nil
 }
 
-// boots is what bootstrap data is to the object's machines.
-func (r *Reconciler[O, S]) boots(o O) Boots {
-	if r.kind.Boots == nil {
-		return Needed
+// bootstrapMode is what bootstrap data is to the object's machines.
+func (r *Reconciler[O, S]) bootstrapMode(o O) BootstrapMode {
+	if r.kind.BootstrapMode == nil {
+		return BootstrapModeRequired
 	}
-	return r.kind.Boots(o)
+	return r.kind.BootstrapMode(o)
 }
 
 func waitForBootstrap(machinePool, config string) *pool.Cause {

@@ -36,27 +36,27 @@ const (
 // Identified is what an adapter adds whose clusters may name who asks the cloud for them.
 type Identified[S any] interface {
 	// Identify puts who asks the cloud into the specification that the driver is handed, and says what must stay on the
-	// object so that it is known when Inputs.Place is gone. An *Unidentified error says that nobody may ask; any other is
+	// object so that it is known when Inputs.InfraCluster is gone. An *IdentityError says that nobody may ask; any other is
 	// one of the API server.
 	Identify(ctx context.Context, in Inputs, from *Credentials, spec S) (keep map[string]string, err error)
 }
 
-// Unidentified says why there is nobody to ask the cloud. Nobody else ever asks in that one's place.
-type Unidentified struct{ Cause pool.Cause }
+// IdentityError says why there is nobody to ask the cloud. Nobody else ever asks in that one's place.
+type IdentityError struct{ Cause pool.Cause }
 
 // Error is the cause's sentence.
-func (u *Unidentified) Error() string { return u.Cause.Message }
+func (u *IdentityError) Error() string { return u.Cause.Message }
 
-// Unidentifiedf makes an Unidentified.
-func Unidentifiedf(reason, format string, args ...any) *Unidentified {
-	return &Unidentified{Cause: pool.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)}}
+// IdentityErrorf returns an IdentityError.
+func IdentityErrorf(reason, format string, args ...any) *IdentityError {
+	return &IdentityError{Cause: pool.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)}}
 }
 
-// NamedBy says which field named what an Unidentified error is about; an error of the API server is left as it is.
+// NamedBy says which field named what an IdentityError is about; an error of the API server is left as it is.
 func NamedBy(field string, err error) error {
-	var nobody *Unidentified
+	var nobody *IdentityError
 	if errors.As(err, &nobody) {
-		return Unidentifiedf(nobody.Cause.Reason, "%s: %s", field, nobody.Cause.Message)
+		return IdentityErrorf(nobody.Cause.Reason, "%s: %s", field, nobody.Cause.Message)
 	}
 	return err
 }
@@ -64,10 +64,10 @@ func NamedBy(field string, err error) error {
 // IdentityField is where the cluster's infrastructure names its identity, for messages. When that is gone it is where the
 // object remembers it.
 func (in Inputs) IdentityField() string {
-	if in.Place == nil {
+	if in.InfraCluster == nil {
 		return "metadata.annotations[" + ResolvedAnnotation + "]: " + keepIdentity
 	}
-	return in.Place.GetKind() + " " + in.Place.GetNamespace() + "/" + in.Place.GetName() + ": spec.identityRef"
+	return in.InfraCluster.GetKind() + " " + in.InfraCluster.GetNamespace() + "/" + in.InfraCluster.GetName() + ": spec.identityRef"
 }
 
 // RememberedIdentity is the identity that the object remembers, as KeepIdentity was given it; empty when it remembers none.
@@ -77,7 +77,7 @@ func (in Inputs) RememberedIdentity() string { return in.Resolved[keepIdentity] 
 // for clusters that never named an identity.
 func (in Inputs) KeepIdentity(ref string) map[string]string {
 	_, known := in.Resolved[keepIdentity]
-	if ref != "" || known && in.Place != nil {
+	if ref != "" || known && in.InfraCluster != nil {
 		return map[string]string{keepIdentity: ref}
 	}
 	return nil
@@ -96,7 +96,7 @@ type Credentials struct {
 }
 
 // Object reads an object that an identity rests on, or that leads to one; without a namespace in the key it is one that lies
-// in none. What does not exist is Unidentified.
+// in none. What does not exist is an IdentityError.
 func (c *Credentials) Object(ctx context.Context, gk schema.GroupKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	name := key.Name
 	if key.Namespace != "" {
@@ -105,7 +105,7 @@ func (c *Credentials) Object(ctx context.Context, gk schema.GroupKind, key clien
 	c.note(origin{kind: gk.Kind, namespace: key.Namespace, name: key.Name})
 	gvk, err := contract.GVK(ctx, c.sources.reader, gk)
 	if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
-		return nil, Unidentifiedf(ReasonIdentityMissing, "%s %s can't be read: %v", gk.Kind, name, err)
+		return nil, IdentityErrorf(ReasonIdentityMissing, "%s %s can't be read: %v", gk.Kind, name, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the version of %s: %w", gk.Kind, err)
@@ -117,7 +117,7 @@ func (c *Credentials) Object(ctx context.Context, gk schema.GroupKind, key clien
 	}
 	err = c.sources.reader.Get(ctx, key, u)
 	if apierrors.IsNotFound(err) {
-		return nil, Unidentifiedf(ReasonIdentityMissing, "%s %s does not exist", gk.Kind, name)
+		return nil, IdentityErrorf(ReasonIdentityMissing, "%s %s does not exist", gk.Kind, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", gk.Kind, name, err)
@@ -125,7 +125,7 @@ func (c *Credentials) Object(ctx context.Context, gk schema.GroupKind, key clien
 	return u, nil
 }
 
-// Secret reads a secret of an identity. What does not exist is Unidentified.
+// Secret reads a secret of an identity. What does not exist is an IdentityError.
 func (c *Credentials) Secret(ctx context.Context, key client.ObjectKey) (*corev1.Secret, error) {
 	c.note(origin{kind: kindSecret, namespace: key.Namespace, name: key.Name})
 	if err := c.sources.watchSecrets(ctx, key.Namespace); err != nil {
@@ -134,7 +134,7 @@ func (c *Credentials) Secret(ctx context.Context, key client.ObjectKey) (*corev1
 	secret := &corev1.Secret{}
 	err := c.sources.reader.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
-		return nil, Unidentifiedf(ReasonIdentityMissing, "secret %s does not exist", key)
+		return nil, IdentityErrorf(ReasonIdentityMissing, "secret %s does not exist", key)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read secret %s: %w", key, err)
@@ -142,14 +142,14 @@ func (c *Credentials) Secret(ctx context.Context, key client.ObjectKey) (*corev1
 	return secret, nil
 }
 
-// Allow asks an identity whether clusters of the object's namespace may use it. Who is not allowed is Unidentified.
+// Allow asks an identity whether clusters of the object's namespace may use it. A refusal is an IdentityError.
 func (c *Credentials) Allow(ctx context.Context, identity string, a *common.AllowedNamespaces) error {
 	if a.ByName(c.Namespace) {
 		return nil
 	}
 	selector, err := a.Labels()
 	if err != nil {
-		return Unidentifiedf(ReasonIdentityInvalid, "%s: %v", identity, err)
+		return IdentityErrorf(ReasonIdentityInvalid, "%s: %v", identity, err)
 	}
 	if selector != nil {
 		labels, err := c.labels(ctx)
@@ -160,7 +160,7 @@ func (c *Credentials) Allow(ctx context.Context, identity string, a *common.Allo
 			return nil
 		}
 	}
-	return Unidentifiedf(ReasonIdentityNotAllowed, "%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", identity, c.Namespace)
+	return IdentityErrorf(ReasonIdentityNotAllowed, "%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", identity, c.Namespace)
 }
 
 // labels are those of the object's namespace.
@@ -192,7 +192,7 @@ func (r *Reconciler[O, S]) identify(ctx context.Context, s *scope[O], in Inputs,
 	keep, err := a.Identify(ctx, in, from, t.Spec)
 	r.sources.Use(client.ObjectKeyFromObject(s.object), from)
 	t.Keep = merged(keep, t.Keep)
-	var nobody *Unidentified
+	var nobody *IdentityError
 	if errors.As(err, &nobody) {
 		return &nobody.Cause, nil
 	}

@@ -258,12 +258,12 @@ func TestPlanAsksByIdentity(t *testing.T) {
 	w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
 	look, err := w.planner(nil).Look(t.Context(), nil, key, 0)
 	if err != nil || !look.Seen || asked != "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r" {
-		t.Errorf("want the identity to ask, got %q, %+v, %v", asked, look.Unasked, err)
+		t.Errorf("want the identity to ask, got %q, %+v, %v", asked, look.NotObserved, err)
 	}
 	asked = ""
 	look, err = w.planner(nil).Look(t.Context(), []client.Object{named("AWSClusterRoleIdentity", "other")}, key, 0)
-	if err != nil || look.Seen || asked != "" || look.Unasked == nil || look.Unasked.Reason != infrapool.ReasonIdentityMissing {
-		t.Errorf("want nobody to ask and the reason said, got %q, %+v, %v", asked, look.Unasked, err)
+	if err != nil || look.Seen || asked != "" || look.NotObserved == nil || look.NotObserved.Reason != infrapool.ReasonIdentityMissing {
+		t.Errorf("want nobody to ask and the reason said, got %q, %+v, %v", asked, look.NotObserved, err)
 	}
 }
 

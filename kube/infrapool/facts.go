@@ -25,8 +25,8 @@ type facts[S any] struct {
 	// keep is what must stay on the object, drop the keys of what it remembers in vain.
 	keep map[string]string
 	drop []string
-	// unasked says why the cloud is not asked: the specification can't be followed at all, or nobody may ask.
-	unasked *pool.Cause
+	// notObservable says why the cloud is not asked: the specification can't be followed at all, or nobody may ask.
+	notObservable *pool.Cause
 	// tokensEnd is when the first of the bootstrap tokens runs out that machines join with; zero when none does, or nobody knows.
 	tokensEnd time.Time
 	// groupNameAsked is what GroupNameAnnotation says.
@@ -40,13 +40,13 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 	f := &facts[S]{}
 	remembered, err := resolved(s.object)
 	var t Translation[S]
-	in := Inputs{Place: s.place, Resolved: remembered, MachinePool: s.pool, Cluster: s.clusterName()}
+	in := Inputs{InfraCluster: s.infraCluster, Resolved: remembered, MachinePool: s.pool, Cluster: s.clusterName()}
 	if err == nil {
 		t, err = r.adapter.Translate(s.object, in)
 	}
 	if err != nil {
-		f.unasked = untranslated(err)
-	} else if f.unasked, err = r.identify(ctx, s, in, &t); err != nil {
+		f.notObservable = untranslated(err)
+	} else if f.notObservable, err = r.identify(ctx, s, in, &t); err != nil {
 		return nil, err
 	}
 	f.keep = maps.Clone(t.Keep)
@@ -59,8 +59,8 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		MinField:                  t.MinField,
 		MaxField:                  t.MaxField,
 		Deleting:                  s.deleting(),
-		CreateBlocked:             s.heldBecause(f.unasked, t.Held),
-		NoPrerequisites:           t.Needless,
+		CreateBlocked:             s.heldBecause(f.notObservable, t.CreateBlocked),
+		NoPrerequisites:           t.NoPrerequisites,
 		DrainTimeout:              drainTimeout(s.pool),
 		NoDrain:                   r.noDrain(ctx, s),
 		DeletePolicy:              t.DeletePolicy,

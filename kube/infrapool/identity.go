@@ -68,7 +68,7 @@ func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s *scope[O], f *facts[
 
 // groupExists reports whether the cloud has anything that was made for the pool under the name in f.
 func (r *Reconciler[O, S]) groupExists(ctx context.Context, s *scope[O], f *facts[S]) (bool, error) {
-	if f.unasked != nil {
+	if f.notObservable != nil {
 		return false, nil
 	}
 	seen, err := r.driver.Driver.Observe(ctx, f.Target)
@@ -242,9 +242,9 @@ func winner(o client.Object, others []client.Object, taggedFor string) types.Nam
 	return types.NamespacedName{}
 }
 
-// rival finds another object of the kind with the same owner ID that owns the group. sure is false if the cloud could not be asked whom
+// ownerIDConflict finds another object of the kind with the same owner ID that owns the group. sure is false if the cloud could not be asked whom
 // the group's tags name.
-func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f *facts[S]) (rival types.NamespacedName, sure bool, err error) {
+func (r *Reconciler[O, S]) ownerIDConflict(ctx context.Context, o O, f *facts[S]) (rival types.NamespacedName, sure bool, err error) {
 	others, err := r.rivals(ctx, o)
 	if err != nil || len(others) == 0 {
 		return types.NamespacedName{}, true, err
@@ -254,7 +254,7 @@ func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f *facts[S]) (rival t
 		// It is the object that the ID was made for: no tag says more.
 		return winner(o, others, ""), true, nil
 	}
-	if f.unasked != nil {
+	if f.notObservable != nil {
 		// An object that has named no group has nothing to lose.
 		return winner(o, others, ""), o.GetProviderID() == "", nil
 	}

@@ -60,7 +60,7 @@ type poolMachines struct {
 	kind machines.Kind
 	// on says that the pool has machines, announced that its status says so.
 	on, announced bool
-	known         machines.Known
+	known         machines.Index
 	guards        map[string]pool.Guard
 	doer          *machines.Doer
 	// conflicts says which objects of others keep instances of the pool from having an infrastructure machine.
@@ -119,11 +119,11 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 			return fmt.Errorf("read the Machines of MachinePool %s: %w", name, err)
 		}
 	}
-	m.known = machines.Know(kind, s.object.GetUID(), infras, list.Items)
+	m.known = machines.BuildIndex(kind, s.object.GetUID(), infras, list.Items)
 	s.machines = m
 	// A Machine whose Cluster is gone, or can't be asked while everything goes, waits for what never comes.
 	guarded := s.cluster != nil && (f.Desired.NoDrain == nil || f.Desired.NoDrain.Reason == reasonClusterGoing)
-	says := m.known.Say(kind, m.on, guarded, r.Now())
+	says := m.known.Evaluate(kind, m.on, guarded, r.Now())
 	for marked := range says.Marked {
 		if f.Marked == nil {
 			f.Marked = map[string]bool{}
@@ -133,7 +133,7 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 	f.Desired.FormerMachines = formerMachines(m.known.Former(kind))
 	f.Guards, m.guards, f.UIDs = says.Guards, says.Guards, says.UIDs
 	if !goesWhole(s) {
-		f.DeletionRequested = says.Condemned
+		f.DeletionRequested = says.DeletionRequested
 	}
 	return nil
 }
@@ -213,8 +213,8 @@ func throughMachines[O Object](s *scope[O], nodes engine.Nodes) engine.Nodes {
 	return machines.Nodes{Nodes: nodes, Doer: s.machines.doer, Known: s.machines.known, Guards: s.machines.guards}
 }
 
-// tendMachines brings the machines of the pool to what was seen. The pool is gone only when they are.
-func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *engine.Outcome) error {
+// syncMachines brings the machines of the pool to what was seen. The pool is gone only when they are.
+func (r *Reconciler[O, S]) syncMachines(ctx context.Context, s *scope[O], out *engine.Outcome) error {
 	m := s.machines
 	if m == nil || !out.Seen {
 		return nil
@@ -222,7 +222,7 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 	o := out.Observed
 	m.doer.Wanted, m.doer.NodesUnknown = o.Wanted, o.NodesUnknown
 	gone := s.deleting() && out.Plan.DeletionComplete
-	f := machines.Facts{
+	f := machines.Input{
 		On: m.on, Announced: m.announced, Failed: m.kind.Always, Deleting: makesNoMore(s),
 		Trusted: o.OwnershipConflict == nil && (o.Group != nil || gone), Lost: o.OwnershipConflict == nil && o.Group == nil,
 		Instances: o.Instances, Lent: o.ExternalStandby, Known: m.known, NameOf: m.doer.NameOf, Now: m.doer.Now,
@@ -240,8 +240,8 @@ func (r *Reconciler[O, S]) tendMachines(ctx context.Context, s *scope[O], out *e
 }
 
 // waits reports whether the machines are looked at again soon, although nothing is left to be done now.
-func (m *poolMachines) waits(f machines.Facts) bool {
-	return m.turnsOff() || f.Unsure() || f.Lost && len(m.known.Former(m.kind)) > 0
+func (m *poolMachines) waits(f machines.Input) bool {
+	return m.turnsOff() || f.NeedsFreshRead() || f.Lost && len(m.known.Former(m.kind)) > 0
 }
 
 // formerMachines is why a group is not created again before the Machines of its former instances are gone; nil without such Machines.

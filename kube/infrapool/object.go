@@ -55,30 +55,30 @@ type Kind[O Object] struct {
 	NewList func() client.ObjectList
 	// Aliases are names that the ecosystem knows conditions by, beside the ones that all kinds have.
 	Aliases map[string]string
-	// Unplaced says what a Cluster lacks for which Adapter.Place refers to nothing; empty is that it names no infrastructure.
-	Unplaced string
-	// Boots says what an object's machines boot with; nil is Needed for all.
-	Boots func(O) Boots
+	// NoInfraCluster says what a Cluster lacks for which Adapter.InfraCluster refers to nothing; empty is that it names no infrastructure.
+	NoInfraCluster string
+	// BootstrapMode says what an object's machines boot with; nil is BootstrapModeRequired for all.
+	BootstrapMode func(O) BootstrapMode
 }
 
-// Boots is what the bootstrap data of a MachinePool is to the machines of its infrastructure object.
-type Boots int
+// BootstrapMode is what the bootstrap data of a MachinePool is to the machines of its infrastructure object.
+type BootstrapMode int
 
 const (
-	// Needed data is waited for: no machine could join without it.
-	Needed Boots = iota
-	// Offered data is waited for where the MachinePool names any, and not missed where it names none: the cloud's own machines
+	// BootstrapModeRequired data is waited for: no machine could join without it.
+	BootstrapModeRequired BootstrapMode = iota
+	// BootstrapModeOptional data is waited for where the MachinePool names any, and not missed where it names none: the cloud's own machines
 	// know how to join.
-	Offered
-	// Empty data has no way to the machines, and is not read.
-	Unused
+	BootstrapModeOptional
+	// BootstrapModeNone: data has no way to the machines, and is not read.
+	BootstrapModeNone
 )
 
 // Adapter is what one kind adds to the reconciler.
 type Adapter[O Object, S any] interface {
 	Kind() Kind[O]
-	// Place refers to the object that says where in the cloud the cluster is.
-	Place(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
+	// InfraCluster refers to the object that says where in the cloud the cluster is.
+	InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
 	// Translate says what the object asks for. An error means that it can't be followed, whatever the cloud says; it is
 	// shown to the user.
 	Translate(o O, in Inputs) (Translation[S], error)
@@ -95,8 +95,8 @@ type Telling[O Object] interface {
 
 // Inputs are what a translation may read beside the object.
 type Inputs struct {
-	// Place is the object that Adapter.Place refers to; nil when it is gone, and the object is being deleted.
-	Place *unstructured.Unstructured
+	// InfraCluster is the object that Adapter.InfraCluster refers to; nil when it is gone, and the object is being deleted.
+	InfraCluster *unstructured.Unstructured
 	// Resolved is what the object remembers.
 	Resolved map[string]string
 	// MachinePool that the object belongs to; nil while there is none. It must not be changed.
@@ -128,11 +128,11 @@ type Translation[S any] struct {
 	RollDisabled *pool.Cause
 	// KeepTemplates is how long the history of template versions is, as in pool.Desired.
 	KeepTemplates int
-	// Needless says that the object asks for nothing beside its template, as in pool.Desired.
-	Needless bool
-	// Held, when set, says what is still missing for new machines. A group that exists is looked after.
-	Held *pool.Cause
-	// Keep is what must stay on the object so that its cloud objects are found when Inputs.Place is gone.
+	// NoPrerequisites says that the object asks for nothing beside its template, as in pool.Desired.
+	NoPrerequisites bool
+	// CreateBlocked, when set, says what is still missing for new machines. A group that exists is looked after.
+	CreateBlocked *pool.Cause
+	// Keep is what must stay on the object so that its cloud objects are found when Inputs.InfraCluster is gone.
 	Keep map[string]string
 	// Operations are the cloud's long-running operations that the object's status names.
 	Operations []pool.Operation

@@ -34,8 +34,8 @@ type Look struct {
 	// Object is the infrastructure object, Pool its MachinePool (nil when there is none).
 	Object client.Object
 	Pool   *clusterv1.MachinePool
-	// Place is what the cluster's place in the cloud is read from; its name is empty when there is none.
-	Place clusterv1.ContractVersionedObjectReference
+	// InfraCluster is what the cluster's place in the cloud is read from; its name is empty when there is none.
+	InfraCluster clusterv1.ContractVersionedObjectReference
 	// Desired, Observed and Traits go into pool.Decide, with Now.
 	Desired  pool.Desired
 	Observed pool.Observed
@@ -45,8 +45,8 @@ type Look struct {
 	Seen bool
 	// Paused says why the reconciler would leave the pool alone; empty when it would not.
 	Paused string
-	// Unasked says why the cloud was not asked, or what it answered in the place of an observation.
-	Unasked *pool.Cause
+	// NotObserved says why the cloud was not asked, or what it answered in the place of an observation.
+	NotObserved *pool.Cause
 	// Unreachable is why the workload cluster can't be asked for nodes; nil when it can.
 	Unreachable error
 	// Health is what the cloud's own roll keeps to, when the kind has one.
@@ -124,13 +124,13 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 		Object: o, Pool: s.pool, Desired: f.Desired, Traits: r.engine.Traits(), Now: f.Now, Paused: pauses(r.kind.Name, s.cluster, o),
 	}
 	if s.cluster != nil {
-		look.Place = r.adapter.Place(s.cluster)
+		look.InfraCluster = r.adapter.InfraCluster(s.cluster)
 	}
 	if b, ok := any(r.adapter).(Bounded[O]); ok {
 		health := b.Health(o)
 		look.Health = &health
 	}
-	if look.Unasked, err = r.unaskable(ctx, s, f); err != nil || look.Unasked != nil {
+	if look.NotObserved, err = r.notObservable(ctx, s, f); err != nil || look.NotObserved != nil {
 		return look, err
 	}
 	_, look.Unreachable = r.remote(ctx, s)
@@ -138,23 +138,23 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	out := r.engine.Look(ctx, f.Input, r.workload(ctx, s))
 	look.Observed, look.Seen = out.Observed, out.Seen
 	if !out.Seen {
-		look.Unasked = asCause(out.Err)
+		look.NotObserved = asCause(out.Err)
 	}
 	return look, nil
 }
 
-// unaskable says why there is no cloud to ask.
-func (r *Reconciler[O, S]) unaskable(ctx context.Context, s *scope[O], f *facts[S]) (*pool.Cause, error) {
-	rival, _, err := r.rival(ctx, s.object, f)
+// notObservable says why there is no cloud to ask.
+func (r *Reconciler[O, S]) notObservable(ctx context.Context, s *scope[O], f *facts[S]) (*pool.Cause, error) {
+	rival, _, err := r.ownerIDConflict(ctx, s.object, f)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case rival.Name != "":
 		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", r.kind.Name, rival, OwnerIDAnnotation)}, nil
-	case f.unasked != nil:
-		return f.unasked, nil
-	case s.blind:
+	case f.notObservable != nil:
+		return f.notObservable, nil
+	case s.observeBlocked:
 		return s.held, nil
 	}
 	return nil, nil

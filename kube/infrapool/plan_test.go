@@ -44,7 +44,7 @@ func TestLook(t *testing.T) {
 		want    func(infrapool.Look) bool
 	}{
 		{why: "a pool as it is: its machines with their nodes", want: func(l infrapool.Look) bool {
-			return l.Seen && l.Unasked == nil && l.Desired.Replicas == 2 && len(l.Observed.Instances) == 2 && l.Observed.Instances[0].Node.Ready &&
+			return l.Seen && l.NotObserved == nil && l.Desired.Replicas == 2 && len(l.Observed.Instances) == 2 && l.Observed.Instances[0].Node.Ready &&
 				l.Observed.Instances[0].Template.Same(l.Observed.Wanted)
 		}},
 		{why: "edited objects stand in the place of the stored ones, both at once", edited: []client.Object{
@@ -69,15 +69,15 @@ func TestLook(t *testing.T) {
 		}},
 		{why: "without its cluster nothing says where to ask", world: func(w *world) {
 			w.remove(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}})
-		}, want: func(l infrapool.Look) bool { return !l.Seen && l.Unasked.Reason == "ClusterDoesNotExist" }},
+		}, want: func(l infrapool.Look) bool { return !l.Seen && l.NotObserved.Reason == "ClusterDoesNotExist" }},
 		{why: "a cloud that refuses is quoted", world: func(w *world) {
 			w.account.observe = &cloud.Error{Kind: cloud.Denied, Code: "AccessDenied", Message: "you shall not look"}
 		}, want: func(l infrapool.Look) bool {
-			return !l.Seen && l.Unasked.Reason == string(cloud.Denied) && strings.Contains(l.Unasked.Message, "you shall not look")
+			return !l.Seen && l.NotObserved.Reason == string(cloud.Denied) && strings.Contains(l.NotObserved.Message, "you shall not look")
 		}},
 		{why: "what the cloud would be asked for in vain is not asked", edited: []client.Object{
 			awsMachinePool(func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{infrapool.ResolvedAnnotation: "{"} }),
-		}, want: func(l infrapool.Look) bool { return !l.Seen && l.Unasked.Reason == "InvalidConfiguration" }},
+		}, want: func(l infrapool.Look) bool { return !l.Seen && l.NotObserved.Reason == "InvalidConfiguration" }},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			t.Parallel()

@@ -81,9 +81,9 @@ type Reconciler[O Object, S any] struct {
 	Options
 	adapter Adapter[O, S]
 	kind    Kind[O]
-	driver  *remembering[S]
+	driver  *lookupPersister[S]
 	engine  *engine.Engine[S]
-	stale   *staleReads
+	stale   *staleCache
 	drains  *drain.Memory
 	sources *Sources
 	tokens  tokens.Memory
@@ -97,14 +97,14 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	driver := newRemembering(d)
+	driver := newLookupPersister(d)
 	return &Reconciler[O, S]{
 		Options: o,
 		adapter: a,
 		kind:    a.Kind(),
 		driver:  driver,
 		engine:  engine.New(driver, engine.Options{Steady: o.Steady}),
-		stale:   newStaleReads(),
+		stale:   newStaleCache(),
 		drains:  drain.NewMemory(),
 		sources: NewSources(o.Client, o.IdentityNamespace),
 	}
@@ -117,7 +117,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		r.stale.forget(req.NamespacedName)
 		r.sources.Use(req.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
-			r.unmeasured(req.NamespacedName)
+			r.forgetMetrics(req.NamespacedName)
 			err = r.releaseMachines(ctx, req.NamespacedName)
 		}
 		return ctrl.Result{}, err
@@ -125,8 +125,8 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 	if r.stale.read(o) {
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
 	}
-	if !r.mine(o) {
-		r.unmeasured(req.NamespacedName)
+	if !r.isManaged(o) {
+		r.forgetMetrics(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	s, err := r.gather(ctx, o)
@@ -134,20 +134,20 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{}, err
 	}
 	if why := pauses(r.kind.Name, s.cluster, o); why != "" {
-		r.unmeasured(req.NamespacedName)
-		return r.rest(ctx, s, why)
+		r.forgetMetrics(req.NamespacedName)
+		return r.reconcilePaused(ctx, s, why)
 	}
 	result, err := r.pass(ctx, s)
-	if conflicts.Only(err) {
+	if conflicts.IsOnlyConflict(err) {
 		// Somebody else was faster, which is no news: their change is looked at next.
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
 	}
 	return result, err
 }
 
-// mine says whether the object is for this reconciler: it is among those that are watched, and there still is something
+// isManaged says whether the object is for this reconciler: it is among those that are watched, and there still is something
 // to be done for it.
-func (r *Reconciler[O, S]) mine(o O) bool {
+func (r *Reconciler[O, S]) isManaged(o O) bool {
 	if r.WatchFilter != "" && o.GetLabels()[clusterv1.WatchLabel] != r.WatchFilter {
 		return false
 	}
@@ -169,75 +169,75 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	if err := r.findMachines(ctx, s, f); err != nil {
 		return ctrl.Result{}, err
 	}
-	v, err := r.judge(ctx, s, f)
+	v, err := r.nextAction(ctx, s, f)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if v == letGo {
+	if v == releaseObject {
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
-	out, err := r.askWithTokens(ctx, s, f, v)
+	out, err := r.runWithTokens(ctx, s, f, v)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	tended := r.tendMachines(ctx, s, &out)
-	r.measured(s, f, out)
+	tended := r.syncMachines(ctx, s, &out)
+	r.recordMetrics(s, f, out)
 	rep := report.Build(f.Desired, out, r.engine.Traits())
 	reportConflicts(s.machines, &rep)
 	reportGroupName(f, r.engine.Traits().Group, &rep)
-	progress(ctx, out)
-	r.tell(s.object, begun(rep.Events))
+	logPass(ctx, out)
+	r.emitEvents(s.object, begun(rep.Events))
 	if s.deleting() && out.Plan.DeletionComplete {
-		r.tell(s.object, append(milestones(s.object.GetCommonStatus(), out, r.engine.Traits()), left(out.Observed.OwnershipConflict)...))
+		r.emitEvents(s.object, append(lifecycleEvents(s.object.GetCommonStatus(), out, r.engine.Traits()), left(out.Observed.OwnershipConflict)...))
 		r.endTokens(ctx, s, out.Observed)
 		return ctrl.Result{}, r.release(ctx, s.object, f.Target.Owner)
 	}
 	return ctrl.Result{RequeueAfter: out.RequeueAfter}, errors.Join(tended, r.write(ctx, s, rep, out), f.failed)
 }
 
-// verdict is what may be done for an object in a pass.
-type verdict int
+// action is what may be done for an object in a pass.
+type action int
 
 const (
-	// onlySay: the cloud can't or need not be asked; the object tells why.
-	onlySay verdict = iota
-	// ask: the cloud is asked.
-	ask
-	// letGo: the object goes, and nothing in the cloud is its own.
-	letGo
+	// statusOnly: the cloud can't or need not be asked; the object tells why.
+	statusOnly action = iota
+	// runEngine: the cloud is asked.
+	runEngine
+	// releaseObject: the object goes, and nothing in the cloud is its own.
+	releaseObject
 )
 
-// judge says what may be done. The cloud is not asked when nothing tells where to ask, or when nothing may be made and
+// nextAction says what may be done. The cloud is not asked when nothing tells where to ask, or when nothing may be made and
 // nothing can have been. Before it is asked, whatever will be made there can be found again.
-func (r *Reconciler[O, S]) judge(ctx context.Context, s *scope[O], f *facts[S]) (verdict, error) {
-	rival, sure, err := r.rival(ctx, s.object, f)
+func (r *Reconciler[O, S]) nextAction(ctx context.Context, s *scope[O], f *facts[S]) (action, error) {
+	rival, sure, err := r.ownerIDConflict(ctx, s.object, f)
 	if err != nil {
-		return onlySay, err
+		return statusOnly, err
 	}
 	switch {
 	case rival.Name != "" && s.deleting() && sure:
-		return letGo, nil
+		return releaseObject, nil
 	case rival.Name != "":
 		f.Desired.CreateBlocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
 			"%s %s has the same annotation %s: take it away from this object to give it a group of its own", r.kind.Name, rival, OwnerIDAnnotation)}
-		return onlySay, nil
-	case f.unasked != nil:
-		return onlySay, nil
-	case f.Desired.CreateBlocked != nil && !s.deleting() && (s.blind || !r.hasIdentity(s.object)):
-		return onlySay, nil
+		return statusOnly, nil
+	case f.notObservable != nil:
+		return statusOnly, nil
+	case f.Desired.CreateBlocked != nil && !s.deleting() && (s.observeBlocked || !r.hasIdentity(s.object)):
+		return statusOnly, nil
 	}
-	return ask, r.claim(ctx, s.object, f.keep, f.drop)
+	return runEngine, r.claim(ctx, s.object, f.keep, f.drop)
 }
 
-// askWithTokens is run, with the tokens kept alive that machines may still be launched with. That this fails keeps nothing
+// runWithTokens is run, with the tokens kept alive that machines may still be launched with. That this fails keeps nothing
 // else from being done, and so does what keeps the cloud from being asked: it may launch machines all the same.
-func (r *Reconciler[O, S]) askWithTokens(ctx context.Context, s *scope[O], f *facts[S], v verdict) (engine.Outcome, error) {
-	var kept tokens.Kept
-	kept, f.Desired.LostBootstrapData, f.failed = r.keepTokens(ctx, s, f.Target.Remembered)
+func (r *Reconciler[O, S]) runWithTokens(ctx context.Context, s *scope[O], f *facts[S], v action) (engine.Outcome, error) {
+	var kept tokens.Refreshed
+	kept, f.Desired.LostBootstrapData, f.failed = r.refreshTokens(ctx, s, f.Target.Remembered)
 	f.tokensEnd = kept.Until
 	out := engine.Outcome{RequeueAfter: engine.DefaultSteady}
 	var err error
-	if v == ask {
+	if v == runEngine {
 		out, err = r.run(ctx, s, f)
 	}
 	if err == nil && out.Seen && !out.Plan.DeletionComplete {
@@ -249,13 +249,13 @@ func (r *Reconciler[O, S]) askWithTokens(ctx context.Context, s *scope[O], f *fa
 	return out, err
 }
 
-// rest is a pass over an object that is not to be touched: its machines may be launched all the same.
-func (r *Reconciler[O, S]) rest(ctx context.Context, s *scope[O], why string) (ctrl.Result, error) {
+// reconcilePaused is a pass over an object that is not to be touched: its machines may be launched all the same.
+func (r *Reconciler[O, S]) reconcilePaused(ctx context.Context, s *scope[O], why string) (ctrl.Result, error) {
 	o := s.object
 	before := o.DeepCopyObject().(O)
 	setPaused(o, why, r.Now())
 	remembered, _ := resolved(o)
-	kept, _, failed := r.keepTokens(ctx, s, remembered)
+	kept, _, failed := r.refreshTokens(ctx, s, remembered)
 	return ctrl.Result{RequeueAfter: kept.Next}, errors.Join(r.writeStatus(ctx, before, o), failed)
 }
 
@@ -296,7 +296,7 @@ func (r *Reconciler[O, S]) release(ctx context.Context, o O, owner cloud.Owner) 
 		return client.IgnoreNotFound(err)
 	}
 	r.engine.Forget(owner.ID)
-	r.unmeasured(client.ObjectKeyFromObject(o))
+	r.forgetMetrics(client.ObjectKeyFromObject(o))
 	return nil
 }
 

@@ -22,34 +22,34 @@ import (
 
 // The reasons for which a pool is held.
 const (
-	reasonNoOwner        = "MachinePoolMissing"
-	reasonNoCluster      = "ClusterDoesNotExist"
-	reasonNoPlace        = "ClusterInfrastructureMissing"
-	reasonWaitPlace      = "WaitingForClusterInfrastructure"
-	reasonWaitBootstrap  = "WaitingForBootstrapData"
-	reasonNoBootstrap    = "BootstrapDataMissing"
-	reasonBadBootstrap   = "BootstrapDataInvalid"
-	reasonOwnerIDTaken   = "OwnerIDTaken"
-	reasonNotTranslated  = "InvalidConfiguration"
-	reasonClusterGoing   = "ClusterDeleted"
-	reasonClusterAway    = "ConnectionDown"
-	reasonNoControlPlane = "ControlPlaneNotInitialized"
+	reasonNoOwner          = "MachinePoolMissing"
+	reasonNoCluster        = "ClusterDoesNotExist"
+	reasonNoInfraCluster   = "ClusterInfrastructureMissing"
+	reasonWaitInfraCluster = "WaitingForClusterInfrastructure"
+	reasonWaitBootstrap    = "WaitingForBootstrapData"
+	reasonNoBootstrap      = "BootstrapDataMissing"
+	reasonBadBootstrap     = "BootstrapDataInvalid"
+	reasonOwnerIDTaken     = "OwnerIDTaken"
+	reasonNotTranslated    = "InvalidConfiguration"
+	reasonClusterGoing     = "ClusterDeleted"
+	reasonClusterAway      = "ConnectionDown"
+	reasonNoControlPlane   = "ControlPlaneNotInitialized"
 )
 
 // scope is what Kubernetes says about one pool. Whatever is missing is nil.
 type scope[O Object] struct {
-	object  O
-	pool    *clusterv1.MachinePool
-	cluster *clusterv1.Cluster
-	place   *unstructured.Unstructured
+	object       O
+	pool         *clusterv1.MachinePool
+	cluster      *clusterv1.Cluster
+	infraCluster *unstructured.Unstructured
 	// bootstrap is empty while held; booted says that it is known what machines boot with, and secret where that is from: nowhere, if
 	// nothing is asked for.
 	bootstrap cloud.Bootstrap
 	secret    string
 	booted    bool
 	// held says what is missing for new machines; blind says that without it nothing can be asked of the cloud either.
-	held  *pool.Cause
-	blind bool
+	held           *pool.Cause
+	observeBlocked bool
 	// settings are what annotations ask for.
 	settings settings
 	// machines are those that stand for the pool's instances; nil where the kind has none.
@@ -70,10 +70,10 @@ func (s *scope[O]) clusterKey() client.ObjectKey {
 	return client.ObjectKey{Namespace: s.object.GetNamespace(), Name: s.clusterName()}
 }
 
-// blindly holds the pool, and says that the cloud can't be asked.
-func (s *scope[O]) blindly(reason, format string, args ...any) {
+// blockObserve holds the pool, and says that the cloud can't be asked.
+func (s *scope[O]) blockObserve(reason, format string, args ...any) {
 	s.hold(&pool.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
-	s.blind = true
+	s.observeBlocked = true
 }
 
 // hold holds new machines back. What was found missing first counts.
@@ -86,7 +86,7 @@ func (s *scope[O]) hold(cause *pool.Cause) {
 // gather reads everything about the pool, as far as it is there. What is missing holds the pool and is no error.
 func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (*scope[O], error) {
 	s := &scope[O]{object: o}
-	for _, step := range []func(context.Context, *scope[O]) error{r.findPool, r.findCluster, r.findPlace, r.findBootstrap} {
+	for _, step := range []func(context.Context, *scope[O]) error{r.findPool, r.findCluster, r.findInfraCluster, r.findBootstrap} {
 		if err := step(ctx, s); err != nil {
 			return nil, err
 		}
@@ -105,13 +105,13 @@ func (r *Reconciler[O, S]) findPool(ctx context.Context, s *scope[O]) error {
 		}
 		switch len(names) {
 		case 0:
-			s.blindly(reasonNoOwner, "no MachinePool in namespace %s refers to this %s in spec.template.spec.infrastructureRef",
+			s.blockObserve(reasonNoOwner, "no MachinePool in namespace %s refers to this %s in spec.template.spec.infrastructureRef",
 				s.object.GetNamespace(), r.kind.Name)
 			return nil
 		case 1:
 			name = names[0]
 		default:
-			s.blindly(reasonNoOwner, "several MachinePools refer to this %s in spec.template.spec.infrastructureRef: %s; one alone may",
+			s.blockObserve(reasonNoOwner, "several MachinePools refer to this %s in spec.template.spec.infrastructureRef: %s; one alone may",
 				r.kind.Name, strings.Join(names, ", "))
 			return nil
 		}
@@ -119,7 +119,7 @@ func (r *Reconciler[O, S]) findPool(ctx context.Context, s *scope[O]) error {
 	mp := &clusterv1.MachinePool{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.object.GetNamespace(), Name: name}, mp)
 	if apierrors.IsNotFound(err) {
-		s.blindly(reasonNoOwner, "MachinePool %s/%s, which owns this %s, does not exist", s.object.GetNamespace(), name, r.kind.Name)
+		s.blockObserve(reasonNoOwner, "MachinePool %s/%s, which owns this %s, does not exist", s.object.GetNamespace(), name, r.kind.Name)
 		return nil
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *Reconciler[O, S]) findCluster(ctx context.Context, s *scope[O]) error {
 	cluster := &clusterv1.Cluster{}
 	err := r.Client.Get(ctx, s.clusterKey(), cluster)
 	if apierrors.IsNotFound(err) {
-		s.blindly(reasonNoCluster, "Cluster %s does not exist (the MachinePool's spec.clusterName)", s.clusterKey())
+		s.blockObserve(reasonNoCluster, "Cluster %s does not exist (the MachinePool's spec.clusterName)", s.clusterKey())
 		return nil
 	}
 	if err != nil {
@@ -173,20 +173,20 @@ func (r *Reconciler[O, S]) findCluster(ctx context.Context, s *scope[O]) error {
 	return nil
 }
 
-// findPlace reads the object that says where in the cloud the cluster is. While that is not provisioned, what it says is
+// findInfraCluster reads the object that says where in the cloud the cluster is. While that is not provisioned, what it says is
 // not complete, and new machines would be made wrong.
-func (r *Reconciler[O, S]) findPlace(ctx context.Context, s *scope[O]) error {
+func (r *Reconciler[O, S]) findInfraCluster(ctx context.Context, s *scope[O]) error {
 	if s.cluster == nil {
 		return nil
 	}
-	ref := r.adapter.Place(s.cluster)
+	ref := r.adapter.InfraCluster(s.cluster)
 	if !ref.IsDefined() {
-		s.blindly(reasonNoPlace, "Cluster %s %s", s.clusterKey(), cmp.Or(r.kind.Unplaced, "names no infrastructure in spec.infrastructureRef"))
+		s.blockObserve(reasonNoInfraCluster, "Cluster %s %s", s.clusterKey(), cmp.Or(r.kind.NoInfraCluster, "names no infrastructure in spec.infrastructureRef"))
 		return nil
 	}
 	gvk, err := contract.GVK(ctx, r.Client, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
 	if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
-		s.blindly(reasonNoPlace, "Cluster %s names %s %s: %v", s.clusterKey(), ref.Kind, ref.Name, err)
+		s.blockObserve(reasonNoInfraCluster, "Cluster %s names %s %s: %v", s.clusterKey(), ref.Kind, ref.Name, err)
 		return nil
 	}
 	if err != nil {
@@ -196,15 +196,15 @@ func (r *Reconciler[O, S]) findPlace(ctx context.Context, s *scope[O]) error {
 	place.SetGroupVersionKind(gvk)
 	err = r.Client.Get(ctx, client.ObjectKey{Namespace: s.object.GetNamespace(), Name: ref.Name}, place)
 	if apierrors.IsNotFound(err) {
-		s.blindly(reasonNoPlace, "%s %s/%s, which Cluster %s names, does not exist", ref.Kind, s.object.GetNamespace(), ref.Name, s.cluster.Name)
+		s.blockObserve(reasonNoInfraCluster, "%s %s/%s, which Cluster %s names, does not exist", ref.Kind, s.object.GetNamespace(), ref.Name, s.cluster.Name)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
 	}
-	s.place = place
+	s.infraCluster = place
 	if !ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false) {
-		s.blindly(reasonWaitPlace, "the infrastructure of Cluster %s is not provisioned yet", s.clusterKey())
+		s.blockObserve(reasonWaitInfraCluster, "the infrastructure of Cluster %s is not provisioned yet", s.clusterKey())
 	}
-	return r.watchPlace(ctx, place)
+	return r.watchInfraCluster(ctx, place)
 }

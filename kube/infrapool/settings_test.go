@@ -152,7 +152,7 @@ func TestNews(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, news(c.before, c.after)); diff != "" {
+			if diff := cmp.Diff(c.want, conditionEvents(c.before, c.after)); diff != "" {
 				t.Errorf("%s: want -, got +\n%s", c.why, diff)
 			}
 		})
@@ -244,7 +244,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := string(text)
-	reasons := append([]string{rolloutCompleted, reasonRestart, reasonNoOwner, reasonNoCluster, reasonNoPlace, reasonWaitPlace, reasonWaitBootstrap, reasonNoBootstrap,
+	reasons := append([]string{rolloutCompleted, reasonRestart, reasonNoOwner, reasonNoCluster, reasonNoInfraCluster, reasonWaitInfraCluster, reasonWaitBootstrap, reasonNoBootstrap,
 		reasonBadBootstrap, reasonOwnerIDTaken, reasonNotTranslated}, replacing...)
 	for condition, list := range notable {
 		reasons = append(reasons, condition)

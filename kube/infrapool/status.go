@@ -55,11 +55,11 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
-	events := r.news(before, o, rep, out)
+	events := r.statusEvents(before, o, rep, out)
 	if err := r.writeStatus(ctx, before, o); err != nil {
 		return err
 	}
-	r.tell(o, events)
+	r.emitEvents(o, events)
 	return nil
 }
 
@@ -72,15 +72,15 @@ func (r *Reconciler[O, S]) told(o O, rep report.Report, out engine.Outcome) []re
 	return telling.Conditions(o, rep, out)
 }
 
-// news are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has
+// conditionEvents are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has
 // done since the status was written. What the pass itself has told already, as of a look-up that is refused, is not repeated.
 // A status that was lost, as in a move, tells nothing of a group that exists already: it was told before.
-func (r *Reconciler[O, S]) news(before, o O, rep report.Report, out engine.Outcome) []report.Event {
+func (r *Reconciler[O, S]) statusEvents(before, o O, rep report.Report, out engine.Outcome) []report.Event {
 	if out.Observed.Group != nil && meta.FindStatusCondition(before.GetConditions(), report.Ready) == nil {
 		return nil
 	}
-	list := milestones(before.GetCommonStatus(), out, r.engine.Traits())
-	list = append(list, news(before.GetConditions(), o.GetConditions())...)
+	list := lifecycleEvents(before.GetCommonStatus(), out, r.engine.Traits())
+	list = append(list, conditionEvents(before.GetConditions(), o.GetConditions())...)
 	list = append(list, troubled(before.GetConditions(), o.GetConditions(), out.Observed)...)
 	return slices.DeleteFunc(list, func(e report.Event) bool {
 		return slices.ContainsFunc(rep.Events, func(told report.Event) bool { return told.Message == e.Message })
@@ -289,8 +289,8 @@ func changesSomething(patch []byte) bool {
 	return json.Unmarshal(patch, &fields) != nil || len(fields) > 0
 }
 
-// tell records what happened in this pass.
-func (r *Reconciler[O, S]) tell(o O, list []report.Event) {
+// emitEvents records what happened in this pass.
+func (r *Reconciler[O, S]) emitEvents(o O, list []report.Event) {
 	for _, e := range list {
 		kind := corev1.EventTypeNormal
 		if e.Warning {

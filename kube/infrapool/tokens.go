@@ -45,14 +45,14 @@ func (r *Reconciler[O, S]) tokensOf(s *scope[O], remembered map[string]string) m
 // tokens that look the same and are none.
 func kubeadms(format string) bool { return format == formatCloudConfig || format == formatIgnition }
 
-// keepTokens keeps the remembered tokens alive: those that the bootstrap data no longer holds, for nobody else does, and those in
+// refreshTokens keeps the remembered tokens alive: those that the bootstrap data no longer holds, for nobody else does, and those in
 // the data when their maker did not, as while he is paused. It says what became of them, and names the data whose token is lost.
 // While the workload cluster is out of reach no machine joins it either, and the tokens of a pool that goes run out.
-func (r *Reconciler[O, S]) keepTokens(ctx context.Context, s *scope[O], remembered map[string]string) (all tokens.Kept, lost []string, err error) {
+func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, s *scope[O], remembered map[string]string) (all tokens.Refreshed, lost []string, err error) {
 	present := keyToken + s.bootstrap.Hash()
 	for _, key := range tokenKeys(remembered) {
 		if _, away := r.remote(ctx, s); away != nil || s.deleting() {
-			return tokens.Kept{}, nil, nil
+			return tokens.Refreshed{}, nil, nil
 		}
 		live, failed := r.ClusterCache.GetUncachedClient(ctx, client.ObjectKeyFromObject(s.cluster))
 		if failed != nil {
@@ -62,7 +62,7 @@ func (r *Reconciler[O, S]) keepTokens(ctx context.Context, s *scope[O], remember
 		if key == present {
 			left = tokens.Late
 		}
-		kept, failed := r.tokens.Keep(ctx, live, s.clusterKey().String(), strings.Split(remembered[key], ","), left, r.Now())
+		kept, failed := r.tokens.Refresh(ctx, live, s.clusterKey().String(), strings.Split(remembered[key], ","), left, r.Now())
 		if err = errors.Join(err, failed); failed != nil && !tokens.Answered(failed) {
 			return all, lost, err
 		}

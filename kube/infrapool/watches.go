@@ -127,12 +127,12 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 	return nil
 }
 
-// watchPlace wakes the pools of a cluster when the object that says where the cluster is changes.
-func (r *Reconciler[O, S]) watchPlace(ctx context.Context, place *unstructured.Unstructured) error {
+// watchInfraCluster wakes the pools of a cluster when the object that says where the cluster is changes.
+func (r *Reconciler[O, S]) watchInfraCluster(ctx context.Context, place *unstructured.Unstructured) error {
 	if r.watches.tracker == nil {
 		return nil
 	}
-	if err := r.watches.tracker.Watch(ctrl.LoggerFrom(ctx), place, handler.EnqueueRequestsFromMapFunc(r.placeRequests),
+	if err := r.watches.tracker.Watch(ctrl.LoggerFrom(ctx), place, handler.EnqueueRequestsFromMapFunc(r.infraClusterRequests),
 		predicates.ResourceIsChanged(r.Client.Scheme(), *r.watches.tracker.PredicateLogger)); err != nil {
 		return fmt.Errorf("watch %s: %w", place.GetKind(), err)
 	}
@@ -188,8 +188,8 @@ func (r *Reconciler[O, S]) requestsWhere(ctx context.Context, namespace, field, 
 	return all
 }
 
-// placeRequests are the requests for the pools of every cluster that is where the object says.
-func (r *Reconciler[O, S]) placeRequests(ctx context.Context, place client.Object) []ctrl.Request {
+// infraClusterRequests are the requests for the pools of every cluster that is where the object says.
+func (r *Reconciler[O, S]) infraClusterRequests(ctx context.Context, place client.Object) []ctrl.Request {
 	list := &clusterv1.ClusterList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(place.GetNamespace())); err != nil {
 		return nil
@@ -197,7 +197,7 @@ func (r *Reconciler[O, S]) placeRequests(ctx context.Context, place client.Objec
 	gk := place.GetObjectKind().GroupVersionKind().GroupKind()
 	var all []ctrl.Request
 	for i := range list.Items {
-		ref := r.adapter.Place(&list.Items[i])
+		ref := r.adapter.InfraCluster(&list.Items[i])
 		if ref.Name == place.GetName() && ref.GroupKind() == gk {
 			all = append(all, r.clusterRequests(ctx, &list.Items[i])...)
 		}

@@ -35,7 +35,7 @@ func (kindOf) Kind() Kind[*awsv1.AWSMachinePool] {
 	return Kind[*awsv1.AWSMachinePool]{Group: awsv1.GroupVersion.Group, Name: "AWSMachinePool", Finalizer: awsv1.MachinePoolFinalizer,
 		New: func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} }, NewList: func() client.ObjectList { return &awsv1.AWSMachinePoolList{} }}
 }
-func (kindOf) Place(c *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
+func (kindOf) InfraCluster(c *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
 	return c.Spec.InfrastructureRef
 }
 func (kindOf) Translate(*awsv1.AWSMachinePool, Inputs) (Translation[string], error) {
@@ -103,8 +103,8 @@ func TestRequests(t *testing.T) {
 		"cluster":         {"a Cluster wakes its own pools of our kind", r.clusterRequests, at("c1", ""), []string{"default/infra-a"}},
 		"secret":          {"a secret wakes the pools that boot with it", r.secretRequests, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "boot-b"}}), []string{"default/infra-b"}},
 		"other secret":    {"other secrets wake nobody", r.secretRequests, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kubeconfig"}}), nil},
-		"place":           {"what a cluster is made of wakes that cluster's pools", r.placeRequests, place("AWSCluster", "two"), []string{"default/infra-b"}},
-		"other place":     {"one name of two kinds is two objects", r.placeRequests, place("AzureCluster", "two"), nil},
+		"place":           {"what a cluster is made of wakes that cluster's pools", r.infraClusterRequests, place("AWSCluster", "two"), []string{"default/infra-b"}},
+		"other place":     {"one name of two kinds is two objects", r.infraClusterRequests, place("AzureCluster", "two"), nil},
 	} {
 		var got []string
 		for _, request := range tc.wake(t.Context(), tc.object) {

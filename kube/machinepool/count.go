@@ -143,25 +143,25 @@ func notReadyBecause(m *clusterv1.Machine) string {
 func (p *pass) judgeAll(found map[string]*corev1.Node) {
 	wanted := p.pool.Spec.Template.Spec.Version
 	p.facts.ByVersion = p.facts.Machines == nil && p.facts.UpToDate == nil && wanted != ""
-	j := &status.Judged{}
+	j := &status.UpToDateByMachine{}
 	switch {
 	case p.facts.Machines != nil:
 		for _, id := range distinct(p.pool.Spec.ProviderIDList) {
-			judgeMachine(j, id, p.members[meaning(id)])
+			classifyMachine(j, id, p.members[meaning(id)])
 		}
 	case p.facts.ByVersion && found != nil:
 		j.Basis = "compared by Kubernetes version alone, for " + p.facts.Infrastructure.String() + " reports no status.upToDateReplicas"
 		for _, id := range distinct(p.pool.Spec.ProviderIDList) {
-			judgeNode(j, id, found[meaning(id)], wanted)
+			classifyNode(j, id, found[meaning(id)], wanted)
 		}
 	default:
 		return
 	}
-	p.facts.Judged = j
+	p.facts.UpToDateByMachine = j
 }
 
-// judgeMachine takes a Machine's own condition, which this pass has set.
-func judgeMachine(j *status.Judged, id string, machine *clusterv1.Machine) {
+// classifyMachine takes a Machine's own condition, which this pass has set.
+func classifyMachine(j *status.UpToDateByMachine, id string, machine *clusterv1.Machine) {
 	switch {
 	case machine == nil:
 		j.Unknown = append(j.Unknown, id)
@@ -174,7 +174,7 @@ func judgeMachine(j *status.Judged, id string, machine *clusterv1.Machine) {
 	}
 }
 
-func judgeNode(j *status.Judged, id string, node *corev1.Node, wanted string) {
+func classifyNode(j *status.UpToDateByMachine, id string, node *corev1.Node, wanted string) {
 	switch {
 	case node == nil || node.Status.NodeInfo.KubeletVersion == "":
 		j.Unknown = append(j.Unknown, id)

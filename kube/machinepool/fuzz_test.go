@@ -26,7 +26,7 @@ func FuzzDress(f *testing.F) {
 		template.Spec.ReadinessGates, template.Spec.Taints = gatesAndTaints(want)
 		m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Labels: words(have), Annotations: map[string]string{fromPoolAnnotation: annotation}}}
 		m.Spec.ReadinessGates, m.Spec.Taints = gatesAndTaints(have)
-		if err := p.dress(m, member{infra: anInfraMachine("m1", id1)}, nil); err != nil {
+		if err := p.applyMetadata(m, member{infra: anInfraMachine("m1", id1)}, nil); err != nil {
 			t.Fatal(err)
 		}
 		for k, v := range template.Labels {
@@ -38,7 +38,7 @@ func FuzzDress(f *testing.F) {
 			t.Errorf("taints: want %v too, got %v", missing, m.Spec.Taints)
 		}
 		first := m.DeepCopy()
-		if err := p.dress(m, member{infra: anInfraMachine("m1", id1)}, nil); err != nil {
+		if err := p.applyMetadata(m, member{infra: anInfraMachine("m1", id1)}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(first, m); diff != "" {

@@ -50,7 +50,7 @@ func waitsFor(m *clusterv1.Machine) string {
 	if annotations.HasPaused(m) {
 		return "has the annotation " + clusterv1.PausedAnnotation
 	}
-	why := strings.TrimPrefix(strings.Join(machines.Waits(m), "; "), "Machine "+m.Name+": ")
+	why := strings.TrimPrefix(strings.Join(machines.WaitReasons(m), "; "), "Machine "+m.Name+": ")
 	if why == "" {
 		return ""
 	}

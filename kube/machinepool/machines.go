@@ -39,7 +39,7 @@ func (r *Reconciler) followMachines(ctx context.Context, p *pass, found map[stri
 		}
 		outcome = outcome.join(w.follow(ctx, m, complete))
 	}
-	w.tell()
+	w.emitEvents()
 	return outcome
 }
 
@@ -74,7 +74,7 @@ func (w *machineWork) follow(ctx context.Context, m member, complete bool) resul
 		return failed(err)
 	}
 	m.machine = kept
-	return w.judge(ctx, m)
+	return w.classify(ctx, m)
 }
 
 // create makes the Machine of an infrastructure machine. A Machine of that name that belongs to somebody else stays his.
@@ -96,7 +96,7 @@ func (w *machineWork) create(ctx context.Context, m member) result {
 		return goOn()
 	}
 	machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: w.p.pool.Namespace, Name: name}}
-	if err := w.p.dress(machine, m, w.found); err != nil {
+	if err := w.p.applyMetadata(machine, m, w.found); err != nil {
 		return failed(err)
 	}
 	w.writes++
@@ -108,7 +108,7 @@ func (w *machineWork) create(ctx context.Context, m member) result {
 	}
 	w.made = append(w.made, name)
 	m.machine = machine
-	return w.judge(ctx, m)
+	return w.classify(ctx, m)
 }
 
 // adopt takes a Machine that nobody controls and that refers to the infrastructure machine: its labels were lost.
@@ -123,13 +123,13 @@ func (w *machineWork) adopt(ctx context.Context, m member, existing *clusterv1.M
 		return failed(err)
 	}
 	m.machine = kept
-	return w.judge(ctx, m)
+	return w.classify(ctx, m)
 }
 
 // keep writes into a Machine what it should have of the pool's template, unless it has it.
 func (w *machineWork) keep(ctx context.Context, m member) (*clusterv1.Machine, error) {
 	machine := m.machine.DeepCopy()
-	if err := w.p.dress(machine, m, w.found); err != nil {
+	if err := w.p.applyMetadata(machine, m, w.found); err != nil {
 		return nil, err
 	}
 	if equality.Semantic.DeepEqual(m.machine, machine) {
@@ -190,9 +190,9 @@ func (r *Reconciler) deleteMachine(ctx context.Context, m *clusterv1.Machine) er
 	return nil
 }
 
-// judge says on a Machine whether it is up to date and how its remediation stands, remembers it for the pool's counts, and
+// classify says on a Machine whether it is up to date and how its remediation stands, remembers it for the pool's counts, and
 // deletes it when a health check has marked it.
-func (w *machineWork) judge(ctx context.Context, m member) result {
+func (w *machineWork) classify(ctx context.Context, m member) result {
 	after := m.machine.DeepCopy()
 	w.p.sayUpToDate(after, m, w.found)
 	forget(after)
@@ -222,18 +222,18 @@ func (w *machineWork) remember(machine *clusterv1.Machine, m member) {
 	}
 }
 
-// tell records what was done, and which Machines go for their health.
-func (w *machineWork) tell() {
+// emitEvents records what was done, and which Machines go for their health.
+func (w *machineWork) emitEvents() {
 	for _, name := range slices.Sorted(maps.Keys(w.latest)) {
 		if m := w.latest[name]; remediating(m) {
 			w.p.facts.Machines.Remediating = append(w.p.facts.Machines.Remediating, name+because(m, clusterv1.MachineHealthCheckSucceededCondition))
 		}
 	}
 	if len(w.made) > 0 {
-		w.p.tellOf(machineReference(w.p.pool.Namespace, w.made[0]), eventMachineMade, "Made Machines for instances: %s", listed(w.made))
+		w.p.eventOn(machineReference(w.p.pool.Namespace, w.made[0]), eventMachineMade, "Made Machines for instances: %s", listed(w.made))
 	}
 	if len(w.deleted) > 0 {
-		w.p.tellOf(machineReference(w.p.pool.Namespace, w.deleted[0]), eventMachineDeleted, "Deleted Machines of instances that are gone: %s", listed(w.deleted))
+		w.p.eventOn(machineReference(w.p.pool.Namespace, w.deleted[0]), eventMachineDeleted, "Deleted Machines of instances that are gone: %s", listed(w.deleted))
 	}
 }
 

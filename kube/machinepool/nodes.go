@@ -33,8 +33,8 @@ func (r *Reconciler) followNodes(ctx context.Context, p *pass) result {
 		return outcome
 	}
 	p.noteJoinedBefore(found)
-	outcome = outcome.join(p.count(found)).join(r.tend(ctx, p, workload, found))
-	return outcome.join(r.retire(ctx, p, workload, found))
+	outcome = outcome.join(p.count(found)).join(r.syncNodes(ctx, p, workload, found))
+	return outcome.join(r.deleteOrphanedNodes(ctx, p, workload, found))
 }
 
 // noteJoinedBefore keeps the names of the Nodes that are older than the MachinePool.

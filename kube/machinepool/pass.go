@@ -48,14 +48,14 @@ type happened struct {
 	about *corev1.ObjectReference
 }
 
-func (p *pass) tell(kind, reason, format string, args ...any) {
+func (p *pass) event(kind, reason, format string, args ...any) {
 	p.events = append(p.events, happened{kind: kind, reason: reason, message: fmt.Sprintf(format, args...)})
 }
 
-// tellOf records a normal event that names other objects; about is the first of them. The events API takes two events of one reason for the
+// eventOn records a normal event that names other objects; about is the first of them. The events API takes two events of one reason for the
 // same event, and drops the text of the second, unless they are related to different objects.
-func (p *pass) tellOf(about corev1.ObjectReference, reason, format string, args ...any) {
-	p.tell(corev1.EventTypeNormal, reason, format, args...)
+func (p *pass) eventOn(about corev1.ObjectReference, reason, format string, args ...any) {
+	p.event(corev1.EventTypeNormal, reason, format, args...)
 	p.events[len(p.events)-1].about = &about
 }
 

@@ -91,7 +91,7 @@ const afterConflict = time.Second
 
 // settle tells the conflicts of optimistic writes, which are no news to anybody, from errors.
 func settle(outcome result) (ctrl.Result, error) {
-	if conflicts.Only(outcome.err) {
+	if conflicts.IsOnlyConflict(outcome.err) {
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
 	}
 	return outcome.ctrl()

@@ -70,7 +70,7 @@ func (w *machineWork) remediate(ctx context.Context, m *clusterv1.Machine) error
 	if err := w.r.deleteMachine(ctx, after); err != nil {
 		return err
 	}
-	w.p.tellOf(machineReference(m.Namespace, m.Name), eventRemediated, "Deleted Machine %s: %s", m.Name, why)
+	w.p.eventOn(machineReference(m.Namespace, m.Name), eventRemediated, "Deleted Machine %s: %s", m.Name, why)
 	return nil
 }
 

@@ -125,7 +125,7 @@ func (r *Reconciler) removeNodes(ctx context.Context, p *pass) result {
 		p.facts.Deletion = &status.Cause{Reason: deletingNodesReason, Message: "Nodes are left to be removed: " + err.Error() + p.limit()}
 		return stop(min(more, afterNodes))
 	}
-	p.tell(corev1.EventTypeWarning, eventNodesLeft, "Nodes are left in Cluster %s: %v", p.pool.Spec.ClusterName, err)
+	p.event(corev1.EventTypeWarning, eventNodesLeft, "Nodes are left in Cluster %s: %v", p.pool.Spec.ClusterName, err)
 	return goOn()
 }
 

@@ -28,7 +28,7 @@ func (r *Reconciler) compareVersion(ctx context.Context, p *pass) result {
 	if err != nil {
 		return failed(err)
 	}
-	found := skew.Of(version, is)
+	found := skew.Between(version, is)
 	if found == nil {
 		return goOn()
 	}

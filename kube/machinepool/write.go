@@ -91,13 +91,13 @@ const (
 func (p *pass) compare() {
 	was, is := p.before.Status, p.pool.Status
 	if !p.restored && turned(was.Initialization.BootstrapDataSecretCreated, is.Initialization.BootstrapDataSecretCreated) {
-		p.tell(corev1.EventTypeNormal, eventBootstrap, "Bootstrap data is ready")
+		p.event(corev1.EventTypeNormal, eventBootstrap, "Bootstrap data is ready")
 	}
 	if !p.restored && turned(was.Initialization.InfrastructureProvisioned, is.Initialization.InfrastructureProvisioned) {
-		p.tell(corev1.EventTypeNormal, eventProvisioned, "%s is provisioned", p.facts.Infrastructure)
+		p.event(corev1.EventTypeNormal, eventProvisioned, "%s is provisioned", p.facts.Infrastructure)
 	}
 	if refusal := p.facts.Refusal; refusal != nil && reasonOf(was, clusterv1.BootstrapConfigReadyCondition) != refusal.Reason {
-		p.tell(corev1.EventTypeWarning, eventRefused, "%s", refusal.Message)
+		p.event(corev1.EventTypeWarning, eventRefused, "%s", refusal.Message)
 	}
 	if slices.Equal(is.NodeRefs, was.NodeRefs) {
 		return
@@ -106,7 +106,7 @@ func (p *pass) compare() {
 	joined = slices.DeleteFunc(joined, func(name string) bool { return p.joinedBefore[name] })
 	if len(joined) > 0 || len(left) > 0 {
 		first := append(slices.Clone(joined), left...)[0]
-		p.tellOf(nodeReference(first), eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
+		p.eventOn(nodeReference(first), eventNodes, "%s; nodes now: %d", moved(joined, left), len(is.NodeRefs))
 	}
 }
 

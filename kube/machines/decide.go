@@ -25,9 +25,9 @@ const (
 	Release Verb = "Release"
 	// ReleaseAbandoned does the same where the object was deleted without an owner while its instance serves.
 	ReleaseAbandoned Verb = "ReleaseAbandoned"
-	// Detach, Leave and DetachInfra take a Machine away without its instance, in two steps, and an infrastructure machine.
+	// Detach, Orphan and DetachInfra take a Machine away without its instance, in two steps, and an infrastructure machine.
 	Detach      Verb = "Detach"
-	Leave       Verb = "Leave"
+	Orphan      Verb = "Orphan"
 	DetachInfra Verb = "DetachInfra"
 )
 
@@ -40,8 +40,8 @@ type Action struct {
 	Cause    pool.Cause
 }
 
-// Facts are what Decide works from.
-type Facts struct {
+// Input are what Decide works from.
+type Input struct {
 	// On says that the pool has machines of its own; Announced that its status tells the core controller so, who makes
 	// Machines as long as it does.
 	On, Announced bool
@@ -56,7 +56,7 @@ type Facts struct {
 	Instances []pool.Instance
 	// Lent are the provider IDs of instances that exist and are somebody else's for now: what stands for them stays as it is.
 	Lent  []string
-	Known Known
+	Known Index
 	// NameOf is the name of what stands for an instance.
 	NameOf func(i pool.Instance) string
 	Now    time.Time
@@ -66,8 +66,8 @@ type Facts struct {
 // consistent, and one that is behind knows nothing of it. A Machine's deletion can't be taken back, and takes the instance along.
 const shownWithin = 30 * time.Second
 
-// Unsure says that an infrastructure machine stands for an instance that was not seen, and is so young that the look may be behind.
-func (f Facts) Unsure() bool {
+// NeedsFreshRead says that an infrastructure machine stands for an instance that was not seen, and is so young that the look may be behind.
+func (f Input) NeedsFreshRead() bool {
 	if !f.Trusted || f.Deleting {
 		return false
 	}
@@ -89,12 +89,12 @@ func (f Facts) Unsure() bool {
 
 // young says that an infrastructure machine was made a moment ago, and so its instance was seen then. In a pool that goes nothing
 // comes any more; and what was made long from now was made by another clock, which says nothing about ours.
-func (f Facts) young(i *Infra) bool {
+func (f Input) young(i *Infra) bool {
 	return !f.Deleting && f.Now.Sub(i.Object.GetCreationTimestamp().Time).Abs() < shownWithin
 }
 
 // seen are the instances by provider key.
-func (f Facts) seen() map[string]*pool.Instance {
+func (f Input) seen() map[string]*pool.Instance {
 	seen := map[string]*pool.Instance{}
 	for k := range f.Instances {
 		if key := cloud.ProviderKey(f.Instances[k].ProviderID); key != "" {
@@ -105,7 +105,7 @@ func (f Facts) seen() map[string]*pool.Instance {
 }
 
 // lent are the provider keys of the instances that a third party keeps out of the group's count.
-func (f Facts) lent() map[string]bool {
+func (f Input) lent() map[string]bool {
 	lent := map[string]bool{}
 	for _, id := range f.Lent {
 		lent[cloud.ProviderKey(id)] = true
@@ -114,7 +114,7 @@ func (f Facts) lent() map[string]bool {
 }
 
 // Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
-func Decide(f Facts) []Action {
+func Decide(f Input) []Action {
 	seen, lent := f.seen(), f.lent()
 	var out []Action
 	have := map[string]bool{}
@@ -146,7 +146,7 @@ func Decide(f Facts) []Action {
 // creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays
 // until another controller takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take the
 // new object for the one below that Machine, and delete it.
-func (f Facts) creations(have map[string]bool) []Action {
+func (f Input) creations(have map[string]bool) []Action {
 	var out []Action
 	going := map[string]bool{}
 	for _, m := range f.Known.Alone {
@@ -164,7 +164,7 @@ func (f Facts) creations(have map[string]bool) []Action {
 }
 
 // decide is what is done about one infrastructure machine, whose instance is nil when it was not seen.
-func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
+func (f Input) decide(i *Infra, seen *pool.Instance) *Action {
 	switch {
 	case i.paused():
 		return nil
@@ -183,7 +183,7 @@ func (f Facts) decide(i *Infra, seen *pool.Instance) *Action {
 }
 
 // known reports whether it is known what has become of the instance of an infrastructure machine, which is nil when it was not seen.
-func (f Facts) known(i *Infra, seen *pool.Instance) bool {
+func (f Input) known(i *Infra, seen *pool.Instance) bool {
 	return (f.Trusted || f.Lost && i.goes()) && (seen != nil || !f.young(i))
 }
 
@@ -247,7 +247,7 @@ func gone(i *Infra) *Action {
 
 // detach takes a Machine and then its infrastructure machine away, and leaves the instance as it is. As long as the core
 // controller is told to make Machines, it is not begun.
-func (f Facts) detach(i *Infra) *Action {
+func (f Input) detach(i *Infra) *Action {
 	switch m := i.Machine; {
 	case m != nil:
 		return f.detachMachine(m)
@@ -262,12 +262,12 @@ func (f Facts) detach(i *Infra) *Action {
 }
 
 // detachMachine is what is done about a Machine that is to be taken away without an instance, or has none.
-func (f Facts) detachMachine(m *Machine) *Action {
+func (f Input) detachMachine(m *Machine) *Action {
 	switch {
 	case m.Paused:
 		return nil
 	case m.Detached && m.Deleting:
-		return &Action{Do: Leave, Machine: m}
+		return &Action{Do: Orphan, Machine: m}
 	case m.Detached || !f.On && !f.Announced && !m.Deleting:
 		return &Action{Do: Detach, Machine: m}
 	}

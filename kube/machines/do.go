@@ -88,7 +88,7 @@ func (d *Doer) one(ctx context.Context, a Action) error {
 		return d.releaseAbandoned(ctx, a.Infra)
 	case Release:
 		return d.dropFinalizer(ctx, a.Infra.Object, d.Kind.Finalizer)
-	case Leave:
+	case Orphan:
 		return d.dropFinalizer(ctx, a.Machine.Object, clusterv1.MachineFinalizer)
 	}
 	return fmt.Errorf("there is no way to do %s", a.Do)

@@ -123,10 +123,10 @@ func (w *world) deletedMachines() []string {
 }
 
 // pass decides and does, and gives what was written.
-func (w *world) pass(f Facts) []string {
+func (w *world) pass(f Input) []string {
 	w.t.Helper()
 	w.writes = nil
-	f.Known, f.Now = Know(kind, "u-p", w.infras(), w.list()), now
+	f.Known, f.Now = BuildIndex(kind, "u-p", w.infras(), w.list()), now
 	f.NameOf = w.doer.NameOf
 	if _, err := w.doer.Do(w.t.Context(), Decide(f)); err != nil {
 		w.t.Fatal(err)
@@ -137,8 +137,8 @@ func (w *world) pass(f Facts) []string {
 func TestALifeOfAMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
-	on := Facts{On: true, Announced: true, Trusted: true}
-	check := func(reason string, f Facts, want ...string) {
+	on := Input{On: true, Announced: true, Trusted: true}
+	check := func(reason string, f Input, want ...string) {
 		t.Helper()
 		if diff := cmp.Diff(want, w.pass(f)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
@@ -172,7 +172,7 @@ func TestALifeOfAMachine(t *testing.T) {
 func TestTheInstanceIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
-	on := Facts{On: true, Announced: true, Trusted: true}
+	on := Input{On: true, Announced: true, Trusted: true}
 	for _, step := range []struct {
 		uid, named string
 		want       []string
@@ -192,7 +192,7 @@ func TestTheInstanceIsNamed(t *testing.T) {
 func TestMachinesAreTakenAwayWithoutTheirInstances(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")})
-	off := Facts{Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
+	off := Input{Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
 	for _, want := range [][]string{
 		{"patch i-1", "delete i-1"}, // the Machine, paused and then deleted
 		{"patch i-1"},               // its finalizer
@@ -218,7 +218,7 @@ func TestWhatOthersWroteStays(t *testing.T) {
 		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "x"}}
 	})
 	w := newWorld(t, []client.Object{theirs}, nil)
-	on := Facts{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
+	on := Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
 	w.pass(on)
 	got := w.infras()[0]
 	if got.GetLabels()["theirs"] != "x" || got.GetLabels()[clusterv1.MachinePoolNameLabel] != "mp" || len(got.GetOwnerReferences()) != 2 || len(got.GetFinalizers()) != 2 {
@@ -254,8 +254,8 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 		step.Targets = append(step.Targets, pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id})
 	}
 	w := newWorld(t, objects, list)
-	known := Know(kind, "u-p", objects, w.list())
-	n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true, now).Guards}
+	known := BuildIndex(kind, "u-p", objects, w.list())
+	n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 	if err := n.Start(t.Context(), step); err != nil {
 		t.Fatal(err)
 	}
@@ -327,8 +327,8 @@ func TestWhoIsDeletedIsKnown(t *testing.T) {
 		objects := []client.Object{infra("i-1"), infra("i-2")}
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1", labels), tc.live})
 		w.doer.Live = w.client
-		known := Know(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
-		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true, now).Guards}
+		known := BuildIndex(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
+		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
 		if apierrors.IsConflict(err) != tc.refused || (err == nil) == tc.refused {
 			t.Errorf("%s: want refused %v, got %v", name, tc.refused, err)

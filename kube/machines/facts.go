@@ -62,16 +62,16 @@ type Infra struct {
 	Orphaned bool
 }
 
-// Known is what the management cluster says about the machines of one pool.
-type Known struct {
+// Index is what the management cluster says about the machines of one pool.
+type Index struct {
 	Infras []Infra
 	// Alone are Machines whose infrastructure machine does not exist.
 	Alone []*Machine
 }
 
-// Know puts infrastructure machines and Machines together, of the pool whose infrastructure object has the UID. Machines of other kinds
+// BuildIndex puts infrastructure machines and Machines together, of the pool whose infrastructure object has the UID. Machines of other kinds
 // are none of the pool's.
-func Know(k Kind, owner types.UID, infras []client.Object, list []clusterv1.Machine) Known {
+func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv1.Machine) Index {
 	byInfra := map[string]*Machine{}
 	var names []string
 	for i := range list {
@@ -82,7 +82,7 @@ func Know(k Kind, owner types.UID, infras []client.Object, list []clusterv1.Mach
 		byInfra[m.Infra] = m
 		names = append(names, m.Infra)
 	}
-	var out Known
+	var out Index
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
 			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: o.GetAnnotations()[InstanceUIDAnnotation], Machine: byInfra[o.GetName()],
@@ -120,21 +120,21 @@ func detached(o client.Object) bool {
 	return ok
 }
 
-// Says is what the machines say about instances, by provider key, for the decision about the pool.
-type Says struct {
+// Facts is what the machines say about instances, by provider key, for the decision about the pool.
+type Facts struct {
 	// Marked instances go before others.
 	Marked map[string]bool
-	// Condemned instances were asked to go by name, with the reason.
-	Condemned map[string]pool.Cause
+	// DeletionRequested instances were asked to go by name, with the reason.
+	DeletionRequested map[string]pool.Cause
 	// Guards have to let instances go first.
 	Guards map[string]pool.Guard
 	// UIDs are those of the instances that Condemned and Guards are about, of those that go.
 	UIDs map[string]string
 }
 
-// Say derives what the machines say. While guarded is false nobody is waited for: there is nobody who could let go.
-func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
-	out := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
+// Evaluate derives what the machines say. While guarded is false nobody is waited for: there is nobody who could let go.
+func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
+	out := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
 	for _, i := range k.Infras {
 		if i.Key == "" {
 			continue
@@ -145,8 +145,8 @@ func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 		if i.goes() && i.UID != "" {
 			out.UIDs[i.Key] = i.UID
 		}
-		if cause := i.condemned(kind); cause != nil {
-			out.Condemned[i.Key] = *cause
+		if cause := i.deletionRequested(kind); cause != nil {
+			out.DeletionRequested[i.Key] = *cause
 		}
 		if guarded && i.guards(on) {
 			out.Guards[i.Key] = i.Machine.guard(i.Deleting, now)
@@ -157,7 +157,7 @@ func (k Known) Say(kind Kind, on, guarded bool, now time.Time) Says {
 
 // Former returns the Machines that are being deleted, or whose infrastructure machine is, and whose provider IDs a group that is created
 // again gives to other instances. The controller of Machines finds a Node by its provider ID: it would drain and delete the new one.
-func (k Known) Former(kind Kind) []string {
+func (k Index) Former(kind Kind) []string {
 	var out []string
 	reused := func(id string) bool { return id != "" && kind.ReusesID != nil && kind.ReusesID(id) }
 	for _, i := range k.Infras {
@@ -185,8 +185,8 @@ func (i Infra) of(seen *pool.Instance) bool {
 	return !i.goes() || i.UID == "" || seen.UID == "" || i.UID == seen.UID
 }
 
-// condemned says why the instance was asked to go, if it was.
-func (i Infra) condemned(kind Kind) *pool.Cause {
+// deletionRequested says why the instance was asked to go, if it was.
+func (i Infra) deletionRequested(kind Kind) *pool.Cause {
 	switch m := i.Machine; {
 	case m != nil && m.Deleting && !m.Detached:
 		return m.cause()
@@ -306,9 +306,9 @@ func progresses(line string) bool {
 		strings.HasPrefix(line, "After above Pods have been removed from the Node")
 }
 
-// Waits says what the deletion of a Machine waits for, in the words of its own controller without the times in them; nothing when it
+// WaitReasons says what the deletion of a Machine waits for, in the words of its own controller without the times in them; nothing when it
 // does not say.
-func Waits(m *clusterv1.Machine) []string { return bounded(m, lines(m)) }
+func WaitReasons(m *clusterv1.Machine) []string { return bounded(m, lines(m)) }
 
 // lines are what the condition Deleting of a Machine says, line by line.
 func lines(m *clusterv1.Machine) []string {

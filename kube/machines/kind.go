@@ -81,8 +81,8 @@ func Name(poolName, instanceID string) string {
 	return fit(poolName, nameLimit-len(id)-1) + "-" + id
 }
 
-// Fit is a name as it is, or where it is too long its beginning with a hash of it.
-func Fit(name string) string { return fit(name, nameLimit) }
+// Normalize is a name as it is, or where it is too long its beginning with a hash of it.
+func Normalize(name string) string { return fit(name, nameLimit) }
 
 func fit(name string, limit int) string {
 	if len(name) <= limit {

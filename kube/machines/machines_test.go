@@ -83,10 +83,10 @@ func FuzzName(f *testing.F) {
 func TestFit(t *testing.T) {
 	t.Parallel()
 	just, long := strings.Repeat("p", 63), strings.Repeat("p", 64)
-	if got := Fit(just); got != just {
+	if got := Normalize(just); got != just {
 		t.Errorf("what fits stays, got %s", got)
 	}
-	if got := Fit(long); len(got) != 63 || got == Fit(long+"q") || len(validation.IsDNS1123Subdomain(got)) > 0 {
+	if got := Normalize(long); len(got) != 63 || got == Normalize(long+"q") || len(validation.IsDNS1123Subdomain(got)) > 0 {
 		t.Errorf("what does not is cut, and a hash tells it from others, got %s", got)
 	}
 }
@@ -188,31 +188,31 @@ func say(list []Action) []string {
 
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	on := Facts{On: true, Announced: true, Trusted: true}
-	off := Facts{Trusted: true}
+	on := Input{On: true, Announced: true, Trusted: true}
+	off := Input{Trusted: true}
 	running := []pool.Instance{instance("i-1", pool.Running)}
 	for name, tc := range map[string]struct {
 		reason    string
-		facts     Facts
+		facts     Input
 		instances []pool.Instance
 		infras    []client.Object
 		machines  []clusterv1.Machine
 		want      []string
 	}{
-		"group lost": {"what is being deleted has no instance any more, and the group is not created again before it is gone", Facts{On: true, Announced: true, Lost: true}, nil,
+		"group lost": {"what is being deleted has no instance any more, and the group is not created again before it is gone", Input{On: true, Announced: true, Lost: true}, nil,
 			[]client.Object{infra("i-1", infraGoing), infra("i-2"), infra("i-3")}, []clusterv1.Machine{machine("i-1", machineGoing), machine("i-2", machineGoing), machine("i-3")},
 			[]string{"Release i-1", "DeleteInfra i-2"}},
-		"group lost, young": {"a look that is behind knows nothing of it", Facts{On: true, Announced: true, Lost: true}, nil,
+		"group lost, young": {"a look that is behind knows nothing of it", Input{On: true, Announced: true, Lost: true}, nil,
 			[]client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"new":              {"every instance gets one", on, running, nil, nil, []string{"Create i-1"}},
 		"new, not running": {"as soon as it has an ID", on, []pool.Instance{instance("i-1", pool.Pending)}, nil, nil, []string{"Create i-1"}},
 		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
-		"failed, stood for": {"who stays until somebody takes him away is stood for until then", Facts{On: true, Announced: true, Failed: true, Trusted: true},
+		"failed, stood for": {"who stays until somebody takes him away is stood for until then", Input{On: true, Announced: true, Failed: true, Trusted: true},
 			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed)}, nil, nil, []string{"Create i-2"}},
 		"known":            {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
 		"other zone":       {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
 		"other name":       {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
-		"not asked":        {"what was not seen is not gone", Facts{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"not asked":        {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
 		"no Machine yet":   {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
 		"gone":             {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 		"gone, going":      {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
@@ -235,14 +235,14 @@ func TestDecide(t *testing.T) {
 		"not shown yet":     {"a look that is behind knows nothing of an instance that was seen a moment ago", on, nil, []client.Object{infra("i-1", made(-29*time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
 		"not shown, going":  {"nor is it let go then", on, nil, []client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"shown no more":     {"no look is behind for that long", on, nil, []client.Object{infra("i-1", made(-30*time.Second))}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"pool goes, young":  {"nothing comes any more", Facts{On: true, Announced: true, Deleting: true, Trusted: true}, nil, []client.Object{infra("i-1", made(0), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
-		"lent":              {"somebody has put its instance into standby, and gives it back", Facts{On: true, Announced: true, Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"lent, going":       {"it is not let go either while its instance exists", Facts{On: true, Announced: true, Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"off, lent":         {"who has no Machines any more has none for it", Facts{Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
+		"pool goes, young":  {"nothing comes any more", Input{On: true, Announced: true, Deleting: true, Trusted: true}, nil, []client.Object{infra("i-1", made(0), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"lent":              {"somebody has put its instance into standby, and gives it back", Input{On: true, Announced: true, Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"lent, going":       {"it is not let go either while its instance exists", Input{On: true, Announced: true, Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"off, lent":         {"who has no Machines any more has none for it", Input{Trusted: true, Lent: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
 		"cloud takes it":    {"its Machine goes with it, so that its node is left", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
 		"taken, no Machine": {"none is made any more, to be deleted again", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
 		"hook holds it":     {"its drain is the planner's to begin", on, []pool.Instance{held(instance("i-1", pool.Terminating))}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"pool deleted":      {"no more are made", Facts{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
+		"pool deleted":      {"no more are made", Input{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
 		"paused":            {"left alone", on, nil, []client.Object{infra("i-1", infraPaused)}, nil, nil},
 		"Machine paused":    {"left alone as well", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machinePaused)}, nil},
 		"core's":            {"a Machine without its object is the core controller's", on, running, nil, []clusterv1.Machine{machine("i-9")}, []string{"Create i-1"}},
@@ -254,20 +254,20 @@ func TestDecide(t *testing.T) {
 		"orphaned, taken":   {"the cloud takes its instance: nothing is to be told of that", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, nil, []string{"Update i-1"}},
 		"restored":          {"its owner is the pool as it was before a restore: the garbage collector deletes it", on, running, []client.Object{infra("i-1", infraRestored, infraGoing)}, nil, []string{"ReleaseAbandoned i-1"}},
 
-		"off, told otherwise":    {"as long as the core controller is told to make Machines, none is taken", Facts{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"off, told otherwise":    {"as long as the core controller is told to make Machines, none is taken", Input{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
 		"off":                    {"the Machine goes first, without its instance", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
-		"off, Machine going":     {"nobody else lets it go, for it is paused", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Leave i-1"}},
+		"off, Machine going":     {"nobody else lets it go, for it is paused", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Orphan i-1"}},
 		"off, Machine gone":      {"then the other", off, running, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
 		"off, both gone":         {"which is let go at once", off, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
-		"off, not seen":          {"the instance does not matter", Facts{}, nil, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
+		"off, not seen":          {"the instance does not matter", Input{}, nil, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
 		"off, asked to go":       {"somebody wanted the instance to go: it does", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		"off, only Machine left": {"a Machine that was made meanwhile goes too", off, running, nil, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
 		"off, paused":            {"somebody's own pause is kept", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machinePaused)}, nil},
-		"on again in the middle": {"what has begun to go goes; it is made anew", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Leave i-1"}},
+		"on again in the middle": {"what has begun to go goes; it is made anew", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Orphan i-1"}},
 		"on again, object going": {"likewise", on, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
 	} {
 		f := tc.facts
-		f.Instances, f.Known, f.Now = tc.instances, Know(kind, "u-p", tc.infras, tc.machines), now
+		f.Instances, f.Known, f.Now = tc.instances, BuildIndex(kind, "u-p", tc.infras, tc.machines), now
 		f.NameOf = func(i pool.Instance) string { return i.ID }
 		if diff := cmp.Diff(tc.want, say(Decide(f))); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
@@ -378,10 +378,10 @@ func TestSay(t *testing.T) {
 		if tc.machine != nil {
 			list = append(list, *tc.machine)
 		}
-		got := Know(kind, "u-p", []client.Object{tc.infra}, list).Say(kind, !tc.off, !tc.free, now)
-		want := Says{Marked: map[string]bool{}, Condemned: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
+		got := BuildIndex(kind, "u-p", []client.Object{tc.infra}, list).Evaluate(kind, !tc.off, !tc.free, now)
+		want := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
 		if tc.condemned != nil {
-			want.Condemned["aws://i-1"] = *tc.condemned
+			want.DeletionRequested["aws://i-1"] = *tc.condemned
 		}
 		if tc.guard != nil {
 			want.Guards["aws://i-1"] = *tc.guard
@@ -402,7 +402,7 @@ func TestFormer(t *testing.T) {
 	reuses.ReusesID = func(id string) bool { return strings.Contains(id, "i-") }
 	infras := []client.Object{infra("i-1"), infra("i-2"), infra("i-3", infraGoing), infra("i-4", infraGoing)}
 	alone := machine("i-5", machineGoing, func(m *clusterv1.Machine) { m.Spec.ProviderID = "aws:///zone-a/i-5" })
-	known := Know(kind, "u-p", infras, []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-3"), alone, machine("i-6")})
+	known := BuildIndex(kind, "u-p", infras, []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-3"), alone, machine("i-6")})
 	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, known.Former(reuses)); diff != "" {
 		t.Errorf("Machines that keep their group from being created again (-want +got):\n%s", diff)
 	}
@@ -415,7 +415,7 @@ func TestFormer(t *testing.T) {
 func TestSayOfWhom(t *testing.T) {
 	t.Parallel()
 	infras := []client.Object{infra("i-1", infraOf("a")), infra("i-2", infraOf("b"), infraGoing), infra("i-3", infraOf("c")), infra("i-4", infraGoing)}
-	got := Know(kind, "u-p", infras, []clusterv1.Machine{machine("i-3", machineGoing)}).Say(kind, true, true, now).UIDs
+	got := BuildIndex(kind, "u-p", infras, []clusterv1.Machine{machine("i-3", machineGoing)}).Evaluate(kind, true, true, now).UIDs
 	if diff := cmp.Diff(map[string]string{"aws://i-2": "b", "aws://i-3": "c"}, got); diff != "" {
 		t.Errorf("UIDs (-want +got):\n%s", diff)
 	}
@@ -435,7 +435,7 @@ func TestMachinesOfOthersAreNotThePools(t *testing.T) {
 	t.Parallel()
 	other := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.Kind = "GCPMachine" })
 	group := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.APIGroup = "x.example.org" })
-	k := Know(kind, "u-p", []client.Object{infra("i-1")}, []clusterv1.Machine{other, group})
+	k := BuildIndex(kind, "u-p", []client.Object{infra("i-1")}, []clusterv1.Machine{other, group})
 	if len(k.Alone) != 0 || k.Infras[0].Machine != nil {
 		t.Errorf("want none, got %+v", k)
 	}
@@ -491,12 +491,12 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 			if tc.away {
 				nodes.err = errAway
 			}
-			known := Know(kind, "u-p", objects, w.list())
+			known := BuildIndex(kind, "u-p", objects, w.list())
 			step := pool.Step{Kind: tc.kind}
 			for _, id := range tc.targets {
 				step.Targets = append(step.Targets, target(id))
 			}
-			n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Say(kind, true, true, now).Guards}
+			n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 			err := n.Start(t.Context(), step)
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("%s: want error %q, got %v", tc.reason, tc.err, err)

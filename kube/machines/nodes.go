@@ -19,7 +19,7 @@ import (
 type Nodes struct {
 	engine.Nodes
 	Doer  *Doer
-	Known Known
+	Known Index
 	// Guards are those who let instances go, by provider key, as the decision was told.
 	Guards map[string]pool.Guard
 }
@@ -123,7 +123,7 @@ func conflictOf(err error) error {
 }
 
 // deleting are the Machines that are known to be being deleted.
-func (k Known) deleting() map[types.UID]bool {
+func (k Index) deleting() map[types.UID]bool {
 	out := map[types.UID]bool{}
 	for _, i := range k.Infras {
 		if i.Machine != nil && i.Machine.Deleting {

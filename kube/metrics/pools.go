@@ -75,8 +75,8 @@ func NewPools(r prometheus.Registerer) (*Pools, error) {
 	return p, nil
 }
 
-// Saw takes over what a pass came to. While a budget of ours holds questions to the cloud back, what was seen before holds.
-func (p *Pools) Saw(pass Pass) {
+// Observe takes over what a pass came to. While a budget of ours holds questions to the cloud back, what was seen before holds.
+func (p *Pools) Observe(pass Pass) {
 	if p == nil {
 		return
 	}

@@ -121,7 +121,7 @@ func TestSaw(t *testing.T) {
 		r, p := newPools(t)
 		for _, pass := range c.passes {
 			pass.Pool, pass.Cluster, pass.Now = ours, "c", now
-			p.Saw(pass)
+			p.Observe(pass)
 		}
 		if diff := cmp.Diff(c.want, told(t, r)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
@@ -154,7 +154,7 @@ func TestDrains(t *testing.T) {
 	} {
 		r, p := newPools(t)
 		other := pool.Instance{ID: "2", State: pool.Terminating, Node: draining(time.Hour, 0)}
-		p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{
+		p.Observe(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{
 			Seen: true, Started: !c.failed, Observed: pool.Observed{Instances: []pool.Instance{running("1", c.node), other}},
 			Plan: pool.Plan{Step: &pool.Step{Kind: c.kind, Targets: []pool.InstanceRef{{ID: "1"}, {ID: "gone meanwhile"}}}},
 		}})
@@ -170,12 +170,12 @@ func TestADrainIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	r, p := newPools(t)
 	step := func(kind pool.StepKind, state pool.InstanceState, since time.Duration) {
-		p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Seen: true, Started: true,
+		p.Observe(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Seen: true, Started: true,
 			Observed: pool.Observed{Instances: []pool.Instance{{ID: "1", State: state, Node: draining(since, 0)}}},
 			Plan:     pool.Plan{Step: &pool.Step{Kind: kind, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
 	}
 	step(pool.Remove, pool.Running, time.Minute)
-	p.Saw(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Err: errors.New("broken")}})
+	p.Observe(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Err: errors.New("broken")}})
 	step(pool.Renew, pool.Terminating, time.Minute)
 	step(pool.Release, pool.Terminating, time.Minute)
 	if n, err := testutil.GatherAndCount(r, "muster_drain_duration_seconds"); err != nil || n != 1 {
@@ -199,7 +199,7 @@ func TestADrainIsCountedOnce(t *testing.T) {
 func TestNoPools(t *testing.T) {
 	t.Parallel()
 	var none *Pools
-	none.Saw(Pass{Pool: ours})
+	none.Observe(Pass{Pool: ours})
 	none.Forget(ours)
 }
 
@@ -258,7 +258,7 @@ func TestMachinePools(t *testing.T) {
 func TestConventions(t *testing.T) {
 	t.Parallel()
 	r, p := newPools(t)
-	p.Saw(Pass{Pool: ours, Cluster: "c", Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
+	p.Observe(Pass{Pool: ours, Cluster: "c", Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
 		Observed: pool.Observed{Instances: []pool.Instance{running("1", draining(time.Minute, 0))}},
 		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
 	problems, err := testutil.GatherAndLint(r)

@@ -17,8 +17,8 @@ import (
 // Getter reads an object of any kind.
 type Getter func(context.Context, schema.GroupVersionKind, client.ObjectKey) (*unstructured.Unstructured, error)
 
-// From is a Getter that reads every kind untyped.
-func From(r client.Reader) Getter {
+// GetterFor is a Getter that reads every kind untyped.
+func GetterFor(r client.Reader) Getter {
 	return func(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 		o := &unstructured.Unstructured{}
 		o.SetGroupVersionKind(gvk)

@@ -36,8 +36,8 @@ type Skew struct {
 	pool  semver.Version
 }
 
-// Of is the distance between a pool's version and its control plane's, nil where it is supported or where either names none.
-func Of(version string, controlPlane ControlPlane) *Skew {
+// Between is the distance between a pool's version and its control plane's, nil where it is supported or where either names none.
+func Between(version string, controlPlane ControlPlane) *Skew {
 	pool, err := semver.ParseTolerant(version)
 	if err != nil {
 		return nil
@@ -65,8 +65,8 @@ func (s *Skew) String() string {
 	return fmt.Sprintf("%s is more than %d minor versions older than %s: older nodes can't be served", s.Version, MostOlder, plane)
 }
 
-// Beyond says whether a version is further off than another one was: also one that is wrong may come nearer.
-func (s *Skew) Beyond(was *Skew) bool {
+// Exceeds says whether a version is further off than another one was: also one that is wrong may come nearer.
+func (s *Skew) Exceeds(was *Skew) bool {
 	switch {
 	case was == nil || was.newer != s.newer:
 		return true

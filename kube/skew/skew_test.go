@@ -36,7 +36,7 @@ func TestOf(t *testing.T) {
 		{"words are no versions", "v1.36.3", "latest", ""},
 		{"numbers at the end of what can be counted", "v1.18446744073709551615.0", "v1.36.3", newer},
 	} {
-		got := Of(c.pool, ControlPlane{Kind: "K", Name: "c", Version: c.plane})
+		got := Between(c.pool, ControlPlane{Kind: "K", Name: "c", Version: c.plane})
 		switch {
 		case c.want == "" && got != nil:
 			t.Errorf("%s: want %s with %s taken, got %q", c.reason, c.pool, c.plane, got)
@@ -62,7 +62,7 @@ func TestBeyond(t *testing.T) {
 		{"a patch of what is too old", "v1.30.0", "v1.30.9", false},
 		{"from one side to the other", "v1.30.0", "v1.37.0", true},
 	} {
-		if got := Of(c.is, plane).Beyond(Of(c.was, plane)); got != c.want {
+		if got := Between(c.is, plane).Exceeds(Between(c.was, plane)); got != c.want {
 			t.Errorf("%s: %s to %s: want %t, got %t", c.reason, c.was, c.is, c.want, got)
 		}
 	}
@@ -107,7 +107,7 @@ func TestRead(t *testing.T) {
 		if tc.kind != "" {
 			cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.kind, Name: tc.name}
 		}
-		got, err := Read(t.Context(), From(c), c, cluster)
+		got, err := Read(t.Context(), GetterFor(c), c, cluster)
 		if want := (ControlPlane{Kind: tc.kind, Name: tc.name, Version: tc.want}); err != nil || got != want {
 			t.Errorf("%s: want %+v, got %+v, %v", tc.reason, want, got, err)
 		}
@@ -120,7 +120,7 @@ func TestRead(t *testing.T) {
 	}})
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}, Spec: clusterv1.ClusterSpec{
 		ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "New", Name: "a"}}}
-	if _, err := Read(t.Context(), From(refusing), c, cluster); err == nil || !strings.Contains(err.Error(), "read New a: refused") {
+	if _, err := Read(t.Context(), GetterFor(refusing), c, cluster); err == nil || !strings.Contains(err.Error(), "read New a: refused") {
 		t.Errorf("one that can't be read: want an error that names it, got %v", err)
 	}
 }

@@ -22,8 +22,8 @@ func Around(ctx context.Context, passes *trace.Passes, kind string, req ctrl.Req
 	return result, err
 }
 
-// Of is the span of the pass that the context belongs to; nil, which takes every call, without one.
-func Of(ctx context.Context) *trace.Pass {
+// PassFrom is the span of the pass that the context belongs to; nil, which takes every call, without one.
+func PassFrom(ctx context.Context) *trace.Pass {
 	span, _ := ctx.Value(key{}).(*trace.Pass)
 	return span
 }

@@ -32,7 +32,7 @@ func TestAround(t *testing.T) {
 		{"a pass that fails is an error", trace.NewPasses(tracer), broken, 2, codes.Error},
 	} {
 		result, err := Around(t.Context(), c.passes, "MachinePool", req, func(ctx context.Context) (ctrl.Result, error) {
-			if (Of(ctx) != nil) != (c.passes != nil) {
+			if (PassFrom(ctx) != nil) != (c.passes != nil) {
 				t.Errorf("%s: want the span at hand where there is one", c.reason)
 			}
 			return ctrl.Result{RequeueAfter: 1}, c.err

@@ -60,9 +60,9 @@ func TestContent(t *testing.T) {
 
 func TestKeptAnd(t *testing.T) {
 	t.Parallel()
-	soon, later := Kept{Next: time.Minute, Until: now}, Kept{Next: time.Hour, Until: now.Add(time.Hour), Lost: true}
-	want := Kept{Next: time.Minute, Until: now, Lost: true}
-	for _, got := range []Kept{soon.And(later), later.And(soon), want.And(Kept{}), Kept{}.And(want)} {
+	soon, later := Refreshed{Next: time.Minute, Until: now}, Refreshed{Next: time.Hour, Until: now.Add(time.Hour), Lost: true}
+	want := Refreshed{Next: time.Minute, Until: now, Lost: true}
+	for _, got := range []Refreshed{soon.And(later), later.And(soon), want.And(Refreshed{}), Refreshed{}.And(want)} {
 		if got != want {
 			t.Errorf("want the earlier of both, and what is lost of either, got %+v", got)
 		}

@@ -15,7 +15,7 @@ const (
 	knownMost = 8192
 )
 
-// Memory keeps tokens alive as Keep does, and reads each of them once in a while only: busy pools have a pass every few seconds, and
+// Memory keeps tokens alive as Refresh does, and reads each of them once in a while only: busy pools have a pass every few seconds, and
 // all pools of a workload cluster share the rate of one client. The zero Memory is empty; it is safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
@@ -25,14 +25,14 @@ type Memory struct {
 // expiration is until when a token is valid, zero for ever, and when that was read.
 type expiration struct{ until, read time.Time }
 
-// Keep is the function Keep for tokens of the named cluster.
-func (m *Memory) Keep(ctx context.Context, c client.Client, cluster string, ids []string, left time.Duration, now time.Time) (Kept, error) {
-	return keepAll(ids, left, now, func(id string) (time.Time, error) {
+// Refresh is the function Refresh for tokens of the named cluster.
+func (m *Memory) Refresh(ctx context.Context, c client.Client, cluster string, ids []string, left time.Duration, now time.Time) (Refreshed, error) {
+	return refreshAll(ids, left, now, func(id string) (time.Time, error) {
 		key := cluster + "/" + id
 		if until, ok := m.of(key, left, now); ok {
 			return until, nil
 		}
-		until, err := keep(ctx, c, id, left, now)
+		until, err := refresh(ctx, c, id, left, now)
 		m.put(key, until, err, now)
 		return until, err
 	})

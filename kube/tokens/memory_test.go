@@ -47,10 +47,10 @@ func TestMemory(t *testing.T) {
 				b = b.WithObjects(secret("a", tc.until))
 			}
 			c, m := b.Build(), &Memory{}
-			if _, err := m.Keep(t.Context(), c, "c", []string{"a"}, Early, now); err != nil {
+			if _, err := m.Refresh(t.Context(), c, "c", []string{"a"}, Early, now); err != nil {
 				t.Fatal(err)
 			}
-			got, err := m.Keep(t.Context(), c, tc.cluster, []string{"a"}, Early, now.Add(tc.after))
+			got, err := m.Refresh(t.Context(), c, tc.cluster, []string{"a"}, Early, now.Add(tc.after))
 			if err != nil || reads != tc.reads || got.Lost != tc.lost {
 				t.Errorf("%s: want %d reads and lost %t, got %d and %+v, error %v", tc.why, tc.reads, tc.lost, reads, got, err)
 			}

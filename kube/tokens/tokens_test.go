@@ -70,18 +70,18 @@ func TestKeep(t *testing.T) {
 		why    string
 		tokens map[string]string
 		ids    []string
-		want   Kept
+		want   Refreshed
 		until  map[string]string
 		writes int
 	}{
-		"fresh":     {why: "nothing is written while there is time", tokens: map[string]string{"a": in(14 * time.Minute)}, ids: []string{"a"}, want: Kept{Next: 14*time.Minute - lasts/2, Until: now.Add(14 * time.Minute)}, until: map[string]string{"a": in(14 * time.Minute)}},
-		"runs out":  {why: "it gets more", tokens: map[string]string{"a": in(time.Minute)}, ids: []string{"a"}, want: Kept{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
-		"ran out":   {why: "as long as nobody cleaned up, it can be had back", tokens: map[string]string{"a": in(-time.Hour)}, ids: []string{"a"}, want: Kept{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
-		"no time":   {why: "what is no time keeps no token valid", tokens: map[string]string{"a": "soon"}, ids: []string{"a"}, want: Kept{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
+		"fresh":     {why: "nothing is written while there is time", tokens: map[string]string{"a": in(14 * time.Minute)}, ids: []string{"a"}, want: Refreshed{Next: 14*time.Minute - lasts/2, Until: now.Add(14 * time.Minute)}, until: map[string]string{"a": in(14 * time.Minute)}},
+		"runs out":  {why: "it gets more", tokens: map[string]string{"a": in(time.Minute)}, ids: []string{"a"}, want: Refreshed{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
+		"ran out":   {why: "as long as nobody cleaned up, it can be had back", tokens: map[string]string{"a": in(-time.Hour)}, ids: []string{"a"}, want: Refreshed{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
+		"no time":   {why: "what is no time keeps no token valid", tokens: map[string]string{"a": "soon"}, ids: []string{"a"}, want: Refreshed{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
 		"for ever":  {why: "one without an end stays so", tokens: map[string]string{"a": ""}, ids: []string{"a"}},
-		"gone":      {why: "it can't be made again, for its secret part is not kept", ids: []string{"a"}, want: Kept{Lost: true}},
+		"gone":      {why: "it can't be made again, for its secret part is not kept", ids: []string{"a"}, want: Refreshed{Lost: true}},
 		"others":    {why: "those that are not asked for run out", tokens: map[string]string{"b": in(time.Minute)}, until: map[string]string{"b": in(time.Minute)}},
-		"gone, two": {why: "one lost does not keep the other from its renewal", tokens: map[string]string{"b": in(time.Minute)}, ids: []string{"a", "b"}, want: Kept{Next: lasts / 2, Lost: true, Until: now.Add(lasts)}, until: map[string]string{"b": in(lasts)}, writes: 1},
+		"gone, two": {why: "one lost does not keep the other from its renewal", tokens: map[string]string{"b": in(time.Minute)}, ids: []string{"a", "b"}, want: Refreshed{Next: lasts / 2, Lost: true, Until: now.Add(lasts)}, until: map[string]string{"b": in(lasts)}, writes: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +94,7 @@ func TestKeep(t *testing.T) {
 				writes++
 				return c.Patch(ctx, o, p, opts...)
 			}}).Build()
-			got, err := Keep(t.Context(), c, tc.ids, Early, now)
+			got, err := Refresh(t.Context(), c, tc.ids, Early, now)
 			if err != nil || got != tc.want || writes != tc.writes {
 				t.Errorf("%s: want %+v with %d writes, got %+v with %d, error %v", tc.why, tc.want, tc.writes, got, writes, err)
 			}
@@ -123,7 +123,7 @@ func TestLate(t *testing.T) {
 		{"he has not looked", Late, now.Add(lasts)},
 	} {
 		c := fake.NewClientBuilder().WithObjects(secret("a", in(tc.left))).Build()
-		got, err := Keep(t.Context(), c, []string{"a"}, Late, now)
+		got, err := Refresh(t.Context(), c, []string{"a"}, Late, now)
 		if err != nil || !got.Until.Equal(tc.until) || got.Next != tc.until.Sub(now)-Late {
 			t.Errorf("%s: want it valid until %s, got %+v, %v", tc.reason, tc.until, got, err)
 		}
@@ -135,7 +135,7 @@ func TestKeepFails(t *testing.T) {
 	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 		return errors.New("out of reach")
 	}}).Build()
-	kept, err := Keep(t.Context(), c, []string{"a"}, Early, now)
+	kept, err := Refresh(t.Context(), c, []string{"a"}, Early, now)
 	if err == nil || !strings.Contains(err.Error(), "bootstrap token a of the workload cluster alive: out of reach") || kept.Lost {
 		t.Errorf("a cluster that can't be asked has lost nothing: got %+v, %v", kept, err)
 	}
@@ -153,7 +153,7 @@ func TestKeepGoesOn(t *testing.T) {
 		}
 		return c.Get(ctx, key, o, opts...)
 	}}).Build()
-	kept, err := Keep(t.Context(), c, []string{"a", "b"}, Early, now)
+	kept, err := Refresh(t.Context(), c, []string{"a", "b"}, Early, now)
 	if err == nil || !strings.Contains(err.Error(), "token a of") || !kept.Until.After(soon) {
 		t.Errorf("want the error of a, and b kept, got %+v, %v", kept, err)
 	}

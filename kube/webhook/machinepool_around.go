@@ -125,20 +125,20 @@ func (v poolValidator) lookAtPools(ctx context.Context, a *around, old, pool *cl
 // is the version that the control plane asks for, not the one that it has reached: whoever raises both raises them at once.
 func (v poolValidator) version(ctx context.Context, a *around, cluster *clusterv1.Cluster, old, pool *clusterv1.MachinePool) {
 	path := field.NewPath("spec", "template", "spec", "version")
-	plane, err := skew.Read(ctx, skew.From(v.live), v.reader, cluster)
+	plane, err := skew.Read(ctx, skew.GetterFor(v.live), v.reader, cluster)
 	if err != nil {
 		a.warn(path, "not compared with the control plane's: %v", err)
 		return
 	}
-	found := skew.Of(pool.Spec.Template.Spec.Version, plane)
+	found := skew.Between(pool.Spec.Template.Spec.Version, plane)
 	if found == nil {
 		return
 	}
-	was := skew.Of(old.Spec.Template.Spec.Version, plane)
+	was := skew.Between(old.Spec.Template.Spec.Version, plane)
 	switch {
 	case pool.Annotations[skew.Annotation] == skew.Skip:
 		a.warn(path, "%s; taken for the annotation %s: %s", found, skew.Annotation, skew.Skip)
-	case !found.Beyond(was):
+	case !found.Exceeds(was):
 		a.warn(path, "%s; taken because %s was no nearer", found, was.Version)
 	default:
 		a.refused = append(a.refused, field.Invalid(path, pool.Spec.Template.Spec.Version,

@@ -105,7 +105,7 @@ func (c Cluster) serves(kind string) bool {
 // itself, unless that one could not serve the pool, which admission would refuse.
 func (c Cluster) version(newest string) string {
 	oldest := c.Oldest
-	if !c.OldestSupported && skew.Of(newest, skew.ControlPlane{Version: oldest}) != nil {
+	if !c.OldestSupported && skew.Between(newest, skew.ControlPlane{Version: oldest}) != nil {
 		oldest = newest
 	}
 	return newer(oldest, newest)

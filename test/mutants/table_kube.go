@@ -2,9 +2,9 @@ package mutants
 
 // The files, from the root of the module.
 const (
-	kubeReconciler, kubeIdentity, kubeRemember  = "kube/infrapool/reconciler.go", "kube/infrapool/identity.go", "kube/infrapool/remember.go"
-	kubeStatus, kubeStale, kubeStart, kubeDrain = "kube/infrapool/status.go", "kube/infrapool/stale.go", "kube/drain/start.go", "kube/drain/drain.go"
-	coreRemove, coreTend                        = "kube/machinepool/remove.go", "kube/machinepool/tend.go"
+	kubeReconciler, kubeIdentity, kubeRemember  = "kube/infrapool/reconciler.go", "kube/infrapool/identity.go", "kube/infrapool/persistlookups.go"
+	kubeStatus, kubeStale, kubeStart, kubeDrain = "kube/infrapool/status.go", "kube/infrapool/stalecache.go", "kube/drain/start.go", "kube/drain/drain.go"
+	coreRemove, coreTend                        = "kube/machinepool/remove.go", "kube/machinepool/nodesync.go"
 )
 
 // kubeTable is what goes wrong at the Kubernetes edge.

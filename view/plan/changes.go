@@ -51,7 +51,7 @@ func (b fieldEffects) changes(ctx context.Context, mp *clusterv1.MachinePool, af
 	out := []Change{}
 	var base Facts
 	for k, one := range b.edits {
-		if one.before == nil || !concerns(one.after, mp, after.Place) {
+		if one.before == nil || !concerns(one.after, mp, after.InfraCluster) {
 			continue
 		}
 		list, err := differences(one.before, one.after)
@@ -147,9 +147,9 @@ func effect(from, to Facts) (Effect, string) {
 // untold says that two looks can't be held against each other, and why.
 func untold(from, to Facts) (why string, unknown bool) {
 	switch {
-	case to.Unasked != nil && from.Unasked == nil:
-		return to.Unasked.Message, true
-	case to.Unasked != nil || from.Unasked != nil:
+	case to.NotObserved != nil && from.NotObserved == nil:
+		return to.NotObserved.Message, true
+	case to.NotObserved != nil || from.NotObserved != nil:
 		return "", true
 	case to.Observed.Wanted.Content != "" || from.Observed.Wanted.Content == "":
 		return "", false

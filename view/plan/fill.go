@@ -18,8 +18,8 @@ func (p *Plan) fill(f Facts) {
 	if f.Paused != "" {
 		p.blocked(pool.Cause{Reason: "Paused", Message: f.Paused})
 	}
-	if f.Unasked != nil {
-		p.blocked(*f.Unasked)
+	if f.NotObserved != nil {
+		p.blocked(*f.NotObserved)
 	}
 	p.Deleting = f.Desired.Deleting
 	p.Headline = p.headline(f, c)

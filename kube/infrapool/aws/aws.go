@@ -41,26 +41,26 @@ var _ infrapool.Adapter[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource] = Adapt
 // Kind is AWSMachinePool.
 func (Adapter) Kind() infrapool.Kind[*awsv1.AWSMachinePool] {
 	return infrapool.Kind[*awsv1.AWSMachinePool]{
-		Group:     awsv1.GroupVersion.Group,
-		Name:      awsv1.AWSMachinePoolKind,
-		Finalizer: awsv1.MachinePoolFinalizer,
-		New:       func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} },
-		NewList:   func() client.ObjectList { return &awsv1.AWSMachinePoolList{} },
-		Aliases:   map[string]string{report.GroupReady: asgReady, report.TemplateReady: launchTemplateReady},
-		Boots:     boots,
+		Group:         awsv1.GroupVersion.Group,
+		Name:          awsv1.AWSMachinePoolKind,
+		Finalizer:     awsv1.MachinePoolFinalizer,
+		New:           func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} },
+		NewList:       func() client.ObjectList { return &awsv1.AWSMachinePoolList{} },
+		Aliases:       map[string]string{report.GroupReady: asgReady, report.TemplateReady: launchTemplateReady},
+		BootstrapMode: bootstrapMode,
 	}
 }
 
-// boots is what bootstrap data is to the pool's instances: nothing reaches them through a launch template that somebody else keeps.
-func boots(o *awsv1.AWSMachinePool) infrapool.Boots {
+// bootstrapMode is what bootstrap data is to the pool's instances: nothing reaches them through a launch template that somebody else keeps.
+func bootstrapMode(o *awsv1.AWSMachinePool) infrapool.BootstrapMode {
 	if o.Spec.AWSLaunchTemplate.Existing != nil {
-		return infrapool.Unused
+		return infrapool.BootstrapModeNone
 	}
-	return infrapool.Needed
+	return infrapool.BootstrapModeRequired
 }
 
-// Place is the AWSCluster, or the control plane where that is Amazon's own: the network is described there then.
-func (Adapter) Place(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
+// InfraCluster is the AWSCluster, or the control plane where that is Amazon's own: the network is described there then.
+func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
 	if cluster.Spec.ControlPlaneRef.Kind == managedControlPlane {
 		return cluster.Spec.ControlPlaneRef
 	}
@@ -82,8 +82,8 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 	t.KeepTemplates = spec.AWSLaunchTemplate.Keep()
 	translateRollout(spec, &t)
 	region, known := in.Resolved[keepRegion]
-	if in.Place != nil {
-		view, err := awsv1.ClusterViewOf(in.Place)
+	if in.InfraCluster != nil {
+		view, err := awsv1.ClusterViewOf(in.InfraCluster)
 		if err != nil {
 			return t, err
 		}

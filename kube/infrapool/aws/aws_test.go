@@ -35,18 +35,18 @@ func TestTranslate(t *testing.T) {
 		err    string
 	}{
 		"cluster": {
-			reason: "the cluster says where its pools are", in: infrapool.Inputs{Place: awsCluster("eu-west-1")}, region: "eu-west-1", vpc: "vpc-1",
+			reason: "the cluster says where its pools are", in: infrapool.Inputs{InfraCluster: awsCluster("eu-west-1")}, region: "eu-west-1", vpc: "vpc-1",
 		},
 		"cluster and memory": {
 			reason: "what the cluster says now counts", region: "eu-west-1", vpc: "vpc-1",
-			in: infrapool.Inputs{Place: awsCluster("eu-west-1"), Resolved: map[string]string{"region": "us-east-1"}},
+			in: infrapool.Inputs{InfraCluster: awsCluster("eu-west-1"), Resolved: map[string]string{"region": "us-east-1"}},
 		},
 		"cluster gone": {
 			reason: "a pool is found for its deletion when its cluster is gone", in: infrapool.Inputs{Resolved: map[string]string{"region": "eu-west-1"}}, region: "eu-west-1",
 		},
 		"region of the settings": {
 			reason: "a cluster without region leaves it to the controller's settings, and that is remembered too",
-			in:     infrapool.Inputs{Place: awsCluster("")}, vpc: "vpc-1",
+			in:     infrapool.Inputs{InfraCluster: awsCluster("")}, vpc: "vpc-1",
 		},
 		"settings, cluster gone": {reason: "", in: infrapool.Inputs{Resolved: map[string]string{"region": ""}}},
 		"nothing known": {
@@ -55,7 +55,7 @@ func TestTranslate(t *testing.T) {
 		},
 		"cluster unreadable": {
 			reason: "a cluster of another shape is no cluster without region",
-			in: infrapool.Inputs{Place: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSCluster", "spec": map[string]any{"region": int64(1)}}},
+			in: infrapool.Inputs{InfraCluster: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSCluster", "spec": map[string]any{"region": int64(1)}}},
 				Resolved: map[string]string{"region": "eu-west-1"}},
 			err: "another type",
 		},
@@ -103,7 +103,7 @@ func TestPlace(t *testing.T) {
 	} {
 		cluster := &clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: infra,
 			ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.controlPlane, Name: "cp"}}}
-		if got := (Adapter{}).Place(cluster).Kind; got != tc.want {
+		if got := (Adapter{}).InfraCluster(cluster).Kind; got != tc.want {
 			t.Errorf("%s: %s: want %s, got %s", name, tc.reason, tc.want, got)
 		}
 	}
@@ -166,7 +166,7 @@ func TestRolloutOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Adapter{}.Translate(&awsv1.AWSMachinePool{Spec: c.spec}, infrapool.Inputs{Place: awsCluster("eu-west-1")})
+			got, err := Adapter{}.Translate(&awsv1.AWSMachinePool{Spec: c.spec}, infrapool.Inputs{InfraCluster: awsCluster("eu-west-1")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,13 +185,13 @@ func TestBootstrapDataThatNothingReads(t *testing.T) {
 	for _, c := range []struct {
 		reason   string
 		existing *awsv1.ExistingLaunchTemplate
-		want     infrapool.Boots
+		want     infrapool.BootstrapMode
 	}{
-		{"instances boot with what the pool's own template hands them", nil, infrapool.Needed},
-		{"a template that is brought has user data of its own", existing, infrapool.Unused},
+		{"instances boot with what the pool's own template hands them", nil, infrapool.BootstrapModeRequired},
+		{"a template that is brought has user data of its own", existing, infrapool.BootstrapModeNone},
 	} {
 		o := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: awsv1.AWSLaunchTemplate{Existing: c.existing}}}
-		if got := (Adapter{}).Kind().Boots(o); got != c.want {
+		if got := (Adapter{}).Kind().BootstrapMode(o); got != c.want {
 			t.Errorf("%s: want %v, got %v", c.reason, c.want, got)
 		}
 	}

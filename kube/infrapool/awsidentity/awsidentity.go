@@ -30,7 +30,7 @@ const (
 func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *awsv1.ClusterView) (map[string]string, error) {
 	ref, err := reference(in)
 	if err != nil {
-		return nil, infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, "%v", err)
+		return nil, infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, "%v", err)
 	}
 	if ref == nil {
 		return in.KeepIdentity(""), nil
@@ -46,8 +46,8 @@ func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credenti
 
 // reference is the identity that the cluster names. When the cluster's infrastructure is gone, the object remembers it.
 func reference(in infrapool.Inputs) (*awsv1.IdentityReference, error) {
-	if in.Place != nil {
-		return awsv1.IdentityRefOf(in.Place)
+	if in.InfraCluster != nil {
+		return awsv1.IdentityRefOf(in.InfraCluster)
 	}
 	if in.RememberedIdentity() == "" {
 		return nil, nil
@@ -155,5 +155,5 @@ func (c *chain) way(last awsv1.IdentityReference) string {
 }
 
 func invalid(format string, args ...any) error {
-	return infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, format, args...)
+	return infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, format, args...)
 }

@@ -51,28 +51,28 @@ var _ infrapool.Adapter[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolS
 // Kind is AWSManagedMachinePool.
 func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool] {
 	return infrapool.Kind[*awsv1.AWSManagedMachinePool]{
-		Group:     awsv1.GroupVersion.Group,
-		Name:      awsv1.AWSManagedMachinePoolKind,
-		Finalizer: awsv1.ManagedMachinePoolFinalizer,
-		New:       func() *awsv1.AWSManagedMachinePool { return &awsv1.AWSManagedMachinePool{} },
-		NewList:   func() client.ObjectList { return &awsv1.AWSManagedMachinePoolList{} },
-		Aliases:   map[string]string{report.GroupReady: nodegroupReady, report.TemplateReady: launchTemplateReady, report.PrerequisitesReady: rolesReady},
-		Unplaced:  "names no " + managedControlPlane + " in spec.controlPlaneRef: EKS keeps node groups for control planes of its own alone",
-		Boots:     boots,
+		Group:          awsv1.GroupVersion.Group,
+		Name:           awsv1.AWSManagedMachinePoolKind,
+		Finalizer:      awsv1.ManagedMachinePoolFinalizer,
+		New:            func() *awsv1.AWSManagedMachinePool { return &awsv1.AWSManagedMachinePool{} },
+		NewList:        func() client.ObjectList { return &awsv1.AWSManagedMachinePoolList{} },
+		Aliases:        map[string]string{report.GroupReady: nodegroupReady, report.TemplateReady: launchTemplateReady, report.PrerequisitesReady: rolesReady},
+		NoInfraCluster: "names no " + managedControlPlane + " in spec.controlPlaneRef: EKS keeps node groups for control planes of its own alone",
+		BootstrapMode:  bootstrapMode,
 	}
 }
 
-// boots is what bootstrap data is to a node group: it reaches the machines by a launch template of the pool's own. Without
+// bootstrapMode is what bootstrap data is to a node group: it reaches the machines by a launch template of the pool's own. Without
 // that, and without data, EKS's images know how to join.
-func boots(o *awsv1.AWSManagedMachinePool) infrapool.Boots {
+func bootstrapMode(o *awsv1.AWSManagedMachinePool) infrapool.BootstrapMode {
 	if template := o.Spec.AWSLaunchTemplate; template == nil || template.Existing != nil {
-		return infrapool.Unused
+		return infrapool.BootstrapModeNone
 	}
-	return infrapool.Offered
+	return infrapool.BootstrapModeOptional
 }
 
-// Place is the control plane, which says where network and cluster are. One that is not Amazon's own has no node groups.
-func (Adapter) Place(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
+// InfraCluster is the control plane, which says where network and cluster are. One that is not Amazon's own has no node groups.
+func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
 	for _, ref := range []clusterv1.ContractVersionedObjectReference{cluster.Spec.ControlPlaneRef, cluster.Spec.InfrastructureRef} {
 		if ref.Kind == managedControlPlane {
 			return ref
@@ -99,14 +99,14 @@ func (Adapter) Translate(o *awsv1.AWSManagedMachinePool, in infrapool.Inputs) (i
 		t.Min = int(ptr.Deref(s.MinSize, 0))
 		t.Max = int(ptr.Deref(s.MaxSize, math.MaxInt32))
 	}
-	return t, place(&t, in)
+	return t, setInfraCluster(&t, in)
 }
 
-// place says where the node group is: as the control plane has it, or else as the object remembers it.
-func place(t *infrapool.Translation[*awsv1.ManagedMachinePoolSource], in infrapool.Inputs) error {
+// setInfraCluster says where the node group is: as the control plane has it, or else as the object remembers it.
+func setInfraCluster(t *infrapool.Translation[*awsv1.ManagedMachinePoolSource], in infrapool.Inputs) error {
 	view := &t.Spec.Cluster
-	if in.Place != nil {
-		read, err := awsv1.ClusterViewOf(in.Place)
+	if in.InfraCluster != nil {
+		read, err := awsv1.ClusterViewOf(in.InfraCluster)
 		if err != nil {
 			return err
 		}
@@ -120,14 +120,14 @@ func place(t *infrapool.Translation[*awsv1.ManagedMachinePoolSource], in infrapo
 		view.EKSClusterName = in.Resolved[keepCluster]
 	}
 	switch {
-	case in.Place == nil && (!known || view.EKSClusterName == ""):
+	case in.InfraCluster == nil && (!known || view.EKSClusterName == ""):
 		return fmt.Errorf("the control plane of the cluster is gone, and metadata.annotations[%s] does not say the region and the EKS cluster of the node group: "+
 			`set it to {"%s": "<region>", "%s": "<name of the EKS cluster>"}`, infrapool.ResolvedAnnotation, keepRegion, keepCluster)
 	case view.EKSClusterName == "":
 		return &infrapool.NotYet{Cause: pool.Cause{Reason: reasonWaitControlPlane,
 			Message: fmt.Sprintf("%s %s has no spec.eksClusterName yet", managedControlPlane, view.Name)}}
-	case in.Place != nil && !view.ControlPlaneReady:
-		t.Held = &pool.Cause{Reason: reasonWaitControlPlane, Message: fmt.Sprintf("%s %s is not ready yet", managedControlPlane, view.Name)}
+	case in.InfraCluster != nil && !view.ControlPlaneReady:
+		t.CreateBlocked = &pool.Cause{Reason: reasonWaitControlPlane, Message: fmt.Sprintf("%s %s is not ready yet", managedControlPlane, view.Name)}
 	}
 	t.Keep = map[string]string{keepRegion: view.Region, keepCluster: view.EKSClusterName}
 	return nil

@@ -38,17 +38,17 @@ func TestWhere(t *testing.T) {
 		// where is region and cluster; held and waits are reasons; err is part of an error.
 		where, held, waits, err string
 	}{
-		"ready":              {reason: "the control plane says where its node groups are", in: infrapool.Inputs{Place: controlPlane("eks-1", true)}, where: "eu-west-1/eks-1"},
-		"ready and memory":   {reason: "what the control plane says now counts", in: infrapool.Inputs{Place: controlPlane("eks-1", true), Resolved: remembered}, where: "eu-west-1/eks-1"},
-		"not ready":          {reason: "no node could join yet; a group that exists is looked after", in: infrapool.Inputs{Place: controlPlane("eks-1", false)}, where: "eu-west-1/eks-1", held: "WaitingForEKSControlPlane"},
-		"not named":          {reason: "without the cluster's name EKS can't be asked", in: infrapool.Inputs{Place: controlPlane("", false)}, waits: "WaitingForEKSControlPlane"},
-		"named before":       {reason: "a name that a restored control plane has lost is remembered", in: infrapool.Inputs{Place: controlPlane("", true), Resolved: remembered}, where: "eu-west-1/old"},
+		"ready":              {reason: "the control plane says where its node groups are", in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", true)}, where: "eu-west-1/eks-1"},
+		"ready and memory":   {reason: "what the control plane says now counts", in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", true), Resolved: remembered}, where: "eu-west-1/eks-1"},
+		"not ready":          {reason: "no node could join yet; a group that exists is looked after", in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", false)}, where: "eu-west-1/eks-1", held: "WaitingForEKSControlPlane"},
+		"not named":          {reason: "without the cluster's name EKS can't be asked", in: infrapool.Inputs{InfraCluster: controlPlane("", false)}, waits: "WaitingForEKSControlPlane"},
+		"named before":       {reason: "a name that a restored control plane has lost is remembered", in: infrapool.Inputs{InfraCluster: controlPlane("", true), Resolved: remembered}, where: "eu-west-1/old"},
 		"gone":               {reason: "a node group is found for its deletion when its control plane is gone", in: infrapool.Inputs{Resolved: remembered}, where: "us-east-1/old"},
 		"gone, own settings": {reason: "a region of the controller's settings is an empty one", in: infrapool.Inputs{Resolved: map[string]string{"region": "", "eks-cluster": "x"}}, where: "/x"},
 		"gone, nothing known": {reason: "looking in the wrong place would find nothing and leave the group behind", in: infrapool.Inputs{Resolved: map[string]string{"region": "us-east-1"}},
 			err: `set it to {"region": "<region>", "eks-cluster": "<name of the EKS cluster>"}`},
 		"unreadable": {reason: "a control plane of another shape is none without a name", err: "another type",
-			in: infrapool.Inputs{Place: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSManagedControlPlane", "spec": map[string]any{"eksClusterName": int64(1)}}}}},
+			in: infrapool.Inputs{InfraCluster: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSManagedControlPlane", "spec": map[string]any{"eksClusterName": int64(1)}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,8 +75,8 @@ func TestWhere(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"region": region, "eks-cluster": eks}, got.Keep); diff != "" {
 				t.Errorf("%s: kept, want -, got +\n%s", tc.reason, diff)
 			}
-			if held := got.Held != nil; held != (tc.held != "") || held && got.Held.Reason != tc.held {
-				t.Errorf("%s: want held %q, got %v", tc.reason, tc.held, got.Held)
+			if held := got.CreateBlocked != nil; held != (tc.held != "") || held && got.CreateBlocked.Reason != tc.held {
+				t.Errorf("%s: want held %q, got %v", tc.reason, tc.held, got.CreateBlocked)
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func TestTranslate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tc.spec.ProviderID, tc.spec.ProviderIDList = "arn", []string{"a"}
-			got, err := Adapter{}.Translate(&awsv1.AWSManagedMachinePool{Spec: tc.spec}, infrapool.Inputs{Place: controlPlane("eks-1", true)})
+			got, err := Adapter{}.Translate(&awsv1.AWSManagedMachinePool{Spec: tc.spec}, infrapool.Inputs{InfraCluster: controlPlane("eks-1", true)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestPlace(t *testing.T) {
 		"EKS as place":  {"and oldest ones in one alone", "", "AWSManagedControlPlane", "AWSManagedControlPlane"},
 		"kubeadm":       {"EKS keeps no node groups for others", "KubeadmControlPlane", "AWSCluster", ""},
 	} {
-		got := Adapter{}.Place(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{ControlPlaneRef: ref(tc.controlPlane), InfrastructureRef: ref(tc.network)}})
+		got := Adapter{}.InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{ControlPlaneRef: ref(tc.controlPlane), InfrastructureRef: ref(tc.network)}})
 		if got.Kind != tc.want {
 			t.Errorf("%s: %s: want %q, got %q", name, tc.reason, tc.want, got.Kind)
 		}
@@ -152,13 +152,13 @@ func TestBoots(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason   string
 		template *awsv1.AWSLaunchTemplate
-		want     infrapool.Boots
+		want     infrapool.BootstrapMode
 	}{
-		"EKS's template":   {"EKS gives its own user data and takes none", nil, infrapool.Unused},
-		"own template":     {"a bootstrap provider may have something to say", &awsv1.AWSLaunchTemplate{}, infrapool.Offered},
-		"brought template": {"it is never written to", &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Version: 1}}, infrapool.Unused},
+		"EKS's template":   {"EKS gives its own user data and takes none", nil, infrapool.BootstrapModeNone},
+		"own template":     {"a bootstrap provider may have something to say", &awsv1.AWSLaunchTemplate{}, infrapool.BootstrapModeOptional},
+		"brought template": {"it is never written to", &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Version: 1}}, infrapool.BootstrapModeNone},
 	} {
-		if got := (Adapter{}).Kind().Boots(&awsv1.AWSManagedMachinePool{Spec: awsv1.AWSManagedMachinePoolSpec{AWSLaunchTemplate: tc.template}}); got != tc.want {
+		if got := (Adapter{}).Kind().BootstrapMode(&awsv1.AWSManagedMachinePool{Spec: awsv1.AWSManagedMachinePoolSpec{AWSLaunchTemplate: tc.template}}); got != tc.want {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)
 		}
 	}

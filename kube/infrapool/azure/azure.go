@@ -53,8 +53,8 @@ func (Adapter) Kind() infrapool.Kind[*azurev1.AzureMachinePool] {
 	}
 }
 
-// Place is the AzureCluster.
-func (Adapter) Place(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
+// InfraCluster is the AzureCluster.
+func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
 	return cluster.Spec.InfrastructureRef
 }
 
@@ -69,10 +69,10 @@ func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infr
 	spec.ProviderID = ""
 	spec.ProviderIDList = nil
 	source := &azurev1.MachinePoolSource{Pool: spec, WindowsServerVersion: o.Annotations[azurev1.WindowsServerVersionAnnotation]}
-	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, Needless: spec.Identity != azurev1.VMIdentitySystemAssigned, Held: held(spec, in.MachinePool)}
+	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, NoPrerequisites: spec.Identity != azurev1.VMIdentitySystemAssigned, CreateBlocked: held(spec, in.MachinePool)}
 	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(&spec.Strategy, "spec.strategy")
 	var err error
-	if source.Cluster, err = place(in); err != nil {
+	if source.Cluster, err = infraCluster(in); err != nil {
 		return t, err
 	}
 	t.Operations = azurestatus.Operations(o.Status.LongRunningOperationStates, source.Cluster.SubscriptionID)
@@ -80,10 +80,10 @@ func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infr
 	return t, nil
 }
 
-// place says where the scale set is: as the infrastructure cluster has it, or else as the object remembers it.
-func place(in infrapool.Inputs) (azurev1.ClusterView, error) {
-	read := func() (azurev1.ClusterView, error) { return azurev1.ClusterViewOf(in.Place) }
-	if in.Place == nil {
+// infraCluster says where the scale set is: as the infrastructure cluster has it, or else as the object remembers it.
+func infraCluster(in infrapool.Inputs) (azurev1.ClusterView, error) {
+	read := func() (azurev1.ClusterView, error) { return azurev1.ClusterViewOf(in.InfraCluster) }
+	if in.InfraCluster == nil {
 		read = func() (azurev1.ClusterView, error) {
 			return azurev1.ClusterViewRemembered(in.Resolved, infrapool.ResolvedAnnotation)
 		}

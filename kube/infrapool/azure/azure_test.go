@@ -58,42 +58,42 @@ func TestTranslate(t *testing.T) {
 		held   string
 		err    string
 	}{
-		"cluster":      {reason: "the cluster says where its pools are", in: infrapool.Inputs{Place: capz()}, keep: kept},
+		"cluster":      {reason: "the cluster says where its pools are", in: infrapool.Inputs{InfraCluster: capz()}, keep: kept},
 		"cluster gone": {reason: "a pool is found for its deletion when its cluster is gone", in: infrapool.Inputs{Resolved: kept}, keep: kept},
 		"nothing known": {
 			reason: "looking in the wrong place would find nothing and leave the scale set behind",
 			err:    `metadata.annotations[muster.dev/resolved] does not say where the scale set is: set it to {"subscription": "<subscription ID>", "resource-group": "<resource group>"`,
 		},
-		"cluster unreadable": {reason: "a cluster of another shape is none without a subscription", in: infrapool.Inputs{Place: azureCluster(map[string]any{"subscriptionID": int64(1)})}, err: "another type"},
+		"cluster unreadable": {reason: "a cluster of another shape is none without a subscription", in: infrapool.Inputs{InfraCluster: azureCluster(map[string]any{"subscriptionID": int64(1)})}, err: "another type"},
 		"group by name": {
-			reason: "the ecosystem's default", in: infrapool.Inputs{Place: azureCluster(map[string]any{"location": "westus2", "azureEnvironment": "AzureChinaCloud"})},
+			reason: "the ecosystem's default", in: infrapool.Inputs{InfraCluster: azureCluster(map[string]any{"location": "westus2", "azureEnvironment": "AzureChinaCloud"})},
 			keep: map[string]string{"subscription": "", "resource-group": "capz", "location": "westus2", "environment": "AzureChinaCloud"},
 		},
-		"flexible": {reason: "the first version that knows it", object: object(flexible), in: infrapool.Inputs{Place: capz(), MachinePool: ofVersion("v1.26.0")}, keep: kept},
+		"flexible": {reason: "the first version that knows it", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.26.0")}, keep: kept},
 		"flexible too old": {
-			reason: "the seed's own version", object: object(flexible), in: infrapool.Inputs{Place: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept,
+			reason: "the seed's own version", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept,
 			held: "spec.orchestrationMode is Flexible: specified Kubernetes version 1.22.0 must be >= 1.26.0 for Flexible orchestration mode",
 		},
 		"flexible a little too old": {
-			reason: "a release that was tried before the first", object: object(flexible), in: infrapool.Inputs{Place: capz(), MachinePool: ofVersion("v1.26.0-rc.1")}, keep: kept,
+			reason: "a release that was tried before the first", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.26.0-rc.1")}, keep: kept,
 			held: "specified Kubernetes version 1.26.0-rc.1 must be >= 1.26.0",
 		},
 		"flexible of no version": {
-			reason: "nobody knows what the machines would run", object: object(flexible), in: infrapool.Inputs{Place: capz(), MachinePool: ofVersion("")}, keep: kept,
+			reason: "nobody knows what the machines would run", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("")}, keep: kept,
 			held: "could not find Kubernetes version in MachinePool",
 		},
 		"flexible of a strange version": {
-			reason: "a word is no version", object: object(flexible), in: infrapool.Inputs{Place: capz(), MachinePool: ofVersion("newest")}, keep: kept,
+			reason: "a word is no version", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("newest")}, keep: kept,
 			held: `failed to parse Kubernetes version "newest"`,
 		},
-		"flexible of nobody":     {reason: "that there is no MachinePool is said elsewhere", object: object(flexible), in: infrapool.Inputs{Place: capz()}, keep: kept},
-		"uniform of any version": {reason: "the seed as it is written", in: infrapool.Inputs{Place: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept},
+		"flexible of nobody":     {reason: "that there is no MachinePool is said elsewhere", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz()}, keep: kept},
+		"uniform of any version": {reason: "the seed as it is written", in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept},
 		"no key": {
-			reason: "Azure makes no Linux machine without", object: object(func(o *azurev1.AzureMachinePool) { o.Spec.Template.SSHPublicKey = "" }), in: infrapool.Inputs{Place: capz()}, keep: kept,
+			reason: "Azure makes no Linux machine without", object: object(func(o *azurev1.AzureMachinePool) { o.Spec.Template.SSHPublicKey = "" }), in: infrapool.Inputs{InfraCluster: capz()}, keep: kept,
 			held: "spec.template.sshPublicKey is empty",
 		},
 		"no key for Windows": {
-			reason: "Windows needs none", in: infrapool.Inputs{Place: capz()}, keep: kept,
+			reason: "Windows needs none", in: infrapool.Inputs{InfraCluster: capz()}, keep: kept,
 			object: object(func(o *azurev1.AzureMachinePool) {
 				o.Spec.Template.SSHPublicKey, o.Spec.Template.OSDisk.OSType = "", azurev1.WindowsOS
 			}),
@@ -117,7 +117,7 @@ func TestTranslate(t *testing.T) {
 			if diff := cmp.Diff(tc.keep, got.Keep); diff != "" {
 				t.Errorf("%s: kept, want -, got +\n%s", tc.reason, diff)
 			}
-			if held := got.Held; (held == nil) != (tc.held == "") || held != nil && !strings.Contains(held.Message, tc.held) {
+			if held := got.CreateBlocked; (held == nil) != (tc.held == "") || held != nil && !strings.Contains(held.Message, tc.held) {
 				t.Errorf("%s: want it held with %q, got %v", tc.reason, tc.held, held)
 			}
 			if got.Spec.Pool.ProviderID != "" || got.Spec.Pool.ProviderIDList != nil || tc.object.Spec.ProviderID == "" {
@@ -137,7 +137,7 @@ func TestTranslateRollout(t *testing.T) {
 			{Type: "PUT", ResourceGroup: "rg", ServiceName: azurev1.ScaleSetService, Name: "mp-0", Data: "dG9rZW4="}, {Type: "PUT", ServiceName: azurev1.ScaleSetService, Name: "x", Data: "%%%"},
 		}
 	})
-	got, err := Adapter{}.Translate(o, infrapool.Inputs{Place: capz(), Cluster: "c"})
+	got, err := Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,12 +148,12 @@ func TestTranslateRollout(t *testing.T) {
 	if diff := cmp.Diff(want, got.Strategy); diff != "" || got.DeletePolicy != pool.Newest {
 		t.Errorf("strategy, want -, got +\n%s\nand Newest, got %s", diff, got.DeletePolicy)
 	}
-	if got.MaxField != "" || !got.Needless || got.Spec.WindowsServerVersion != "windows-2019" || got.Spec.Cluster.ClusterName != "c" {
-		t.Errorf("want no bounds, nothing beside the model, the annotation and the Cluster's name, got %q, %t, %q, %q", got.MaxField, got.Needless, got.Spec.WindowsServerVersion, got.Spec.Cluster.ClusterName)
+	if got.MaxField != "" || !got.NoPrerequisites || got.Spec.WindowsServerVersion != "windows-2019" || got.Spec.Cluster.ClusterName != "c" {
+		t.Errorf("want no bounds, nothing beside the model, the annotation and the Cluster's name, got %q, %t, %q, %q", got.MaxField, got.NoPrerequisites, got.Spec.WindowsServerVersion, got.Spec.Cluster.ClusterName)
 	}
 	o.Spec.Identity = azurev1.VMIdentitySystemAssigned
-	if known, err := (Adapter{}).Translate(o, infrapool.Inputs{Place: capz(), Cluster: "c"}); err != nil || known.Needless {
-		t.Errorf("want a role assignment where Azure gives machines an identity, got %t, %v", known.Needless, err)
+	if known, err := (Adapter{}).Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"}); err != nil || known.NoPrerequisites {
+		t.Errorf("want a role assignment where Azure gives machines an identity, got %t, %v", known.NoPrerequisites, err)
 	}
 	operations := []pool.Operation{{Type: "PUT", Token: "token", Resource: "azure:///subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/mp-0"}}
 	if diff := cmp.Diff(operations, got.Operations); diff != "" {
@@ -167,7 +167,7 @@ func TestTranslateRollout(t *testing.T) {
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	ref := clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AzureCluster", Name: "x"}
-	if got := (Adapter{}).Place(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: ref}}); got != ref {
+	if got := (Adapter{}).InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: ref}}); got != ref {
 		t.Errorf("want %v, got %v", ref, got)
 	}
 }

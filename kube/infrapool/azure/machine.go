@@ -54,7 +54,7 @@ func (Adapter) Machines() machines.Kind {
 
 // nameOf is the name that the ecosystem gives: that of the pool and of the virtual machine.
 func nameOf(poolName string, i pool.Instance) string {
-	return machines.Fit(poolName + "-" + strings.ToLower(strings.ReplaceAll(vmName(i), "_", "-")))
+	return machines.Normalize(poolName + "-" + strings.ToLower(strings.ReplaceAll(vmName(i), "_", "-")))
 }
 
 // reusesID reports whether the virtual machine is one that its scale set alone knows: those are numbered from 0 in each new set.

@@ -26,7 +26,7 @@ var clouds = []string{"", "public", "china", "usgovernment"}
 func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *azurev1.ClusterView) (map[string]string, error) {
 	ref, err := reference(in)
 	if err != nil {
-		return nil, infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, "%v", err)
+		return nil, infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, "%v", err)
 	}
 	if ref == nil {
 		return in.KeepIdentity(""), nil
@@ -37,8 +37,8 @@ func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credenti
 
 // reference is the identity that the cluster names. When the cluster's infrastructure is gone, the object remembers it.
 func reference(in infrapool.Inputs) (*azurev1.IdentityReference, error) {
-	if in.Place != nil {
-		return azurev1.IdentityRefOf(in.Place)
+	if in.InfraCluster != nil {
+		return azurev1.IdentityRefOf(in.InfraCluster)
 	}
 	if in.RememberedIdentity() == "" {
 		return nil, nil
@@ -140,5 +140,5 @@ func secret(ctx context.Context, from *infrapool.Credentials, ref azurev1.Identi
 }
 
 func invalid(format string, args ...any) error {
-	return infrapool.Unidentifiedf(infrapool.ReasonIdentityInvalid, format, args...)
+	return infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, format, args...)
 }

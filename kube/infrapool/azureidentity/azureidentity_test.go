@@ -159,14 +159,14 @@ func TestIdentify(t *testing.T) {
 			}
 			from := infrapool.NewSources(management(t, objects...), "").For("ns")
 			var view azurev1.ClusterView
-			_, err := azureidentity.Identify(t.Context(), infrapool.Inputs{Place: place(t, c.ref)}, from, &view)
+			_, err := azureidentity.Identify(t.Context(), infrapool.Inputs{InfraCluster: place(t, c.ref)}, from, &view)
 			if c.held == "" {
 				if got := asks(view.Identity); err != nil || got != c.asks {
 					t.Errorf("want %q to ask, got %q, %v", c.asks, got, err)
 				}
 				return
 			}
-			var nobody *infrapool.Unidentified
+			var nobody *infrapool.IdentityError
 			if !errors.As(err, &nobody) || nobody.Cause.Reason != c.held || view.Identity != nil {
 				t.Fatalf("want nobody to ask with reason %s, got %q, %v", c.held, asks(view.Identity), err)
 			}
@@ -196,10 +196,10 @@ func TestIdentityIsRemembered(t *testing.T) {
 		asks    string
 		words   string
 	}{
-		{reason: "what the cluster names is written down", in: infrapool.Inputs{Place: place(t, "{name: i, namespace: other}")}, objects: []client.Object{there},
+		{reason: "what the cluster names is written down", in: infrapool.Inputs{InfraCluster: place(t, "{name: i, namespace: other}")}, objects: []client.Object{there},
 			keep: map[string]string{"identity": name}, asks: name},
-		{reason: "nothing is written for clusters that never named any", in: infrapool.Inputs{Place: place(t, "")}, asks: "controller"},
-		{reason: "a cluster that names none any more says so", in: infrapool.Inputs{Place: place(t, ""), Resolved: map[string]string{"identity": name}},
+		{reason: "nothing is written for clusters that never named any", in: infrapool.Inputs{InfraCluster: place(t, "")}, asks: "controller"},
+		{reason: "a cluster that names none any more says so", in: infrapool.Inputs{InfraCluster: place(t, ""), Resolved: map[string]string{"identity": name}},
 			keep: map[string]string{"identity": ""}, asks: "controller"},
 		{reason: "what was written down counts when the cluster is gone", in: infrapool.Inputs{Resolved: map[string]string{"identity": name}}, objects: []client.Object{there},
 			keep: map[string]string{"identity": name}, asks: name},
@@ -230,7 +230,7 @@ func TestRotation(t *testing.T) {
 		t.Helper()
 		var view azurev1.ClusterView
 		from := sources.For("ns")
-		if _, err := azureidentity.Identify(t.Context(), infrapool.Inputs{Place: place(t, "{name: i}")}, from, &view); err != nil {
+		if _, err := azureidentity.Identify(t.Context(), infrapool.Inputs{InfraCluster: place(t, "{name: i}")}, from, &view); err != nil {
 			t.Fatal(err)
 		}
 		sources.Use(types.NamespacedName{Namespace: "ns", Name: "p"}, from)

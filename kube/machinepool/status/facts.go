@@ -33,9 +33,9 @@ type Facts struct {
 	Replicas, UpToDate *int32
 	// ByVersion says that the infrastructure reports no such count, so that the versions of the nodes are compared instead.
 	ByVersion bool
-	// Judged says of each machine whether it is up to date; nil when nobody can. It counts where the infrastructure itself
+	// UpToDateByMachine says of each machine whether it is up to date; nil when nobody can. It counts where the infrastructure itself
 	// reports no count, and in pools with Machines, whose own conditions say it.
-	Judged *Judged
+	UpToDateByMachine *UpToDateByMachine
 	// Instances are how many different instances the provider ID list names.
 	Instances int32
 	// Elsewhere names instances that the infrastructure lists and that are another pool's, with that pool: they are not listed.
@@ -97,8 +97,8 @@ type Nodes struct {
 	Versions []clusterv1.StatusVersion
 }
 
-// Judged are the machines of a pool, told apart by whether each is as the pool wants it.
-type Judged struct {
+// UpToDateByMachine are the machines of a pool, told apart by whether each is as the pool wants it.
+type UpToDateByMachine struct {
 	// UpToDate counts those that are.
 	UpToDate int32
 	// Not and Unknown name those that are not, and those of which nobody can say.
@@ -108,7 +108,7 @@ type Judged struct {
 }
 
 // count is how many machines are known to be up to date; nil when nothing is known of any.
-func (j *Judged) count() *int32 {
+func (j *UpToDateByMachine) count() *int32 {
 	if j.UpToDate == 0 && len(j.Not) == 0 && len(j.Unknown) > 0 {
 		return nil
 	}

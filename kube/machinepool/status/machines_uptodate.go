@@ -26,8 +26,8 @@ func wantedMachines(f *Facts) metav1.Condition {
 		return waitsForCluster(c.Type, f)
 	case f.replicas() == 0:
 		c.Reason = clusterv1.NoReplicasReason
-	case f.judges():
-		return f.Judged.condition(c, f.replicas())
+	case f.countsByMachine():
+		return f.UpToDateByMachine.condition(c, f.replicas())
 	case f.UpToDate == nil && f.ByVersion && f.Nodes == nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason, f.NodesUnknown
 	case f.UpToDate == nil:
@@ -40,19 +40,21 @@ func wantedMachines(f *Facts) metav1.Condition {
 	return c
 }
 
-// judges says that the machines one by one say more than the infrastructure's count.
-func (f *Facts) judges() bool { return f.Judged != nil && (f.Machines != nil || f.UpToDate == nil) }
+// countsByMachine says that the machines one by one say more than the infrastructure's count.
+func (f *Facts) countsByMachine() bool {
+	return f.UpToDateByMachine != nil && (f.Machines != nil || f.UpToDate == nil)
+}
 
 // upToDate is how many machines are known to be as the pool wants them; nil when nothing is known.
 func (f *Facts) upToDate() *int32 {
-	if f.judges() {
-		return f.Judged.count()
+	if f.countsByMachine() {
+		return f.UpToDateByMachine.count()
 	}
 	return f.UpToDate
 }
 
 // condition tells of all that are listed, which in a rollout are more than the pool's replicas for a while.
-func (j *Judged) condition(c metav1.Condition, replicas int32) metav1.Condition {
+func (j *UpToDateByMachine) condition(c metav1.Condition, replicas int32) metav1.Condition {
 	replicas = max(replicas, j.UpToDate+int32(len(j.Not)+len(j.Unknown)))
 	c.Message = j.Basis
 	switch {

@@ -155,7 +155,7 @@ func TestMachinesUpToDate(t *testing.T) {
 // judged makes the machines' own words count.
 func judged(up int32, not, unknown []string) func(f *Facts) {
 	return func(f *Facts) {
-		f.Machines, f.Judged = &Machines{Kind: "AWSMachine"}, &Judged{UpToDate: up, Not: not, Unknown: unknown}
+		f.Machines, f.UpToDateByMachine = &Machines{Kind: "AWSMachine"}, &UpToDateByMachine{UpToDate: up, Not: not, Unknown: unknown}
 	}
 }
 
@@ -174,9 +174,9 @@ func TestMachinesUpToDateOneByOne(t *testing.T) {
 			judged(1, []string{"a", "b"}, nil)(f)
 			f.UpToDate = num(3)
 		}, "False NotUpToDate: 1 of 3 machines are up to date, not so a, b"},
-		"plain pool": {"the infrastructure's count says more than versions", func(f *Facts) { f.Judged = &Judged{UpToDate: 1, Not: []string{"a", "b"}} }, "True UpToDate"},
+		"plain pool": {"the infrastructure's count says more than versions", func(f *Facts) { f.UpToDateByMachine = &UpToDateByMachine{UpToDate: 1, Not: []string{"a", "b"}} }, "True UpToDate"},
 		"by version": {"what was compared is said", func(f *Facts) {
-			f.UpToDate, f.ByVersion, f.Judged = nil, true, &Judged{UpToDate: 3, Basis: "compared by version"}
+			f.UpToDate, f.ByVersion, f.UpToDateByMachine = nil, true, &UpToDateByMachine{UpToDate: 3, Basis: "compared by version"}
 		}, "True UpToDate: compared by version"},
 		"by version, away": {"versions are the nodes' to tell", func(f *Facts) {
 			f.UpToDate, f.ByVersion = nil, true

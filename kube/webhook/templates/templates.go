@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Kept returns a webhook that keeps templates of a kind as they are. spec returns the specification of the pools.
-func Kept[T client.Object](scheme *runtime.Scheme, kind schema.GroupKind, spec func(T) any) *admission.Webhook {
+// Immutable returns a webhook that keeps templates of a kind as they are. spec returns the specification of the pools.
+func Immutable[T client.Object](scheme *runtime.Scheme, kind schema.GroupKind, spec func(T) any) *admission.Webhook {
 	return admission.WithValidator(scheme, &keeper[T]{kind: kind, spec: spec})
 }
 

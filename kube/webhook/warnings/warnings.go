@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Of returns a webhook that warns about objects of a kind. asked returns the specification without the fields that controllers write.
-func Of[O runtime.Object](scheme *runtime.Scheme, warn func(O) admission.Warnings, asked func(O) any) *admission.Webhook {
+// Webhook returns a webhook that warns about objects of a kind. asked returns the specification without the fields that controllers write.
+func Webhook[O runtime.Object](scheme *runtime.Scheme, warn func(O) admission.Warnings, asked func(O) any) *admission.Webhook {
 	return admission.WithValidator(scheme, &warner[O]{warn: warn, asked: asked})
 }
 

@@ -20,12 +20,12 @@ const (
 
 // OfAWSMachinePool keeps AWSMachinePoolTemplates as they are.
 func OfAWSMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Kept(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolTemplateKind).GroupKind(),
+	return templates.Immutable(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolTemplateKind).GroupKind(),
 		func(t *awsv1.AWSMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }
 
 // OfAWSManagedMachinePool keeps AWSManagedMachinePoolTemplates as they are.
 func OfAWSManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Kept(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolTemplateKind).GroupKind(),
+	return templates.Immutable(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolTemplateKind).GroupKind(),
 		func(t *awsv1.AWSManagedMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }

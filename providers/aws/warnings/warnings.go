@@ -22,7 +22,7 @@ const (
 
 // OfAWSMachinePool warns about AWSMachinePools.
 func OfAWSMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return warnings.Of(scheme, machinePool, func(p *awsv1.AWSMachinePool) any {
+	return warnings.Webhook(scheme, machinePool, func(p *awsv1.AWSMachinePool) any {
 		spec := p.Spec.DeepCopy()
 		spec.ProviderID, spec.ProviderIDList = "", nil
 		return spec
@@ -31,7 +31,7 @@ func OfAWSMachinePool(scheme *runtime.Scheme) *admission.Webhook {
 
 // OfAWSManagedMachinePool warns about AWSManagedMachinePools.
 func OfAWSManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return warnings.Of(scheme, managed, func(p *awsv1.AWSManagedMachinePool) any {
+	return warnings.Webhook(scheme, managed, func(p *awsv1.AWSManagedMachinePool) any {
 		spec := p.Spec.DeepCopy()
 		spec.ProviderID, spec.ProviderIDList = "", nil
 		return spec

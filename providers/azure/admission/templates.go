@@ -15,6 +15,6 @@ const TemplatePath = "/validate-infrastructure-cluster-x-k8s-io-v1beta1-azuremac
 
 // OfAzureMachinePool keeps AzureMachinePoolTemplates as they are.
 func OfAzureMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Kept(scheme, azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolTemplateKind).GroupKind(),
+	return templates.Immutable(scheme, azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolTemplateKind).GroupKind(),
 		func(t *azurev1.AzureMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }

@@ -90,7 +90,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	err := r.reconcile(ctx, o)
-	var nobody *infrapool.Unidentified
+	var nobody *infrapool.IdentityError
 	switch {
 	case errors.As(err, &nobody):
 		// Whatever is missing wakes the object when it comes. Until then the secret stays as it is.
@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			r.tell(o, corev1.EventTypeWarning, nobody.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, nobody.Cause.Message)
 		}
 		return ctrl.Result{}, nil
-	case conflicts.Only(err):
+	case conflicts.IsOnlyConflict(err):
 		// Somebody else was faster, which is no news: their change is looked at next.
 		return ctrl.Result{RequeueAfter: retry}, nil
 	case err == nil:
@@ -184,14 +184,14 @@ func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, c
 func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured, from *infrapool.Credentials) (*config, error) {
 	view, err := azurev1.ClusterViewOf(place)
 	if err != nil {
-		return nil, infrapool.Unidentifiedf(reasonHeld, "%v", err)
+		return nil, infrapool.IdentityErrorf(reasonHeld, "%v", err)
 	}
-	if _, err := azureidentity.Identify(ctx, infrapool.Inputs{Place: place}, from, &view); err != nil {
+	if _, err := azureidentity.Identify(ctx, infrapool.Inputs{InfraCluster: place}, from, &view); err != nil {
 		return nil, err
 	}
 	c, err := configOf(&o.Spec, &view, place, r.Defaults)
 	if err != nil {
-		return nil, infrapool.Unidentifiedf(reasonHeld, "%v", err)
+		return nil, infrapool.IdentityErrorf(reasonHeld, "%v", err)
 	}
 	return c, nil
 }

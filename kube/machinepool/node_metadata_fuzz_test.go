@@ -39,11 +39,11 @@ func FuzzNodeDress(f *testing.F) {
 				}
 				template.Spec.Taints = append(template.Spec.Taints, taint)
 			}
-			dress := p.dressOf(nil, nil)
-			if changed := dress.put(node); changed != nil {
+			dress := p.nodeMetadata(nil, nil)
+			if changed := dress.applyTo(node); changed != nil {
 				node = changed
 			}
-			if dress.put(node) != nil {
+			if dress.applyTo(node) != nil {
 				t.Fatal("want nothing left to write")
 			}
 			want := slices.Sorted(slices.Values(keys))

@@ -23,10 +23,10 @@ func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 	return spans.Around(ctx, r.Passes, r.kind.Name, req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
 }
 
-// progress tells what a pass saw, and what it began: in logs, and in the pass's span.
-func progress(ctx context.Context, out engine.Outcome) {
+// logPass tells what a pass saw, and what it began: in logs, and in the pass's span.
+func logPass(ctx context.Context, out engine.Outcome) {
 	log := ctrl.LoggerFrom(ctx)
-	pass := spans.Of(ctx)
+	pass := spans.PassFrom(ctx)
 	if out.NewError != nil {
 		log.V(levelStep).Info("the cloud refuses", "reason", out.NewError.Error())
 	}

@@ -23,8 +23,8 @@ import (
 // purpose, and in its form. So what the pool's template no longer has is taken off again, what others have put there stays, and a
 // Node may change from the one controller to the other.
 
-// nodeDress is what a Node shall have.
-type nodeDress struct {
+// nodeMetadata is what a Node shall have.
+type nodeMetadata struct {
 	// whole says that the pool alone looks after the Node; otherwise its Machine's controller does, and only taints are the pool's.
 	whole bool
 	// labels and annotations, where the Node is the pool's; annotations hold those of the template, marks whom the Node belongs to.
@@ -34,8 +34,8 @@ type nodeDress struct {
 	machineless bool
 }
 
-// dressOf is what the Nodes of a plain pool shall have.
-func (p *pass) dressOf(syncLabels, syncAnnotations []*regexp.Regexp) nodeDress {
+// nodeMetadata is what the Nodes of a plain pool shall have.
+func (p *pass) nodeMetadata(syncLabels, syncAnnotations []*regexp.Regexp) nodeMetadata {
 	template := &p.pool.Spec.Template
 	marks := map[string]string{
 		clusterv1.ClusterNameAnnotation:      p.pool.Spec.ClusterName,
@@ -46,7 +46,7 @@ func (p *pass) dressOf(syncLabels, syncAnnotations []*regexp.Regexp) nodeDress {
 	// The library chooses for a Machine, and adds the Machine's own marks.
 	chosen := annotations.GetManagedAnnotations(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Annotations: template.Annotations}}, syncAnnotations...)
 	maps.DeleteFunc(chosen, func(key, _ string) bool { return slices.Contains(keptByControllers, key) })
-	return nodeDress{whole: true, labels: labels.GetManagedLabels(template.Labels, syncLabels...), annotations: chosen, marks: marks,
+	return nodeMetadata{whole: true, labels: labels.GetManagedLabels(template.Labels, syncLabels...), annotations: chosen, marks: marks,
 		taints: template.Spec.Taints, machineless: len(p.machines) == 0}
 }
 
@@ -56,8 +56,8 @@ var keptByControllers = []string{
 	clusterv1.LabelsFromMachineAnnotation, clusterv1.AnnotationsFromMachineAnnotation, clusterv1.TaintsFromMachineAnnotation,
 }
 
-// put is the Node with all that it shall have; nil when it has it. The Node itself is the cache's and stays as it is.
-func (d nodeDress) put(node *corev1.Node) *corev1.Node {
+// applyTo is the Node with all that it shall have; nil when it has it. The Node itself is the cache's and stays as it is.
+func (d nodeMetadata) applyTo(node *corev1.Node) *corev1.Node {
 	after := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: node.Labels}}
 	wanted, last := map[string]string{}, []string{}
 	changed := false
@@ -89,7 +89,7 @@ func (d nodeDress) put(node *corev1.Node) *corev1.Node {
 
 // taintsOf are the taints that a Node shall have, and what to write down of them; nil writes nothing down. The taint that keeps
 // pods off until a Node is looked after goes in the same write in which the template's taints come: no pod gets in between.
-func (d nodeDress) taintsOf(node *corev1.Node) (taints []corev1.Taint, note *string) {
+func (d nodeMetadata) taintsOf(node *corev1.Node) (taints []corev1.Taint, note *string) {
 	value, noteFound := node.Annotations[clusterv1.TaintsFromMachineAnnotation]
 	first := !noteFound && d.first(node)
 	taints = slices.Clone(node.Spec.Taints)
@@ -123,7 +123,7 @@ func (d nodeDress) taintsOf(node *corev1.Node) (taints []corev1.Taint, note *str
 
 // first says that a Node without a note of its taints has never been looked after: taints that are for the beginning alone are
 // still to come. A Node of a plain pool that carries the pool's mark was looked after before taints were noted.
-func (d nodeDress) first(node *corev1.Node) bool {
+func (d nodeMetadata) first(node *corev1.Node) bool {
 	return !d.whole || slices.ContainsFunc(node.Spec.Taints, uninitialized) || node.Annotations[clusterv1.OwnerNameAnnotation] != d.marks[clusterv1.OwnerNameAnnotation]
 }
 

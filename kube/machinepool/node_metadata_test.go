@@ -173,12 +173,12 @@ func TestWhatANodeHasOfItsPool(t *testing.T) {
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: pairs(tc.nodeLabels), Annotations: pairs(tc.nodeAnnotations)},
 				Spec: corev1.NodeSpec{Taints: each(tc.nodeTaints, ntaint)}}
 			before := node.DeepCopy()
-			dress := p.dressOf(sync, sync)
-			after := dress.put(node)
+			dress := p.nodeMetadata(sync, sync)
+			after := dress.applyTo(node)
 			got := ""
 			if after != nil {
 				got = shown(after)
-				if again := dress.put(after); again != nil {
+				if again := dress.applyTo(after); again != nil {
 					t.Errorf("want nothing to do after it was done, got %s", shown(again))
 				}
 				if after.Annotations[clusterv1.OwnerNameAnnotation] != "pool" {
@@ -221,11 +221,11 @@ func TestWhatANodeWithAMachineHasOfIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: pairs(tc.annotations)}, Spec: corev1.NodeSpec{Taints: each(tc.nodeTaints, ntaint)}}
-			dress := nodeDress{taints: each(tc.taints, mtaint)}
-			got, after := "", dress.put(node)
+			dress := nodeMetadata{taints: each(tc.taints, mtaint)}
+			got, after := "", dress.applyTo(node)
 			if after != nil {
 				got = shown(after)
-				if again := dress.put(after); again != nil {
+				if again := dress.applyTo(after); again != nil {
 					t.Errorf("want nothing to do after it was done, got %s", shown(again))
 				}
 			}

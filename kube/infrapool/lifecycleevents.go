@@ -40,9 +40,9 @@ var going = []string{groupDeleting, string(pool.DeleteGroup)}
 // passing are the kinds of refusals that come and go by themselves.
 var passing = []string{string(cloud.Throttled), string(cloud.Conflict), string(cloud.Unavailable)}
 
-// milestones are the events that what was observed now gives rise to, held against what the status said before. A status
+// lifecycleEvents are the events that what was observed now gives rise to, held against what the status said before. A status
 // that is new, as that of an object which was moved or restored, tells of nothing: what it would tell is long past.
-func milestones(before *common.Status, out engine.Outcome, t pool.Traits) []report.Event {
+func lifecycleEvents(before *common.Status, out engine.Outcome, t pool.Traits) []report.Event {
 	if !out.Seen || len(before.Conditions) == 0 {
 		return nil
 	}
@@ -231,18 +231,18 @@ func troubles(o pool.Observed) map[string]bool {
 func troubled(before, after []metav1.Condition, o pool.Observed) []report.Event {
 	said := troubles(o)
 	for _, c := range before {
-		if tellsOfTrouble(c) {
+		if reportsTrouble(c) {
 			said[c.Reason] = false
 		}
 	}
 	for _, c := range after {
-		if _, told := notable[c.Type][c.Reason]; told && tellsOfTrouble(c) {
+		if _, told := notable[c.Type][c.Reason]; told && reportsTrouble(c) {
 			said[c.Reason] = false
 		}
 	}
 	var list []report.Event
 	for _, c := range after {
-		if _, told := notable[c.Type][c.Reason]; told || !tellsOfTrouble(c) || !said[c.Reason] {
+		if _, told := notable[c.Type][c.Reason]; told || !reportsTrouble(c) || !said[c.Reason] {
 			continue
 		}
 		said[c.Reason] = false
@@ -251,7 +251,7 @@ func troubled(before, after []metav1.Condition, o pool.Observed) []report.Event 
 	return list
 }
 
-// tellsOfTrouble says whether a condition is one of those whose reasons may be the cloud's.
-func tellsOfTrouble(c metav1.Condition) bool {
+// reportsTrouble says whether a condition is one of those whose reasons may be the cloud's.
+func reportsTrouble(c metav1.Condition) bool {
 	return c.Type == report.GroupReady || c.Type == report.InstancesReady
 }

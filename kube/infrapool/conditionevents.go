@@ -46,8 +46,8 @@ var (
 	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", reasonPaused}
 )
 
-// news are the events of a status that is about to be written: what a condition has begun to say.
-func news(before, after []metav1.Condition) []report.Event {
+// conditionEvents are the events of a status that is about to be written: what a condition has begun to say.
+func conditionEvents(before, after []metav1.Condition) []report.Event {
 	var list []report.Event
 	for _, c := range after {
 		old := meta.FindStatusCondition(before, c.Type)
@@ -58,7 +58,7 @@ func news(before, after []metav1.Condition) []report.Event {
 			list = append(list, report.Event{Warning: warning, Reason: c.Reason, Message: c.Message})
 		}
 		if c.Type == report.UpToDate && old != nil {
-			list = append(list, rolloutNews(old.Reason, c)...)
+			list = append(list, rolloutEvents(old.Reason, c)...)
 		}
 	}
 	return list
@@ -79,8 +79,8 @@ func holdRollout(before []metav1.Condition, rep *report.Report) {
 	}
 }
 
-// rolloutNews are the beginning and the end of a rollout, told by the reason that UpToDate had before and what it says now.
-func rolloutNews(old string, c metav1.Condition) []report.Event {
+// rolloutEvents are the beginning and the end of a rollout, told by the reason that UpToDate had before and what it says now.
+func rolloutEvents(old string, c metav1.Condition) []report.Event {
 	var list []report.Event
 	if slices.Contains(starting, c.Reason) && slices.Contains(waiting, old) {
 		list = append(list, report.Event{Reason: rolloutStarted, Message: c.Message})

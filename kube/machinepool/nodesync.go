@@ -24,15 +24,15 @@ const (
 	soon = time.Second
 )
 
-// tend brings the Nodes of the pool into order: whom they belong to, what they have of the pool's template, and away with the taint
+// syncNodes brings the Nodes of the pool into order: whom they belong to, what they have of the pool's template, and away with the taint
 // that keeps pods off a Node until it is known to belong to somebody. It is repaired whenever somebody else has changed it. In a
 // pool with Machines their controller does all of this but for the taints, which it leaves out unless a gate is on; with the gate it
 // writes the same.
-func (r *Reconciler) tend(ctx context.Context, p *pass, workload client.Client, found map[string]*corev1.Node) result {
+func (r *Reconciler) syncNodes(ctx context.Context, p *pass, workload client.Client, found map[string]*corev1.Node) result {
 	outcome, writes := goOn(), 0
 	claims := map[client.ObjectKey]map[string]bool{}
-	for _, d := range r.undressed(p, found) {
-		if r.anothers(ctx, p, d.node, claims) {
+	for _, d := range r.nodesToUpdate(p, found) {
+		if r.ownedByOtherPool(ctx, p, d.node, claims) {
 			continue
 		}
 		if writes++; writes > nodeWrites {
@@ -45,15 +45,15 @@ func (r *Reconciler) tend(ctx context.Context, p *pass, workload client.Client, 
 	return outcome
 }
 
-// undressedNode is a Node that lacks something, and the Node as it should be.
-type undressedNode struct {
+// nodeUpdate is a Node that lacks something, and the Node as it should be.
+type nodeUpdate struct {
 	node, after *corev1.Node
 }
 
-// undressed are the Nodes of the pool that lack something, in the order of the pool's list.
-func (r *Reconciler) undressed(p *pass, found map[string]*corev1.Node) []undressedNode {
-	var all []undressedNode
-	plain, machines := p.dressOf(r.SyncLabels, r.SyncAnnotations), p.machinesOfNodes()
+// nodesToUpdate are the Nodes of the pool that lack something, in the order of the pool's list.
+func (r *Reconciler) nodesToUpdate(p *pass, found map[string]*corev1.Node) []nodeUpdate {
+	var all []nodeUpdate
+	plain, machines := p.nodeMetadata(r.SyncLabels, r.SyncAnnotations), p.machinesOfNodes()
 	for _, key := range nodes.Keys(p.pool.Spec.ProviderIDList) {
 		node := found[key]
 		if node == nil || !node.DeletionTimestamp.IsZero() {
@@ -61,12 +61,12 @@ func (r *Reconciler) undressed(p *pass, found map[string]*corev1.Node) []undress
 		}
 		dress := plain
 		if machine := machines[key]; machine != nil {
-			dress = nodeDress{taints: machine.Spec.Taints}
+			dress = nodeMetadata{taints: machine.Spec.Taints}
 		} else if p.machineKind != "" {
 			continue
 		}
-		if after := dress.put(node); after != nil {
-			all = append(all, undressedNode{node, after})
+		if after := dress.applyTo(node); after != nil {
+			all = append(all, nodeUpdate{node, after})
 		}
 	}
 	return all
@@ -87,9 +87,9 @@ func (p *pass) machinesOfNodes() map[string]*clusterv1.Machine {
 	return all
 }
 
-// anothers says that a Node belongs to another pool that lists its instance too. Whoever was first keeps it: two pools
+// ownedByOtherPool says that a Node belongs to another pool that lists its instance too. Whoever was first keeps it: two pools
 // that both claimed it would write against each other for ever. claims are the instances of the pools that were asked for already.
-func (r *Reconciler) anothers(ctx context.Context, p *pass, node *corev1.Node, claims map[client.ObjectKey]map[string]bool) bool {
+func (r *Reconciler) ownedByOtherPool(ctx context.Context, p *pass, node *corev1.Node, claims map[client.ObjectKey]map[string]bool) bool {
 	owner, claimed := nodes.OwnerOf(node)
 	if !claimed || owner == client.ObjectKeyFromObject(p.pool) {
 		return false
@@ -110,10 +110,10 @@ func (r *Reconciler) anothers(ctx context.Context, p *pass, node *corev1.Node, c
 	return listed[cloud.ProviderKey(node.Spec.ProviderID)]
 }
 
-// retire removes Nodes from the API whose instance has left the pool. A Node that is Ready and takes pods is kept: either
+// deleteOrphanedNodes removes Nodes from the API whose instance has left the pool. A Node that is Ready and takes pods is kept: either
 // its instance is going, and the Node will tell by itself, or the instance lives on outside the pool and needs its Node. A
 // Node whose Machine exists is the Machine's to remove; Machines give that up after a while, and what they leave is removed.
-func (r *Reconciler) retire(ctx context.Context, p *pass, workload client.Client, found map[string]*corev1.Node) result {
+func (r *Reconciler) deleteOrphanedNodes(ctx context.Context, p *pass, workload client.Client, found map[string]*corev1.Node) result {
 	claimed, err := nodes.ClaimedBy(ctx, workload, client.ObjectKeyFromObject(p.pool))
 	if err != nil {
 		return failed(err)
@@ -168,7 +168,7 @@ func (r *Reconciler) deleteNodes(ctx context.Context, p *pass, workload client.C
 		}
 	}
 	if len(deleted) > 0 {
-		p.tellOf(nodeReference(deleted[0]), eventNodeDeleted, "Deleted nodes of instances that are gone: %s", listed(deleted))
+		p.eventOn(nodeReference(deleted[0]), eventNodeDeleted, "Deleted nodes of instances that are gone: %s", listed(deleted))
 	}
 	if err := status.Few(errs); err != nil {
 		return failed(err)

@@ -126,7 +126,7 @@ func TestMilestones(t *testing.T) {
 			t.Parallel()
 			tr := traits
 			tr.ProviderRollout, tr.InlineTemplate = !c.still, c.inline
-			got := milestones(&c.before, engine.Outcome{Seen: !c.unseen, Observed: c.o}, tr)
+			got := lifecycleEvents(&c.before, engine.Outcome{Seen: !c.unseen, Observed: c.o}, tr)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: want -, got +\n%s", c.why, diff)
 			}

@@ -9,30 +9,30 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// remembering is a driver that has look-ups written down before any step is begun that may rest on them: were they lost
+// lookupPersister is a driver that has look-ups written down before any step is begun that may rest on them: were they lost
 // with the process, the next pass might find something newer and replace machines that nobody wanted replaced.
-type remembering[S any] struct {
+type lookupPersister[S any] struct {
 	cloud.Driver[S]
 	mu sync.Mutex
 	// passes are the running passes, by owner. One owner has one pass at a time.
-	passes map[string]*memo
+	passes map[string]*lookups
 }
 
-// memo is one pass: how it writes down, and what was found in it.
-type memo struct {
+// lookups is one pass: how it writes down, and what was found in it.
+type lookups struct {
 	write func(context.Context, map[string]string) error
 	found map[string]string
 }
 
-func newRemembering[S any](d cloud.Driver[S]) *remembering[S] {
-	return &remembering[S]{Driver: d, passes: map[string]*memo{}}
+func newLookupPersister[S any](d cloud.Driver[S]) *lookupPersister[S] {
+	return &lookupPersister[S]{Driver: d, passes: map[string]*lookups{}}
 }
 
 // during has the look-ups of an owner's pass written down by write, until done is called.
-func (d *remembering[S]) during(owner string, write func(context.Context, map[string]string) error) (done func()) {
+func (d *lookupPersister[S]) during(owner string, write func(context.Context, map[string]string) error) (done func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.passes[owner] = &memo{write: write}
+	d.passes[owner] = &lookups{write: write}
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -40,14 +40,14 @@ func (d *remembering[S]) during(owner string, write func(context.Context, map[st
 	}
 }
 
-func (d *remembering[S]) pass(owner string) *memo {
+func (d *lookupPersister[S]) pass(owner string) *lookups {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.passes[owner]
 }
 
 // Observe is the driver's own; what it looked up is kept for Start.
-func (d *remembering[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.Observed, error) {
+func (d *lookupPersister[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.Observed, error) {
 	o, err := d.Driver.Observe(ctx, t)
 	if m := d.pass(t.Owner.ID); m != nil && err == nil {
 		m.found = o.ResolvedLookups
@@ -56,7 +56,7 @@ func (d *remembering[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.O
 }
 
 // Start writes down what was looked up, and then is the driver's own.
-func (d *remembering[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step) error {
+func (d *lookupPersister[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step) error {
 	if m := d.pass(t.Owner.ID); m != nil {
 		if err := m.write(ctx, m.found); err != nil {
 			return fmt.Errorf("before %s: %w", s.Kind, err)

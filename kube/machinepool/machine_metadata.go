@@ -30,9 +30,9 @@ func (f fromPool) empty() bool {
 	return len(f.Labels)+len(f.Annotations)+len(f.Gates)+len(f.Taints) == 0
 }
 
-// dress writes into a Machine what it has to have: who owns it, what it stands for, and what the pool's template says. Timeouts
+// applyMetadata writes into a Machine what it has to have: who owns it, what it stands for, and what the pool's template says. Timeouts
 // are written into Machines that are being deleted too: that is when people change them.
-func (p *pass) dress(m *clusterv1.Machine, of member, found map[string]*corev1.Node) error {
+func (p *pass) applyMetadata(m *clusterv1.Machine, of member, found map[string]*corev1.Node) error {
 	var last fromPool
 	if s := m.Annotations[fromPoolAnnotation]; s != "" {
 		if err := json.Unmarshal([]byte(s), &last); err != nil {

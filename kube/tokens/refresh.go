@@ -23,8 +23,8 @@ const (
 	Late = 2 * time.Minute
 )
 
-// Kept is what became of tokens.
-type Kept struct {
+// Refreshed is what became of tokens.
+type Refreshed struct {
 	// Next is when to look again; zero when none of them ever runs out.
 	Next time.Duration
 	// Lost says that one of them is gone, so that no machine can join with it any more.
@@ -34,7 +34,7 @@ type Kept struct {
 }
 
 // And is what became of both.
-func (k Kept) And(o Kept) Kept {
+func (k Refreshed) And(o Refreshed) Refreshed {
 	k.Lost = k.Lost || o.Lost
 	if k.Next == 0 || o.Next > 0 && o.Next < k.Next {
 		k.Next = o.Next
@@ -45,16 +45,16 @@ func (k Kept) And(o Kept) Kept {
 	return k
 }
 
-// Keep has the tokens of the given IDs stay valid, by a new expiration of those that have no more time left than is said. The
+// Refresh has the tokens of the given IDs stay valid, by a new expiration of those that have no more time left than is said. The
 // client must read the workload cluster without a cache. A token that has run out and is still there is given new life. One that
 // the API server refuses keeps no other from being kept; a server that does not answer is not asked again.
-func Keep(ctx context.Context, c client.Client, ids []string, left time.Duration, now time.Time) (Kept, error) {
-	return keepAll(ids, left, now, func(id string) (time.Time, error) { return keep(ctx, c, id, left, now) })
+func Refresh(ctx context.Context, c client.Client, ids []string, left time.Duration, now time.Time) (Refreshed, error) {
+	return refreshAll(ids, left, now, func(id string) (time.Time, error) { return refresh(ctx, c, id, left, now) })
 }
 
-// keepAll is Keep with a function that says until when one token is valid.
-func keepAll(ids []string, left time.Duration, now time.Time, keep func(id string) (time.Time, error)) (Kept, error) {
-	var kept Kept
+// refreshAll is Refresh with a function that says until when one token is valid.
+func refreshAll(ids []string, left time.Duration, now time.Time, keep func(id string) (time.Time, error)) (Refreshed, error) {
+	var kept Refreshed
 	var failed []error
 	for _, id := range ids {
 		until, err := keep(id)
@@ -67,7 +67,7 @@ func keepAll(ids []string, left time.Duration, now time.Time, keep func(id strin
 				return kept, errors.Join(failed...)
 			}
 		case !until.IsZero():
-			kept = kept.And(Kept{Next: until.Sub(now) - left, Until: until})
+			kept = kept.And(Refreshed{Next: until.Sub(now) - left, Until: until})
 		}
 	}
 	return kept, errors.Join(failed...)
@@ -79,8 +79,8 @@ func Answered(err error) bool {
 	return errors.As(err, &status)
 }
 
-// keep says until when one token is valid from now on; zero is for ever.
-func keep(ctx context.Context, c client.Client, id string, left time.Duration, now time.Time) (time.Time, error) {
+// refresh says until when one token is valid from now on; zero is for ever.
+func refresh(ctx context.Context, c client.Client, id string, left time.Duration, now time.Time) (time.Time, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: bootstrapapi.BootstrapTokenSecretPrefix + id}
 	if err := c.Get(ctx, key, secret); err != nil {
