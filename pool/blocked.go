@@ -126,9 +126,9 @@ func (v *gate) blockedByState() (RolloutState, *Cause) {
 	case v.o.ProviderRolloutUnknown != nil:
 		return RolloutWaiting, v.o.ProviderRolloutUnknown
 	case roll != nil && !roll.ended():
-		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", "waiting for a roll of the cloud's own to end"}
+		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", "waiting for a provider rollout to end"}
 	case v.cloudFirst() || v.needsRepointing():
-		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", fmt.Sprintf("a roll of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
+		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", fmt.Sprintf("a rollout of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
 	}
 	if halted := v.halted(); halted != nil {
 		return RolloutHalted, halted

@@ -168,7 +168,7 @@ func (v *budget) scaleUpInBackoff() *Cause {
 	if failed.IsZero() || v.larger() == nil || v.reached(failed.Add(scaleUpBackoff)) {
 		return nil
 	}
-	return &Cause{"ScaleUpFailed", fmt.Sprintf("the cloud could not bring all machines that the %s was asked for, and is asked again after a pause", v.t.Group)}
+	return &Cause{"ScaleUpFailed", fmt.Sprintf("the cloud could not launch all machines of the %s: retrying after a pause", v.t.Group)}
 }
 
 // scaleUpStep raises the size, unless the cloud has just failed to, or the record of a surge is not visible yet.

@@ -81,7 +81,7 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	}
 	p.first(d, &Step{
 		Kind: CreateGroup, Size: size, Template: o.Latest().Ref,
-		Cause: Cause{"GroupMissing", fmt.Sprintf("there is no %s yet; it is made with %s", t.Group, machines(size))},
+		Cause: Cause{"GroupMissing", fmt.Sprintf("there is no %s yet: creating it with %s", t.Group, machines(size))},
 	})
 	return p
 }
@@ -144,7 +144,7 @@ func unknownTemplate(o Observed, t Traits) []Cause {
 	if len(o.Issues) > 0 {
 		return o.Issues
 	}
-	return []Cause{{"TemplateUnknown", fmt.Sprintf("waiting for what the %s is made of", t.Template)}}
+	return []Cause{{"TemplateUnknown", fmt.Sprintf("waiting for the inputs of the %s", t.Template)}}
 }
 
 // machines counts in words.
@@ -161,5 +161,5 @@ func ensurePrerequisitesStep(d Desired, o Observed, t Traits) *Step {
 		return nil
 	}
 	return &Step{Kind: EnsurePrerequisites, Fields: o.MissingPrerequisites,
-		Cause: Cause{"PrerequisiteMissing", fmt.Sprintf("something that the %s needs is missing or not as it should be", t.Group)}}
+		Cause: Cause{"PrerequisiteMissing", fmt.Sprintf("a prerequisite of the %s is missing or out of date", t.Group)}}
 }

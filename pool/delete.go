@@ -40,7 +40,7 @@ func planDelete(in *inputs) Plan {
 // planWhileDeleting waits for a group that is being deleted although the pool is not, and releases the drained instances of it.
 func planWhileDeleting(in *inputs) Plan {
 	v := &selection{budget: newBudget(newGate(classifyInstances(in)))}
-	p := Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be gone, which is being deleted", v.t.Group)}}}
+	p := Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be deleted", v.t.Group)}}}
 	p.first(v.d, v.releaseDeleted()...)
 	return p
 }
@@ -49,7 +49,7 @@ func planWhileDeleting(in *inputs) Plan {
 func planCleanUp(d Desired, o Observed, t Traits) Plan {
 	var template *Step
 	if !t.InlineTemplate && slices.ContainsFunc(o.Versions, func(v Template) bool { return !v.UserManaged }) {
-		template = &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is in use no more", t.Template)}}
+		template = &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is not used any more", t.Template)}}
 	}
 	rest := cleanUpStep(o, t)
 	if template == nil && rest == nil {
@@ -115,5 +115,5 @@ func cleanUpStep(o Observed, t Traits) *Step {
 		return nil
 	}
 	return &Step{Kind: CleanUp, Fields: o.Leftovers,
-		Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is there no more", t.Group)}}
+		Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is gone", t.Group)}}
 }

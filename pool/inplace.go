@@ -93,7 +93,7 @@ func (v *steps) protectStep() *Step {
 	for _, m := range v.members {
 		if m.ScaleInUnprotected && m.reason == keep && m.TerminationNotice == nil && v.runs(m.Instance) {
 			m := *m
-			m.cause = Cause{"ScaleInUnprotected", fmt.Sprintf("somebody who makes the %s smaller would have the cloud choose, and nobody would drain what it takes", v.t.Group)}
+			m.cause = Cause{"ScaleInUnprotected", "not protected from scale-in: an out-of-band scale-in could terminate it without a drain"}
 			list = append(list, &m)
 		}
 	}

@@ -25,9 +25,9 @@ func (v *selection) releaseStep() *Step {
 			late = append(late, m)
 		}
 	}
-	list, cause := drained, Cause{"Drained", "nothing runs on the instance that a drain would still evict"}
+	list, cause := drained, Cause{"Drained", "no pods are left to evict"}
 	if len(drained) == 0 {
-		list, cause = late, Cause{"DrainTimedOut", "its drain has had all the time that it may take"}
+		list, cause = late, Cause{"DrainTimedOut", "its drain timeout has passed"}
 	}
 	if len(list) == 0 {
 		return nil

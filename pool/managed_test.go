@@ -100,15 +100,15 @@ func TestWordsOfARollOfChanges(t *testing.T) {
 		{"to come", "how many, and what differs, on the way to where", wants(3, rolls(0, 1)), fleet(serving(3), step), RolloutInProgress,
 			"3 of 3 machines to replace: launched from lt:1, which differs from what the specification asks for in spec.version 1.29 -> 1.30, on the way to 1.31"},
 		{"runs", "how far, in the cloud's words", wants(3, rolls(0, 1)), fleet(serving(3), step, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Reason = "spec.version 1.30, on the way to 1.31" })), RolloutInProgress,
-			"the roll of the Auto Scaling group to lt:2 is Running at 40 %: spec.version 1.30, on the way to 1.31"},
+			"the rollout of the Auto Scaling group to lt:2 is Running at 40 %: spec.version 1.30, on the way to 1.31"},
 		{"runs unwanted", "why it is waited for all the same", wants(3, rolls(0, 1)), fleet(serving(3), behind, rollOf(ProviderRolloutRunning, "c")), RolloutInProgress,
-			"the roll of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and it is waited for although the roll makes machines of lt:2, which is not what the specification asks for any more"},
+			"the rollout of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and it is waited for although the rollout launches machines from lt:2, which is not what the specification asks for any more"},
 		{"runs, paused", "a pause can't end it", wants(3, rolls(0, 1), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "somebody asked for a pause"} }), fleet(serving(3), behind, rollOf(ProviderRolloutRunning, "b")), RolloutInProgress,
-			"the roll of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and it is waited for although somebody asked for a pause"},
+			"the rollout of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and it is waited for although somebody asked for a pause"},
 		{"restart beside a change", "what comes first is told", wants(3, rolls(0, 1), restartOf(time.Minute)), fleet(append(serving(2), machine("i-9", 1, current)), behind), RolloutInProgress,
 			"3 of 3 machines to replace: launched from lt:1, which differs from what the specification asks for"},
 		{"pool deleted while it runs", "what the deletion waits for", wants(3, deleting), fleet(serving(3), behind, rollOf(ProviderRolloutRunning, "b")), "",
-			"the roll of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and the Auto Scaling group is deleted when it has ended"},
+			"the rollout of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and the Auto Scaling group is deleted when it has ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := Decide(c.d, c.o, tr, now)

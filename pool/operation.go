@@ -100,12 +100,12 @@ func (v *steps) recreateCause() *Cause {
 		return &r.Cause
 	}
 	if !g.DeleteFailedAt.IsZero() {
-		return &Cause{"DeletionUnfinished", fmt.Sprintf("the %s was to be deleted, which failed: its deletion is finished, and it is made again", v.t.Group)}
+		return &Cause{"DeletionUnfinished", fmt.Sprintf("deletion of the %s failed earlier: retrying, then recreating it", v.t.Group)}
 	}
 	if len(g.Unchangeable) == 0 {
 		return nil
 	}
-	return &Cause{"GroupChanged", fmt.Sprintf("the %s has failed and is made again, because it differs in %s, which can't be changed", v.t.Group, listed(g.Unchangeable))}
+	return &Cause{"GroupChanged", fmt.Sprintf("the %s failed and differs in %s, which can't be changed: recreating it", v.t.Group, listed(g.Unchangeable))}
 }
 
 // groupFailure returns why the creation or the deletion of the group failed, as the cloud reports it.

@@ -10,9 +10,9 @@ import (
 func providerRolloutCause(r *ProviderRollout, t Traits) Cause {
 	to := r.Template.Ref
 	if to == "" {
-		to = "what somebody chose"
+		to = "another template"
 	}
-	text := fmt.Sprintf("the roll of the %s to %s is %s at %d %%", t.Group, to, r.State, r.Percent)
+	text := fmt.Sprintf("the rollout of the %s to %s is %s at %d %%", t.Group, to, r.State, r.Percent)
 	return Cause{"ProviderRollout" + string(r.State), text + reasonSuffix(r)}
 }
 
@@ -141,11 +141,11 @@ func (v *steps) unwantedRollout() *Cause {
 	}
 	switch {
 	case v.fromDeletedVersion(roll):
-		return &Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the roll makes machines, does not exist any more", roll.Template.Ref)}
+		return &Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the rollout launches machines, does not exist any more", roll.Template.Ref)}
 	case v.d.RolloutPaused != nil:
 		return v.d.RolloutPaused
 	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
-		return &Cause{templateChanged, fmt.Sprintf("the roll makes machines of %s, which is not what the specification asks for any more", roll.Template.Ref)}
+		return &Cause{templateChanged, fmt.Sprintf("the rollout launches machines from %s, which is not what the specification asks for any more", roll.Template.Ref)}
 	case v.dataLost(roll.Template) && !v.dataLost(v.o.Latest()):
 		return &Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", roll.Template.Ref)}
 	case roll.State == ProviderRolloutRunning && v.halted() != nil:
@@ -185,7 +185,7 @@ func (v *steps) rolloutWaits() *Cause {
 	case v.o.NodesUnknown:
 		return &Cause{"ConnectionDown", "the workload cluster does not answer, so no machine is replaced"}
 	case v.t.RolloutOnTemplateChange && slices.ContainsFunc(v.members, func(m *member) bool { return m.selected && m.isDraining() }):
-		return &Cause{"Draining", fmt.Sprintf("the roll of the %s waits until the machines are gone that are being drained already", v.t.Group)}
+		return &Cause{"Draining", fmt.Sprintf("the rollout of the %s waits until the machines that are being drained are gone", v.t.Group)}
 	case v.halted() != nil:
 		return v.halted()
 	}
@@ -203,7 +203,7 @@ func (v *classification) rolloutInBackoff() *Cause {
 	if roll == nil || !roll.Template.Same(v.o.Wanted) || v.restartedSince(roll) || v.reached(roll.Ended.Add(rolloutBackoff(roll))) {
 		return nil
 	}
-	return &Cause{"ProviderRolloutFailed", fmt.Sprintf("the roll of the %s to %s has ended as %s and is begun again after a pause%s",
+	return &Cause{"ProviderRolloutFailed", fmt.Sprintf("the rollout of the %s to %s ended as %s, retrying after a pause%s",
 		v.t.Group, roll.Template.Ref, roll.State, reasonSuffix(roll))}
 }
 

@@ -95,7 +95,7 @@ func (v *gate) remediationBlocked() []Cause {
 	case unwell > limit:
 		return []Cause{{"TooManyUnhealthy", fmt.Sprintf("no machine is replaced for its health: %d of %d are unhealthy, more than the %d that may be", unwell, len(v.members), limit)}}
 	case v.partitionSuspected():
-		return []Cause{{"PartitionSuspected", "no machine is replaced for its health: many nodes turned unready together, as when the way to them is cut"}}
+		return []Cause{{"PartitionSuspected", "no machine is replaced for its health: many nodes turned unready together, as in a network partition"}}
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (v *status) waiting() []Cause {
 	out = append(out, v.launching()...)
 	out = append(out, draining(o.Instances)...)
 	if d.MaxReplicas() < o.Group.Size && (d.ReplicasManagedExternally || v.toReplace == 0) {
-		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d once the %s, which has a size of %d, is small enough", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
+		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}
 	return append(append(out, v.removalsWait()...), v.joining()...)
 }
@@ -239,7 +239,7 @@ func (v *status) launching() []Cause {
 		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
 	}
 	if serving > 0 {
-		out = append(out, Cause{"FailedServing", machines(serving) + " failed in the cloud's eyes, and serve all the same: they are left alone"})
+		out = append(out, Cause{"FailedServing", "left alone: the cloud reports " + machines(serving) + " as failed, and the nodes are Ready"})
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func (s *Strategy) bothZero() *Cause {
 	if s == nil || s.MaxSurge.Value > 0 || s.MaxUnavailable.Value > 0 {
 		return nil
 	}
-	return &Cause{"StrategyInvalid", fmt.Sprintf("%s and %s are both zero, so that no machine could ever be replaced; one of them must be more",
+	return &Cause{"StrategyInvalid", fmt.Sprintf("%s and %s are both 0, so no machine could ever be replaced: set one of them to 1 or more",
 		s.SurgeField, s.UnavailableField)}
 }
 

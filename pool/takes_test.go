@@ -169,7 +169,7 @@ func TestNativeRoll(t *testing.T) {
 		{name: "condemned", why: "one by name is our matter, not the roll's", d: wants(3), o: fleet(append(serving(3, current), machine("i-9", 1, current, condemnedOne)), newTemplate), want: "Drain i-9 (MachineDeleted)"},
 	})
 	p := Decide(wants(3), fleet(append(serving(2), machine("i-9", 1, current)), newTemplate, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Reason = "waiting for checkpoint" })), rolled(), now)
-	if want := (Rollout{State: RolloutInProgress, Cause: Cause{"ProviderRolloutRunning", "the roll of the Auto Scaling group to lt:2 is Running at 40 %: waiting for checkpoint"}, Left: 2, Total: 3}); p.Rollout != want {
+	if want := (Rollout{State: RolloutInProgress, Cause: Cause{"ProviderRolloutRunning", "the rollout of the Auto Scaling group to lt:2 is Running at 40 %: waiting for checkpoint"}, Left: 2, Total: 3}); p.Rollout != want {
 		t.Errorf("want %+v, got %+v", want, p.Rollout)
 	}
 }

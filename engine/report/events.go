@@ -16,27 +16,27 @@ const causesLimit = 4
 
 // words are the reason and the verb of what a step did.
 var words = map[pool.StepKind]struct{ reason, done string }{
-	pool.PutTemplate:           {"TemplateCreated", "made a version of the %s"},
-	pool.CreateGroup:           {"GroupCreated", "made the %s"},
-	pool.UpdateGroup:           {"GroupUpdated", "changed the %s"},
-	pool.Resize:                {"Scaled", "set the size of the %s"},
-	pool.Drain:                 {"DrainStarted", "draining"},
-	pool.Undrain:               {"DrainEnded", "no longer draining"},
-	pool.Remove:                {"InstancesRemoved", "removed"},
-	pool.Replace:               {"InstancesReplaced", "replaced"},
-	pool.EnterStandby:          {"InstancesMovedToStandby", "set aside"},
-	pool.Apply:                 {"InstancesChanged", "changed in place"},
-	pool.Protect:               {"InstancesProtected", "protected"},
+	pool.PutTemplate:           {"TemplateCreated", "Created a version of the %s"},
+	pool.CreateGroup:           {"GroupCreated", "Created the %s"},
+	pool.UpdateGroup:           {"GroupUpdated", "Updated the %s"},
+	pool.Resize:                {"Scaled", "Resized the %s"},
+	pool.Drain:                 {"DrainStarted", "Started draining"},
+	pool.Undrain:               {"DrainEnded", "Cancelled the drain of"},
+	pool.Remove:                {"InstancesRemoved", "Removed"},
+	pool.Replace:               {"InstancesReplaced", "Replaced"},
+	pool.EnterStandby:          {"InstancesMovedToStandby", "Moved to standby:"},
+	pool.Apply:                 {"InstancesChanged", "Changed in place:"},
+	pool.Protect:               {"InstancesProtected", "Protected"},
 	pool.Unprotect:             {"InstancesUnprotected", "Unprotected"},
-	pool.Release:               {"InstancesReleased", "no longer holding"},
-	pool.StartProviderRollout:  {"ProviderRolloutStarted", "began a roll of the %s"},
-	pool.CancelProviderRollout: {"ProviderRolloutCancelled", "cancelled the roll of the %s"},
-	pool.DefaultTemplate:       {"TemplateDefaulted", "changed the default version of the %s"},
-	pool.PruneTemplates:        {"TemplatesPruned", "deleted"},
-	pool.DeleteGroup:           {"GroupDeleted", "deleting the %s"},
-	pool.DeleteTemplates:       {"TemplateDeleted", "deleted the %s"},
-	pool.EnsurePrerequisites:   {"PrerequisitesCreated", "made"},
-	pool.CleanUp:               {"LeftoversDeleted", "deleted"},
+	pool.Release:               {"InstancesReleased", "Released"},
+	pool.StartProviderRollout:  {"ProviderRolloutStarted", "Started rollout of the %s"},
+	pool.CancelProviderRollout: {"ProviderRolloutCancelled", "Cancelled rollout of the %s"},
+	pool.DefaultTemplate:       {"TemplateDefaulted", "Changed the default version of the %s"},
+	pool.PruneTemplates:        {"TemplatesPruned", "Deleted"},
+	pool.DeleteGroup:           {"GroupDeleted", "Started deletion of the %s"},
+	pool.DeleteTemplates:       {"TemplateDeleted", "Deleted the %s"},
+	pool.EnsurePrerequisites:   {"PrerequisitesCreated", "Created"},
+	pool.CleanUp:               {"LeftoversDeleted", "Deleted"},
 }
 
 // happened are the events of this pass: what was begun, and an error that is news.
@@ -225,7 +225,7 @@ func done(t pool.Traits, s pool.Step, targets []pool.InstanceRef) string {
 		return fmt.Sprintf(text, t.Group) + fmt.Sprintf(" to %d", s.Size)
 	case pool.PutTemplate:
 		if t.InlineTemplate {
-			return fmt.Sprintf("changed the %s of the %s", t.Template, t.Group)
+			return fmt.Sprintf("Changed the %s of the %s", t.Template, t.Group)
 		}
 		return fmt.Sprintf(text, t.Template)
 	case pool.DeleteTemplates:

@@ -59,9 +59,9 @@ func missing(f facts) *Condition {
 		c := templateBlocks(f)
 		return &Condition{GroupReady, c.Status, c.Reason, c.Message}
 	case g == nil:
-		return &Condition{GroupReady, False, "GroupMissing", fmt.Sprintf("the %s is being made", f.t.Group)}
+		return &Condition{GroupReady, False, "GroupMissing", fmt.Sprintf("the %s is being created", f.t.Group)}
 	case g.Deleting:
-		return &Condition{GroupReady, False, "GroupDeleting", fmt.Sprintf("the %s is being deleted and will be made again", f.t.Group)}
+		return &Condition{GroupReady, False, "GroupDeleting", fmt.Sprintf("the %s is being deleted and will be created again", f.t.Group)}
 	default:
 		return nil
 	}
@@ -82,8 +82,7 @@ func shape(f facts, g *pool.Group) *Condition {
 	case g.Size != f.counts.Desired && !surges(f):
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
 	case g.Size > f.d.MaxReplicas():
-		return &Condition{GroupReady, False, "MaxSizePending", fmt.Sprintf("the %s has a size of %d, which somebody else sets; %s becomes %d once that is small enough",
-			f.t.Group, g.Size, f.d.MaxField, f.d.Max)}
+		return &Condition{GroupReady, False, "MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", f.d.MaxField, f.d.Max, f.t.Group, g.Size)}
 	default:
 		return &Condition{GroupReady, True, "UpToDate", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
@@ -107,7 +106,7 @@ func starved(f facts) *Condition {
 func trouble(f facts, g *pool.Group) *Condition {
 	switch {
 	case len(g.Unchangeable) > 0:
-		return &Condition{GroupReady, False, "GroupUnchangeable", fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or make another pool",
+		return &Condition{GroupReady, False, "GroupUnchangeable", fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or create another pool",
 			f.t.Group, strings.Join(g.Unchangeable, ", "))}
 	case g.Busy != nil && !f.o.ProviderRollout.Runs():
 		return &Condition{GroupReady, False, g.Busy.Reason, g.Busy.Message}

@@ -69,9 +69,9 @@ func TestScaleSetEvents(t *testing.T) {
 		name, why, want string
 		change          func(*scene)
 	}{
-		{"template", "what is there is changed", "TemplateUpdated: changed the model of the scale set: the specification of the model has changed", contentOf("v1:b")},
-		{"in place", "who, and what they lacked", "InstancesChanged: changed in place i-1 (node-i-1): it lacks spec.additionalTags as the specification has it, which is changed in place", and(scaleSet, first(lagging))},
-		{"protected", "who, and from what", "InstancesProtected: protected i-1 (node-i-1): somebody who makes the scale set smaller would have the cloud choose, and nobody would drain what it takes",
+		{"template", "what is there is changed", "TemplateUpdated: Changed the model of the scale set: the specification of the model has changed", contentOf("v1:b")},
+		{"in place", "who, and what they lacked", "InstancesChanged: Changed in place: i-1 (node-i-1): it lacks spec.additionalTags as the specification has it, which is changed in place", and(scaleSet, first(lagging))},
+		{"protected", "who, and from what", "InstancesProtected: Protected i-1 (node-i-1): not protected from scale-in: an out-of-band scale-in could terminate it without a drain",
 			and(scaleSet, first(func(i *pool.Instance) { i.ScaleInUnprotected = true }))},
 	} {
 		var list []string

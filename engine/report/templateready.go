@@ -21,7 +21,7 @@ func templateReady(f facts) *Condition {
 	case f.o.Wanted.Content == "" && f.d.CreateBlocked != nil:
 		return &Condition{TemplateReady, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
 	case f.o.Wanted.Content == "":
-		return &Condition{TemplateReady, Unknown, "TemplateUnknown", fmt.Sprintf("what the %s is made of is not known", f.t.Template)}
+		return &Condition{TemplateReady, Unknown, "TemplateUnknown", fmt.Sprintf("the inputs of the %s are not known", f.t.Template)}
 	default:
 		return newestTemplate(f)
 	}
@@ -58,9 +58,9 @@ func newestTemplate(f facts) *Condition {
 	case "TemplateNotFound":
 		return &Condition{TemplateReady, False, "TemplateNotFound", fmt.Sprintf("the %s that the specification names does not exist, or can't be seen yet", f.t.Template)}
 	case "TemplateMissing":
-		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being made", f.t.Template)}
+		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being created", f.t.Template)}
 	case "TemplateChanged":
-		text := fmt.Sprintf("a new version of the %s is being made", f.t.Template)
+		text := fmt.Sprintf("a new version of the %s is being created", f.t.Template)
 		if f.t.InlineTemplate {
 			text = fmt.Sprintf("the %s of the %s is being changed", f.t.Template, f.t.Group)
 		}
@@ -68,7 +68,7 @@ func newestTemplate(f facts) *Condition {
 	}
 	text := fmt.Sprintf("%s %s is what the specification asks for", f.t.Template, latest.Ref)
 	if latest.UserManaged {
-		text = fmt.Sprintf("%s %s, which is not the pool's to change, is what the specification asks for", f.t.Template, latest.Ref)
+		text = fmt.Sprintf("%s %s, which the user manages, is what the specification asks for", f.t.Template, latest.Ref)
 	}
 	return &Condition{TemplateReady, True, "UpToDate", text + leftovers(f)}
 }

@@ -16,7 +16,7 @@ func upToDate(f facts) *Condition {
 		return unseen(f, UpToDate)
 	}
 	if f.counts.UpToDate == nil {
-		return &Condition{UpToDate, Unknown, "TemplateUnknown", fmt.Sprintf("what the %s is made of is not known", f.t.Template)}
+		return &Condition{UpToDate, Unknown, "TemplateUnknown", fmt.Sprintf("the inputs of the %s are not known", f.t.Template)}
 	}
 	text := fmt.Sprintf("%d of %d machines were launched from the wanted %s", *f.counts.UpToDate, *f.counts.Current, f.t.Template)
 	if c := held(f); c != nil {

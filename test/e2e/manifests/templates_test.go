@@ -152,7 +152,7 @@ func firstVersion(u *updates) {
 		}
 		u.told(pool, "TemplateCreated", `made launch template lt-\w+`)
 	}
-	u.told(managedPool, "GroupCreated", "made the node group")
+	u.told(managedPool, "GroupCreated", "Created the node group")
 	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1", "example.com/pool=eks-mmp-0"} {
 		if got := strings.Fields(u.Workload(managedCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
 			u.T.Errorf("want two nodes with the label %s, got %v", label, got)
@@ -172,7 +172,7 @@ func anotherType(u *updates) {
 		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.xlarge","versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
 		u.version[pool]++
 	}
-	u.told(managedPool, "ProviderRolloutStarted", `began a roll of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
+	u.told(managedPool, "ProviderRolloutStarted", `Started rollout of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
 	u.KillChild("controllers")
 	u.Eventually("a node to be closed", func() error {
 		if u.ReadFrom(managedCluster, "{.items[*].spec.unschedulable}", "nodes") == "" {
@@ -320,7 +320,7 @@ func scaleManaged(u *updates) {
 	if _, _, _, err := seen.Saw(); err != nil {
 		u.T.Errorf("what must not happen: %v", err)
 	}
-	u.told(managedPool, "DrainStarted", "draining i-")
+	u.told(managedPool, "DrainStarted", "Started draining i-")
 }
 
 func deleteManaged(u *updates) {
@@ -328,7 +328,7 @@ func deleteManaged(u *updates) {
 	// The budget would keep the last machine, as it should.
 	u.Workload(managedCluster, "delete", "deployment/pair", "poddisruptionbudget/pair")
 	u.Kubectl("delete", "machinepool/eks-mmp-0", "--timeout", world.WaitLimit.String())
-	u.told(managedPool, "GroupDeleted", "deleting the node group: the pool is being deleted")
+	u.told(managedPool, "GroupDeleted", "Started deletion of the node group: the pool is being deleted")
 	u.Eventually("nothing to be left of it", func() error {
 		h := account.Of(u.World).Holds()
 		for _, name := range slices.Concat(h.Groups, h.Templates) {

@@ -381,7 +381,7 @@ func refresh(r *rollouts) {
 		until: r.replaced(before), made: r.replicas, gone: r.replicas,
 		lowest: (r.replicas*healthy + 99) / 100, most: r.replicas,
 	})
-	r.happened("ProviderRolloutStarted", `began a roll of the Auto Scaling group to lt-\w+:\d+`)
+	r.happened("ProviderRolloutStarted", `Started rollout of the Auto Scaling group to lt-\w+:\d+`)
 }
 
 // machines are the names of the pool's Machines by the names of their nodes.
