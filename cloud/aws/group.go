@@ -7,6 +7,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -157,7 +158,7 @@ func (g groupSpec) tagsDrift(is *asgtypes.AutoScalingGroup) bool {
 
 // processes says what is to be suspended, and what we once suspended and is to be resumed. What others suspended stays so.
 func (g groupSpec) processes(is *asgtypes.AutoScalingGroup) (suspend, resume []string) {
-	actual := session.Suspended(is)
+	actual := asg.Suspended(is)
 	for _, name := range g.suspended {
 		if !slices.Contains(actual, name) {
 			suspend = append(suspend, name)

@@ -12,7 +12,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -193,7 +193,7 @@ func TestStateOf(t *testing.T) {
 		{"no member any more", "Detached", "Healthy", "", false},
 		{"kept warm, beside the group's size", "Warmed:Stopped", "Healthy", "", false},
 	} {
-		got, member := session.StateOf(asgtypes.Instance{LifecycleState: asgtypes.LifecycleState(c.state), HealthStatus: new(c.health)})
+		got, member := asg.StateOf(asgtypes.Instance{LifecycleState: asgtypes.LifecycleState(c.state), HealthStatus: new(c.health)})
 		if got != c.want || member != c.member {
 			t.Errorf("%s (%s, %s): want %q %t, got %q %t", c.reason, c.state, c.health, c.want, c.member, got, member)
 		}
@@ -234,7 +234,7 @@ func TestIssues(t *testing.T) {
 			{Reason: "LaunchFailed", Message: "d"}, {Reason: "LaunchFailed", Message: "c"}, {Reason: "LaunchFailed", Message: "b"},
 		}},
 	} {
-		if diff := cmp.Diff(c.want, session.LaunchIssues(c.given)); diff != "" {
+		if diff := cmp.Diff(c.want, asg.LaunchIssues(c.given)); diff != "" {
 			t.Errorf("%s: issues (-want +got):\n%s", c.reason, diff)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -54,8 +55,8 @@ func takenFor(cause string) *pool.Cause {
 // interrupted is why an instance is about to go that has its notice.
 var interrupted = pool.Cause{Reason: "SpotInterruption", Message: "EC2 has given notice that it takes the spot instance back within two minutes"}
 
-// doomOf is why the cloud takes an instance, or is about to; nil when it does not, as far as is known.
-func (p *pass) doomOf(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.Cause {
+// terminationNotice returns why the cloud takes an instance, or is about to; nil when it does not, as far as is known.
+func (p *pass) terminationNotice(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.Cause {
 	id := session.Deref(i.InstanceId)
 	read, held := p.memory.holds[id]
 	switch {
@@ -65,16 +66,13 @@ func (p *pass) doomOf(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.
 		cause := interrupted
 		return &cause
 	}
-	if state, _ := session.StateOf(i); state == pool.Failed && !session.InStandby(i) && session.ReplacesUnhealthy(is) {
-		return &pool.Cause{Reason: "Unhealthy", Message: "the Auto Scaling group has found the instance unhealthy and replaces it"}
-	}
-	return nil
+	return asg.Unhealthy(is, i)
 }
 
 // atShortNotice says that the group has spot instances, which may be taken at any time.
 func (p *pass) atShortNotice(is *asgtypes.AutoScalingGroup) bool {
 	for _, i := range is.Instances {
-		if state, member := session.StateOf(i); member && state != pool.Terminating && p.memory.members[session.Deref(i.InstanceId)].spot {
+		if state, member := asg.StateOf(i); member && state != pool.Terminating && p.memory.members[session.Deref(i.InstanceId)].spot {
 			return true
 		}
 	}
@@ -84,7 +82,7 @@ func (p *pass) atShortNotice(is *asgtypes.AutoScalingGroup) bool {
 // readMarks asks which spot instances have their notice, if the group has any or if EC2 does not report which instances are spot.
 func (p *pass) readMarks(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	p.memory.marked = nil
-	if !p.atShortNotice(is) && p.memory.membersRefused.err == nil {
+	if !p.atShortNotice(is) && p.memory.membersRefused.Err == nil {
 		return nil
 	}
 	marked, err := p.c.SpotNotices(ctx, p.now, p.t.MaxAge == cloud.NoSharedCache)

@@ -7,16 +7,11 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
-	"github.com/muster-project/muster/pool"
-)
-
-const (
-	// activityGrace is given to a group after we changed its size before it is asked why instances are missing;
-	// activityPeriod is the time between two such questions.
-	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // memory are the last reads of one pool. Losing it costs a few reads and nothing else.
@@ -28,7 +23,7 @@ type memory struct {
 	reads
 	// members are what EC2 said about the group's instances, by ID. It stays true whatever is written.
 	members        map[string]memberRead
-	membersRefused membersRefusal
+	membersRefused driverkit.Refusal
 	// holds are what is known of the instances that our hook holds, by ID.
 	holds map[string]holdRead
 	// takes are the instances that we had the group terminate and that are still in it, by ID, with the time.
@@ -43,7 +38,7 @@ type reads struct {
 	template   launch.Memory
 	hooks      hooksRead
 	rolls      rollsRead
-	activities activitiesRead
+	activities asg.Activities
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
@@ -54,14 +49,7 @@ type reads struct {
 type groupRead struct {
 	is    *asgtypes.AutoScalingGroup
 	at    time.Time
-	named namedGroup
-}
-
-// namedGroup is the group that the object names in spec.providerID, where that is another than ours and ours does not exist.
-type namedGroup struct {
-	// id is spec.providerID as it was looked up; foreign is set if the group exists without our owner tag.
-	id      string
-	foreign *pool.Cause
+	named driverkit.NamedGroup
 }
 
 type hooksRead struct {
@@ -72,11 +60,6 @@ type hooksRead struct {
 	made bool
 	// refused is the service's refusal to list them; list is empty then, which does not mean that there are none.
 	refused error
-}
-
-type activitiesRead struct {
-	issues []pool.Cause
-	at     time.Time
 }
 
 // groupAsRead says whether the group need not be read again.
@@ -115,4 +98,11 @@ func (m *memory) touchedMembers() {
 	hooks := m.hooks
 	m.touchedGroup()
 	m.hooks = hooks
+}
+
+// forget drops everything that was read, after a conflict.
+func (m *memory) forget() {
+	m.touchedGroup()
+	m.rolls.at = time.Time{}
+	m.template.Forget()
 }

@@ -2,7 +2,6 @@ package aws
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,8 +12,10 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -64,7 +65,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		if is == nil && len(out.Versions) == 0 {
 			return out, &cloud.SpecUnsatisfiableError{Err: err}
 		}
-		out.Issues = append(out.Issues, causeOf(err))
+		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 	}
 	out.Wanted = want.template.Template
 	if is == nil {
@@ -86,16 +87,16 @@ func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, 
 	}
 	out.Group = p.group(is, want.group)
 	out.Shared = !p.memory.rolls.running() // a refresh is read for one pool alone
-	out.Instances, out.ExternalStandby = p.instances(is, want), p.lent(is)
+	out.Instances, out.ExternalStandby = p.instances(is, want), p.externalStandby(is)
 	out.ShortNotice = p.atShortNotice(is)
 	out.ProviderRollout, out.ProviderRolloutUnknown = p.roll(), p.memory.rolls.refused
-	for _, refused := range []error{p.memory.hooks.refused, p.memory.membersRefused.err} {
+	for _, refused := range []error{p.memory.hooks.refused, p.memory.membersRefused.Err} {
 		if refused != nil {
-			out.Issues = append(out.Issues, causeOf(refused))
+			out.Issues = append(out.Issues, driverkit.CauseOf(refused))
 		}
 	}
 	out.Issues = append(out.Issues, suspendedIssues(is, out.ProviderRollout)...)
-	issues, err := p.readActivities(ctx, is)
+	issues, err := p.memory.activities.Read(ctx, p.c, is, p.memory.resized, p.now)
 	out.Issues = append(out.Issues, issues...)
 	return err
 }
@@ -129,22 +130,22 @@ func (p *pass) readGroup(ctx context.Context) error {
 func (p *pass) readNamed(ctx context.Context) error {
 	region, name := p.t.groupNamed()
 	group := &p.memory.group
-	if group.is != nil || name == "" || name == p.t.group || group.named.id == p.t.GroupID {
+	if group.is != nil || name == "" || name == p.t.group || group.named.ID == p.t.GroupID {
 		return nil
 	}
 	label := "Auto Scaling group " + name
 	if region != "" && p.t.cluster.Region != "" && region != p.t.cluster.Region {
-		group.named = namedGroup{p.t.GroupID, cloud.NamedElsewhere(label, "it is in region "+region)}
+		group.named = driverkit.NamedGroup{ID: p.t.GroupID, Conflict: cloud.NamedElsewhere(label, "it is in region "+region)}
 		return nil
 	}
 	is, _, err := p.c.Group(ctx, name, p.t.MaxAge)
 	if err != nil {
 		return err
 	}
-	group.named = namedGroup{id: p.t.GroupID}
+	group.named = driverkit.NamedGroup{ID: p.t.GroupID}
 	if is != nil && !p.ours(is) {
-		owner := quoted(tagOf(is, session.TagOwner))
-		group.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
+		owner := driverkit.QuoteTag(tagOf(is, session.TagOwner))
+		group.named.Conflict = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
 	}
 	return nil
 }
@@ -157,15 +158,14 @@ func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool {
 // foreignGroup returns why a group that has our name, or that the object names, is refused: it lacks our owner tag.
 func (p *pass) foreignGroup() *pool.Cause {
 	is := p.memory.group.is
-	switch named := p.memory.group.named; {
-	case is == nil && named.id == p.t.GroupID:
-		return named.foreign
-	case is == nil || p.ours(is):
-		return nil
+	o := driverkit.Ownership{
+		Exists: is != nil, Named: p.memory.group.named, GroupID: p.t.GroupID, Tag: session.TagOwner,
+		Group: "Auto Scaling group " + p.t.group, Kind: "group", Rename: "by the annotation muster.dev/group-name",
 	}
-	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
-		"Auto Scaling group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's group another name by the annotation muster.dev/group-name",
-		p.t.group, session.TagOwner, quoted(tagOf(is, session.TagOwner)))}
+	if is != nil {
+		o.Owned, o.Owner = p.ours(is), tagOf(is, session.TagOwner)
+	}
+	return o.Conflict()
 }
 
 // foreign says what keeps the pool from being made, or from being looked after. Once the group exists, a template that is
@@ -190,13 +190,6 @@ func (p *pass) versionsToDelete() []pool.Template {
 func (p *pass) foreignLaunches() bool {
 	is := p.memory.group.is
 	return is != nil && p.foreignGroup() != nil && p.memory.template.Holds(p.refOf(launchedFrom(is)))
-}
-
-func quoted(text string) string {
-	if text == "" {
-		return "missing"
-	}
-	return fmt.Sprintf("%q", text)
 }
 
 // want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is
@@ -227,15 +220,6 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	return w, nil
 }
 
-// causeOf says in an observation what went wrong with a look-up.
-func causeOf(err error) pool.Cause {
-	var e *cloud.Error
-	if errors.As(err, &e) {
-		return pool.Cause{Reason: string(e.Kind), Message: e.Error()}
-	}
-	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
-}
-
 // launchedFrom is the template that the group launches from, wherever it says so.
 func launchedFrom(is *asgtypes.AutoScalingGroup) *asgtypes.LaunchTemplateSpecification {
 	if m := is.MixedInstancesPolicy; m != nil && m.LaunchTemplate != nil {
@@ -260,7 +244,7 @@ func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group 
 		Min:       int(session.Deref(is.MinSize)),
 		Max:       int(session.Deref(is.MaxSize)),
 		Template:  p.refOf(launchedFrom(is)),
-		Deleting:  strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting),
+		Deleting:  strings.HasPrefix(session.Deref(is.Status), asg.StatusDeleting),
 	}
 	if !g.Deleting {
 		g.Drift = want.drift(is, p.memory.hooks)
@@ -298,7 +282,7 @@ func (p *pass) readHooks(ctx context.Context) error {
 	if p.memory.hooks.made {
 		p.memory.hooks.of, p.memory.hooks.made = is, false
 	}
-	if p.hooksAsRead(is) || strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting) {
+	if p.hooksAsRead(is) || strings.HasPrefix(session.Deref(is.Status), asg.StatusDeleting) {
 		return nil
 	}
 	found, err := p.c.AutoScaling.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &p.t.group})

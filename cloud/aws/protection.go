@@ -11,6 +11,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -78,9 +79,9 @@ func (p *pass) keeping(s pool.Step) (keep, protect []string, err error) {
 	meant := targeted(s)
 	for _, i := range p.memory.group.is.Instances {
 		id := session.Deref(i.InstanceId)
-		state, member := session.StateOf(i)
+		state, member := asg.StateOf(i)
 		switch {
-		case !member || state == pool.Terminating || meant[id] || session.InStandby(i):
+		case !member || state == pool.Terminating || meant[id] || asg.InStandby(i):
 			continue
 		case !s.ReplaceMatching && p.refOf(i.LaunchTemplate) == s.Template:
 			continue
@@ -161,7 +162,7 @@ func (p *pass) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 	}
 	for _, i := range is.Instances {
 		id := session.Deref(i.InstanceId)
-		if state, member := session.StateOf(i); member && state != pool.Terminating && session.Deref(i.ProtectedFromScaleIn) && p.memory.members[id].kept {
+		if state, member := asg.StateOf(i); member && state != pool.Terminating && session.Deref(i.ProtectedFromScaleIn) && p.memory.members[id].kept {
 			ids = append(ids, id)
 		}
 	}

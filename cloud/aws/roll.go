@@ -11,7 +11,9 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -50,7 +52,7 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 		return nil
 	}
 	if cloud.KindOf(err) == cloud.Denied && err != nil {
-		*known = rollsRead{at: p.now, refused: new(causeOf(err)), leaving: leaving(is)}
+		*known = rollsRead{at: p.now, refused: new(driverkit.CauseOf(err)), leaving: leaving(is)}
 		return nil
 	}
 	if err != nil {
@@ -64,7 +66,7 @@ func (p *pass) readRolls(ctx context.Context, is *asgtypes.AutoScalingGroup) err
 func leaving(is *asgtypes.AutoScalingGroup) map[string]bool {
 	ids := map[string]bool{}
 	for _, i := range is.Instances {
-		if state, _ := session.StateOf(i); state == pool.Terminating {
+		if state, _ := asg.StateOf(i); state == pool.Terminating {
 			ids[session.Deref(i.InstanceId)] = true
 		}
 	}
@@ -74,7 +76,7 @@ func leaving(is *asgtypes.AutoScalingGroup) map[string]bool {
 // othersTerminate reports whether the group has begun to terminate instances that Muster did not name: a refresh that another client has
 // begun does that.
 func (p *pass) othersTerminate(is *asgtypes.AutoScalingGroup) bool {
-	if strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting) {
+	if strings.HasPrefix(session.Deref(is.Status), asg.StatusDeleting) {
 		return false
 	}
 	for id := range leaving(is) {
@@ -120,7 +122,7 @@ func (p *pass) mixedVersions(is *asgtypes.AutoScalingGroup) bool {
 	content := p.memory.template.TemplateOf(p.refOf(launchedFrom(is))).Content
 	for _, i := range is.Instances {
 		from := p.memory.template.TemplateOf(p.refOf(i.LaunchTemplate)).Content
-		if _, member := session.StateOf(i); member && from != "" && from != content {
+		if _, member := asg.StateOf(i); member && from != "" && from != content {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package aws
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -10,13 +9,15 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
 // steps are how each step is begun.
-var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
+var steps = driverkit.Steps[*pass]{
 	pool.PutTemplate:           (*pass).putTemplate,
 	pool.CreateGroup:           (*pass).createGroup,
 	pool.UpdateGroup:           (*pass).updateGroup,
@@ -37,11 +38,11 @@ var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
 
 // start begins the step.
 func (p *pass) start(ctx context.Context, s pool.Step) error {
-	begin, ok := steps[s.Kind]
-	if !ok {
-		return fmt.Errorf("step %s is not one that an Auto Scaling group can be asked for", s.Kind)
+	run, err := steps.Step(s.Kind, "an Auto Scaling group")
+	if err != nil {
+		return err
 	}
-	return begin(p, ctx, s)
+	return run(p, ctx, s)
 }
 
 // known makes sure that the group and the template have been read before something depends on them, and that the group is
@@ -50,7 +51,7 @@ func (p *pass) known(ctx context.Context) error {
 	if err := p.read(ctx); err != nil {
 		return err
 	}
-	return launch.NotOurs(p.foreignGroup())
+	return driverkit.Owned(p.foreignGroup())
 }
 
 // read makes sure that the group and the template have been read.
@@ -74,7 +75,7 @@ func (p *pass) knownTemplate(ctx context.Context) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	return launch.NotOurs(p.launch.Foreign())
+	return driverkit.Owned(p.launch.Foreign())
 }
 
 // createGroup makes the group.
@@ -118,7 +119,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if err == nil {
 		p.memory.rolls, p.memory.hooks = rollsRead{at: p.now}, hooksRead{list: created(g.hooks), at: p.now, made: true}
 	}
-	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+	if driverkit.MayHaveHappened(err) {
 		p.memory.made = p.now
 	}
 	return err
@@ -137,14 +138,10 @@ func withoutSuspended(tags map[string]string) map[string]string {
 
 // confirmGroupCreated finds out whether a group that exists already is the one that an earlier, unanswered request made.
 func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
-	if err := p.readGroup(ctx); err != nil {
-		return err
-	}
-	is := p.memory.group.is
-	if is == nil || !p.ours(is) || strings.HasPrefix(session.Deref(is.Status), session.StatusDeleting) {
-		return refused
-	}
-	return nil
+	return driverkit.Confirm(refused, p.readGroup(ctx), func() bool {
+		is := p.memory.group.is
+		return is != nil && p.ours(is) && !strings.HasPrefix(session.Deref(is.Status), asg.StatusDeleting)
+	})
 }
 
 // specification names a template's version the way a group does: by ID and number, never by an alias that moves.

@@ -3,7 +3,7 @@ package aws
 import (
 	"context"
 
-	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -51,14 +51,14 @@ func (p *pass) deleteTemplates(ctx context.Context) error {
 		return err
 	}
 	if p.foreignLaunches() {
-		return launch.NotOurs(p.foreignGroup())
+		return driverkit.Owned(p.foreignGroup())
 	}
 	return p.launch.Delete(ctx)
 }
 
 // readTemplate reads the launch template and its versions, when they may have changed.
 func (p *pass) readTemplate(ctx context.Context) error {
-	p.launch.Trouble = len(p.memory.activities.issues) > 0
+	p.launch.Trouble = len(p.memory.activities.Issues()) > 0
 	return p.launch.Read(ctx, p.launchRefs())
 }
 

@@ -11,6 +11,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -18,7 +19,7 @@ import (
 // terminate terminates exactly the given instances. A removal lowers the group's size by one in the same call; otherwise the
 // group launches another in the place of each, unless it did so when the instance was set aside.
 func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
-	if err := session.NoMoreThan(s.Targets, "terminate"); err != nil {
+	if err := asg.NoMoreThan(s.Targets, "terminate"); err != nil {
 		return err
 	}
 	if err := p.known(ctx); err != nil {
@@ -29,7 +30,7 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	}
 	size := p.memory.size()
 	p.memory.touchedMembers()
-	return session.Termination{
+	return asg.Termination{
 		Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going, Took: p.took,
 	}.Terminate(ctx, s.Targets)
 }
@@ -48,29 +49,18 @@ func (p *pass) going(ctx context.Context, id string) (bool, error) {
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
 		return err == nil, err
 	}
-	i := memberOf(p.memory.group.is, id)
+	i := asg.Member(p.memory.group.is, id)
 	if i == nil {
 		return true, nil
 	}
-	state, member := session.StateOf(*i)
-	return !member || state == pool.Terminating, nil
-}
-
-// memberOf is the group's instance of that name, or nil.
-func memberOf(is *asgtypes.AutoScalingGroup, id string) *asgtypes.Instance {
-	for k := range is.Instances {
-		if session.Deref(is.Instances[k].InstanceId) == id {
-			return &is.Instances[k]
-		}
-	}
-	return nil
+	return !asg.Present(*i), nil
 }
 
 // enterStandby takes instances out of service and out of the group's count, and leaves its size as it is: the group launches others
 // in their place while they run on. They are tagged first, so that a crash in between leaves nothing in standby that is
 // not known to be ours.
 func (p *pass) enterStandby(ctx context.Context, s pool.Step) error {
-	if err := session.NoMoreThan(s.Targets, "set aside"); err != nil {
+	if err := asg.NoMoreThan(s.Targets, "set aside"); err != nil {
 		return err
 	}
 	if p.now.Sub(p.memory.group.at) > session.SameMoment {
@@ -119,11 +109,11 @@ func (p *pass) standbyCandidates(targets []pool.InstanceRef) ([]string, error) {
 	}
 	var ids []string
 	for _, target := range targets {
-		i := memberOf(is, target.ID)
-		if i == nil || session.InStandby(*i) {
+		i := asg.Member(is, target.ID)
+		if i == nil || asg.InStandby(*i) {
 			continue
 		}
-		switch state, member := session.StateOf(*i); {
+		switch state, member := asg.StateOf(*i); {
 		case !member || state == pool.Terminating:
 		case i.LifecycleState == asgtypes.LifecycleStateInService:
 			ids = append(ids, target.ID)

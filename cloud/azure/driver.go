@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -56,31 +57,16 @@ func (d *Driver) Traits() pool.Traits {
 // pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is returned beside it, so that a pool that never came to be can
 // be deleted; when something exists, the error is among the issues and Wanted is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
-	p, err := d.begin(ctx, t)
-	if err != nil {
-		return pool.Observed{}, err
-	}
-	defer p.memory.mu.Unlock()
-	return p.observe(ctx)
+	return driverkit.Observe(ctx, d.begin, t)
 }
 
 // Start begins one step. A conflict makes everything be read again, for something is not as it was observed.
 func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
-	p, err := d.begin(ctx, t)
-	if err != nil {
-		return err
-	}
-	defer p.memory.mu.Unlock()
-	defer p.memory.touch() // a call that read the scale set while it was written to says nothing about the time after
-	err = p.t.redactError(p.start(ctx, s))
-	if cloud.KindOf(err) == cloud.Conflict {
-		p.memory.touched()
-	}
-	return err
+	return driverkit.Start(ctx, d.begin, t, s)
 }
 
-// begin makes a pass and locks the pool's memory.
-func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
+// begin prepares a pass and locks what is cached of the pool.
+func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	target, err := targetOf(t)
 	if err != nil {
 		return nil, err
@@ -94,5 +80,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 	p := &pass{c: c, t: target.in(c.SubscriptionID), now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
 	p.memory.mu.Lock()
 	p.memory.touch = func() { c.TouchSet(p.t.cluster.ResourceGroup, p.t.name) }
-	return p, nil
+	return &driverkit.Pass{
+		Unlock: p.memory.mu.Unlock, Observe: p.observe, Start: p.start, Redact: p.t.redactError, Touch: p.memory.touch, Forget: p.memory.touched,
+	}, nil
 }

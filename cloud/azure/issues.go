@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -65,7 +66,7 @@ func (p *pass) viewWords(ctx context.Context) ([]pool.Cause, bool) {
 	}
 	view, err := p.c.ScaleSets.GetInstanceView(ctx, p.t.cluster.ResourceGroup, p.t.name, nil)
 	if err = session.Refusal(err, p.now); err != nil {
-		return []pool.Cause{causeOf(err)}, false
+		return []pool.Cause{driverkit.CauseOf(err)}, false
 	}
 	var issues []pool.Cause
 	for _, status := range view.Statuses {

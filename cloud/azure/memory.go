@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -69,14 +70,7 @@ type setRead struct {
 	// at and machinesAt are when the reads of the scale set and of its machines began, skew is how far Azure's clock was ahead.
 	at, machinesAt time.Time
 	skew           time.Duration
-	named          namedGroup
-}
-
-// namedGroup is the scale set that the object names in spec.providerID, where that is another than ours and ours does not exist.
-type namedGroup struct {
-	// id is spec.providerID as it was looked up; foreign is set if the scale set exists without our owner tag.
-	id      string
-	foreign *pool.Cause
+	named          driverkit.NamedGroup
 }
 
 // wordsRead is why the scale set failed, of the version of it with this ETag.

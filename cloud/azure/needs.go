@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -47,7 +48,7 @@ func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
 		// To go on would let an object go whose role assignment is there.
 		return err
 	case err != nil:
-		out.Issues, out.ResolvedLookups = append(out.Issues, causeOf(err)), p.asRemembered(out.ResolvedLookups)
+		out.Issues, out.ResolvedLookups = append(out.Issues, driverkit.CauseOf(err)), p.asRemembered(out.ResolvedLookups)
 		return nil
 	}
 	p.tellRole(out, role, is)

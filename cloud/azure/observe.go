@@ -3,7 +3,6 @@ package azure
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -57,7 +57,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return out, nil
 	}
 	if failed != nil {
-		out.Issues = append(out.Issues, causeOf(failed))
+		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
 	}
 	words := p.t.redactIssues(p.readWords(ctx))
 	out.Operations = p.memory.operations
@@ -83,31 +83,15 @@ func (p *pass) shares(is *armcompute.VirtualMachineScaleSet) bool {
 // foreign returns why a scale set that has our name, or that the object names, is refused: it lacks our owner tag.
 func (p *pass) foreign() *pool.Cause {
 	is := p.memory.set.is
-	switch named := p.memory.set.named; {
-	case is == nil && named.id == p.t.GroupID:
-		return named.foreign
-	case is == nil || p.ours(is):
-		return nil
+	o := driverkit.Ownership{
+		Exists: is != nil, Named: p.memory.set.named, GroupID: p.t.GroupID, Tag: model.TagOwner,
+		Group: fmt.Sprintf("scale set %s of resource group %s", p.t.name, p.t.cluster.ResourceGroup), Kind: "scale set",
+		Rename: "by the annotation muster.dev/group-name",
 	}
-	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
-		"scale set %s of resource group %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's scale set another name by the annotation muster.dev/group-name",
-		p.t.name, p.t.cluster.ResourceGroup, model.TagOwner, quoted(model.Read(*is).Owner))}
-}
-
-func quoted(text string) string {
-	if text == "" {
-		return "missing"
+	if is != nil {
+		o.Owned, o.Owner = p.ours(is), model.Read(*is).Owner
 	}
-	return fmt.Sprintf("%q", text)
-}
-
-// causeOf says in an observation what went wrong with a look-up.
-func causeOf(err error) pool.Cause {
-	var e *cloud.Error
-	if errors.As(err, &e) {
-		return pool.Cause{Reason: string(e.Kind), Message: e.Error()}
-	}
-	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
+	return o.Conflict()
 }
 
 // version is the one model that the scale set has.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -44,7 +45,7 @@ func (p *pass) observeFormer(ctx context.Context, out *pool.Observed) (bool, err
 		return false, err
 	}
 	if err != nil {
-		out.Issues = append(out.Issues, causeOf(err))
+		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 	}
 	if there {
 		out.MissingPrerequisites, out.Leftovers = append(out.MissingPrerequisites, needFormerGone), append(out.Leftovers, needFormerGone)

@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // read reads the scale set with its machines, unless what was read is as new as the pass wants.
@@ -155,22 +156,22 @@ func (p *pass) readNamed(ctx context.Context) error {
 	subscription, group := azurev1.SegmentOf(id, "subscriptions"), azurev1.SegmentOf(id, "resourceGroups")
 	name := azurev1.SegmentOf(id, "virtualMachineScaleSets")
 	set := &p.memory.set
-	if set.is != nil || name == "" || set.named.id == id || strings.EqualFold(id, p.groupID()) {
+	if set.is != nil || name == "" || set.named.ID == id || strings.EqualFold(id, p.groupID()) {
 		return nil
 	}
 	label := fmt.Sprintf("scale set %s of resource group %s", name, group)
 	if !strings.EqualFold(subscription, p.t.cluster.SubscriptionID) {
-		set.named = namedGroup{id, cloud.NamedElsewhere(label, "it is in subscription "+subscription)}
+		set.named = driverkit.NamedGroup{ID: id, Conflict: cloud.NamedElsewhere(label, "it is in subscription "+subscription)}
 		return nil
 	}
 	found, err := p.c.ScaleSets.Get(ctx, group, name, nil)
 	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
 		return err
 	}
-	set.named = namedGroup{id: id}
+	set.named = driverkit.NamedGroup{ID: id}
 	if err == nil && !p.ours(&found.VirtualMachineScaleSet) {
-		owner := quoted(model.Read(found.VirtualMachineScaleSet).Owner)
-		set.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", model.TagOwner, owner))
+		owner := driverkit.QuoteTag(model.Read(found.VirtualMachineScaleSet).Owner)
+		set.named.Conflict = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", model.TagOwner, owner))
 	}
 	return nil
 }
@@ -229,7 +230,7 @@ func (p *pass) readShields(ctx context.Context, read setRead) error {
 	} else if p.memory.shieldsDue(p.now) {
 		err := p.listShields(ctx)
 		if err != nil && cloud.KindOf(err) == cloud.Denied {
-			p.memory.shielded, p.memory.shieldedAt, p.memory.shieldsRefused = nil, p.now, new(causeOf(err))
+			p.memory.shielded, p.memory.shieldedAt, p.memory.shieldsRefused = nil, p.now, new(driverkit.CauseOf(err))
 		} else if err != nil {
 			return notShown(err)
 		}

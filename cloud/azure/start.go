@@ -12,11 +12,12 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
 // steps are how each step is begun.
-var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
+var steps = driverkit.Steps[*pass]{
 	pool.CreateGroup:         (*pass).createGroup,
 	pool.PutTemplate:         (*pass).putTemplate,
 	pool.UpdateGroup:         (*pass).updateGroup,
@@ -32,14 +33,14 @@ var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
 
 // start begins the step.
 func (p *pass) start(ctx context.Context, s pool.Step) error {
-	begin, ok := steps[s.Kind]
-	if !ok {
-		return fmt.Errorf("step %s is not one that a scale set can be asked for", s.Kind)
+	run, err := steps.Step(s.Kind, "a scale set")
+	if err != nil {
+		return err
 	}
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	return p.blame(begin(p, ctx, s))
+	return p.blame(run(p, ctx, s))
 }
 
 // known makes sure that the scale set has been read before something depends on it, and that it is not somebody else's.
@@ -52,10 +53,7 @@ func (p *pass) known(ctx context.Context) error {
 	if err := p.readNamed(ctx); err != nil {
 		return err
 	}
-	if foreign := p.foreign(); foreign != nil {
-		return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
-	}
-	return nil
+	return driverkit.Owned(p.foreign())
 }
 
 // there is the scale set that a step needs.
@@ -100,15 +98,12 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if cloud.CodeOf(err) == codePrecondition {
 		return p.confirmGroupCreated(ctx, err)
 	}
-	if heard(err) {
+	if driverkit.MayHaveHappened(err) {
 		p.memory.made, p.memory.deleting = p.now, false
 		p.memory.shielded, p.memory.shieldedAt, p.memory.shieldsRefused = map[string]bool{}, p.now, nil // no machine of it is protected yet
 	}
 	return err
 }
-
-// heard says that what was asked for may have happened.
-func heard(err error) bool { return err == nil || cloud.KindOf(err) == cloud.Unavailable }
 
 // noData is the refusal to make a model that machines can't boot from.
 func noData() error {
@@ -120,13 +115,10 @@ const codePrecondition = "PreconditionFailed"
 
 // confirmGroupCreated finds out whether a scale set that exists already is the one that an earlier, unanswered request made.
 func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
-	if err := p.readAgain(ctx); err != nil {
-		return err
-	}
-	if is := p.memory.set.is; is == nil || !p.ours(is) || stateOf(is) == stateDeleting {
-		return refused
-	}
-	return nil
+	return driverkit.Confirm(refused, p.readAgain(ctx), func() bool {
+		is := p.memory.set.is
+		return is != nil && p.ours(is) && stateOf(is) != stateDeleting
+	})
 }
 
 // putTemplate changes the scale set's model, and nothing else of it.
@@ -227,7 +219,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	} else {
 		err = p.send(ctx, model.Resize(model.Read(*is), p.withGuests(s.Size), nil))
 	}
-	if heard(err) {
+	if driverkit.MayHaveHappened(err) {
 		p.memory.growFailed = time.Time{}
 	}
 	return err
@@ -393,7 +385,7 @@ func (p *pass) deleteGroup(ctx context.Context, _ pool.Step) error {
 	if err = begun(p, "DELETE", poller, err); session.Absent(err) {
 		return nil
 	}
-	if heard(err) {
+	if driverkit.MayHaveHappened(err) {
 		p.memory.deleteFailed, p.memory.deleting = time.Time{}, true
 	}
 	return err

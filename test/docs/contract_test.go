@@ -190,7 +190,7 @@ func declares(s ast.Spec, name string) bool {
 // places are where the packages are that documents name by the last word of their path; versioned ones by the name that imports
 // give them.
 var places = map[string]string{
-	"azurev1": "api/azure/v1beta1", "cloud": "cloud", "cloudtest": "cloud/cloudtest", "common": "api/common", "infrapool": "kube/infrapool",
+	"azurev1": "api/azure/v1beta1", "cloud": "cloud", "cloudtest": "cloud/cloudtest", "common": "api/common", "driverkit": "cloud/driverkit", "infrapool": "kube/infrapool",
 	"metrics": "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "sim": "sim", "trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
 }
 

@@ -142,11 +142,3 @@ func (p Pass) Foreign() *pool.Cause {
 		"launch template %s (%s) exists and is not this pool's: it has no tag %s of ours. It is left alone. Delete it, or give this pool's template another name in %s",
 		p.Source.Name, p.Memory.id, session.TagOwner, fieldName)}
 }
-
-// NotOurs makes a conflict of what is somebody else's; nil of nil.
-func NotOurs(foreign *pool.Cause) error {
-	if foreign == nil {
-		return nil
-	}
-	return &cloud.Error{Kind: cloud.Conflict, Code: foreign.Reason, Message: foreign.Message}
-}

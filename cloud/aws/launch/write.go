@@ -13,6 +13,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -147,13 +148,7 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 
 // confirmTemplateCreated finds out whether a template that exists already is the one that an earlier, unanswered request made.
 func (p Pass) confirmTemplateCreated(ctx context.Context, refused error) error {
-	if err := p.read(ctx, nil, cloud.NoSharedCache); err != nil {
-		return err
-	}
-	if p.Memory.ours {
-		return nil
-	}
-	return refused
+	return driverkit.Confirm(refused, p.read(ctx, nil, cloud.NoSharedCache), func() bool { return p.Memory.ours })
 }
 
 // Prune deletes versions. One that is gone already is no error.
@@ -224,7 +219,7 @@ func undeleted(item ec2types.DeleteLaunchTemplateVersionsResponseErrorItem) erro
 
 // Delete deletes the template with all its versions and what they point to, if it is ours.
 func (p Pass) Delete(ctx context.Context) error {
-	if err := NotOurs(p.Foreign()); err != nil {
+	if err := driverkit.Owned(p.Foreign()); err != nil {
 		return err
 	}
 	id := p.Memory.id

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -76,66 +76,27 @@ func (r updatesRead) rolls() bool {
 // readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made. What EC2
 // does not show yet, for its reads are eventually consistent, is asked for again.
 func (p *pass) readMembers(ctx context.Context) error {
-	known := p.memory.members
-	behind := p.memory.behind.is
-	if behind == nil {
-		p.memory.members = nil
-		return nil
-	}
-	current := make(map[string]memberRead, len(behind.Instances))
-	var unknown []string
-	for _, i := range behind.Instances {
-		id := session.Deref(i.InstanceId)
-		if _, member := session.StateOf(i); !member {
-			continue
-		}
-		if read, ok := known[id]; ok {
-			current[id] = read
-		} else {
-			unknown = append(unknown, id)
-		}
-	}
-	p.memory.members = current
-	found, err := p.c.Instances(ctx, unknown)
-	if err != nil {
-		return err
-	}
-	for _, i := range found {
+	current, err := asg.Details[memberRead]{Keep: func(_ memberRead, i ec2types.Instance) memberRead {
 		read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, tags: map[string]string{}}
 		for _, t := range i.Tags {
 			read.tags[session.Deref(t.Key)] = session.Deref(t.Value)
 		}
-		current[session.Deref(i.InstanceId)] = read
-	}
-	return nil
-}
-
-// membersRefusal is EC2's last refusal to describe instances; err is nil if there was none.
-type membersRefusal struct {
-	err error
-	at  time.Time
+		return read
+	}}.Read(ctx, p.c, p.memory.behind.is, p.memory.members)
+	p.memory.members = current
+	return err
 }
 
 // observeMembers is readMembers for an observation. If EC2 denies the call, launch times and tags stay unknown and the rest of the pool
 // is observed.
 func (p *pass) observeMembers(ctx context.Context) error {
-	known := &p.memory.membersRefused
-	if known.err != nil && p.now.Sub(known.at) < session.RefusedPeriod {
-		return nil
-	}
-	err := p.readMembers(ctx)
-	*known = membersRefusal{}
-	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*known = membersRefusal{err: err, at: p.now}
-		return nil
-	}
-	return err
+	return p.memory.membersRefused.Tolerate(p.now, session.RefusedPeriod, func() error { return p.readMembers(ctx) })
 }
 
 // membersIssues returns EC2's refusal to describe instances, if there is one.
 func (p *pass) membersIssues() []pool.Cause {
-	if refused := p.memory.membersRefused.err; refused != nil {
-		return []pool.Cause{causeOf(refused)}
+	if refused := p.memory.membersRefused.Err; refused != nil {
+		return []pool.Cause{driverkit.CauseOf(refused)}
 	}
 	return nil
 }
@@ -148,7 +109,7 @@ func (p *pass) rollUnknown() *pool.Cause {
 	}
 	behind := p.memory.behind.is
 	if behind != nil && slices.ContainsFunc(behind.Instances, p.templateUnknown) {
-		return new(causeOf(p.memory.membersRefused.err))
+		return new(driverkit.CauseOf(p.memory.membersRefused.Err))
 	}
 	return nil
 }
@@ -156,9 +117,9 @@ func (p *pass) rollUnknown() *pool.Cause {
 // templateUnknown reports whether it is unknown which template an instance was launched from: an update is open, and EC2 refused to
 // report when the instance was launched.
 func (p *pass) templateUnknown(i asgtypes.Instance) bool {
-	_, member := session.StateOf(i)
+	_, member := asg.StateOf(i)
 	_, known := p.memory.members[session.Deref(i.InstanceId)]
-	return member && !known && p.memory.membersRefused.err != nil && len(p.openUpdates()) > 0
+	return member && !known && p.memory.membersRefused.Err != nil && len(p.openUpdates()) > 0
 }
 
 // ownVersion is the version of EKS's own template that an instance was launched from.
@@ -230,8 +191,8 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 	differs := p.differences(want)
 	var list []pool.Instance
 	for _, i := range behind.Instances {
-		state, member := session.StateOf(i)
-		if !member || session.InStandby(i) {
+		state, member := asg.StateOf(i)
+		if !member || asg.InStandby(i) {
 			continue
 		}
 		read := p.memory.members[session.Deref(i.InstanceId)]
@@ -240,40 +201,12 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 			template = pool.Template{}
 		}
 		list = append(list, pool.Instance{
-			ID: session.Deref(i.InstanceId), ProviderID: session.ProviderID(i), Zone: session.Deref(i.AvailabilityZone),
-			Template: template, State: state, Created: read.created, TerminationNotice: p.doomOf(behind, i), TemplateDiff: differs(template),
+			ID: session.Deref(i.InstanceId), ProviderID: asg.ProviderID(i), Zone: session.Deref(i.AvailabilityZone),
+			Template: template, State: state, Created: read.created, TerminationNotice: asg.Unhealthy(behind, i), TemplateDiff: differs(template),
 		})
 	}
-	slices.SortFunc(list, func(a, b pool.Instance) int {
-		if a.Created.IsZero() != b.Created.IsZero() {
-			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
-		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
-	})
+	asg.SortByAge(list)
 	return list
-}
-
-// lent are the instances that somebody put into standby.
-func (p *pass) lent() []string {
-	var ids []string
-	if behind := p.memory.behind.is; behind != nil {
-		for _, i := range behind.Instances {
-			if session.InStandby(i) {
-				ids = append(ids, session.ProviderID(i))
-			}
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// doomOf says that the group behind replaces an instance by itself. EKS drains it: a notice that EC2 takes back a spot instance, or
-// recommends to, is answered by EKS too.
-func (p *pass) doomOf(behind *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.Cause {
-	if state, _ := session.StateOf(i); state == pool.Failed && !session.InStandby(i) && session.ReplacesUnhealthy(behind) {
-		return &pool.Cause{Reason: "Unhealthy", Message: "the Auto Scaling group has found the instance unhealthy and replaces it"}
-	}
-	return nil
 }
 
 // untagged are the instances that lack tags which instances shall have: they were launched before the group behind had them.
@@ -286,7 +219,7 @@ func (p *pass) untagged(want groupSpec) []string {
 	for _, i := range p.memory.behind.is.Instances {
 		id := session.Deref(i.InstanceId)
 		read, known := p.memory.members[id]
-		if state, _ := session.StateOf(i); !known || state != pool.Running && state != pool.Pending {
+		if state, _ := asg.StateOf(i); !known || state != pool.Running && state != pool.Pending {
 			continue
 		}
 		for key, text := range tags {
@@ -300,40 +233,13 @@ func (p *pass) untagged(want groupSpec) []string {
 	return ids
 }
 
-const (
-	// activityGrace is given to a group after we changed its size before it is asked why instances are missing;
-	// activityPeriod is the time between two such questions; activitiesMost are read: the newest, which are those that count.
-	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
-	activitiesMost                = 20
-)
-
-// readActivities asks the group behind why instances do not come, when some are missing and had time to come.
+// readActivities asks the group behind why instances are missing. A group that was deleted meanwhile tells nothing.
 func (p *pass) readActivities(ctx context.Context) ([]pool.Cause, error) {
-	known, behind := &p.memory.activities, p.memory.behind.is
-	if behind == nil || !session.Missing(behind) {
-		*known = activitiesRead{}
+	issues, err := p.memory.activities.Read(ctx, p.c, p.memory.behind.is, p.memory.resized, p.now)
+	if session.Absent(err) {
 		return nil, nil
 	}
-	if p.now.Sub(p.memory.resized) < activityGrace || !known.at.IsZero() && p.now.Sub(known.at) < activityPeriod {
-		return known.issues, nil
-	}
-	pages := autoscaling.NewDescribeScalingActivitiesPaginator(p.c.AutoScaling, &autoscaling.DescribeScalingActivitiesInput{
-		AutoScalingGroupName: behind.AutoScalingGroupName, MaxRecords: new(int32(activitiesMost)),
-	})
-	found, err := session.Listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
-		activitiesMost, p.now)
-	if err != nil {
-		if session.Absent(err) {
-			return nil, nil
-		}
-		if cloud.KindOf(err) == cloud.Denied {
-			*known = activitiesRead{issues: []pool.Cause{causeOf(err)}, at: p.now}
-			return known.issues, nil
-		}
-		return nil, err
-	}
-	*known = activitiesRead{issues: session.LaunchIssues(found), at: p.now}
-	return known.issues, nil
+	return issues, err
 }
 
 // healthIssues are EKS's own words on what is wrong with the node group, in EKS's codes, most telling first as EKS has them.

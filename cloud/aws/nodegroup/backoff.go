@@ -10,6 +10,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -61,7 +62,7 @@ func (p *pass) holdsStill(ctx context.Context) (bool, error) {
 func (p *pass) atRest() bool {
 	is, behind := p.memory.group.is, p.memory.behind.is
 	return is != nil && p.ours(is) && is.Status == ekstypes.NodegroupStatusActive && len(healthIssues(is)) == 0 && p.memory.updates.quiet() &&
-		behind != nil && p.memory.behindName != "" && !session.Missing(behind)
+		behind != nil && p.memory.behindName != "" && !asg.Missing(behind)
 }
 
 // updatesChanged reports whether updates may have begun or ended since they were read. EKS updates no group that it creates or deletes.

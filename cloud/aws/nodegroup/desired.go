@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -226,16 +225,7 @@ func (p *pass) differences(want wanted) func(pool.Template) []string {
 func (p *pass) template() launch.Pass {
 	source := p.t.source()
 	source.IgnitionAllowed = p.c.BootstrapFormatIgnition
-	return launch.Pass{Session: p.c, Source: source, Memory: &p.memory.template, Now: p.now, Deleting: p.t.Deleting, Trouble: len(p.memory.activities.issues) > 0}
-}
-
-// causeOf says in an observation what went wrong with a look-up.
-func causeOf(err error) pool.Cause {
-	var e *cloud.Error
-	if errors.As(err, &e) {
-		return pool.Cause{Reason: string(e.Kind), Message: e.Error()}
-	}
-	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
+	return launch.Pass{Session: p.c, Source: source, Memory: &p.memory.template, Now: p.now, Deleting: p.t.Deleting, Trouble: len(p.memory.activities.Issues()) > 0}
 }
 
 const tokenLength = 32

@@ -6,9 +6,10 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
-	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -52,7 +53,7 @@ func (d *Driver) Close() { d.sessions.Close() }
 // Traits are those of node groups: EKS replaces machines of another template whatever a strategy says, and can't be stopped.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
-		Group: "node group", Template: "launch template", RemoveBatch: session.RemoveBatch,
+		Group: "node group", Template: "launch template", RemoveBatch: asg.RemoveBatch,
 		ProviderRollout: true, RolloutOnTemplateChange: true, ReplaceKeepsSize: true, Prerequisites: "node role",
 	}
 }
@@ -61,40 +62,17 @@ func (d *Driver) Traits() pool.Traits {
 // specification can't be followed and nothing of the pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is returned
 // beside it, so that a pool that never came to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
-	p, err := d.begin(ctx, t)
-	if err != nil {
-		return pool.Observed{}, err
-	}
-	defer p.memory.mu.Unlock()
-	return p.observe(ctx)
+	return driverkit.Observe(ctx, d.begin, t)
 }
 
 // Start begins one step. A conflict makes everything be read again, for something is not as it was observed. A step that a rate budget
 // held back before its first write leaves what was read as it was.
 func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
-	p, err := d.begin(ctx, t)
-	if err != nil {
-		return err
-	}
-	defer p.memory.mu.Unlock()
-	before := p.memory.reads
-	ctx, writes := wire.CountWrites(ctx)
-	err = cloud.RedactError(session.Vanished(p.blame(p.start(ctx, s))), t.Bootstrap)
-	if cloud.CodeOf(err) == cloud.CodeClientRateLimited && writes.Sent() == 0 {
-		p.memory.reads = before
-		return err
-	}
-	p.memory.touch() // a call that read the group behind while it was written to says nothing about the time after
-	if cloud.KindOf(err) == cloud.Conflict {
-		p.memory.touchedUpdates()
-		p.memory.template.Forget()
-		p.memory.role = roleRead{}
-	}
-	return err
+	return driverkit.Start(ctx, d.begin, t, s)
 }
 
-// begin makes a pass and locks the pool's memory.
-func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
+// begin prepares a pass and locks what is cached of the pool.
+func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	target, err := targetOf(t)
 	if err != nil {
 		return nil, err
@@ -112,5 +90,14 @@ func (d *Driver) begin(ctx context.Context, t Target) (*pass, error) {
 			c.TouchGroup(name)
 		}
 	}
-	return p, nil
+	return &driverkit.Pass{
+		Unlock: p.memory.mu.Unlock, Observe: p.observe,
+		Start:  func(ctx context.Context, s pool.Step) error { return session.Vanished(p.blame(p.start(ctx, s))) },
+		Redact: func(err error) error { return cloud.RedactError(err, t.Bootstrap) },
+		Save: func() func() {
+			reads := p.memory.reads
+			return func() { p.memory.reads = reads }
+		},
+		Touch: p.memory.touch, Forget: p.memory.forget,
+	}, nil
 }

@@ -8,10 +8,11 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
-	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // memory are the last reads of one pool. Losing it costs a few reads and nothing else.
@@ -25,7 +26,7 @@ type memory struct {
 	behindName string
 	// members are what EC2 said about the instances of the group behind, by ID.
 	members        map[string]memberRead
-	membersRefused membersRefusal
+	membersRefused driverkit.Refusal
 	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
 	deleteFailed time.Time
 }
@@ -37,7 +38,7 @@ type reads struct {
 	template   launch.Memory
 	updates    updatesRead
 	role       roleRead
-	activities activitiesRead
+	activities asg.Activities
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
 	// asked is the size that the group was last asked for, when it may have been heard.
@@ -50,14 +51,7 @@ type groupRead struct {
 	// at is since when that is known to hold, asked when EKS said it, and of which specification.
 	at, asked time.Time
 	asks      string
-	named     namedGroup
-}
-
-// namedGroup is the node group that the object names in spec.providerID, where that is another than ours and ours does not exist.
-type namedGroup struct {
-	// id is spec.providerID as it was looked up; foreign is set if the group exists without our owner tag.
-	id      string
-	foreign *pool.Cause
+	named     driverkit.NamedGroup
 }
 
 // behindRead is the Auto Scaling group behind it; nil within means that there was none.
@@ -96,6 +90,13 @@ func (m *memory) touchedUpdates() {
 	m.updates.at = time.Time{}
 }
 
+// forget drops everything that was read, after a conflict.
+func (m *memory) forget() {
+	m.touchedUpdates()
+	m.template.Forget()
+	m.role = roleRead{}
+}
+
 // slowBy reports whether what was read then is to be read again, once in a period. One pass reads slowly one thing at most, so that no pass
 // reads much; what waits for its turn too long is read all the same.
 func (p *pass) slowBy(at time.Time, period time.Duration) bool {
@@ -105,10 +106,4 @@ func (p *pass) slowBy(at time.Time, period time.Duration) bool {
 	}
 	p.slowRead = true
 	return true
-}
-
-// activitiesRead are the issues of the group behind, and when they were read.
-type activitiesRead struct {
-	issues []pool.Cause
-	at     time.Time
 }

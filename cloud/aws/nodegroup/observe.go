@@ -10,7 +10,9 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -60,7 +62,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
 	if failed != nil {
-		out.Issues = append(out.Issues, causeOf(failed))
+		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
 	}
 	if is == nil {
 		return out, nil
@@ -95,7 +97,7 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 	}
 	p.attribute()
 	out.Group = p.group(is, want)
-	out.Instances, out.ExternalStandby = p.instances(is, want), p.lent()
+	out.Instances, out.ExternalStandby = p.instances(is, want), asg.Standby(p.memory.behind.is, func(string) bool { return true })
 	out.ProviderRollout, out.ProviderRolloutUnknown = p.roll(is, want), p.rollUnknown()
 	out.Shared = p.atRest()
 	out.Issues = slices.Concat(out.Issues, p.membersIssues(), p.groupIssues(is, want))
@@ -183,22 +185,22 @@ func (p *pass) ours(is *ekstypes.Nodegroup) bool { return is.Tags[session.TagOwn
 func (p *pass) readNamed(ctx context.Context) error {
 	on := p.t.groupNamed()
 	group := &p.memory.group
-	if group.is != nil || !p.t.namesAnother(on) || group.named.id == p.t.GroupID {
+	if group.is != nil || !p.t.namesAnother(on) || group.named.ID == p.t.GroupID {
 		return nil
 	}
 	label := fmt.Sprintf("node group %s of EKS cluster %s", on.name, on.cluster)
 	if on.region != "" && p.t.cluster.Region != "" && on.region != p.t.cluster.Region {
-		group.named = namedGroup{p.t.GroupID, cloud.NamedElsewhere(label, "it is in region "+on.region)}
+		group.named = driverkit.NamedGroup{ID: p.t.GroupID, Conflict: cloud.NamedElsewhere(label, "it is in region "+on.region)}
 		return nil
 	}
 	found, err := p.c.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &on.cluster, NodegroupName: &on.name})
 	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
 		return err
 	}
-	group.named = namedGroup{id: p.t.GroupID}
+	group.named = driverkit.NamedGroup{ID: p.t.GroupID}
 	if err == nil && found.Nodegroup != nil && !p.ours(found.Nodegroup) {
-		owner := quoted(found.Nodegroup.Tags[session.TagOwner])
-		group.named.foreign = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
+		owner := driverkit.QuoteTag(found.Nodegroup.Tags[session.TagOwner])
+		group.named.Conflict = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
 	}
 	return nil
 }
@@ -206,22 +208,14 @@ func (p *pass) readNamed(ctx context.Context) error {
 // foreignGroup returns why a node group that has our name, or that the object names, is refused: it lacks our owner tag.
 func (p *pass) foreignGroup() *pool.Cause {
 	is := p.memory.group.is
-	switch named := p.memory.group.named; {
-	case is == nil && named.id == p.t.GroupID:
-		return named.foreign
-	case is == nil || p.ours(is):
-		return nil
+	o := driverkit.Ownership{
+		Exists: is != nil, Named: p.memory.group.named, GroupID: p.t.GroupID, Tag: session.TagOwner,
+		Group: fmt.Sprintf("node group %s of EKS cluster %s", p.t.name, p.t.eks), Kind: "node group", Rename: "in " + fieldName,
 	}
-	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
-		"node group %s of EKS cluster %s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's node group another name in %s",
-		p.t.name, p.t.eks, session.TagOwner, quoted(is.Tags[session.TagOwner]), fieldName)}
-}
-
-func quoted(text string) string {
-	if text == "" {
-		return "missing"
+	if is != nil {
+		o.Owned, o.Owner = p.ours(is), is.Tags[session.TagOwner]
 	}
-	return fmt.Sprintf("%q", text)
+	return o.Conflict()
 }
 
 // foreignTemplate says that a launch template has our name without being ours.

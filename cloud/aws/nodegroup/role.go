@@ -13,6 +13,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -105,7 +106,7 @@ func (p *pass) observeRole(ctx context.Context, failed *error, out *pool.Observe
 			return err
 		}
 		// The group has its role: that it can't be looked at keeps nothing else from being done.
-		out.Issues = append(out.Issues, causeOf(err))
+		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 		return nil
 	}
 	role := p.memory.role

@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -56,7 +57,7 @@ func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
 	}
 	err := p.readAllUpdates(ctx, is, busy)
 	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*known = updatesRead{at: p.now, busy: busy, refused: new(causeOf(err))}
+		*known = updatesRead{at: p.now, busy: busy, refused: new(driverkit.CauseOf(err))}
 		return nil
 	}
 	return err

@@ -13,8 +13,9 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -22,7 +23,7 @@ import (
 const codeInUse = "ResourceInUseException"
 
 // steps are how each step is begun.
-var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
+var steps = driverkit.Steps[*pass]{
 	pool.PutTemplate:          (*pass).putTemplate,
 	pool.DefaultTemplate:      (*pass).defaultTemplate,
 	pool.PruneTemplates:       (*pass).pruneTemplates,
@@ -40,11 +41,11 @@ var steps = map[pool.StepKind]func(*pass, context.Context, pool.Step) error{
 
 // start begins the step.
 func (p *pass) start(ctx context.Context, s pool.Step) error {
-	begin, ok := steps[s.Kind]
-	if !ok {
-		return fmt.Errorf("step %s is not one that a node group can be asked for", s.Kind)
+	run, err := steps.Step(s.Kind, "a node group")
+	if err != nil {
+		return err
 	}
-	return begin(p, ctx, s)
+	return run(p, ctx, s)
 }
 
 // known makes sure that the group has been read before something depends on it, and that it is not somebody else's.
@@ -52,7 +53,7 @@ func (p *pass) known(ctx context.Context) error {
 	if err := p.read(ctx); err != nil {
 		return err
 	}
-	return launch.NotOurs(p.foreignGroup())
+	return driverkit.Owned(p.foreignGroup())
 }
 
 // read makes sure that the group and the template have been read.
@@ -99,7 +100,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if cloud.CodeOf(err) == codeInUse {
 		return p.confirmGroupCreated(ctx, err)
 	}
-	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+	if driverkit.MayHaveHappened(err) {
 		p.memory.made = p.now
 	}
 	return err
@@ -172,14 +173,10 @@ func (p *pass) createInput(want wanted, role string, size int32) *eks.CreateNode
 
 // confirmGroupCreated finds out whether a group that exists already is the one that an earlier, unanswered request made.
 func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
-	if err := p.readGroup(ctx); err != nil {
-		return err
-	}
-	is := p.memory.group.is
-	if is == nil || !p.ours(is) || is.Status == ekstypes.NodegroupStatusDeleting {
-		return refused
-	}
-	return nil
+	return driverkit.Confirm(refused, p.readGroup(ctx), func() bool {
+		is := p.memory.group.is
+		return is != nil && p.ours(is) && is.Status != ekstypes.NodegroupStatusDeleting
+	})
 }
 
 // deleteGroup deletes the node group with what is still in it, if it is the pool's. The group behind, by which a look may go, does not show
@@ -210,7 +207,7 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 // terminate terminates exactly the given instances, in the group behind: EKS itself would choose. A removal lowers the group's size
 // by one in the same call; otherwise the group launches another in the place of each.
 func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
-	if err := session.NoMoreThan(s.Targets, "terminate"); err != nil {
+	if err := asg.NoMoreThan(s.Targets, "terminate"); err != nil {
 		return err
 	}
 	if err := p.known(ctx); err != nil {
@@ -223,7 +220,7 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	members := p.present()
 	p.memory.touchedGroup()
 	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })
-	return session.Termination{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
+	return asg.Termination{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
 }
 
 // present are the instances of the group behind that are not on their way out. Nothing else is ever terminated.
@@ -231,7 +228,7 @@ func (p *pass) present() map[string]bool {
 	ids := map[string]bool{}
 	if behind := p.memory.behind.is; behind != nil {
 		for _, i := range behind.Instances {
-			if state, member := session.StateOf(i); member && state != pool.Terminating {
+			if asg.Present(i) {
 				ids[session.Deref(i.InstanceId)] = true
 			}
 		}
@@ -266,7 +263,7 @@ func (p *pass) ownTemplate(ctx context.Context) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	return launch.NotOurs(p.foreignTemplate())
+	return driverkit.Owned(p.foreignTemplate())
 }
 
 // putTemplate makes the template with its first version, or a new version of it.
@@ -311,7 +308,7 @@ func (p *pass) deleteTemplates(ctx context.Context) error {
 		return nil
 	}
 	if p.foreignLaunches() {
-		return launch.NotOurs(p.foreignGroup())
+		return driverkit.Owned(p.foreignGroup())
 	}
 	return p.template().Delete(ctx)
 }

@@ -13,6 +13,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -265,7 +266,7 @@ func (p *pass) takesNobody(ctx context.Context, size int32) error {
 	there := int32(0)
 	if behind := p.memory.behind.is; behind != nil {
 		for _, i := range behind.Instances {
-			if state, member := session.StateOf(i); member && state != pool.Terminating && !session.InStandby(i) {
+			if state, member := asg.StateOf(i); member && state != pool.Terminating && !asg.InStandby(i) {
 				there++
 			}
 		}

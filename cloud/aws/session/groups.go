@@ -19,6 +19,15 @@ const (
 	instancesAtOnce = 1000
 )
 
+const (
+	// SameMoment is how old a look at a group may be to be taken for a fresh one right after a write of ours that did not concern
+	// the group.
+	SameMoment = 2 * time.Second
+	// VisibleWithin is how long a read may still show a group as it was before a write: the services' reads are eventually
+	// consistent.
+	VisibleWithin = 10 * time.Second
+)
+
 // groups are the Auto Scaling groups of a session's region, read for all pools together.
 type groups struct {
 	client *autoscaling.Client

@@ -1,4 +1,4 @@
-package session
+package asg
 
 import (
 	"cmp"
@@ -9,24 +9,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
-const (
-	// SameMoment is how old a look at a group may be to be taken for a fresh one right after a write of ours that did not concern
-	// the group.
-	SameMoment = 2 * time.Second
-	// VisibleWithin is how long a read may still show a group as it was before a write: the services' reads are eventually
-	// consistent.
-	VisibleWithin = 10 * time.Second
-	// RemoveBatch keeps a removal, which takes one call for each instance, within a few seconds.
-	RemoveBatch = 10
-)
+// RemoveBatch keeps a removal, which takes one call for each instance, within a few seconds.
+const RemoveBatch = 10
 
 // Termination is what is known of an Auto Scaling group whose instances are terminated one by one.
 type Termination struct {
-	Session *Session
+	Session *session.Session
 	Now     time.Time
 	// Size that the group shows. Lower lowers it by one with each instance, in the same call; otherwise the group launches another in
 	// the place of each.
@@ -51,7 +45,7 @@ func (t Termination) Terminate(ctx context.Context, targets []pool.InstanceRef) 
 		_, err := t.Session.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 			InstanceId: &id, ShouldDecrementDesiredCapacity: &t.Lower,
 		})
-		return Refusal(err, t.Now)
+		return session.Refusal(err, t.Now)
 	}, func(id string, err error) error { return t.ended(ctx, id, err) })
 }
 
@@ -60,13 +54,13 @@ func (t *Termination) ended(ctx context.Context, id string, err error) error {
 	if t.Lower {
 		t.Asked.Note(t.Size-1, t.Now, err)
 	}
-	if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+	if driverkit.MayHaveHappened(err) {
 		t.Size--
 	}
 	if err == nil && t.Took != nil {
 		t.Took(id)
 	}
-	if err == nil || Absent(err) {
+	if err == nil || session.Absent(err) {
 		return nil
 	}
 	going, readErr := false, error(nil)

@@ -1,0 +1,124 @@
+package asg
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// activityGrace is how long after a change of its size a group is not asked why instances are missing; activityPeriod is the time between
+	// two such questions; activitiesMost are read: the newest, which are those that count.
+	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
+	activitiesMost                = 20
+	// issuesMost keeps a condition readable.
+	issuesMost = 3
+)
+
+// Activities caches why a group's instances are missing. The zero Activities know nothing.
+type Activities struct {
+	issues []pool.Cause
+	at     time.Time
+}
+
+// Issues returns what was read last.
+func (a *Activities) Issues() []pool.Cause { return a.issues }
+
+// Read asks the group why instances are missing, if some are and had time to come since the size was changed. A refusal for lack of
+// permission is the only issue then.
+func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.AutoScalingGroup, resized, now time.Time) ([]pool.Cause, error) {
+	if is == nil || !Missing(is) {
+		*a = Activities{}
+		return nil, nil
+	}
+	if now.Sub(resized) < activityGrace || !a.at.IsZero() && now.Sub(a.at) < activityPeriod {
+		return a.issues, nil
+	}
+	pages := autoscaling.NewDescribeScalingActivitiesPaginator(c.AutoScaling, &autoscaling.DescribeScalingActivitiesInput{
+		AutoScalingGroupName: is.AutoScalingGroupName, MaxRecords: new(int32(activitiesMost)),
+	})
+	found, err := session.Listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
+		activitiesMost, now)
+	if err != nil && cloud.KindOf(err) == cloud.Denied {
+		*a = Activities{issues: []pool.Cause{driverkit.CauseOf(err)}, at: now}
+		return a.issues, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	*a = Activities{issues: LaunchIssues(found), at: now}
+	return a.issues, nil
+}
+
+// Missing reports whether the group has fewer members than it should.
+func Missing(is *asgtypes.AutoScalingGroup) bool {
+	members := 0
+	for _, i := range is.Instances {
+		if state, member := StateOf(i); member && state != pool.Terminating && !InStandby(i) {
+			members++
+		}
+	}
+	return members < int(session.Deref(is.DesiredCapacity)) && !strings.HasPrefix(session.Deref(is.Status), StatusDeleting)
+}
+
+// LaunchIssues returns the failed activities since the last launch that worked, newest first, each message once.
+func LaunchIssues(activities []asgtypes.Activity) []pool.Cause {
+	activities = slices.Clone(activities)
+	slices.SortStableFunc(activities, func(a, b asgtypes.Activity) int {
+		return session.Deref(b.StartTime).Compare(session.Deref(a.StartTime))
+	})
+	var issues []pool.Cause
+	for _, a := range activities {
+		switch a.StatusCode {
+		case asgtypes.ScalingActivityStatusCodeSuccessful:
+			if strings.HasPrefix(session.Deref(a.Description), "Launching") {
+				return issues
+			}
+		case asgtypes.ScalingActivityStatusCodeFailed, asgtypes.ScalingActivityStatusCodeCancelled:
+			issue := issueOf(a)
+			if issue.Message != "" && !slices.Contains(issues, issue) && len(issues) < issuesMost {
+				issues = append(issues, issue)
+			}
+		}
+	}
+	return issues
+}
+
+// issueOf returns a failed activity in the text of the service, with a reason.
+func issueOf(a asgtypes.Activity) pool.Cause {
+	message := session.Clean(session.InstanceID.ReplaceAllString(session.Deref(a.StatusMessage), "an instance"))
+	return pool.Cause{Reason: activityReason(message), Message: message}
+}
+
+// activityReason returns the reason for the text of a failed launch. The service has no codes for it.
+func activityReason(message string) string {
+	lower := strings.ToLower(message)
+	for _, r := range []struct{ words, reason string }{
+		{"insufficient", "Capacity"},
+		{"sufficient", "Capacity"},
+		{"capacity-not-available", "Capacity"},
+		{"limitexceeded", "Capacity"},
+		{"vcpu", "Capacity"},
+		{"quota", "Capacity"},
+		{"spot price", "Capacity"},
+		{"not authorized", "Denied"},
+		{"accessdenied", "Denied"},
+		{"invalid", "Invalid"},
+		{"does not exist", "Invalid"},
+		{"not supported", "Invalid"},
+	} {
+		if strings.Contains(lower, r.words) {
+			return r.reason
+		}
+	}
+	return "LaunchFailed"
+}

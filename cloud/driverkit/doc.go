@@ -1,0 +1,3 @@
+// Package driverkit is the scaffold that every driver is built on: how a call of Observe or Start runs (Pass), the table of steps (Steps),
+// the ownership check (Ownership), secondary reads that the cloud may deny (Refusal), and errors as causes (CauseOf).
+package driverkit

@@ -1,0 +1,62 @@
+package driverkit
+
+import (
+	"fmt"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// NamedGroup is the group that the object names in spec.providerID, where that is another than the pool's own and the pool's own does not
+// exist.
+type NamedGroup struct {
+	// ID is spec.providerID as it was looked up.
+	ID string
+	// Conflict is set if the group exists without the pool's owner tag.
+	Conflict *pool.Cause
+}
+
+// Ownership is what decides whether the group of a pool may be changed.
+type Ownership struct {
+	// Exists is true if the group with the pool's name exists, Owned if it has the pool's owner tag.
+	Exists, Owned bool
+	// Named is the group that the object names, and GroupID its present spec.providerID.
+	Named   NamedGroup
+	GroupID string
+	// Group is the group as messages name it ("scale set mp of resource group rg"), Kind what it is called without its name.
+	Group, Kind string
+	// Tag is the owner tag, Owner its value; empty if it is missing.
+	Tag, Owner string
+	// Rename tells where the user gives the pool's group another name.
+	Rename string
+}
+
+// Conflict returns why the group is neither changed nor created: a group with the pool's name, or the one that the object names, exists
+// without the pool's owner tag. It is nil if there is no such group.
+func (o Ownership) Conflict() *pool.Cause {
+	switch {
+	case !o.Exists && o.Named.ID == o.GroupID:
+		return o.Named.Conflict
+	case !o.Exists || o.Owned:
+		return nil
+	}
+	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
+		"%s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's %s another name %s",
+		o.Group, o.Tag, QuoteTag(o.Owner), o.Kind, o.Rename)}
+}
+
+// QuoteTag returns the value of a tag as messages show it.
+func QuoteTag(value string) string {
+	if value == "" {
+		return "missing"
+	}
+	return fmt.Sprintf("%q", value)
+}
+
+// Owned returns a conflict as the error of a step that needs the group; nil without one.
+func Owned(conflict *pool.Cause) error {
+	if conflict == nil {
+		return nil
+	}
+	return &cloud.Error{Kind: cloud.Conflict, Code: conflict.Reason, Message: conflict.Message}
+}
