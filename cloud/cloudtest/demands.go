@@ -193,9 +193,9 @@ func secrets[S any](p player[S]) {
 			for _, echo := range []string{bootstrap, base64.StdEncoding.EncodeToString([]byte(bootstrap)), bootstrap[len(bootstrap)/2:]} {
 				q := p.elsewhere("refused at " + c.String())
 				sc, s := q.begin(e)
-				q.disturb(sim.Fault{Kind: sim.ErrorBefore, Code: "ValidationError", Status: 400, Message: "Value '" + echo + "' is not valid"}, c)
+				faultPlayer[S]{q}.disturb(sim.Fault{Kind: sim.ErrorBefore, Code: "ValidationError", Status: 400, Message: "Value '" + echo + "' is not valid"}, c)
 				err := q.try(sc.target, s)
-				q.played()
+				faultPlayer[S]{q}.played()
 				q.calm()
 				if err == nil || !strings.Contains(err.Error(), "is not valid") {
 					q.Errorf("want the cloud's words but for the data, got %v", err)

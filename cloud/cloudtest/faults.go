@@ -54,7 +54,10 @@ func throttles() []refusal {
 	}
 }
 
-func (p player[S]) denials() []refusal {
+// faultPlayer plays cases in which the cloud disturbs requests.
+type faultPlayer[S any] struct{ player[S] }
+
+func (p faultPlayer[S]) denials() []refusal {
 	f := p.cloud.Capabilities().Denied
 	f.Kind = sim.ErrorBefore
 	r := refusal{about: "denied", fault: f, kind: cloud.Denied, code: f.Code, words: f.Message}
@@ -64,14 +67,14 @@ func (p player[S]) denials() []refusal {
 }
 
 // disturb puts the fault in force for one of the requests that are sent from now on.
-func (p player[S]) disturb(f sim.Fault, c call) {
+func (p faultPlayer[S]) disturb(f sim.Fault, c call) {
 	p.Helper()
 	f.Service, f.Action, f.Skip, f.Times = c.service, c.action, c.before, 1
 	p.fault(f)
 }
 
 // played makes sure that the fault in force was met.
-func (p player[S]) played() {
+func (p faultPlayer[S]) played() {
 	p.Helper()
 	for _, f := range p.cloud.Faults().List() {
 		if f.Played == 0 {
@@ -86,7 +89,7 @@ func (r refusal) reportedAs(c pool.Cause) bool {
 }
 
 // fits reports where an error is not what the refusal must become.
-func (p player[S]) fits(r refusal, err error) {
+func (p faultPlayer[S]) fits(r refusal, err error) {
 	p.Helper()
 	var e *cloud.Error
 	switch {
@@ -116,7 +119,7 @@ func refusedSteps[S any](p player[S], refusals []refusal) {
 					q = q.again()
 				}
 				if refused := refusedStep(q, r, c, sc, s); refused && count(calls) == 1 {
-					q.same(sc)
+					faultPlayer[S]{q}.same(sc)
 				}
 				q.finish(e, sc)
 			}
@@ -138,14 +141,14 @@ func count(calls []call) int {
 // not read.
 func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step) bool {
 	q.Helper()
-	q.disturb(r.fault, c)
+	faultPlayer[S]{q}.disturb(r.fault, c)
 	q.wire.retryAfter = r.retryAfter
 	var err error
 	sent := q.sent(func() { err = q.try(sc.target, s) })
-	q.played()
+	faultPlayer[S]{q}.played()
 	q.calm()
 	if err != nil || c.writes {
-		q.fits(r, err)
+		faultPlayer[S]{q}.fits(r, err)
 	}
 	if tries := writes(sent); c.writes && len(tries) != c.earlier+1 {
 		q.Errorf("want nothing sent after the refusal in the same call, got %+v", tries)
@@ -155,7 +158,7 @@ func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step
 }
 
 // same reports what has changed since the scene was set.
-func (p player[S]) same(sc scene[S]) {
+func (p faultPlayer[S]) same(sc scene[S]) {
 	p.Helper()
 	o := p.observe(sc.target)
 	p.check("the group after a refusal", sc.before.Group, o.Group)
@@ -167,7 +170,7 @@ func (p player[S]) same(sc scene[S]) {
 
 func unavailableSteps[S any](p player[S]) { refusedSteps(p, unavailables()) }
 func throttledSteps[S any](p player[S])   { refusedSteps(p, throttles()) }
-func deniedSteps[S any](p player[S])      { refusedSteps(p, p.denials()) }
+func deniedSteps[S any](p player[S])      { refusedSteps(p, faultPlayer[S]{p}.denials()) }
 
 // lostReplies loses the reply to each write of each step in turn, after it has taken effect.
 func lostReplies[S any](p player[S]) {
@@ -182,7 +185,7 @@ func lostReplies[S any](p player[S]) {
 				if c.writes {
 					q := p.elsewhere(r.about + " after " + c.String())
 					// No cloud has to tell until when it holds: a renewal that may not have been heard is due again.
-					q.lostReply(e, r, c, count(calls) == 1 && e.kind != pool.Renew)
+					faultPlayer[S]{q}.lostReply(e, r, c, count(calls) == 1 && e.kind != pool.Renew)
 				}
 			}
 		}
@@ -190,7 +193,7 @@ func lostReplies[S any](p player[S]) {
 }
 
 // lostReply loses the reply to one request. Where that was all there is to the step, the next observation shows it done.
-func (p player[S]) lostReply(e exercise[S], r refusal, c call, whole bool) {
+func (p faultPlayer[S]) lostReply(e exercise[S], r refusal, c call, whole bool) {
 	p.Helper()
 	sc, s := p.begin(e)
 	p.disturb(r.fault, c)
@@ -209,7 +212,7 @@ func (p player[S]) lostReply(e exercise[S], r refusal, c call, whole bool) {
 		p.Errorf("the same step again: want it to work or to be told to look again, got %v", err)
 	}
 	p.finish(e, sc)
-	p = p.again()
+	p = faultPlayer[S]{p.again()}
 	p.finish(e, sc)
 }
 
@@ -230,7 +233,7 @@ func staleReads[S any](p player[S]) {
 			for range int(behind/time.Second) + 1 {
 				rest(time.Second)
 				p = driver.next(p)
-				p.onOldReads(e, sc)
+				faultPlayer[S]{p}.onOldReads(e, sc)
 			}
 			p.calm()
 			p.finish(e, sc)
@@ -239,7 +242,7 @@ func staleReads[S any](p player[S]) {
 }
 
 // onOldReads makes a pass. On reads that are behind, it may be told to look again, and nothing else.
-func (p player[S]) onOldReads(e exercise[S], sc scene[S]) {
+func (p faultPlayer[S]) onOldReads(e exercise[S], sc scene[S]) {
 	p.Helper()
 	o, err := p.driver.Observe(p.Context(), sc.target)
 	if err == nil && !working(o) {
@@ -263,7 +266,7 @@ func refusedLooks[S any](p player[S], refusals []refusal) {
 				q := p.elsewhere(r.about + " at " + c.String())
 				before := lookAt(q, size)
 				q.check("the same cloud", undated(want), undated(before))
-				q.refusedLook(r, c, before)
+				faultPlayer[S]{q}.refusedLook(r, c, before)
 			}
 		}
 	}
@@ -294,11 +297,11 @@ func lookAt[S any](p player[S], size int) pool.Observed {
 
 // refusedLook looks while one request is refused. What could not be found out about the specification alone may be told as an
 // issue of a group that is seen as it is.
-func (p player[S]) refusedLook(r refusal, c call, before pool.Observed) {
+func (p faultPlayer[S]) refusedLook(r refusal, c call, before pool.Observed) {
 	p.Helper()
 	p.disturb(r.fault, c)
 	p.wire.retryAfter = r.retryAfter
-	p = p.again()
+	p = faultPlayer[S]{p.again()}
 	o, err := p.driver.Observe(p.Context(), p.target())
 	p.played()
 	p.calm()
@@ -321,7 +324,7 @@ func (p player[S]) refusedLook(r refusal, c call, before pool.Observed) {
 }
 
 // seenWithIssue reports where an observation during a refusal does not show the group as it was before, with the refusal as its first issue.
-func (p player[S]) seenWithIssue(r refusal, before, o pool.Observed) {
+func (p faultPlayer[S]) seenWithIssue(r refusal, before, o pool.Observed) {
 	p.Helper()
 	p.check("the group", before.Group, o.Group)
 	p.check("the versions", len(before.Versions), len(o.Versions))
@@ -342,4 +345,4 @@ func knowingRoll(o, other pool.Observed) pool.Observed {
 
 func unavailableLooks[S any](p player[S]) { refusedLooks(p, unavailables()) }
 func throttledLooks[S any](p player[S])   { refusedLooks(p, throttles()) }
-func deniedLooks[S any](p player[S])      { refusedLooks(p, p.denials()) }
+func deniedLooks[S any](p player[S])      { refusedLooks(p, faultPlayer[S]{p}.denials()) }

@@ -20,11 +20,9 @@ const (
 // crowded lists what still exceeds a bound, as "folder" or "folder.Type", with a count that must not grow. The list only shrinks: split
 // the package or the type, then remove the row.
 var crowded = map[string]int{
-	"cloud/aws.pass":              88,
-	"cloud/aws/launch.Pass":       38,
-	"cloud/aws/nodegroup.pass":    126,
+	"cloud/aws.pass":              87,
+	"cloud/aws/nodegroup.pass":    124,
 	"cloud/azure.pass":            88,
-	"cloud/cloudtest.player":      39,
 	"kube/infrapool":              28,
 	"kube/infrapool.Reconciler":   82,
 	"kube/machinepool":            25,

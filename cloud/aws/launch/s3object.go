@@ -94,8 +94,19 @@ func (s Source) folder() string {
 // object is where the bootstrap data of now is kept.
 func (s Source) object() object { return object{s.Cluster.Bucket.Name, s.folder() + s.dataHash()} }
 
+// objectStore reads and writes the owner's objects in the cluster's bucket.
+type objectStore struct {
+	Session *session.Session
+	Source  Source
+	Memory  *Memory
+	Now     time.Time
+}
+
+// objects returns the store of the pass.
+func (p Pass) objects() objectStore { return objectStore{p.Session, p.Source, p.Memory, p.Now} }
+
 // store puts the bootstrap data into the bucket and gives the user data that points to it.
-func (p Pass) store(ctx context.Context) ([]byte, error) {
+func (p objectStore) store(ctx context.Context) ([]byte, error) {
 	at := p.Source.object()
 	if err := p.putObject(ctx, at); err != nil {
 		return nil, err
@@ -114,7 +125,7 @@ func (p Pass) store(ctx context.Context) ([]byte, error) {
 	return []byte("#include\n" + address + "\n"), nil
 }
 
-func (p Pass) putObject(ctx context.Context, at object) error {
+func (p objectStore) putObject(ctx context.Context, at object) error {
 	_, err := p.Session.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &at.bucket, Key: &at.key, Body: bytes.NewReader(p.Source.Bootstrap.Data())})
 	if err = session.Refusal(err, p.Now); err != nil {
 		return cloud.InField(cloud.RedactError(err, p.Source.Bootstrap), fieldBucket)
@@ -136,7 +147,7 @@ func (d dated) PresignHTTP(ctx context.Context, c awssdk.Credentials, r *http.Re
 
 // presigned is an address from which whoever has it can fetch the object for a while: as long as the cluster says, and no longer
 // than the credentials that sign it are valid.
-func (p Pass) presigned(ctx context.Context, at object) (string, error) {
+func (p objectStore) presigned(ctx context.Context, at object) (string, error) {
 	signedAt := p.Now.UTC().Truncate(signedEvery)
 	valid := min(p.Source.Cluster.Bucket.PresignedURLDuration, presignedMost)
 	if valid <= 0 {
@@ -229,12 +240,12 @@ func (q *pointer) ends(now time.Time) bool {
 // can't, and those that can't be looked at, which keeps nothing else from being done. Nothing is asked for pools whose data needs
 // no object, and rarely for the others.
 func (p Pass) Needs(ctx context.Context) (needs []string, issues []pool.Cause) {
-	for _, at := range p.objectsOf(p.Memory.versions) {
-		read := p.lookAt(ctx, at)
+	for _, at := range p.Source.objectsOf(p.Memory.versions) {
+		read := p.objects().lookAt(ctx, at)
 		switch {
 		case read.problem != nil:
 			issues = append(issues, *read.problem)
-		case read.missing && !p.holds(at):
+		case read.missing && !p.Source.holds(at):
 			issues = append(issues, pool.Cause{Reason: "BootstrapDataGone", Message: fmt.Sprintf(
 				"%s, which a version of launch template %s points to, is gone: no machine can start from that version any more", at, p.Source.Name)})
 		case read.missing, read.expires && p.Now.Sub(read.modified) > renewAfter:
@@ -245,12 +256,12 @@ func (p Pass) Needs(ctx context.Context) (needs []string, issues []pool.Cause) {
 }
 
 // holds says that the object's data is that of now.
-func (p Pass) holds(at object) bool {
-	return p.Source.Cluster.Bucket != nil && !p.Source.Bootstrap.Empty() && p.Source.object() == at
+func (s Source) holds(at object) bool {
+	return s.Cluster.Bucket != nil && !s.Bootstrap.Empty() && s.object() == at
 }
 
 // lookAt asks for an object unless it is known.
-func (p Pass) lookAt(ctx context.Context, at object) objectRead {
+func (p objectStore) lookAt(ctx context.Context, at object) objectRead {
 	if known, ok := p.Memory.objects[at]; ok && known.young(p.Now) {
 		return known
 	}
@@ -289,8 +300,8 @@ func (p Pass) Provide(ctx context.Context, needs []string) error {
 			continue
 		}
 		delete(p.Memory.objects, at)
-		if p.holds(at) {
-			if err := p.putObject(ctx, at); err != nil {
+		if p.Source.holds(at) {
+			if err := p.objects().putObject(ctx, at); err != nil {
 				return err
 			}
 			continue
@@ -306,7 +317,7 @@ func (p Pass) Provide(ctx context.Context, needs []string) error {
 }
 
 // dropObjects deletes objects. A cluster whose bucket asks for it is content where that fails.
-func (p Pass) dropObjects(ctx context.Context, list []object) error {
+func (p objectStore) dropObjects(ctx context.Context, list []object) error {
 	best := p.Source.Cluster.Bucket != nil && p.Source.Cluster.Bucket.BestEffortDelete
 	for _, at := range list {
 		delete(p.Memory.objects, at)
@@ -319,10 +330,10 @@ func (p Pass) dropObjects(ctx context.Context, list []object) error {
 }
 
 // objectsOf are the objects of the owner that versions point to, each once.
-func (p Pass) objectsOf(versions []version) []object {
+func (s Source) objectsOf(versions []version) []object {
 	var list []object
 	for _, v := range versions {
-		if v.pointer != nil && strings.HasPrefix(v.pointer.to.key, p.Source.folder()) && !slices.Contains(list, v.pointer.to) {
+		if v.pointer != nil && strings.HasPrefix(v.pointer.to.key, s.folder()) && !slices.Contains(list, v.pointer.to) {
 			list = append(list, v.pointer.to)
 		}
 	}

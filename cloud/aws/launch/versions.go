@@ -45,7 +45,7 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	}
 	m := p.Memory
 	switch {
-	case m.doubted || p.refersToUnknown(refs) || m.unproven && p.needsProof(refs):
+	case m.doubted || m.refersToUnknown(refs) || m.unproven && p.needsProof(refs):
 		return p.read(ctx, refs, 0)
 	case !m.Known() && !m.seen.IsZero():
 		return p.read(ctx, refs, 0)
@@ -180,9 +180,9 @@ func (m *Memory) agrees(read Memory, is identity) bool {
 }
 
 // refersToUnknown says whether something names a version that is not known, nor known to be gone.
-func (p Pass) refersToUnknown(refs []string) bool {
-	for ref := range p.Memory.unknown(refs) {
-		if !p.Memory.gone[ref] {
+func (m *Memory) refersToUnknown(refs []string) bool {
+	for ref := range m.unknown(refs) {
+		if !m.gone[ref] {
 			return true
 		}
 	}

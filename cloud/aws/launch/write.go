@@ -26,13 +26,13 @@ func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) erro
 	if want.data == nil {
 		return cloud.Invalidf(fieldBootstrap, "there is no bootstrap data to make a launch template with")
 	}
-	if p.madeSince(base, want.Template) {
+	if p.Memory.madeSince(base, want.Template, p.Now) {
 		return nil
 	}
 	if !want.stored {
 		return p.put(ctx, want, predecessor)
 	}
-	text, err := p.store(ctx)
+	text, err := p.objects().store(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,12 +105,12 @@ func (p Pass) createVersion(ctx context.Context, id string, want Want, token str
 }
 
 // madeSince says whether a version of the wanted content and data has been made after the given one.
-func (p Pass) madeSince(base string, want pool.Template) bool {
-	for _, v := range p.Memory.versions {
+func (m *Memory) madeSince(base string, want pool.Template, now time.Time) bool {
+	for _, v := range m.versions {
 		if v.Ref == base {
 			return false
 		}
-		if v.Same(want) && v.as(p.Now).Data == want.Data {
+		if v.Same(want) && v.as(now).Data == want.Data {
 			return true
 		}
 	}
@@ -181,10 +181,10 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 			return err
 		}
 	}
-	objects := p.objectsOf(p.Memory.versions)
+	objects := p.Source.objectsOf(p.Memory.versions)
 	p.Memory.versions = slices.DeleteFunc(p.Memory.versions, func(v version) bool { return slices.Contains(refs, v.Ref) })
-	left := p.objectsOf(p.Memory.versions)
-	return p.dropObjects(ctx, slices.DeleteFunc(objects, func(o object) bool { return slices.Contains(left, o) }))
+	left := p.Source.objectsOf(p.Memory.versions)
+	return p.objects().dropObjects(ctx, slices.DeleteFunc(objects, func(o object) bool { return slices.Contains(left, o) }))
 }
 
 // SetDefault makes a version the template's default, for those who launch from it without saying from which version.
@@ -226,7 +226,7 @@ func (p Pass) Delete(ctx context.Context) error {
 	if id == "" || p.Memory.given != nil {
 		return nil
 	}
-	if err := p.dropObjects(ctx, p.objectsOf(p.Memory.versions)); err != nil {
+	if err := p.objects().dropObjects(ctx, p.Source.objectsOf(p.Memory.versions)); err != nil {
 		return err
 	}
 	// Whether the reply comes or not, it may be gone from now on.
