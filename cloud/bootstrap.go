@@ -31,7 +31,7 @@ func (b Bootstrap) Data() []byte {
 // Format is what NewBootstrap was told.
 func (b Bootstrap) Format() string { return b.format }
 
-// Empty says that there is no bootstrap data (yet).
+// Empty reports whether there is no bootstrap data (yet).
 func (b Bootstrap) Empty() bool { return len(b.Data()) == 0 }
 
 // dataHashLength is enough to tell versions apart and too short to be used for anything else.
@@ -77,7 +77,7 @@ func (b Bootstrap) Content(hash string) string {
 	return hash[:at] + Digest([]byte(b.mark), contentMark)
 }
 
-// OtherBootstrap says that two contents differ in their marks alone.
+// OtherBootstrap reports whether two contents differ in their marks alone.
 func OtherBootstrap(a, b string) bool {
 	at := strings.IndexByte(a, ':') + 1 + contentStays
 	return a != b && len(a) == len(b) && at <= len(a) && a[:at] == b[:at]

@@ -26,7 +26,8 @@ type Driver[S any] interface {
 type Target[S any] struct {
 	Owner Owner
 	// GroupID is the cloud's group that the object names in spec.providerID; empty where it names none. It is the pool's own, or that of
-	// another tool which managed the pool before: a group that exists without the owner tag is reported as Foreign, and no other is created.
+	// another tool which managed the pool before: a group that exists without the owner tag is reported as Foreign, and no other is
+	// created.
 	GroupID string
 	// KubernetesVersion that the machines should run, with the leading v; empty when the object names none.
 	KubernetesVersion string

@@ -58,8 +58,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// SpecUnsatisfiableError says that what the specification wants can't be made, and nothing else: everything that exists was read, and stands
-// in the observation beside the error.
+// SpecUnsatisfiableError reports that what the specification wants can't be created, and nothing else: everything that exists was read,
+// and stands in the observation beside the error.
 type SpecUnsatisfiableError struct{ Err error }
 
 // Error is the text of the error within.

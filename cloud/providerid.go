@@ -48,10 +48,10 @@ func joined(parts string) string {
 	return strings.Join(strings.FieldsFunc(parts, func(r rune) bool { return r == '/' }), "/")
 }
 
-// bareOCID says whether an ID is an identifier of OCI without a scheme.
+// bareOCID reports whether an ID is an identifier of OCI without a scheme.
 func bareOCID(id string) bool {
 	return strings.HasPrefix(id, "ocid1.") && len(id) > len("ocid1.") && !strings.ContainsFunc(id, outer)
 }
 
-// outer says whether a letter behind an ID means nothing.
+// outer reports whether a letter behind an ID means nothing.
 func outer(r rune) bool { return r == '/' || unicode.IsSpace(r) }

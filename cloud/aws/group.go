@@ -23,7 +23,7 @@ const (
 	driftTags      = "spec.additionalTags"
 	driftHooks     = fieldHooks
 	driftProcesses = "spec.suspendProcesses"
-	// driftKept are protections of ours that outlived the refresh that they were for.
+	// driftKept are protections that Muster set and that outlived their refresh.
 	driftKept = "spec.refreshPreferences.scaleInProtectedInstances"
 )
 
@@ -135,7 +135,7 @@ func (g groupSpec) missingTags(is *asgtypes.AutoScalingGroup) map[string]string 
 	return missing
 }
 
-// surplusTags are tags that we once put on the group and that nobody wants any more.
+// surplusTags returns the tags that Muster once put on the group and that are no longer wanted.
 func (g groupSpec) surplusTags(is *asgtypes.AutoScalingGroup) []string {
 	ours := tagOf(is, tagOurTags)
 	var surplus []string

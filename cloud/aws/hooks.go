@@ -114,7 +114,7 @@ func notificationTarget(want asgtypes.LifecycleHookSpecification, existing []asg
 	return want.NotificationTargetARN
 }
 
-// hookChanges says which hooks are to be put, and which of ours are to be taken away. Hooks of others (of a termination
+// hookChanges says which hooks are to be put, and which of Muster's own are to be removed. Hooks of others (of a termination
 // handler, of other tools) are left alone.
 func (g groupSpec) hookChanges(is *asgtypes.AutoScalingGroup, existing []asgtypes.LifecycleHook) (put []asgtypes.LifecycleHookSpecification, remove []string) {
 	for _, want := range g.hooks {

@@ -13,13 +13,13 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// How one learns that the cloud takes an instance. Whatever the group does (health, zones, refresh, age, a size that somebody
+// How one learns that the cloud takes an instance. Whatever the group does (health, zones, refresh, age, a size that a user
 // lowered, a rebalance recommendation where capacityRebalance is set) passes our termination hook, and the activity's cause says
 // why. A spot interruption does not: EC2 takes the instance two minutes after its notice, whatever waits for a hook, and the
 // notice is the status of the instance's spot request. A recommendation alone is shown by no call: it is told to the instance
 // and to EventBridge.
 
-// takings are the group's reasons in its activities' words, with a word of ours; the first that matches counts.
+// takings are the group's reasons in its activities' words, with Muster's reasons; the first that matches counts.
 var takings = []struct{ words, reason string }{
 	{"rebalance recommendation", "RebalanceRecommended"},
 	{"interruption notice", "SpotInterruption"},
@@ -35,7 +35,7 @@ var takings = []struct{ words, reason string }{
 // takenText finds the reason in an activity's cause.
 var takenText = regexp.MustCompile(`(?s).*taken out of service in response to (?:an? )?([^.,]+)`)
 
-// takenFor is why the group takes an instance, in the service's words; nil when somebody asked it to, by name or with the group.
+// takenFor is why the group takes an instance, in the service's words; nil when a client requested it, for the instance or for the group.
 func takenFor(cause string) *pool.Cause {
 	match := takenText.FindStringSubmatch(cause)
 	if match == nil || strings.Contains(match[1], "user request") {
@@ -69,7 +69,7 @@ func (p *pass) terminationNotice(is *asgtypes.AutoScalingGroup, i asgtypes.Insta
 	return asg.Unhealthy(is, i)
 }
 
-// atShortNotice says that the group has spot instances, which may be taken at any time.
+// atShortNotice reports whether the group has spot instances, which may be taken at any time.
 func (p *pass) atShortNotice(is *asgtypes.AutoScalingGroup) bool {
 	for _, i := range is.Instances {
 		if state, member := asg.StateOf(i); member && state != pool.Terminating && p.memory.members[session.Deref(i.InstanceId)].spot {

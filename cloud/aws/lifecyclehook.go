@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// drainHook is the termination hook that every group of ours has: whatever takes an instance (a scale-in by another hand,
+	// drainHook is the termination hook that every group of a pool has: whatever takes an instance (a scale-in by another hand,
 	// the group's own refresh, rebalancing or health check), it is held until its node has been drained.
 	drainHook = "muster-drain"
 	// drainHeartbeat is how long the hook holds without a word from us: longer than a restart, an upgrade or a short outage of
@@ -27,7 +27,7 @@ const (
 	activitiesPage = 100
 )
 
-// ourHook is the hook as it is sent. When nobody says a word the termination goes on: an instance must not be kept, and paid
+// ourHook is the hook as it is sent. Without a request the termination goes on: an instance must not be kept, and paid
 // for, by a Muster that is gone.
 func ourHook() asgtypes.LifecycleHookSpecification {
 	return asgtypes.LifecycleHookSpecification{
@@ -38,7 +38,7 @@ func ourHook() asgtypes.LifecycleHookSpecification {
 	}
 }
 
-// hookNameFree refuses a hook in the specification that has the name of ours.
+// hookNameFree refuses a hook in the specification that has the name of Muster's.
 func hookNameFree(t target) error {
 	for k, h := range t.pool.AWSLifecycleHooks {
 		if h.Name == drainHook {
@@ -52,13 +52,13 @@ func hookNameFree(t target) error {
 type holdRead struct {
 	// since is when it began to be held, until when the hook stops to hold it by itself.
 	since, until time.Time
-	// over says that our hook holds it no more; another may.
+	// over is true if Muster's hook holds it no more; another may.
 	over bool
 	// why is why the group takes it, nil when it was asked to.
 	why *pool.Cause
 }
 
-// held says whether an instance may be held by our hook. Where the hooks may not be listed the group's own tags tell whether it has
+// held reports whether an instance may be held by our hook. Where the hooks may not be listed the group's own tags tell whether it has
 // ours: to take a held instance for one that goes by itself would leave its node undrained until the heartbeat ends.
 func (p *pass) held(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) bool {
 	if i.LifecycleState != asgtypes.LifecycleStateTerminatingWait {
@@ -201,12 +201,12 @@ func (m *memory) released(id string) {
 	}
 }
 
-// beingDeleted says that the service does not answer because the group is being deleted.
+// beingDeleted reports whether the service does not answer because the group is being deleted.
 func beingDeleted(err error) bool {
 	return cloud.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "pending delete")
 }
 
-// notHeld says that the service has no hook waiting for the instance.
+// notHeld reports whether the service has no hook waiting for the instance.
 func notHeld(err error) bool {
 	return cloud.CodeOf(err) == "ValidationError" && strings.Contains(err.Error(), "No active Lifecycle Action found")
 }

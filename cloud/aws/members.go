@@ -19,13 +19,13 @@ type memberRead struct {
 	aside, kept bool
 	// standby is when we put it into standby, as the service has said: reads may not show it for a moment.
 	standby time.Time
-	// spot says that the cloud may take it back.
+	// spot is true if the cloud may take it back.
 	spot bool
 	// at is when that was asked.
 	at time.Time
 }
 
-// incomplete says that what is known about an instance may have changed with what the group says of it: somebody put it into
+// incomplete reports whether what is known about an instance may have changed with what the group shows of it: a client put it into
 // standby or protected it, and it may have been us.
 func (r memberRead) incomplete(i asgtypes.Instance, now time.Time) bool {
 	return asg.InStandby(i) && !r.aside || session.Deref(i.ProtectedFromScaleIn) && !r.kept && now.Sub(r.at) > session.SlowPeriod
@@ -71,9 +71,9 @@ func (p *pass) standbyKnown(ctx context.Context) error {
 }
 
 // instances are the group's members, in the order in which they were made. Those of which it is not known yet are the
-// youngest. Instances in standby that Muster did not put there are left to whoever did. One that Muster put there and that is not shown
-// there yet counts as set aside, unless it is of the wanted template again: Auto Scaling may have ignored the request, and removing the
-// instance as one whose successor was launched would replace it without a cause.
+// youngest. Instances in standby that Muster did not put there are left to the client that did. One that Muster put there and that is not
+// shown there yet counts as set aside, unless it is of the wanted template again: Auto Scaling may have ignored the request, and removing
+// the instance as one whose successor was launched would replace it without a cause.
 func (p *pass) instances(is *asgtypes.AutoScalingGroup, want wanted) []pool.Instance {
 	var list []pool.Instance
 	differs := p.launch.Differences(want.template)

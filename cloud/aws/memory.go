@@ -62,7 +62,7 @@ type hooksRead struct {
 	refused error
 }
 
-// groupAsRead says whether the group need not be read again.
+// groupAsRead reports whether the group need not be read again.
 func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
 	age := now.Sub(m.group.at)
 	if m.group.at.IsZero() {

@@ -150,7 +150,7 @@ func (p *pass) readNamed(ctx context.Context) error {
 	return nil
 }
 
-// ours says whether the group carries our owner tag.
+// ours reports whether the group carries our owner tag.
 func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool {
 	return tagOf(is, session.TagOwner) == p.t.Owner.ID
 }
@@ -186,7 +186,7 @@ func (p *pass) versionsToDelete() []pool.Template {
 	return p.memory.template.Versions()
 }
 
-// foreignLaunches says whether a group of our name that is not ours launches from our template: somebody took it over.
+// foreignLaunches reports whether a group with the pool's name and another owner launches from the pool's template: it was taken over.
 func (p *pass) foreignLaunches() bool {
 	is := p.memory.group.is
 	return is != nil && p.foreignGroup() != nil && p.memory.template.Holds(p.refOf(launchedFrom(is)))

@@ -19,9 +19,9 @@ import (
 // A refresh replaces whatever is of another launch template version than the one that it pins, for that is all that the service
 // compares. But versions are also made for a new bootstrap token alone, and an instance of such a version is as good as a new
 // one; and a restart that is begun again must not replace again what it has replaced. So those that a refresh is not for are
-// protected from scale-in while it runs, and the refresh is told to ignore what is protected. Each has a tag of ours, so that
-// a protection that somebody else put there stays his. Protection keeps nothing from being terminated by name, by a health
-// check or by a spot interruption. Once no refresh runs, a protection of ours is drift and is taken away.
+// protected from scale-in while it runs, and the refresh is told to ignore what is protected. Each gets Muster's tag, so that
+// a protection that another client set stays. Protection keeps nothing from being terminated by name, by a health
+// check or by a spot interruption. Once no refresh runs, Muster's protection is drift and is removed.
 
 const (
 	// protectMost is how many instances one call may protect.
@@ -154,7 +154,7 @@ func (p *pass) setProtection(ctx context.Context, ids []string, on bool) error {
 	return nil
 }
 
-// leftProtected are the instances with a protection of ours that no refresh needs.
+// leftProtected returns the instances with a protection of Muster's that no refresh needs.
 func (p *pass) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 	var ids []string
 	if p.memory.rolls.at.IsZero() || p.memory.rolls.refused != nil || p.memory.rolls.running() {
@@ -169,7 +169,7 @@ func (p *pass) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 	return ids
 }
 
-// unkeep takes the protections of ours away that no refresh needs.
+// unkeep removes Muster's protections that no refresh needs.
 func (p *pass) unkeep(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	if err := p.readMembers(ctx, is); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 const (
 	// rollsMost are the refreshes that are looked at, newest first: enough to count failures in a row.
 	rollsMost = 20
-	// codeNoRoll is how the service says that no refresh is under way.
+	// codeNoRoll is the service's code when no refresh is under way.
 	codeNoRoll = "ActiveInstanceRefreshNotFound"
 )
 
@@ -111,13 +111,13 @@ func timed(found *autoscaling.DescribeInstanceRefreshesOutput) []asgtypes.Instan
 	return list
 }
 
-// running says that the newest refresh had not ended.
+// running reports whether the newest refresh had not ended.
 func (r rollsRead) running() bool { return len(r.list) > 0 && r.list[0].EndTime == nil }
 
-// fixed says that the newest refresh has not ended and decides what the group launches: the service refuses to have that changed.
+// fixed reports whether the newest refresh has not ended and decides what the group launches: the service refuses to have that changed.
 func (r rollsRead) fixed() bool { return r.running() && r.list[0].DesiredConfiguration != nil }
 
-// mixedVersions says that some instance was launched from other content than the group launches now.
+// mixedVersions reports whether some instance was launched from other content than the group launches now.
 func (p *pass) mixedVersions(is *asgtypes.AutoScalingGroup) bool {
 	content := p.memory.template.TemplateOf(p.refOf(launchedFrom(is))).Content
 	for _, i := range is.Instances {
@@ -179,7 +179,7 @@ func (p *pass) rolledTo(r asgtypes.InstanceRefresh) pool.Template {
 }
 
 // rollFailures counts the newest refreshes in a row that have failed and were to the same content. One that was cancelled has
-// not failed, whoever cancelled it, and does not end the row.
+// not failed, by whichever client, and does not end the row.
 func (p *pass) rollFailures(list []asgtypes.InstanceRefresh) int {
 	n := 0
 	for _, r := range list {
@@ -233,7 +233,7 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 }
 
 // refreshPreferences are the pool's preferences as they are sent; what the pool does not say is left to the service. Instances
-// in standby are left alone unless it says otherwise: they are somebody's, or about to go.
+// in standby are left alone unless it says otherwise: they belong to another client, or are about to go.
 func refreshPreferences(asked *awsv1.RefreshPreferences) *asgtypes.RefreshPreferences {
 	sent := &asgtypes.RefreshPreferences{StandbyInstances: asgtypes.StandbyInstancesIgnore}
 	if asked == nil {

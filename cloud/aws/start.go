@@ -46,7 +46,7 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 }
 
 // known makes sure that the group and the template have been read before something depends on them, and that the group is
-// not somebody else's.
+// the pool's own.
 func (p *pass) known(ctx context.Context) error {
 	if err := p.read(ctx); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *pass) read(ctx context.Context) error {
 	return nil
 }
 
-// knownTemplate is known, and makes sure that the template is not somebody else's either.
+// knownTemplate is known, and makes sure that the template is the pool's own too.
 func (p *pass) knownTemplate(ctx context.Context) error {
 	if err := p.known(ctx); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 	return err
 }
 
-// gone says that there is no group: credentials that allow by tags are denied what has none any more.
+// gone reports whether there is no group: credentials that allow by tags are denied what has none any more.
 func (p *pass) gone(ctx context.Context) bool {
 	return p.readGroup(ctx) == nil && p.memory.group.is == nil
 }

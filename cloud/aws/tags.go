@@ -8,7 +8,7 @@ const (
 	tagSuspended = "muster.dev/suspended-processes"
 )
 
-// tagSetAside is on instances that we put into standby. One in standby without it somebody put there for a reason of his own.
+// tagSetAside is on instances that we put into standby. One in standby without it was put there by another client.
 const tagSetAside = "muster.dev/set-aside"
 
 // tagKept is on instances that we protected from scale-in so that a refresh leaves them.

@@ -43,7 +43,7 @@ func (p *pass) took(id string) {
 	p.memory.takes[id] = p.now
 }
 
-// going says whether an instance is on its way out already, or gone.
+// going reports whether an instance is on its way out already, or gone.
 func (p *pass) going(ctx context.Context, id string) (bool, error) {
 	defer p.memory.touchedMembers()
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
@@ -64,7 +64,7 @@ func (p *pass) enterStandby(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	if p.now.Sub(p.memory.group.at) > session.SameMoment {
-		// Who tagged from an old list what somebody has put into standby meanwhile would take it from him.
+		// Tagging from an old list would claim an instance that another client put into standby meanwhile.
 		p.memory.group = groupRead{}
 	}
 	if err := p.known(ctx); err != nil {

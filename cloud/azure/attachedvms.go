@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// guest says that a virtual machine was attached to a Flexible scale set by somebody, and not made by it: it does not carry our tag,
+// guest reports whether a virtual machine was attached to a Flexible scale set by a user, and not created by it: it does not carry our tag,
 // and is not named as Azure names what a scale set makes. One that has lost its tags alone is no guest.
 func (p *pass) guest(m machine) bool {
 	made := p.t.name + "_"
@@ -49,7 +49,7 @@ func (p *pass) guestIssues() []pool.Cause {
 		return nil
 	}
 	return []pool.Cause{{Reason: "MachinesAttached", Message: p.guestNames() +
-		": attached to the scale set by somebody, and left alone: neither counted, nor replaced, nor removed"}}
+		": attached to the scale set by another client, and left alone: neither counted, nor replaced, nor removed"}}
 }
 
 // noGuests refuses to delete a scale set to which machines are attached: Azure would delete them with it.
@@ -58,7 +58,7 @@ func (p *pass) noGuests() error {
 		return nil
 	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesAttached", Message: fmt.Sprintf(
-		"%s: attached to scale set %s by somebody, and would be deleted with it: detach what is to stay, and delete the rest", p.guestNames(), p.t.name)}
+		"%s: attached to scale set %s by another client, and would be deleted with it: detach what is to stay, and delete the rest", p.guestNames(), p.t.name)}
 }
 
 func (p *pass) guestNames() string {

@@ -15,7 +15,7 @@ type wanted struct {
 	// names the fields in which it can't.
 	model        *model.Model
 	unchangeable []string
-	// against compares it with the scale set of ours that is there; nil when there is none, or no model.
+	// against compares it with the pool's scale set that exists; nil when there is none, or no model.
 	against  *model.Comparison
 	template pool.Template
 	remember map[string]string

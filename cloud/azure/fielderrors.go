@@ -76,7 +76,7 @@ func (p *pass) fieldOfSubnet(words string) string {
 	return ""
 }
 
-// saysName says whether a text has an ID with that name, and not just one that begins with it.
+// saysName reports whether a text has an ID with that name, and not just one that begins with it.
 func saysName(words, kind, name string) bool {
 	for _, part := range strings.Split(words, kind)[1:] {
 		if rest, ok := strings.CutPrefix(part, strings.ToLower(name)); ok && (rest == "" || !isName(rest[0])) {

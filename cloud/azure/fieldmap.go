@@ -48,7 +48,7 @@ var targets = map[string]string{
 	"zoneBalance":                            "spec.zoneBalance",
 }
 
-// fieldOfTarget is the object's field behind what Azure says that a refusal is about; empty where it is about none of them.
+// fieldOfTarget is the object's field behind what a refusal of Azure is about; empty where it is about none of them.
 func fieldOfTarget(target string) string {
 	target = strings.ToLower(target)
 	for _, outer := range []string{"properties.", "virtualmachineprofile.", "storageprofile."} {

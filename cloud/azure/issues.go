@@ -56,7 +56,7 @@ func toldOnce(ofSet, ofMachines []pool.Cause) []pool.Cause {
 	return append(out, ofMachines...)
 }
 
-// gaveUp says that an operation on the scale set has ended without success.
+// gaveUp reports whether an operation on the scale set has ended without success.
 func gaveUp(state string) bool { return state == stateFailed || state == stateCanceled }
 
 // viewWords are what the scale set's own view says. Flexible ones have none. It is false when that could not be read.
@@ -140,7 +140,7 @@ func (p *pass) failures(m machine) []pool.Cause {
 	}
 }
 
-// spot says that Azure may take machines back.
+// spot reports whether Azure may take machines back.
 func (p *pass) spot() bool { return p.t.pool.Template.SpotVMOptions != nil }
 
 // named are machines in a sentence, not too many of them.

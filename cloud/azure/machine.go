@@ -139,7 +139,7 @@ func idOf(vm *armcompute.VirtualMachineScaleSetVM) string {
 	return deref(vm.Name)
 }
 
-// guarded says that Azure does not choose the machine when the scale set is made smaller.
+// guarded reports whether Azure does not choose the machine when the scale set is made smaller.
 func guarded(vm *armcompute.VirtualMachineScaleSetVM) bool {
 	return vm.Properties != nil && vm.Properties.ProtectionPolicy != nil && deref(vm.Properties.ProtectionPolicy.ProtectFromScaleIn)
 }

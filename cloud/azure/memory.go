@@ -15,7 +15,7 @@ const (
 	// visibleWithin is how long a read may still show a scale set as it was before a write: some of Azure's reads are eventually
 	// consistent.
 	visibleWithin = 10 * time.Second
-	// slowPeriod is how long what nobody but us changes as a rule is taken as read: the protection of the machines of a Flexible
+	// slowPeriod is how long what only Muster changes as a rule is taken as read: the protection of the machines of a Flexible
 	// scale set, role assignments.
 	slowPeriod = time.Hour
 	// refusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
@@ -32,7 +32,7 @@ type memory struct {
 	touch func()
 	set   setRead
 	// shielded are the machines of a Flexible scale set that are protected, by ID, as they were read at a moment; nil after a
-	// change of ours.
+	// change by Muster.
 	shielded   map[string]bool
 	shieldedAt time.Time
 	// shieldsRefused is Azure's refusal to list them, at the moment shieldedAt; shielded is nil then.
@@ -44,7 +44,7 @@ type memory struct {
 	// operations are those that we have begun and whose end was not seen, the last of them at the moment begun.
 	operations []pool.Operation
 	begun      time.Time
-	// adopted says that what the object remembers of operations was looked at.
+	// adopted is true if what the object remembers of operations was looked at.
 	adopted bool
 	// removed are the machines whose removal Azure has accepted, by UID, with the time.
 	removed map[string]time.Time
@@ -55,7 +55,7 @@ type memory struct {
 	// growFailed and deleteFailed are when it was first seen that Azure gave up bringing machines, or deleting the scale set; zero
 	// when it did not.
 	growFailed, deleteFailed time.Time
-	// deleting says that the last operation that we have begun is the scale set's deletion.
+	// deleting is true if the last operation that Muster has begun is the scale set's deletion.
 	deleting bool
 }
 
@@ -63,7 +63,7 @@ type memory struct {
 type setRead struct {
 	is       *armcompute.VirtualMachineScaleSet
 	machines []machine
-	// guests are virtual machines that somebody has attached to the scale set. Azure counts them with its machines; nobody else does.
+	// guests are virtual machines that a user has attached to the scale set. Azure counts them with its machines; Muster does not.
 	guests []machine
 	// created is when the scale set was made, by our clock.
 	created time.Time
@@ -80,12 +80,12 @@ type wordsRead struct {
 	at     time.Time
 }
 
-// asRead says whether the scale set need not be read again.
+// asRead reports whether the scale set need not be read again.
 func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 	return !m.set.at.IsZero() && maxAge > 0 && now.Sub(m.set.oldest()) <= maxAge
 }
 
-// shieldsDue says whether to list which machines of a Flexible scale set are protected.
+// shieldsDue reports whether to list which machines of a Flexible scale set are protected.
 func (m *memory) shieldsDue(now time.Time) bool {
 	age := now.Sub(m.shieldedAt)
 	if m.shieldsRefused != nil {
@@ -112,8 +112,8 @@ func (m *memory) removing(chosen []machine, now time.Time) {
 	}
 }
 
-// seen returns machines, as a list that began at a moment shows them, as they are to be taken: a list may be older than an accepted removal,
-// and one that shows a removed machine as before must not make it go, and be counted, a second time.
+// seen returns machines, as a list that began at a moment shows them, as they are to be taken: a list may be older than an accepted
+// removal, and one that shows a removed machine as before must not make it go, and be counted, a second time.
 func (m *memory) seen(machines []machine, listed time.Time) []machine {
 	maps.DeleteFunc(m.removed, func(_ string, at time.Time) bool { return listed.Sub(at) >= visibleWithin })
 	for k := range machines {

@@ -18,8 +18,8 @@ import (
 const (
 	// needRole is what a scale set's own identity needs.
 	needRole = "role assignment of the scale set's identity"
-	// rememberIdentity is where the object keeps whose role assignment there is: when the scale set is gone nobody tells any more
-	// whether one whose name somebody chose is ours.
+	// rememberIdentity is where the object keeps whose role assignment there is: when the scale set is gone nothing tells any more
+	// whether one whose name the user chose is Muster's.
 	rememberIdentity = "identity"
 )
 
@@ -29,13 +29,13 @@ type roleRead struct {
 	of              string
 	at              time.Time
 	principal, role string
-	// given is a principal that has the role already, as Azure said at a moment: by our assignment, or by one of somebody else's.
+	// given is a principal that has the role already, as Azure said at a moment: by Muster's assignment, or by that of another client.
 	given   string
 	givenAt time.Time
 }
 
-// observeRole says whether the identity that Azure made with the scale set has its role, and what is to be deleted with the pool. It
-// is asked hourly: nobody but us changes it as a rule.
+// observeRole observes whether the identity that Azure made with the scale set has its role, and what is to be deleted with the pool. It
+// is asked hourly: only Muster changes it as a rule.
 func (p *pass) observeRole(ctx context.Context, out *pool.Observed) error {
 	role, wanted := model.RoleOf(p.t.Owner, p.t.Spec)
 	former, err := p.observeFormer(ctx, out)
@@ -73,7 +73,7 @@ func (p *pass) tellRole(out *pool.Observed, role model.Role, is roleRead) {
 	out.ResolvedLookups = remembering(out.ResolvedLookups, rememberIdentity, remembered)
 }
 
-// mine says that there is a role assignment of our name, and that it is ours.
+// mine reports whether there is a role assignment with the wanted name that is Muster's.
 func (p *pass) mine(is roleRead) bool { return is.principal != "" && p.oursToo(is) }
 
 // remembering is a map with one more value, unless that is empty.
@@ -90,7 +90,7 @@ func remembering(m map[string]string, key, value string) map[string]string {
 	return out
 }
 
-// has says that the principal has the role.
+// has reports whether the principal has the role.
 func (r roleRead) has(principal string, role model.Role) bool {
 	return r.given != "" && r.given == principal ||
 		r.principal != "" && strings.EqualFold(r.principal, principal) && strings.EqualFold(lastOf(r.role), lastOf(role.DefinitionID))
@@ -99,8 +99,8 @@ func (r roleRead) has(principal string, role model.Role) bool {
 // lastOf is the end of an ID. Azure gives role definitions back with or without the subscription in front.
 func lastOf(id string) string { return id[strings.LastIndex(id, "/")+1:] }
 
-// oursToo says that a role assignment of our name is ours, whoever has the role by it: its name is made of the owner, or it is that of an
-// identity of ours. One whose name somebody chose may be somebody else's.
+// oursToo reports whether a role assignment with the wanted name is Muster's, for any principal: its name is made of the owner, or it is
+// that of an identity of Muster's. One whose name the user chose may have another owner.
 func (p *pass) oursToo(is roleRead) bool {
 	return p.t.pool.RoleName() == "" || strings.EqualFold(is.principal, p.principal()) ||
 		strings.EqualFold(is.principal, p.t.Remembered[rememberIdentity])
@@ -160,7 +160,7 @@ func (p *pass) provide(ctx context.Context, _ pool.Step) error {
 		return p.dropRole(ctx, role)
 	}
 	return cloud.Invalidf("spec.systemAssignedIdentityRole.name",
-		"role assignment %s exists and is somebody else's: it is left alone. Choose another name", role.Name)
+		"role assignment %s exists and has another owner: it is left alone. Choose another name", role.Name)
 }
 
 // giveRole makes the role assignment.
@@ -173,7 +173,7 @@ func (p *pass) giveRole(ctx context.Context, role model.Role, principal string) 
 	}, nil)
 	switch err = session.Refusal(err, p.now); cloud.CodeOf(err) {
 	case "RoleAssignmentExists":
-		// It is not shown yet, or somebody else has given it the same role: there can't be two.
+		// It is not shown yet, or another client has given it the same role: there can't be two.
 		p.memory.role = roleRead{of: role.ID(), given: principal, givenAt: p.now}
 		return nil
 	case "PrincipalNotFound":

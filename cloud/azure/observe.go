@@ -147,7 +147,7 @@ func busy(state string) *pool.Cause {
 }
 
 // extending returns what Azure does to machines of a Flexible scale set that are being given extensions: their tags are written once they
-// have them, and until then nobody could tell that they were.
+// have them, and until then nothing would tell that they were.
 func (p *pass) extending(want wanted) *pool.Cause {
 	if want.against == nil || !flexible(p.memory.set.is) {
 		return nil
@@ -178,7 +178,7 @@ func staying(list []machine) int {
 	return n
 }
 
-// lacking says that Azure was asked for more machines than there are, and has given that up.
+// lacking reports whether Azure was asked for more machines than there are, and has given that up.
 func lacking(read setRead) bool {
 	return gaveUp(stateOf(read.is)) && existing(read) < capacity(read)
 }

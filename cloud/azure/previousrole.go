@@ -15,11 +15,11 @@ const (
 	// what it allows until it is gone.
 	needFormerGone = "end of its earlier role assignment"
 	// rememberRole is where the object keeps which role assignment there is: its scope and its name may be others by now, or the
-	// scale set may have no identity of its own any more, and then nobody else knows where it is.
+	// scale set may have no identity of its own any more, and then only the object tells where it is.
 	rememberRole = "role"
 )
 
-// former is the role assignment of ours that the object remembers, where the specification wants another or none, and whether it is
+// former is Muster's role assignment that the object remembers, where the specification wants another or none, and whether it is
 // there.
 func (p *pass) former(ctx context.Context) (model.Role, bool, error) {
 	id := p.t.Remembered[rememberRole]
@@ -38,7 +38,7 @@ func (p *pass) former(ctx context.Context) (model.Role, bool, error) {
 		strings.EqualFold(deref(found.Properties.PrincipalID), p.t.Remembered[rememberIdentity]), nil
 }
 
-// observeFormer says whether an earlier role assignment is there still, which is to go: now, or with the pool.
+// observeFormer reports whether an earlier role assignment is there still, which is to go: now, or with the pool.
 func (p *pass) observeFormer(ctx context.Context, out *pool.Observed) (bool, error) {
 	_, there, err := p.former(ctx)
 	if err != nil && p.memory.set.is == nil {

@@ -25,12 +25,12 @@ func (p *pass) read(ctx context.Context) error {
 	return p.readAgain(ctx)
 }
 
-// recent is the age up to which an answer that pools share counts whatever it shows. An older one counts only if it shows what the last look
-// has shown.
+// recent is the age up to which an answer that pools share counts whatever it shows. An older one counts only if it shows what the last
+// look has shown.
 const recent = time.Second
 
-// readAgain reads the scale set with its machines. Both may come from older reads that pools share; what is both older and different is read
-// again for this pass. No step rests on it: the engine looks with a MaxAge of zero before one.
+// readAgain reads the scale set with its machines. Both may come from older reads that pools share; what is both older and different is
+// read again for this pass. No step rests on it: the engine looks with a MaxAge of zero before one.
 func (p *pass) readAgain(ctx context.Context) error {
 	last := p.memory.set
 	p.memory.set = setRead{}
@@ -291,7 +291,7 @@ func since(before, now time.Time, is bool) time.Time {
 	}
 }
 
-// ours says whether the scale set carries our owner tag.
+// ours reports whether the scale set carries our owner tag.
 func (p *pass) ours(is *armcompute.VirtualMachineScaleSet) bool {
 	return model.Read(*is).Owner == p.t.Owner.ID
 }

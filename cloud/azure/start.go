@@ -43,7 +43,7 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	return p.blame(run(p, ctx, s))
 }
 
-// known makes sure that the scale set has been read before something depends on it, and that it is not somebody else's.
+// known makes sure that the scale set has been read before something depends on it, and that it is the pool's own.
 func (p *pass) known(ctx context.Context) error {
 	if p.memory.set.at.IsZero() {
 		if err := p.readAgain(ctx); err != nil {
@@ -157,8 +157,8 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)), planned)
 }
 
-// patch sends a change that leaves the size as it is, and writes down what is left of a surge and what is planned of the next. Where Azure has given up bringing
-// machines, it would try that again with any change: the size is then what is there.
+// patch sends a change that leaves the size as it is, and writes down what is left of a surge and what is planned of the next. Where Azure
+// has given up bringing machines, it would try that again with any change: the size is then what is there.
 func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned surgeNote) error {
 	is := p.memory.set.is
 	keep, asked := size(p.memory.set), capacity(p.memory.set)
@@ -180,13 +180,13 @@ func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleS
 	return p.account(p.send(ctx, change))
 }
 
-// unsettled says that something was seen, or that a write of ours was begun, so short a time ago that the list of machines may be
+// unsettled reports whether something was seen, or that a write by Muster was begun, so short a time ago that the list of machines may be
 // behind it: a capacity that is lowered to what it shows could take one.
 func (p *pass) unsettled(seen time.Time) bool {
 	return p.now.Sub(seen) < visibleWithin || p.now.Sub(p.memory.begun) < visibleWithin
 }
 
-// notYet is the refusal to write a capacity before it is sure that it takes nobody.
+// notYet is the refusal to write a capacity before it is sure that it terminates no machine.
 func (p *pass) notYet() error {
 	return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesNotShown", Message: fmt.Sprintf(
 		"scale set %s was at work a moment ago: its capacity is written when it is sure which machines there are", p.t.name)}
@@ -253,7 +253,7 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		return nil
 	}
 	if note, is := p.surgeNow(), p.memory.set.is; note.Surge > 0 && size(p.memory.set) > note.Size {
-		// Somebody has made the scale set larger since: the surge is counted from the present size, so that this removal uses it up.
+		// The scale set was made larger since: the surge is counted from the present size, so that this removal uses it up.
 		note.Size = size(p.memory.set)
 		return p.account(p.send(ctx, p.resized(*is, note)))
 	}

@@ -20,7 +20,7 @@ import (
 type surgeNote struct{ Surge, Size int }
 
 // surgeRemoved is a removal that used the surge up and is not written down yet: what the tag said when it was begun, what was so then,
-// and who was to go. While it is remembered, it does not matter how large somebody makes the scale set before it is written down.
+// and who was to go. While it is remembered, it does not matter how large an autoscaler makes the scale set before it is written down.
 type surgeRemoved struct {
 	tag    string
 	before surgeNote
@@ -82,7 +82,7 @@ func (p *pass) surgeNow() surgeNote {
 // surge is how much of the scale set's size was added for a rollout.
 func (p *pass) surge() int { return p.surgeNow().left(size(p.memory.set)) }
 
-// surgeSpent says that the tag says more than is left of the surge.
+// surgeSpent reports whether the tag says more than is left of the surge.
 func (p *pass) surgeSpent() bool {
 	_, note := p.surgeTag()
 	return p.surge() < note.Surge

@@ -34,8 +34,8 @@ type lookup struct {
 	at    time.Time
 }
 
-// once returns the answer to a question that was asked a short while ago, or asks. Of pools that ask the same at the same time one asks, and
-// the others wait for it. If it fails, which may be its own fault, each of them asks.
+// once returns the answer to a question that was asked a short while ago, or asks. Of pools that ask the same at the same time one asks,
+// and the others wait for it. If it fails, which may be its own fault, each of them asks.
 func (l *Lookups) once(ctx context.Context, key string, now time.Time, ask func(context.Context) (string, error)) (string, error) {
 	ended, leads := l.join(key)
 	if leads {
@@ -114,7 +114,7 @@ type Question struct {
 	// Kind names it, for people; Inputs are everything that the answer depends on.
 	Kind   string
 	Inputs any
-	// Good says whether a remembered answer can be read; one that cannot (somebody edited it) is asked again.
+	// Good reports whether a remembered answer can be read; one that cannot, because a user edited it, is asked again.
 	Good func(answer string) bool
 	// Ask asks the cloud.
 	Ask func(context.Context) (string, error)

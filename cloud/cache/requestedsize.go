@@ -7,8 +7,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// RequestedSize is the size that a group was last asked for, when it may have been heard. Where reads are eventually consistent, a group that
-// shows another size a moment later is either read too early or was changed by somebody else: neither is a ground to take instances
+// RequestedSize is the size that a group was last asked for, when it may have been heard. Where reads are eventually consistent, a group
+// that shows another size a moment later is either read too early or was changed by another client: neither is a ground to take instances
 // away. The zero Asked has asked for nothing.
 type RequestedSize struct {
 	size int
@@ -22,7 +22,7 @@ func (a *RequestedSize) Note(size int, now time.Time, err error) {
 	}
 }
 
-// NotYetVisible says that the size which the group shows is not the one that it was asked for within the period.
+// NotYetVisible reports whether the size which the group shows is not the one that it was asked for within the period.
 func (a *RequestedSize) NotYetVisible(shown int, now time.Time, within time.Duration) bool {
 	return !a.at.IsZero() && now.Sub(a.at) < within && shown != a.size
 }

@@ -24,11 +24,11 @@ func (p player[S]) refuses(target cloud.Target[S], steps ...pool.Step) {
 	}
 }
 
-// quicker starts a step while somebody else, whom the driver has not seen yet, was quicker.
+// quicker starts a step while another client, which the driver has not seen yet, was faster.
 func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
 	p.Helper()
 	if err := p.try(target, s); err == nil || cloud.KindOf(err) != cloud.Conflict {
-		p.Errorf("%s beside what somebody else has just made: want an error of kind %s, got %v", s.Kind, cloud.Conflict, err)
+		p.Errorf("%s beside what another client has just made: want an error of kind %s, got %v", s.Kind, cloud.Conflict, err)
 	}
 }
 
@@ -36,7 +36,7 @@ func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
 func (p player[S]) stranger(o pool.Observed) {
 	p.Helper()
 	if o.OwnershipConflict == nil || o.OwnershipConflict.Reason == "" || o.OwnershipConflict.Message == "" || o.Group != nil || len(o.Instances) > 0 {
-		p.Fatalf("want what is foreign named and nothing of ours, got %+v", o)
+		p.Fatalf("want what is foreign named and nothing of the pool's, got %+v", o)
 	}
 }
 
@@ -292,7 +292,7 @@ func instanceDeleted[S any](p player[S]) {
 	o := p.observe(target)
 	size := sizeMiddle
 	if !p.driver.Traits().ReplaceKeepsSize {
-		// The group's size is lowered by whoever takes an instance.
+		// The group's size is lowered by the client that takes an instance.
 		size--
 	}
 	before.Group.Size = size

@@ -31,7 +31,7 @@ type call struct {
 	service, action string
 	// before is how many of the same name come before it, earlier how many writes.
 	before, earlier int
-	// writes says that it writes, carries that bootstrap data is in it.
+	// writes is true if it writes, carries if bootstrap data is in it.
 	writes, carries bool
 }
 

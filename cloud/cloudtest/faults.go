@@ -323,7 +323,8 @@ func (p faultPlayer[S]) refusedLook(r refusal, c call, before pool.Observed) {
 	p.check("what is seen afterwards", before, p.observe(p.target()))
 }
 
-// seenWithIssue reports where an observation during a refusal does not show the group as it was before, with the refusal as its first issue.
+// seenWithIssue reports where an observation during a refusal does not show the group as it was before, with the refusal as its first
+// issue.
 func (p faultPlayer[S]) seenWithIssue(r refusal, before, o pool.Observed) {
 	p.Helper()
 	p.check("the group", before.Group, o.Group)

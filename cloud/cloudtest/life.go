@@ -28,7 +28,7 @@ func nothing[S any](p player[S]) {
 	}
 }
 
-// empty says that nothing of the pool is in the cloud.
+// empty reports whether nothing of the pool is in the cloud.
 func (p player[S]) empty(o pool.Observed) bool {
 	return o.Group == nil && o.OwnershipConflict == nil && (len(o.Versions) == 0 || p.suite.Given) && len(o.Instances) == 0
 }
@@ -254,7 +254,7 @@ func deleted[S any](p player[S]) {
 		left.Owner.ID, left.Owner.GroupName = owner, p.name(target)
 		o = p.again().observe(left)
 		if !p.empty(o) {
-			p.Errorf("want nothing left for a driver that has seen nothing, whoever asks, got %+v", o)
+			p.Errorf("want nothing left for a driver that has seen nothing, got %+v", o)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type mistake[S any] struct {
 	name, guard string
 	driver      func(cloud.Driver[S]) cloud.Driver[S]
 	wire        func(http.RoundTripper) http.RoundTripper
-	// about is the kind of step that it is about, empty for all clouds: where a cloud has no such step nobody can get it wrong.
+	// about is the kind of step that it is about, empty for all clouds: where a cloud has no such step no driver can get it wrong.
 	about pool.StepKind
 	// in is the exercise that it is about, where that is not every one of the kind.
 	in string
@@ -277,7 +277,7 @@ func takesAnother[S any](ctx context.Context, d cloud.Driver[S], t cloud.Target[
 // nextPages are the ways in which replies say that there is more.
 var nextPages = regexp.MustCompile(`(?i)<nexttoken>[^<]*</nexttoken>|"(nextToken|nextPageToken|nextLink)"\s*:\s*"[^"]*",?`)
 
-// cutting is a wire on which nobody hears that there is more.
+// cutting is a wire on which nothing tells that there is more.
 type cutting struct{ next http.RoundTripper }
 
 func firstPages(next http.RoundTripper) http.RoundTripper { return cutting{next} }

@@ -37,7 +37,7 @@ func instead[S any](name, guard string, kind pool.StepKind, bend func(pool.Obser
 	}).of(kind)
 }
 
-// skipped leaves a step undone and says that it is done.
+// skipped leaves a step undone and reports that it is done.
 func skipped(pool.Observed, *pool.Step) bool { return true }
 
 // eachInstance bends how instances are seen.

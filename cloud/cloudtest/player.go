@@ -161,7 +161,7 @@ func (p player[S]) idle(target cloud.Target[S]) {
 	}
 }
 
-// working says that the cloud is at work on the group.
+// working reports whether the cloud is at work on the group.
 func working(o pool.Observed) bool { return o.Group != nil && o.Group.Busy != nil }
 
 // name is what the cloud calls the target's group.
@@ -172,7 +172,7 @@ func (p player[S]) name(target cloud.Target[S]) string {
 	return target.Owner.ResourceName()
 }
 
-// inline says that the template is a part of the group.
+// inline reports whether the template is a part of the group.
 func (p player[S]) inline() bool { return p.driver.Traits().InlineTemplate }
 
 // launch points the group at a version, where that is a step of its own and not the cloud's roll.

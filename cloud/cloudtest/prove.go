@@ -76,7 +76,7 @@ func (s Suite[S]) failures(ctx context.Context, c Case[S]) []string {
 	return r.list
 }
 
-// recorder is a test that nobody sees fail. It ends with the first failure.
+// recorder is a test whose failure is not shown. It ends with the first failure.
 type recorder struct {
 	ctx  context.Context
 	list []string

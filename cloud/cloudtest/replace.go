@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// asked says whether a cloud with these traits is ever asked for the step of an exercise.
+// asked reports whether a cloud with these traits is ever asked for the step of an exercise.
 func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 	asked, some := map[pool.StepKind]bool{
 		pool.CancelProviderRollout: t.ProviderRollout && t.CanCancelRollout,
@@ -34,7 +34,7 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 	return true
 }
 
-// ofTemplates are the steps that nobody is asked for whose templates are the cloud's own.
+// ofTemplates are the steps that are never asked for where templates are the cloud's own.
 var ofTemplates = []pool.StepKind{pool.PutTemplate, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates}
 
 // nameFirst is the exercise in which there is no template yet, nameLaunch that in which the group is pointed at another version;

@@ -29,7 +29,7 @@ type scene[S any] struct {
 	before pool.Observed
 	// chosen are the instances or the versions that shall go.
 	chosen []string
-	// late says that a group is not complete before it has been repaired, inline that the template is a part of it.
+	// late is true if a group is not complete before it has been repaired, inline if the template is a part of it.
 	late, inline bool
 }
 

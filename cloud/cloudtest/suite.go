@@ -1,5 +1,5 @@
 // Package cloudtest is the contract suite: what every driver must do, whatever its cloud. It drives a driver, with its real
-// SDK, against the simulator of its cloud, in virtual time, with faults and with somebody who changes things by hand. What can
+// SDK, against the simulator of its cloud, in virtual time, with faults and with out-of-band changes. What can
 // be done by hand and how the cloud talks is the simulator's to say. A new cloud hands over a Suite: how to make the simulator
 // and the driver, one specification and a few changes of it.
 package cloudtest
@@ -49,21 +49,21 @@ type Suite[S any] struct {
 	// of the cluster, beside the owner's.
 	AskedTag, FixedTag string
 	// Many is more than the largest page of any list of the cloud holds. ManyInPage is how many of them small pages hold, for a
-	// cloud that lets nobody read so many pages at once; zero is one.
+	// cloud that throttles reading so many pages at once; zero is one.
 	Many, ManyInPage int
-	// Holds says that the cloud keeps an instance that is to go running until it is released.
+	// Holds is true if the cloud keeps an instance that is to go running until it is released.
 	Holds bool
-	// Works says that the cloud is at work on a group for a while after each change of it, and takes no other change meanwhile.
+	// Works is true if the cloud is at work on a group for a while after each change of it, and takes no other change meanwhile.
 	Works bool
-	// Late says that some of what a group shall have can be put there only once it exists: it differs until that is repaired.
+	// Late is true if some of what a group shall have can be put there only once it exists: it differs until that is repaired.
 	Late bool
-	// Given says that templates are the cloud's own: there is none to be made, changed or deleted, and bootstrap data has no place.
+	// Given is true if templates are the cloud's own: there is none to be made, changed or deleted, and bootstrap data has no place.
 	Given bool
-	// BootsAlone says that machines boot without bootstrap data too.
+	// BootsAlone is true if machines boot without bootstrap data too.
 	BootsAlone bool
-	// GivesUp says that the cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
+	// GivesUp is true if the cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
 	GivesUp bool
-	// Applies says that some of what Reshaped changes reaches machines that exist by a step of its own; Protects says that machines
+	// Applies is true if some of what Reshaped changes reaches machines that exist by a step of its own; Protects if machines
 	// are protected, one by one, from being chosen by the cloud.
 	Applies, Protects bool
 	// Name is what the cloud calls an owner's group; nil where that is the owner's resource name.
@@ -170,7 +170,7 @@ var faulty = map[string]bool{
 	caseThrottledLook: true, caseDeniedLook: true, caseCapacity: true, caseIgnored: true,
 }
 
-// Faulty says that the case is about requests that fail, and sends none that other cases do not send.
+// Faulty reports whether the case is about requests that fail, and sends none that other cases do not send.
 func (c Case[S]) Faulty() bool { return faulty[c.Name] }
 
 // The cases that are named elsewhere: mistakes are told by them, or they are faulty.

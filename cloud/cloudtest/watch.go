@@ -26,7 +26,7 @@ const (
 const holdMost = 30 * time.Second
 
 // watched is a driver under what holds at every moment, whatever the case is about: it does not wait, it does not write when
-// it observes, and it tells nobody what machines boot with.
+// it observes, and it never shows what machines boot with.
 type watched[S any] struct {
 	cloud.Driver[S]
 	t     T
@@ -72,7 +72,7 @@ func (w watched[S]) judge(what string, began time.Time, err error) {
 	}
 }
 
-// leaks says whether a text holds the secret, as it is or in an encoding that anybody can read.
+// leaks reports whether a text holds the secret, as it is or in an encoding that anybody can read.
 func leaks(text string) bool {
 	for _, form := range forms {
 		if strings.Contains(text, form) {

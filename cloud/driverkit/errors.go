@@ -20,8 +20,8 @@ func CauseOf(err error) pool.Cause {
 // MayHaveHappened reports whether a write with this outcome may have had its effect: it succeeded, or its reply was lost.
 func MayHaveHappened(err error) bool { return err == nil || cloud.KindOf(err) == cloud.Unavailable }
 
-// Confirm returns the outcome of a create that the cloud refused because the object exists: nil if a new read shows the object and it is the
-// pool's, which an earlier request whose reply was lost has created, else the refusal.
+// Confirm returns the outcome of a create that the cloud refused because the object exists: nil if a new read shows the object and it is
+// the pool's, which an earlier request whose reply was lost has created, else the refusal.
 func Confirm(refused, readErr error, created func() bool) error {
 	switch {
 	case readErr != nil:

@@ -29,18 +29,18 @@ const (
 
 // Options of a Sweep.
 type Options[V any] struct {
-	// Some reads the objects of the given keys and hands over each that exists. A key that it leaves out is gone, unless it fails: then what
-	// was handed over holds, and the other keys are unknown.
+	// Some reads the objects of the given keys and hands over each that exists. A key that it leaves out is gone, unless it fails: then
+	// what was handed over holds, and the other keys are unknown.
 	Some func(ctx context.Context, keys []string, found func(key string, value V)) error
 	// Chunk is the largest number of keys that Some takes, 1 where the cloud has no call for many. Default: 1.
 	Chunk int
-	// All lists objects that pools may ask for, in pages, and hands over each. A key that it leaves out is read with Some before it counts as
-	// gone, for a listing may be filtered. If it fails, what was handed over holds. It is nil where the cloud has no such call.
+	// All lists objects that pools may ask for, in pages, and hands over each. A key that it leaves out is read with Some before it counts
+	// as gone, for a listing may be filtered. If it fails, what was handed over holds. It is nil where the cloud has no such call.
 	All func(ctx context.Context, found func(key string, value V)) (pages int, err error)
 	// Eager has All answer every request that it may, whatever it costs: for tests with few objects.
 	Eager bool
-	// Weight is how much an object adds to a reply, and MostWeight the weight up to which a call is filled with keys that no pass waits for.
-	// Default: 1 each, and Chunk.
+	// Weight is how much an object adds to a reply, and MostWeight the weight up to which a call is filled with keys that no pass waits
+	// for. Default: 1 each, and Chunk.
 	Weight     func(V) int
 	MostWeight int
 	// Collect is how long requests that come together are collected. Default: DefaultCollect.

@@ -65,8 +65,8 @@ func (l *learner) sent(now time.Time) {
 	l.count++
 }
 
-// throttled lowers the rate after a refusal, and reports whether it did. A rate that was not used is at least halved first. Calls that were on their way when the rate was lowered say nothing
-// about the new one.
+// throttled lowers the rate after a refusal, and reports whether it did. A rate that was not used is at least halved first. Calls that
+// were on their way when the rate was lowered say nothing about the new one.
 func (l *learner) throttled(sent, now time.Time) bool {
 	if !l.cut.IsZero() && !sent.After(l.cut) {
 		return false

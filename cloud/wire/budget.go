@@ -223,7 +223,7 @@ func (b *budgets) throttled(list []Budget, sent, now time.Time) {
 	}
 }
 
-// told takes out of the buckets what others have used of them: a bucket holds no more tokens than the cloud says that it will take
+// told takes out of the buckets what others have used of them: a bucket holds no more tokens than the cloud reports that it will take
 // requests. It may hold fewer, for replies overtake one another and requests are on their way.
 func (b *budgets) told(list []Budget, left []Remaining, now time.Time) {
 	b.mu.Lock()
@@ -241,7 +241,7 @@ func (b *budgets) told(list []Budget, left []Remaining, now time.Time) {
 	}
 }
 
-// shut closes buckets because the cloud asked for it: those of which it says that they are empty, else all of the call's.
+// shut closes buckets because the cloud asked for it: those that it reports as empty, else all of the call's.
 func (b *budgets) shut(list []Budget, left []Remaining, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

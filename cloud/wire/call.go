@@ -62,7 +62,7 @@ func (c Call) count(ctx context.Context) {
 type Result struct {
 	// Status is the HTTP status of the reply, zero when there was none.
 	Status int
-	// Limited says that the request was not sent, because its budget was empty.
+	// Limited is true if the request was not sent, because its budget was empty.
 	Limited bool
 	// Priority of the request.
 	Priority cloud.Priority

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// activityGrace is how long after a change of its size a group is not asked why instances are missing; activityPeriod is the time between
-	// two such questions; activitiesMost are read: the newest, which are those that count.
+	// activityGrace is how long after a change of its size a group is not asked why instances are missing; activityPeriod is the time
+	// between two such questions; activitiesMost are read: the newest, which are those that count.
 	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
 	activitiesMost                = 20
 	// issuesMost keeps a condition readable.

@@ -18,9 +18,9 @@ type Details[R any] struct {
 	Keep func(known R, i ec2types.Instance) R
 }
 
-// Read returns what is kept of each member of a group, by ID. It asks EC2 about members that are not known or incomplete. Those that EC2 does
-// not show yet, because its reads are eventually consistent, are left out, so that they are asked for again. With an error, the answer holds
-// what was known. A group that is nil has no members.
+// Read returns what is kept of each member of a group, by ID. It asks EC2 about members that are not known or incomplete. Those that EC2
+// does not show yet, because its reads are eventually consistent, are left out, so that they are asked for again. With an error, the
+// answer holds what was known. A group that is nil has no members.
 func (d Details[R]) Read(ctx context.Context, c *session.Session, is *asgtypes.AutoScalingGroup, known map[string]R) (map[string]R, error) {
 	if is == nil {
 		return nil, nil

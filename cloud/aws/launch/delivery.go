@@ -33,7 +33,7 @@ func wayOf(text []byte) string {
 	return cloud.Digest(way, wayLength)
 }
 
-// isData says that user data, as it is shown, is the data with that hash itself.
+// isData reports whether user data, as it is shown, is the data with that hash itself.
 func isData(userData *string, hash string) bool {
 	text, err := base64.StdEncoding.DecodeString(session.Deref(userData))
 	if err != nil || hash == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// fieldExisting is the template that somebody else keeps.
+// fieldExisting is the template that the user maintains.
 const fieldExisting = Field + ".existing"
 
 // given is what is known of a launch template that was brought: it is read, and never written to.
@@ -28,7 +28,7 @@ type given struct {
 	seen []string
 }
 
-// holds says that what is asked for was read and is there.
+// holds reports whether what is asked for was read and is there.
 func (g *given) holds(asked awsv1.ExistingLaunchTemplate) bool {
 	return g != nil && g.missing == "" && g.asked.Version == asked.Version &&
 		session.Deref(g.asked.ID) == session.Deref(asked.ID) && session.Deref(g.asked.Name) == session.Deref(asked.Name)
@@ -93,7 +93,7 @@ func (p Pass) wantGiven(ctx context.Context, look *session.Resolver) (Want, erro
 	return want, err
 }
 
-// BringsImage says whether the version that was brought names an image, as far as it has been read.
+// BringsImage reports whether the version that was brought names an image, as far as it has been read.
 func (m *Memory) BringsImage() bool { return m.broughtPart("ImageId") != "" }
 
 // broughtPart is a single value of the version that was brought, empty where it has none.

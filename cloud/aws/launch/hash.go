@@ -104,7 +104,7 @@ func describe(t pool.Template, words string) string {
 
 var description = regexp.MustCompile(`^muster content=(v\d+:[0-9a-f]{16}) data=([0-9a-f]{12})(?: |$)`)
 
-// undescribe reads the hashes and the words from a version's description. A version that somebody else made has none.
+// undescribe reads the hashes and the words from a version's description. A version that another client created has none.
 func undescribe(text string) (content, data, about string) {
 	match := description.FindStringSubmatch(text)
 	if match == nil {

@@ -33,10 +33,10 @@ type Source struct {
 	// Ignition is the kind's spec.ignition, nil when it says nothing; IgnitionAllowed is the gate BootstrapFormatIgnition.
 	Ignition        *awsv1.Ignition
 	IgnitionAllowed bool
-	// Managed says that the machines are of a node group of EKS, which gives by itself what the template does not say: the image,
+	// Managed is true if the machines are of a node group of EKS, which gives by itself what the template does not say: the image,
 	// the user data, the cluster's security group and the instance profile.
 	Managed bool
-	// OwnImage says that the template of a node group shall name an image even where the specification names none: the one that
+	// OwnImage is true if the template of a node group shall name an image even where the specification names none: the one that
 	// EKS publishes for the version is looked up.
 	OwnImage bool
 	// RootDevice is what the image that the service supplies calls its root volume; empty means DefaultRootDevice. It counts where
@@ -57,7 +57,7 @@ type Want struct {
 	Architecture string
 
 	data *ec2types.RequestLaunchTemplateData
-	// stored says that the user data is to point to the bootstrap data in the cluster's bucket.
+	// stored is true if the user data is to point to the bootstrap data in the cluster's bucket.
 	stored bool
 }
 
@@ -133,12 +133,12 @@ type Pass struct {
 	Deleting, Trouble bool
 }
 
-// Foreign says that a launch template has our name without being ours; nil when none has.
+// Foreign returns the cause of a launch template that has the pool's name without its owner tag; nil when there is none.
 func (p Pass) Foreign() *pool.Cause {
 	if p.Memory.id == "" || p.Memory.ours || p.Memory.given != nil {
 		return nil
 	}
 	return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
-		"launch template %s (%s) exists and is not this pool's: it has no tag %s of ours. It is left alone. Delete it, or give this pool's template another name in %s",
+		"launch template %s (%s) exists and is not this pool's: its tag %s is not this pool's. It is left alone. Delete it, or give this pool's template another name in %s",
 		p.Source.Name, p.Memory.id, session.TagOwner, fieldName)}
 }

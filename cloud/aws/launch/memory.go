@@ -9,10 +9,10 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Memory is a launch template as it was read last. Losing it costs a few reads and nothing else. Whoever holds it sees to it
+// Memory is a launch template as it was read last. Losing it costs a few reads and nothing else. Its owner ensures
 // that passes of one pool do not overlap.
 type Memory struct {
-	// Wrote is set by every write to the template, which leaves the group as it was. Whoever reads the group clears it.
+	// Wrote is set by every write to the template, which leaves the group as it was. Reading the group clears it.
 	Wrote bool
 
 	identity
@@ -59,12 +59,12 @@ type version struct {
 	parts parts
 	// pointer is set where the user data only points to the bootstrap data.
 	pointer *pointer
-	// whole says that the user data is the bootstrap data as it is; otherwise that machines get the data in another way than is
+	// whole is true if the user data is the bootstrap data as it is; otherwise machines get the data in another way than is
 	// wanted now.
 	whole, otherwise bool
 }
 
-// Known says that the template has been read, however long ago.
+// Known reports whether the template has been read, however long ago.
 func (m *Memory) Known() bool { return !m.at.IsZero() }
 
 // Forget makes the next pass read everything anew.
@@ -73,7 +73,7 @@ func (m *Memory) Forget() { m.at, m.doubted = time.Time{}, true }
 // ID of the template, empty when there is none.
 func (m *Memory) ID() string { return m.id }
 
-// Holds says whether a ref is that of a version of the template, one that is gone included.
+// Holds reports whether a ref is that of a version of the template, one that is gone included.
 func (m *Memory) Holds(ref string) bool { return strings.HasPrefix(ref, m.id+":") }
 
 // Versions of our template, newest first; of one that was brought, those that are wanted or launched from.

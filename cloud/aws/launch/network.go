@@ -67,7 +67,7 @@ func chosen(subnets []awsv1.SubnetView, want func(awsv1.SubnetView) bool) []stri
 	return ids
 }
 
-// edge says whether the subnet lies in a local or wavelength zone, which nobody means unless he names it.
+// edge reports whether the subnet lies in a local or wavelength zone, which users mean only when they name it.
 func edge(s awsv1.SubnetView) bool {
 	return s.ZoneType == "local-zone" || s.ZoneType == "wavelength-zone"
 }

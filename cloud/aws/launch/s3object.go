@@ -53,7 +53,7 @@ type object struct{ bucket, key string }
 
 func (o object) String() string { return objectScheme + o.bucket + "/" + o.key }
 
-// IsObject says whether what a pool needs is an object in a bucket: Provide sees to those.
+// IsObject reports whether what a pool needs is an object in a bucket: Provide sees to those.
 func IsObject(need string) bool { return strings.HasPrefix(need, objectScheme) }
 
 func parseObject(text string) (object, bool) {
@@ -65,13 +65,13 @@ func parseObject(text string) (object, bool) {
 // objectRead is what is known of an object.
 type objectRead struct {
 	at, modified time.Time
-	// missing says that it is gone; expires that its bucket deletes it some day.
+	// missing is true if it is gone, expires if its bucket deletes it some day.
 	missing, expires bool
 	// problem is why that is not known.
 	problem *pool.Cause
 }
 
-// young says that it need not be asked for again.
+// young reports whether it need not be asked for again.
 func (r objectRead) young(now time.Time) bool {
 	if r.problem != nil {
 		return now.Sub(r.at) < session.SlowPeriod
@@ -145,7 +145,7 @@ func (d dated) PresignHTTP(ctx context.Context, c awssdk.Credentials, r *http.Re
 	return d.Signer.PresignHTTP(ctx, c, r, payload, service, region, d.at, options...)
 }
 
-// presigned is an address from which whoever has it can fetch the object for a while: as long as the cluster says, and no longer
+// presigned is an address from which any holder can fetch the object for a while: as long as the cluster says, and no longer
 // than the credentials that sign it are valid.
 func (p objectStore) presigned(ctx context.Context, at object) (string, error) {
 	signedAt := p.Now.UTC().Truncate(signedEvery)
@@ -166,7 +166,7 @@ func (p objectStore) presigned(ctx context.Context, at object) (string, error) {
 	return request.URL, nil
 }
 
-// pointer is what a version's user data points to, if it points to an object of ours; until is when its address ends, zero
+// pointer is what a version's user data points to, if it points to one of Muster's objects; until is when its address ends, zero
 // for one that does not.
 type pointer struct {
 	to           object
@@ -231,7 +231,7 @@ func pointerTo(address string) *pointer {
 	return out
 }
 
-// ends says that the address should be replaced: more than half of its time is over.
+// ends reports whether the address should be replaced: more than half of its time is over.
 func (q *pointer) ends(now time.Time) bool {
 	return q != nil && !q.until.IsZero() && now.After(q.since.Add(q.until.Sub(q.since)/2))
 }
@@ -255,7 +255,7 @@ func (p Pass) Needs(ctx context.Context) (needs []string, issues []pool.Cause) {
 	return needs, issues
 }
 
-// holds says that the object's data is that of now.
+// holds reports whether the object's data is that of now.
 func (s Source) holds(at object) bool {
 	return s.Cluster.Bucket != nil && !s.Bootstrap.Empty() && s.object() == at
 }
@@ -279,7 +279,7 @@ func (p objectStore) lookAt(ctx context.Context, at object) objectRead {
 	return read
 }
 
-// noObject says that an object, or its bucket, does not exist.
+// noObject reports whether an object, or its bucket, does not exist.
 func noObject(err error) bool {
 	return slices.Contains([]string{"NotFound", "NoSuchKey", "NoSuchBucket"}, cloud.CodeOf(err))
 }
@@ -291,7 +291,7 @@ func (m *Memory) knowObject(at object, read objectRead) {
 	m.objects[at] = read
 }
 
-// Provide puts objects there again that Needs has named; other names are somebody else's matter. Data that is not at hand any more is
+// Provide puts objects there again that Needs has named; objects with other names have other owners. Data that is not at hand any more is
 // copied onto itself, which makes it young.
 func (p Pass) Provide(ctx context.Context, needs []string) error {
 	for _, need := range needs {

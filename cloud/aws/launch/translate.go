@@ -229,7 +229,7 @@ func volume(device string, v awsv1.Volume) ec2types.LaunchTemplateBlockDeviceMap
 	return ec2types.LaunchTemplateBlockDeviceMappingRequest{DeviceName: &device, Ebs: sent}
 }
 
-// orTrue is what is said, or true: what belongs to an instance goes with it unless somebody wants it kept.
+// orTrue is what is said, or true: what belongs to an instance is deleted with it unless the user wants it kept.
 func orTrue(said *bool) bool { return said == nil || *said }
 
 // templateTags put the pool's tags on instances and their volumes.

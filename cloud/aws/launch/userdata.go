@@ -31,7 +31,7 @@ const (
 type delivery struct {
 	// text is the user data; nil where there is none, or where it only points to the data.
 	text []byte
-	// stored says that the data is kept in the cluster's bucket, and that the user data points to it.
+	// stored is true if the data is kept in the cluster's bucket, and the user data points to it.
 	stored bool
 }
 
@@ -98,16 +98,16 @@ func (s Source) deliverIgnition() (delivery, error) {
 	return delivery{text: data}, nil
 }
 
-// deliverRaw is for machines of which nobody knows what they boot with (Talos, Bottlerocket): they get it as it is.
+// deliverRaw is for machines whose boot program is unknown (Talos, Bottlerocket): they get it as it is.
 func (s Source) deliverRaw() (delivery, error) {
 	data := s.Bootstrap.Data()
 	if len(data) > userDataLimit {
-		return delivery{}, s.tooLong(fieldBootstrap, len(data), "make it shorter: nobody knows whether what boots from it could read it compressed or from elsewhere")
+		return delivery{}, s.tooLong(fieldBootstrap, len(data), "make it shorter: it is unknown whether what boots from it could read it compressed or from elsewhere")
 	}
 	return delivery{text: data}, nil
 }
 
-// storage is where the pool says that its Ignition data is kept; empty when it says nothing.
+// storage is where the pool keeps its Ignition data; empty when it says nothing.
 func (s Source) storage() awsv1.IgnitionStorageTypeOption {
 	if s.Ignition == nil {
 		return ""

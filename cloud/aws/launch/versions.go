@@ -179,7 +179,7 @@ func (m *Memory) agrees(read Memory, is identity) bool {
 		(m.id != is.id || newest >= m.newest || m.now.Sub(m.wrote) >= session.VisibleWithin)
 }
 
-// refersToUnknown says whether something names a version that is not known, nor known to be gone.
+// refersToUnknown reports whether something names a version that is not known, nor known to be gone.
 func (m *Memory) refersToUnknown(refs []string) bool {
 	for ref := range m.unknown(refs) {
 		if !m.gone[ref] {
@@ -189,7 +189,7 @@ func (m *Memory) refersToUnknown(refs []string) bool {
 	return false
 }
 
-// name of the template in the cloud, whoever keeps it.
+// name of the template in the cloud, in either case.
 func (s Source) name() string {
 	if e := s.Spec.Existing; e != nil {
 		return session.Deref(e.Name)
@@ -198,7 +198,7 @@ func (s Source) name() string {
 }
 
 // RefOf is the ref of what a group or an instance says about its template: "lt-0abc:$Latest" is possible for a group that
-// somebody changed by hand.
+// a client changed out of band.
 func (p Pass) RefOf(id, name, version *string) string {
 	of := session.Deref(id)
 	if of == "" && session.Deref(name) == p.Source.name() {

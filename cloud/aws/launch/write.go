@@ -21,7 +21,7 @@ import (
 // predecessor, which makes the client token, is the same, or what the group still names where the template was deleted under it.
 func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) error {
 	if p.Source.Spec.Existing != nil {
-		return cloud.Invalidf(fieldExisting, "a launch template that was brought is never written to: it belongs to whoever keeps it")
+		return cloud.Invalidf(fieldExisting, "a launch template that was brought is never written to: it belongs to the user")
 	}
 	if want.data == nil {
 		return cloud.Invalidf(fieldBootstrap, "there is no bootstrap data to make a launch template with")
@@ -38,7 +38,7 @@ func (p Pass) Put(ctx context.Context, want Want, base, predecessor string) erro
 	}
 	data := *want.data
 	data.UserData, want.data = encoded(text), &data
-	// Whoever has a presigned address has what it leads to.
+	// The holder of a presigned address has what it leads to.
 	return cloud.RedactError(p.put(ctx, want, predecessor), cloud.NewBootstrap(text, ""))
 }
 
@@ -77,7 +77,7 @@ const tokensMost = 5
 // codeNoVersion is how EC2 refuses a version that does not exist.
 const codeNoVersion = "InvalidLaunchTemplateId.VersionNotFound"
 
-// spent says that the client token once made something else, or something that does not exist any more.
+// spent reports whether the client token once made something else, or something that does not exist any more.
 func spent(err error, id string) bool {
 	switch cloud.CodeOf(err) {
 	case "IdempotentParameterMismatch":
@@ -104,7 +104,7 @@ func (p Pass) createVersion(ctx context.Context, id string, want Want, token str
 	return nil
 }
 
-// madeSince says whether a version of the wanted content and data has been made after the given one.
+// madeSince reports whether a version of the wanted content and data has been made after the given one.
 func (m *Memory) madeSince(base string, want pool.Template, now time.Time) bool {
 	for _, v := range m.versions {
 		if v.Ref == base {

@@ -21,7 +21,7 @@ import (
 // memberRead is what EC2 says about one instance.
 type memberRead struct {
 	created time.Time
-	// spot says that the cloud may take it back.
+	// spot is true if the cloud may take it back.
 	spot bool
 	// tags are those that it was seen to have.
 	tags map[string]string
@@ -67,7 +67,7 @@ func (p *pass) size() int32 {
 	}
 }
 
-// rolls says that an update of version or template runs.
+// rolls reports whether an update of version or template runs.
 func (r updatesRead) rolls() bool {
 	list := r.of(ekstypes.UpdateTypeVersionUpdate)
 	return len(list) > 0 && !list[0].over()
@@ -161,8 +161,8 @@ func (p *pass) openUpdates() []updateRead {
 	return open
 }
 
-// broughtBy says that an instance is younger than an update's beginning, and of a later version of EKS's own template than any that is
-// older. An instance of which it is not known yet when it was made is as young as can be.
+// broughtBy reports whether an instance is younger than an update's beginning, and of a later version of EKS's own template than any that
+// is older. An instance of which it is not known yet when it was made is as young as can be.
 func (p *pass) broughtBy(u updateRead, i asgtypes.Instance) bool {
 	began, read := session.Deref(u.CreatedAt), p.memory.members[session.Deref(i.InstanceId)]
 	if !read.created.IsZero() && read.created.Before(began) {

@@ -18,11 +18,11 @@ const (
 	// configRest is how long after the end of a change of the configuration that EKS took and that failed another is asked for. It
 	// doubles with every failure in a row up to configRestMost, which is short enough for who has mended what it failed for.
 	configRest, configRestMost = 30 * time.Second, 5 * time.Minute
-	// configTold is how long such a failure is told of. As long as something is to be changed it is tried again, and tells of itself.
+	// configTold is how long such a failure is reported. As long as something is to be changed it is tried again, and reported anew.
 	configTold = time.Hour
 )
 
-// rests says that the last changes of the configuration have failed after EKS had taken them, and that the next one waits.
+// rests returns an error while the next change of the configuration waits, because the last ones failed after EKS had accepted them.
 func (p *pass) rests() error {
 	list := p.memory.updates.of(ekstypes.UpdateTypeConfigUpdate)
 	rest := time.Duration(0)

@@ -109,7 +109,7 @@ func (p *pass) wantLaunch(ctx context.Context, look *session.Resolver, w *wanted
 	return source.Architecture(ctx, look)
 }
 
-// ownImage says that nodes boot an image of the launch template's, one that was brought included: EKS takes neither version nor
+// ownImage reports whether nodes boot an image of the launch template's, one that was brought included: EKS takes neither version nor
 // release nor family of images then.
 func (p *pass) ownImage() bool {
 	return p.t.pool.OwnImage() || p.memory.template.BringsImage()
@@ -127,7 +127,7 @@ func (p *pass) asked() (asked, error) {
 	return a, nil
 }
 
-// runsNow is what EKS says that the node group runs.
+// runsNow returns what the node group runs according to EKS.
 func (p *pass) runsNow(is *ekstypes.Nodegroup) runs {
 	minor, _ := minorOf("", session.Deref(is.Version))
 	return runs{minor: minor, release: session.Deref(is.ReleaseVersion)}

@@ -3,7 +3,7 @@
 // which step comes when is pool's matter.
 //
 // What belongs to a pool in the cloud is one node group, one launch template where the specification describes one, and one IAM role
-// where it was made for the pool. All of them carry the tag muster.dev/owner. What has their name without the tag is somebody else's:
+// where it was made for the pool. All of them carry the tag muster.dev/owner. What has their name without the tag belongs to another owner:
 // a node group or template is refused, a role is used as it is and never changed.
 //
 // EKS keeps an Auto Scaling group of its own behind each node group. It is read for the instances, instances are terminated

@@ -69,12 +69,12 @@ func scalingOf(is *ekstypes.Nodegroup) ekstypes.NodegroupScalingConfig {
 	return *is.ScalingConfig
 }
 
-// repairOf says whether EKS repairs nodes. Thresholds that somebody set are his.
+// repairOf reports whether EKS repairs nodes. Thresholds that the user set are kept.
 func repairOf(is *ekstypes.Nodegroup) bool {
 	return is.NodeRepairConfig != nil && session.Deref(is.NodeRepairConfig.Enabled)
 }
 
-// labelChanges are the labels to put, and those that we once put and that nobody wants any more.
+// labelChanges are the labels to put, and those that Muster once put and that are no longer wanted.
 func (g groupSpec) labelChanges(is *ekstypes.Nodegroup) (put map[string]string, remove []string) {
 	put = map[string]string{}
 	for key, text := range g.labels {
@@ -96,7 +96,7 @@ func (g groupSpec) labelsDrift(is *ekstypes.Nodegroup) bool {
 	return len(put)+len(remove) > 0 || is.Tags[tagOurLabels] != g.tags[tagOurLabels]
 }
 
-// taintChanges are the taints to put, and those that we once put and that nobody wants any more.
+// taintChanges are the taints to put, and those that Muster once put and that are no longer wanted.
 func (g groupSpec) taintChanges(is *ekstypes.Nodegroup) (put, remove []ekstypes.Taint) {
 	has := map[string]string{}
 	for _, t := range is.Taints {
@@ -123,7 +123,7 @@ func (g groupSpec) taintsDrift(is *ekstypes.Nodegroup) bool {
 	return len(put)+len(remove) > 0 || is.Tags[tagOurTaints] != g.tags[tagOurTaints]
 }
 
-// tagChanges are the tags to put on the node group, and those that we once put there and that nobody wants any more. The
+// tagChanges are the tags to put on the node group, and those that Muster once put there and that are no longer wanted. The
 // bookkeeping of labels and taints goes with those.
 func (g groupSpec) tagChanges(is *ekstypes.Nodegroup) (put map[string]string, remove []string) {
 	return changes(g.tags, is.Tags, is.Tags[tagOurTags], func(key string) bool { return key == tagOurLabels || key == tagOurTaints })
@@ -186,7 +186,7 @@ func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 	return fields
 }
 
-// otherSubnets says that the specification itself names other subnets: one that the cluster gets later is no reason to make a group
+// otherSubnets reports whether the specification itself names other subnets: one that the cluster gets later is no reason to make a group
 // again.
 func (g groupSpec) otherSubnets(t target, is *ekstypes.Nodegroup) bool {
 	return len(t.pool.SubnetIDs) > 0 && g.subnets != nil && !slices.Equal(g.subnets, session.Unique(is.Subnets))

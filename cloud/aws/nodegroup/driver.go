@@ -59,8 +59,9 @@ func (d *Driver) Traits() pool.Traits {
 }
 
 // Observe reads one pool. At rest it reads the group behind, in a call that pools share, and now and then something more. When the
-// specification can't be followed and nothing of the pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is returned
-// beside it, so that a pool that never came to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
+// specification can't be followed and nothing of the pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is
+// returned beside it, so that a pool that never came to be can be deleted; when something exists, the error is among the issues and Wanted
+// is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
 	return driverkit.Observe(ctx, d.begin, t)
 }

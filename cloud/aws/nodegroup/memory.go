@@ -60,7 +60,7 @@ type behindRead struct {
 	at time.Time
 }
 
-// asRead says whether the groups need not be read again.
+// asRead reports whether the groups need not be read again.
 func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 	age := now.Sub(m.group.at)
 	if m.group.at.IsZero() {

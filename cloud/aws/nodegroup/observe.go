@@ -25,7 +25,7 @@ type pass struct {
 	memory *memory
 	// reused is true if the group was not read although the pass wants it as it is now.
 	reused bool
-	// slowRead says that the pass has read something that is read slowly.
+	// slowRead is true if the pass has read something that is read slowly.
 	slowRead bool
 	// brought are the instances that an update has brought that has not succeeded, or not yet: its ID, by theirs.
 	brought map[string]string
@@ -82,7 +82,7 @@ func (p *pass) readGroupAndTemplate(ctx context.Context) error {
 	return p.readTemplate(ctx)
 }
 
-// nothingMade says that neither the group nor a version of the template of ours is there.
+// nothingMade reports whether neither the group nor a version of the pool's template exists.
 func (p *pass) nothingMade() bool {
 	return p.memory.group.is == nil && (p.t.template == "" || len(p.memory.template.Versions()) == 0)
 }
@@ -177,7 +177,7 @@ func (p *pass) readTemplate(ctx context.Context) error {
 	return p.template().Read(ctx, refs)
 }
 
-// ours says whether the node group carries our owner tag.
+// ours reports whether the node group carries our owner tag.
 func (p *pass) ours(is *ekstypes.Nodegroup) bool { return is.Tags[session.TagOwner] == p.t.Owner.ID }
 
 // readNamed reads the node group that the object names, where that is another than ours and ours does not exist: another tool may have
@@ -218,7 +218,7 @@ func (p *pass) foreignGroup() *pool.Cause {
 	return o.Conflict()
 }
 
-// foreignTemplate says that a launch template has our name without being ours.
+// foreignTemplate returns the cause of a launch template that has the pool's name without its owner tag.
 func (p *pass) foreignTemplate() *pool.Cause {
 	if p.t.template == "" {
 		return nil
@@ -235,7 +235,8 @@ func (p *pass) foreign() *pool.Cause {
 	return p.foreignTemplate()
 }
 
-// foreignLaunches says whether a node group of our name that is not ours is launched from our template: somebody took it over.
+// foreignLaunches reports whether a node group with the pool's name and another owner is launched from the pool's template: it was taken
+// over.
 func (p *pass) foreignLaunches() bool {
 	is := p.memory.group.is
 	return is != nil && p.foreignGroup() != nil && is.LaunchTemplate != nil && p.memory.template.Holds(p.launchRef(is, ""))
@@ -318,7 +319,7 @@ func (p *pass) asMade(g *pool.Group, want wanted) {
 	g.Drift, g.Unchangeable = tags, session.Unique(g.Unchangeable)
 }
 
-// orphaned says that the launch template that the node group was made with is there no more: EKS takes no other in its place.
+// orphaned reports whether the launch template that the node group was made with is there no more: EKS takes no other in its place.
 func (p *pass) orphaned(is *ekstypes.Nodegroup) bool {
 	return p.t.template != "" && is.LaunchTemplate != nil && session.Deref(is.LaunchTemplate.Id) != p.memory.template.ID()
 }
@@ -336,7 +337,7 @@ func (p *pass) orphan() error {
 		session.Deref(is.LaunchTemplate.Id), p.t.name)
 }
 
-// passedDrift says whether the group behind, or an instance in it, lacks a tag that it shall have.
+// passedDrift reports whether the group behind, or an instance in it, lacks a tag that it shall have.
 func (p *pass) passedDrift(want groupSpec) bool {
 	behind := p.memory.behind.is
 	if behind == nil {

@@ -14,14 +14,14 @@ import (
 )
 
 // keepPolicies is the key under which an object remembers the policies that its role got because the specification asked for them:
-// what is taken out of the specification is taken from the role, and nothing that somebody else has attached.
+// what is taken out of the specification is taken from the role, and nothing that another client has attached.
 const keepPolicies = "role-policies"
 
 // needPolicy and needNoPolicy are what the pool needs of its role, by name.
 func needPolicy(arn string) string   { return "policy " + arn }
 func needNoPolicy(arn string) string { return "no policy " + arn }
 
-// policies are the ARNs of the policies that a role of ours shall have.
+// policies are the ARNs of the policies that a role of Muster's shall have.
 func (p *pass) policies() []string {
 	list := make([]string, 0, len(nodePolicies))
 	for _, name := range nodePolicies {
@@ -33,7 +33,7 @@ func (p *pass) policies() []string {
 	return session.Unique(list)
 }
 
-// missingPolicies are those that a role of ours lacks.
+// missingPolicies are those that Muster's role lacks.
 func (p *pass) missingPolicies() []string {
 	var needs []string
 	for _, arn := range p.policies() {
@@ -44,7 +44,7 @@ func (p *pass) missingPolicies() []string {
 	return needs
 }
 
-// looksAfterAdded says that the specification's own policies are ours to attach and to detach.
+// looksAfterAdded reports whether Muster attaches and detaches the specification's own policies.
 func (p *pass) looksAfterAdded() bool {
 	return p.driver.options.EnableIAM && p.driver.options.AllowAddRoles
 }

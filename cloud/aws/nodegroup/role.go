@@ -45,11 +45,11 @@ const trust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal
 // roleRead is the node role as it was read.
 type roleRead struct {
 	name string
-	// arn is empty when there is none; ours says that it carries our owner tag.
+	// arn is empty when there is none; ours is true if it has the pool's owner tag.
 	arn  string
 	ours bool
 	made time.Time
-	// attached are the ARNs of its policies, read for roles of ours alone.
+	// attached are the ARNs of its policies, read for Muster's own roles alone.
 	attached   []string
 	at, listed time.Time
 }
@@ -201,7 +201,7 @@ func (p *pass) roleForGroup(ctx context.Context) (string, error) {
 	return p.memory.role.arn, nil
 }
 
-// provideRole makes the role, if there is none, and attaches the policies that a role of ours lacks. What the step names was observed;
+// provideRole makes the role, if there is none, and attaches the policies that Muster's role lacks. What the step names was observed;
 // what is done follows from what is there now.
 func (p *pass) provideRole(ctx context.Context) error {
 	if !p.driver.options.EnableIAM {
@@ -302,7 +302,7 @@ func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error {
 	return err
 }
 
-// unused makes sure that nobody else uses a role of ours.
+// unused returns an error if Muster's role is used by another client.
 func (p *pass) unused(ctx context.Context, role roleRead) error {
 	known := slices.Concat(p.policies(), p.t.pool.RoleAdditionalPolicies, p.onceAdded())
 	var others []string
@@ -312,7 +312,7 @@ func (p *pass) unused(ctx context.Context, role roleRead) error {
 		}
 	}
 	if len(others) > 0 {
-		return roleInUse(role.name, "policies that somebody else has attached", others)
+		return roleInUse(role.name, "policies that another client has attached", others)
 	}
 	pages := iam.NewListInstanceProfilesForRolePaginator(p.c.IAM, &iam.ListInstanceProfilesForRoleInput{RoleName: &role.name})
 	found, err := session.Listed(ctx, pages, func(page *iam.ListInstanceProfilesForRoleOutput) []iamtypes.InstanceProfile {

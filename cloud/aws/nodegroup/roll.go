@@ -44,7 +44,7 @@ type updateRead struct {
 	ended time.Time
 }
 
-// over says that an update has ended, one way or the other.
+// over reports whether an update has ended, one way or the other.
 func (u updateRead) over() bool { return u.Status != ekstypes.UpdateStatusInProgress }
 
 // readUpdates reads the group's updates when they may have changed: while one runs, when one has ended, when EKS shows that the group was
@@ -95,7 +95,7 @@ func (p *pass) readUpdate(ctx context.Context, id string, is *ekstypes.Nodegroup
 	return nil
 }
 
-// quiet says that nothing was going on when the updates were read, and all were.
+// quiet reports whether nothing was going on when the updates were read, and all were.
 func (r updatesRead) quiet() bool {
 	return r.refused == nil && !r.at.IsZero() && !r.busy && !r.running() && len(r.unread) == 0
 }
@@ -145,7 +145,7 @@ func (p *pass) learnUpdate(id string, u ekstypes.Update, created *time.Time, is 
 	p.memory.updates.known[id] = read
 }
 
-// running says that an update had not ended.
+// running reports whether an update had not ended.
 func (r updatesRead) running() bool {
 	for _, u := range r.known {
 		if !u.over() {
@@ -360,7 +360,7 @@ func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (
 	return input, nil
 }
 
-// rolled says that the group is launched from the template and runs what the next step leads to already, and that no update has
+// rolled reports whether the group is launched from the template and runs what the next step leads to already, and that no update has
 // left anything else behind.
 func (p *pass) rolled(is *ekstypes.Nodegroup, want wanted, template string) bool {
 	now := p.templateNow(is, want)

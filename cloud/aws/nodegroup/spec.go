@@ -158,7 +158,7 @@ func remoteAccess(t target) *ekstypes.RemoteAccessConfig {
 	return out
 }
 
-// closed refuses remote access for nobody in particular where not everybody is asked for: without a group EKS would open it to all.
+// closed refuses remote access without source security groups unless it is meant for everyone: EKS would open it to all.
 func closed(t target, remote *ekstypes.RemoteAccessConfig) error {
 	if remote == nil || t.pool.RemoteAccess.Public || len(remote.SourceSecurityGroups) > 0 {
 		return nil

@@ -48,7 +48,7 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	return run(p, ctx, s)
 }
 
-// known makes sure that the group has been read before something depends on it, and that it is not somebody else's.
+// known makes sure that the group has been read before something depends on it, and that it is the pool's own.
 func (p *pass) known(ctx context.Context) error {
 	if err := p.read(ctx); err != nil {
 		return err
@@ -134,8 +134,8 @@ func (p *pass) tokenOf(input any, before string) (*string, error) {
 // that was deleted meanwhile, or refuses the token when what goes with it has changed (tags, a size): then the next token is due.
 const tokensMost = 5
 
-// spent says that the client token once made something else, or something that does not exist any more. The tokens of those who are
-// denied are others: the words about them are no reason to ask again.
+// spent reports whether the client token once made something else, or something that does not exist any more. Tokens of credentials that
+// are denied are others: the words about them are no reason to ask again.
 func spent(err error) bool {
 	if kind := cloud.KindOf(err); kind != cloud.Invalid && kind != cloud.Conflict {
 		return false
@@ -246,7 +246,7 @@ func (p *pass) upToDate() error {
 	return p.memory.asked.Conflict("node group "+p.t.name, size)
 }
 
-// going says whether an instance is on its way out already, or gone.
+// going reports whether an instance is on its way out already, or gone.
 func (p *pass) going(ctx context.Context, id string) (bool, error) {
 	defer p.memory.touchedGroup()
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
@@ -255,7 +255,7 @@ func (p *pass) going(ctx context.Context, id string) (bool, error) {
 	return !p.present()[id], nil
 }
 
-// ownTemplate makes sure that there is a launch template of the pool's own, which is not somebody else's.
+// ownTemplate makes sure that there is a launch template of the pool's own, which has no other owner.
 func (p *pass) ownTemplate(ctx context.Context) error {
 	if p.t.template == "" {
 		return fmt.Errorf("node group %s is launched from EKS's own template, which is not written to", p.t.name)

@@ -55,7 +55,7 @@ func (p *pass) existing(ctx context.Context) (*ekstypes.Nodegroup, error) {
 	return p.memory.group.is, nil
 }
 
-// updateConfig asks for an update of the configuration. That nothing is to change is no error: somebody was quicker.
+// updateConfig asks for an update of the configuration. That nothing is to change is no error: another client was faster.
 func (p *pass) updateConfig(ctx context.Context, input *eks.UpdateNodegroupConfigInput) error {
 	if err := p.rests(); err != nil {
 		return err
@@ -111,14 +111,14 @@ func (g groupSpec) bounds(fields []string, is *ekstypes.Nodegroup, size int32) *
 	if !changed {
 		return nil
 	}
-	// EKS may not have heard yet of a size that somebody has set in the group behind.
+	// EKS may not have heard yet of a size that a user has set in the group behind.
 	if said := session.Deref(scaling.DesiredSize); said > session.Deref(cmp.Or(out.MaxSize, scaling.MaxSize)) || said < session.Deref(cmp.Or(out.MinSize, scaling.MinSize)) {
 		out.DesiredSize = &size
 	}
 	return out
 }
 
-// withRepair switches the repair of nodes and leaves its thresholds as somebody set them.
+// withRepair switches the repair of nodes and leaves its thresholds as the user set them.
 func withRepair(is *ekstypes.NodeRepairConfig, on bool) *ekstypes.NodeRepairConfig {
 	out := ekstypes.NodeRepairConfig{}
 	if is != nil {
@@ -229,7 +229,8 @@ func (p *pass) tagMembers(ctx context.Context, ids []string, want groupSpec) err
 	return nil
 }
 
-// resize asks for more instances, or for fewer of which not as many exist: what was never launched needs no drain. A maximum that is in the way and that the specification leaves open is raised with it.
+// resize asks for more instances, or for fewer of which not as many exist: what was never launched needs no drain. A maximum that is in
+// the way and that the specification leaves open is raised with it.
 func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	is, err := p.existing(ctx)
 	if err != nil {
@@ -278,7 +279,7 @@ func (p *pass) takesNobody(ctx context.Context, size int32) error {
 		"node group %s has %d machines and was to get a size of %d: EKS would choose those that go", p.t.name, there, size)}
 }
 
-// nothingToDo says that the service refused because everything is as it was asked for already.
+// nothingToDo reports whether the service refused because everything is as it was asked for already.
 func nothingToDo(err error) bool {
 	return cloud.CodeOf(err) != "" && strings.Contains(strings.ToLower(err.Error()), "no changes needed")
 }

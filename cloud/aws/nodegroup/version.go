@@ -43,7 +43,7 @@ type course struct {
 	// next is what the next step leads to; goal is the minor version in the end, from the one that the group has now.
 	next       runs
 	from, goal int
-	// waits says that the goal, or the step to it, lies above the control plane's version.
+	// waits is true if the goal, or the step to it, is above the control plane's version.
 	waits bool
 }
 
@@ -52,7 +52,7 @@ type asked struct {
 	// minor is 0 when no version is named, release empty when no release is.
 	minor   int
 	release string
-	// image says that the launch template names an image: neither version nor release are EKS's matter then.
+	// image is true if the launch template names an image: neither version nor release are EKS's matter then.
 	image bool
 	// controlPlane is the minor version of the control plane, 0 when it is not known.
 	controlPlane int

@@ -8,7 +8,7 @@ func groups(o Options) []Grant {
 			Name: "MusterReadGroups", Resources: []string{"*"}, Actions: []Action{
 				{Name: "autoscaling:DescribeAutoScalingGroups", Why: "each pass looks at the group with its instances"},
 				{Name: "autoscaling:DescribeInstanceRefreshes", Why: "how far a refresh is, and why it failed"},
-				{Name: "autoscaling:DescribeLifecycleHooks", Why: "which hooks of ours are missing or differ"},
+				{Name: "autoscaling:DescribeLifecycleHooks", Why: "which of Muster's hooks are missing or differ"},
 				{Name: "autoscaling:DescribeScalingActivities", Why: "why instances don't come, in the service's words"},
 			},
 		},
@@ -53,7 +53,7 @@ func templates(o Options) []Grant {
 			Name: "MusterOwnTemplates", Resources: template, Conditions: ours(), Actions: []Action{
 				{Name: "ec2:CreateLaunchTemplateVersion", Why: "the specification or the bootstrap data changed"},
 				{Name: "ec2:DeleteLaunchTemplate", Why: "the pool is deleted"},
-				{Name: "ec2:DeleteLaunchTemplateVersions", Why: "versions that nobody uses beyond versionsToKeep"},
+				{Name: "ec2:DeleteLaunchTemplateVersions", Why: "unused versions beyond versionsToKeep"},
 				{Name: "ec2:ModifyLaunchTemplate", Why: "the default version follows the one in use"},
 			},
 		},

@@ -36,7 +36,7 @@ func nodeGroups(o Options) []Grant {
 			Conditions: Conditions{"Null": {"aws:ResourceTag/eks:nodegroup-name": {"false"}}},
 			Actions: []Action{
 				{Name: "autoscaling:CreateOrUpdateTags", Why: "tags that reach the instances"},
-				{Name: "autoscaling:DeleteTags", Why: "tags of ours that the specification no longer has"},
+				{Name: "autoscaling:DeleteTags", Why: "Muster's tags that the specification no longer has"},
 				{Name: "autoscaling:TerminateInstanceInAutoScalingGroup", Why: "chosen, drained instances go"},
 			},
 		},
@@ -44,13 +44,13 @@ func nodeGroups(o Options) []Grant {
 			Name: "MusterTagNodes", Resources: []string{o.arn("ec2", "instance/*")},
 			Conditions: Conditions{"Null": {"aws:ResourceTag/eks:nodegroup-name": {"false"}}},
 			Actions: []Action{
-				{Name: "ec2:CreateTags", Why: "tags of instances that no template of ours gave them"},
+				{Name: "ec2:CreateTags", Why: "tags of instances that the pool's template did not give them"},
 			},
 		},
 		{
 			Name: "MusterReadNodeRoles", Resources: []string{o.role("*")}, Actions: []Action{
 				{Name: "iam:GetRole", Why: "the node role by its name, and whose it is"},
-				{Name: "iam:ListAttachedRolePolicies", Why: "which policies a role of ours lacks"},
+				{Name: "iam:ListAttachedRolePolicies", Why: "which policies Muster's role lacks"},
 			},
 		},
 	}

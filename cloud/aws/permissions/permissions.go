@@ -1,6 +1,6 @@
 // Package permissions is what credentials must allow so that Muster can run machine pools on AWS, as data: each action with the
 // reason why it is needed, on which resources, under which conditions. What changes something is allowed for what carries our
-// owner tag alone, wherever the service can tell: credentials with this policy can't touch what is somebody else's, whatever
+// owner tag alone, wherever the service can tell: credentials with this policy can't touch what has another owner, whatever
 // a controller asks for.
 //
 // A test runs every AWS scenario under exactly this policy.
@@ -38,7 +38,7 @@ type Action struct {
 	Name string
 	// Why it is needed.
 	Why string
-	// ByService says that we never call it: a service checks it when it is asked for something else.
+	// ByService is true if Muster never calls it: a service checks it when it is asked for something else.
 	ByService bool
 }
 

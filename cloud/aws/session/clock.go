@@ -12,7 +12,7 @@ import (
 const skewLeast = 2 * time.Second
 
 // OurTime is a moment that a reply tells, by our clock: what is decided compares it with our own moments, and a machine that was
-// made after somebody asked for a replacement of all must not seem to have been made before. A reply that does not tell the time
+// made after the user asked for a replacement of all must not seem to have been made before. A reply that does not tell the time
 // by the service's clock is taken at its word.
 func OurTime(at *time.Time, reply smithymiddleware.Metadata) *time.Time {
 	skew, told := middleware.GetAttemptSkew(reply)

@@ -87,7 +87,7 @@ func Refusal(err error, now time.Time) error {
 	}
 	var own *cloud.Error
 	if errors.As(err, &own) {
-		// Whoever signs requests had no credentials to sign this one with.
+		// There were no credentials to sign the request with.
 		refused := *own
 		return byWhom(err, &refused)
 	}
@@ -169,7 +169,7 @@ var (
 )
 
 // Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and what
-// nobody but the account's owner should see.
+// only the account's owner should see.
 func Clean(message string) string {
 	for _, drop := range []*regexp.Regexp{signed, encoded, requestID, uuid, instant} {
 		message = drop.ReplaceAllString(message, "")
@@ -182,14 +182,14 @@ var zoneName = regexp.MustCompile(`\b[a-z]{2,4}(?:-[a-z]+)+-\d+[a-z]?(?:-[a-z]+-
 // where is the zone or region that a capacity message names.
 func where(message string) string { return zoneName.FindString(message) }
 
-// transient says whether a message about a bad request only means that one service has not yet heard of what another
+// transient reports whether a message about a bad request only means that one service has not yet heard of what another
 // one has just made, or that what the group launches from can't be changed while a refresh runs.
 func transient(message string) bool {
 	return strings.Contains(message, "template ID") && strings.Contains(message, "does not exist") ||
 		strings.Contains(message, "active instance refresh")
 }
 
-// Absent says whether the call failed because what it names does not exist (any more).
+// Absent reports whether the call failed because what it names does not exist (any more).
 func Absent(err error) bool {
 	var e *cloud.Error
 	if !errors.As(err, &e) {
@@ -207,7 +207,7 @@ func Absent(err error) bool {
 	return false
 }
 
-// Vanished makes a conflict of a step on something that is gone: somebody was quicker, and the next look will show it.
+// Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.
 func Vanished(err error) error {
 	if Absent(err) {
 		return cloud.AsConflict(err)

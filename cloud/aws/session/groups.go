@@ -20,7 +20,7 @@ const (
 )
 
 const (
-	// SameMoment is how old a look at a group may be to be taken for a fresh one right after a write of ours that did not concern
+	// SameMoment is how old a look at a group may be to be taken for a fresh one right after a write by Muster that did not concern
 	// the group.
 	SameMoment = 2 * time.Second
 	// VisibleWithin is how long a read may still show a group as it was before a write: the services' reads are eventually

@@ -75,10 +75,10 @@ func (r *renewing) await(ctx context.Context, pending chan struct{}) (awssdk.Cre
 	return awssdk.Credentials{}, r.failed
 }
 
-// good says that there are credentials which have not ended.
+// good reports whether there are credentials which have not ended.
 func (r *renewing) good(now time.Time) bool { return r.have.HasKeys() && now.Before(r.have.Expires) }
 
-// due says that they are to be renewed.
+// due reports whether they are to be renewed.
 func (r *renewing) due(now time.Time) bool {
 	return !now.Before(r.have.Expires.Add(-renewEarly)) && !now.Before(r.again)
 }

@@ -255,7 +255,7 @@ func defaultConfig(ctx context.Context, region string) (awssdk.Config, error) {
 	return settings, nil
 }
 
-// plainObjects has S3 speak as simply as it can: without checksums that nobody asked for, and to an endpoint of somebody's own by
+// plainObjects has S3 speak as simply as it can: without checksums that were not asked for, and to a custom endpoint by
 // paths, for the names of buckets are no hosts there.
 func plainObjects(o *s3.Options) {
 	o.RequestChecksumCalculation = awssdk.RequestChecksumCalculationWhenRequired

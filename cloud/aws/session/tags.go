@@ -33,7 +33,7 @@ const (
 )
 
 // OwnTags are what every cloud object of the pool carries: the cluster's and the pool's additional tags, and above them
-// the fixed ones, which nobody can override but for Name.
+// the fixed ones, which users can't override but for Name.
 func OwnTags(o cloud.Owner, additional ...map[string]string) map[string]string {
 	tags := map[string]string{tagName: o.ResourceName()}
 	for _, a := range additional {
@@ -81,7 +81,7 @@ func mark(name string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:markLength]
 }
 
-// Marked says whether a bookkeeping tag's value holds the name.
+// Marked reports whether a bookkeeping tag's value holds the name.
 func Marked(text, name string) bool {
 	want := mark(name)
 	for ; len(text) >= markLength; text = text[markLength:] {
@@ -92,7 +92,7 @@ func Marked(text, name string) bool {
 	return false
 }
 
-// TaggedFor says whether the tags name the owner under the key.
+// TaggedFor reports whether the tags name the owner under the key.
 func TaggedFor(tags []ec2types.Tag, key string, o cloud.Owner) bool {
 	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return Deref(t.Key) == key && Deref(t.Value) == o.ID })
 }

@@ -42,7 +42,7 @@ func (s seen) fewer(wanted seen) []string {
 	return names
 }
 
-// judging are the names that everybody spells alike, so that a difference in one of them makes what nobody has told us of another content.
+// judging are the names with one spelling, so that a difference in one of them makes a machine without a tag of another content.
 // The others are for people: a machine must not be replaced because Azure shows something in another way than it was asked for.
 var judging = []string{"size", "image", "plan", "osDisk.size", "osDisk.caching", "dataDisks", "ssh", "security.encryptionAtHost", "security.type", "identities"}
 
@@ -73,7 +73,7 @@ func fieldsOf(names []string) []string {
 	return slices.Compact(fields)
 }
 
-// content tells apart what is seen where nobody knows what was asked for.
+// content tells apart what is seen where it is unknown what was asked for.
 func (s seen) content() string {
 	plainly := map[string]string{}
 	for name, value := range s {

@@ -80,7 +80,7 @@ func inPlace(owner cloud.Owner, extensions []*armcompute.VirtualMachineScaleSetE
 	return of + "-" + tagged, err
 }
 
-// secretHash notices that a secret has changed. It is no hash of the secret that somebody could try values against.
+// secretHash notices that a secret has changed. It is no hash of the secret that an attacker could try values against.
 func secretHash(owner string, secret any) (string, error) {
 	if secret == nil {
 		return "", nil
@@ -106,8 +106,8 @@ func (m *Model) Extensions() string {
 	return extensions
 }
 
-// extensionsShown says whether a machine shows the wanted extensions and no others. Protected settings are shown nowhere: where some are
-// wanted, nobody can tell.
+// extensionsShown reports whether a machine shows the wanted extensions and no others. Protected settings are shown nowhere: where some are
+// wanted, is unknown.
 func (m *Model) extensionsShown(list []*armcompute.VirtualMachineExtension) bool {
 	wanted := m.Set.Properties.VirtualMachineProfile.ExtensionProfile.Extensions
 	if len(list) != len(wanted) {

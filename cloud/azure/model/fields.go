@@ -38,6 +38,6 @@ const (
 	fieldSubnets   = "AzureCluster spec.networkSpec.subnets"
 	fieldGroup     = "AzureCluster spec.resourceGroup"
 
-	// fieldPolicy is what nobody can specify: machines are changed by us and nobody else.
+	// fieldPolicy can't be specified: only Muster changes machines.
 	fieldPolicy = "upgradePolicy"
 )

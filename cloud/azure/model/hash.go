@@ -16,12 +16,12 @@ const (
 	// algorithm is the version of the content hash. A new one is added beside this, never in its place: what is in the cloud carries
 	// hashes of old ones.
 	algorithm = "v1"
-	// seenAlgorithm is no hash of what was asked for but of what is seen, of something whose content nobody knows.
+	// seenAlgorithm is no hash of what was asked for but of what is seen, of something whose content is unknown.
 	seenAlgorithm = "seen"
 	// contentLength and inPlaceLength are in hex digits.
 	contentLength = 16
 	inPlaceLength = 8
-	// secretLength, in hex digits, is how much of a secret's hash goes into the hash that is kept in a tag. Whoever may read tags can
+	// secretLength, in hex digits, is how much of a secret's hash goes into the hash that is kept in a tag. A reader of tags can
 	// try values: this is enough to notice a change and too little to find a value.
 	secretLength = 5
 )

@@ -88,7 +88,7 @@ func RoleOf(owner cloud.Owner, source *azurev1.MachinePoolSource) (Role, bool) {
 	}, true
 }
 
-// OwnRole is the name of an owner's role assignment unless somebody has chosen another.
+// OwnRole is the name of an owner's role assignment unless the user has chosen another.
 func OwnRole(owner cloud.Owner) string { return guid("role assignment of " + owner.ID) }
 
 // roleAssignments is what stands between a scope and the name of a role assignment in its ID.

@@ -61,13 +61,13 @@ func ParseImage(text string) (Image, error) {
 	return i, nil
 }
 
-// IsImage says whether ParseImage can read a text.
+// IsImage reports whether ParseImage can read a text.
 func IsImage(text string) bool {
 	_, err := ParseImage(text)
 	return err == nil
 }
 
-// Named says whether the specification names the image by itself, so that there is nothing to remember.
+// Named reports whether the specification names the image by itself, so that there is nothing to remember.
 func Named(spec *azurev1.AzureMachinePoolSpec) bool { return spec.Template.Image != nil }
 
 // ImageInputs are all that ImageOf depends on, for a memory of what it gave.
@@ -181,7 +181,7 @@ func galleryID(subscription, group, gallery, name, version string) string {
 	return id + "/versions/" + version
 }
 
-// plan is the purchase plan of an image that somebody sells.
+// plan is the purchase plan of an image that is sold.
 func (i Image) plan() *armcompute.Plan {
 	switch {
 	case i.Marketplace != nil && i.Marketplace.ThirdPartyImage:

@@ -82,7 +82,7 @@ func isSpot(s seen) bool {
 	return strings.EqualFold(s["spot.priority"], string(armcompute.VirtualMachinePriorityTypesSpot))
 }
 
-// ephemeral says that the disk of the operating system lies on the host.
+// ephemeral reports whether the disk of the operating system lies on the host.
 func ephemeral(s seen) bool { return s["osDisk.ephemeral.option"] != "" }
 
 func confidential(s seen) bool {

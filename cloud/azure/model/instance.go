@@ -8,7 +8,7 @@ import (
 
 // Instance is one machine as it is compared with its scale set and with what is wanted.
 type Instance struct {
-	// Content and Data of what it was made from; Content begins with seen: where nobody knows.
+	// Content and Data of what it was made from; Content begins with seen: where it is unknown.
 	Content, Data string
 	// Differs names the object's fields in which it differs from the wanted model, as far as that can be seen.
 	Differs []string
@@ -28,8 +28,8 @@ func (c Comparison) Flexible(vm armcompute.VirtualMachine) Instance {
 }
 
 // instance goes by the tag that a machine took from its scale set when it was made. What is seen is compared where it has none, where
-// Azure says that it has not taken up the model though the tag says that it was made from it (somebody tagged all machines alike), and
-// where somebody has changed the scale set beside its tag: bootstrap data and what is changed in place leave nothing to see.
+// Azure reports that it has not taken up the model though its tag is that of the model (a user tagged all machines alike), and
+// where a client has changed the scale set beside its tag: bootstrap data and what is changed in place leave nothing to see.
 func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen, latest bool) Instance {
 	out := Instance{Content: Tag(tags, TagContent), Data: Tag(tags, TagData)}
 	trusted := latest && c.State.Content == c.cur.Content
@@ -76,7 +76,7 @@ func (c Comparison) made(is seen, content string, like seen) string {
 	return content
 }
 
-// tagsBehind goes by the tags themselves as well as by their hash: a machine that was made while somebody had changed a tag on the
+// tagsBehind goes by the tags themselves as well as by their hash: a machine that was made while a user had changed a tag on the
 // scale set has the hash of what was wanted beside his value.
 func (c Comparison) tagsBehind(is map[string]*string) bool {
 	_, of := cutInPlace(Tag(is, TagInPlace))
@@ -84,7 +84,7 @@ func (c Comparison) tagsBehind(is map[string]*string) bool {
 	return of != "" && of != wanted || c.model.tagsDiffer(is)
 }
 
-// extensionsBehind goes by the hash where it is the machine's own. Where a machine has none, and where Azure says that it has not taken
+// extensionsBehind goes by the hash where it is the machine's own. Where a machine has none, and where Azure reports that it has not taken
 // up the model though nothing that it carries tells it from its scale set (its tags may be those of its scale set, whatever it was given),
 // what it shows of its extensions is compared. Older bootstrap data is a reason not to have the model that says nothing about extensions.
 // Once it is given the model a machine has both the tag and the model, so that this ends.

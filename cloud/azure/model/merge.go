@@ -6,7 +6,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 )
 
-// Onto is the model as it can be put on a scale set of ours that exists: what Azure refuses to change there stays as it is, so that
+// Onto is the model as it can be put on the pool's existing scale set: what Azure refuses to change there stays as it is, so that
 // everything else of the specification is done all the same. It also gives the object's fields that stay behind.
 func (m *Model) Onto(cur Current) (*Model, []string) {
 	fields := m.fixed(cur)
@@ -77,7 +77,7 @@ func (m *Model) with(profile armcompute.VirtualMachineScaleSetVMProfile) *Model 
 	return &out
 }
 
-// smaller says whether the disk of the operating system is to shrink, which Azure does not do.
+// smaller reports whether the disk of the operating system is to shrink, which Azure does not do.
 func (m *Model) smaller(storage *armcompute.VirtualMachineScaleSetStorageProfile) bool {
 	is, wanted := deref(storage).OSDisk, m.Set.Properties.VirtualMachineProfile.StorageProfile.OSDisk
 	return is != nil && is.DiskSizeGB != nil && wanted.DiskSizeGB != nil && *wanted.DiskSizeGB < *is.DiskSizeGB

@@ -20,7 +20,7 @@ const (
 // names are what Azure takes as the name of a scale set and, dots aside, as the beginning of its machines' names.
 var names = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 
-// Name is what the owner's scale set is called: as somebody wants it, else as the object, shortened where Windows knows no names
+// Name is what the owner's scale set is called: as the user wants it, else as the object, shortened where Windows knows no names
 // of that length. Scale sets are named within a resource group, and machines are called after them.
 func Name(owner cloud.Owner, osType azurev1.OSType) (string, error) {
 	name, field := owner.Name, fieldName

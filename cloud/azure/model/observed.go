@@ -10,7 +10,7 @@ import (
 )
 
 // seen is what can be seen of a scale set or of one machine, by name: the same names for each, in one spelling of the values. A name
-// that is missing says that it does not show, or that Azure has chosen the value.
+// that is missing means that it does not show, or that Azure has chosen the value.
 type seen map[string]string
 
 // parts are the names' beginnings, each with the object's field behind it, the most particular first.
@@ -35,7 +35,7 @@ var parts = []struct{ name, field string }{
 	{"nics", fieldNICs},
 }
 
-// plain are the values of names that Azure shows only where somebody has set something. It matters for people alone: a scale set that
+// plain are the values of names that Azure shows only where a user has set something. It matters for people alone: a scale set that
 // does not say anything may have been given more by Azure than was asked for.
 var plain = map[string]string{
 	"security.encryptionAtHost": "false", "spot.priority": string(armcompute.VirtualMachinePriorityTypesRegular),
@@ -301,7 +301,7 @@ func (s seen) luns(list []string) {
 	s["dataDisks"] = strings.Join(list, " ")
 }
 
-// storage of one machine. A disk that somebody attached to the machine alone (a volume of a pod) is none of its model's: those that were
+// storage of one machine. A disk that a client attached to the machine alone (a volume of a pod) is none of its model's: those that were
 // made with the machine carry the word Empty.
 func (s seen) storage(p *armcompute.StorageProfile) {
 	if p == nil {

@@ -12,7 +12,7 @@ import (
 // Current is a scale set as Azure shows it.
 type Current struct {
 	Set armcompute.VirtualMachineScaleSet
-	// Owner is the ID of whom the scale set belongs to, empty when it is none of ours.
+	// Owner is the owner ID of the scale set, empty when it has none.
 	Owner string
 	// Content, InPlace and Data are what the scale set's tags say that its model was made of.
 	Content, InPlace, Data string
@@ -35,7 +35,7 @@ func (c Current) Capacity() int {
 
 // State of the scale set: how it is compared with what is wanted.
 type State struct {
-	// Content of what the scale set launches. It is the content of the tag as long as nobody has changed the scale set beside it.
+	// Content of what the scale set launches. It is the content of the tag as long as no client has changed the scale set beside it.
 	Content string
 	// Differs names the object's fields in which the model differs from the wanted one, as far as that can be seen.
 	Differs []string
@@ -45,7 +45,7 @@ type State struct {
 	Drift []string
 }
 
-// Comparison of a model with a scale set of ours that exists, and with its machines.
+// Comparison of a model with the pool's existing scale set, and with its machines.
 type Comparison struct {
 	// State of the scale set itself.
 	State State
@@ -55,7 +55,7 @@ type Comparison struct {
 	is, wanted seen
 }
 
-// Against compares the model with a scale set of ours.
+// Against compares the model with the pool's scale set.
 func (m *Model) Against(cur Current) Comparison {
 	c := Comparison{model: m, cur: cur, is: seenOf(cur.Set), wanted: seenOf(m.Set)}
 	c.State = State{Content: cur.Content, Drift: m.drift(cur)}
@@ -138,12 +138,12 @@ func (m *Model) drift(cur Current) []string {
 // zones of a scale set, each once and in order.
 func (c Current) zones() []string { return zones(values(c.Set.Zones)) }
 
-// contains says whether all of some words are in a list.
+// contains reports whether all of some words are in a list.
 func contains(list, some []string) bool {
 	return !slices.ContainsFunc(some, func(word string) bool { return !slices.Contains(list, word) })
 }
 
-// extensionsDrift goes by the hash, for nobody is shown protected settings, and by what there is.
+// extensionsDrift goes by the hash, for protected settings are never shown, and by what there is.
 func (m *Model) extensionsDrift(cur Current) bool {
 	was, _ := cutInPlace(cur.InPlace)
 	wanted, _ := cutInPlace(m.InPlace)

@@ -206,7 +206,7 @@ func (m *Model) networkOver(cur Current) *armcompute.VirtualMachineScaleSetUpdat
 	return out
 }
 
-// networkDiffers says whether the interfaces are others than the scale set has, or lack the pool through which nodes reach the world.
+// networkDiffers reports whether the interfaces are others than the scale set has, or lack the pool through which nodes reach the world.
 func (m *Model) networkDiffers(cur Current) bool {
 	for _, name := range seenOf(cur.Set).against(seenOf(m.Set)) {
 		if name == "nics" || strings.HasPrefix(name, "nics.") {

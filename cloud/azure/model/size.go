@@ -26,8 +26,8 @@ func NoSize(spec *azurev1.AzureMachinePoolSpec, location string) error {
 	return cloud.Invalidf(fieldSize, "no VM size %s in location %s: use one that is offered there, for example Standard_D2s_v3", spec.Template.VMSize, location)
 }
 
-// Fits says whether the VM size can carry what the specification asks for, before anything is written. What Azure does not tell of a size
-// is no reason to refuse it, unless it is a feature that has to be told. Without a Size it finds nothing.
+// Fits returns an error unless the VM size can carry what the specification asks for, before anything is written. What Azure does not tell of a
+// size is no reason to refuse it, unless it is a feature that has to be told. Without a Size it finds nothing.
 func Fits(in Input) error {
 	if in.Size == nil {
 		return nil
@@ -54,7 +54,7 @@ func (in Input) large() error {
 	return nil
 }
 
-// zonal says whether the size is offered in the zones, to this subscription.
+// zonal returns an error unless the size is offered in the zones, to this subscription.
 func (in Input) zonal() error {
 	location := in.Source.Pool.Location
 	offered, withheld := in.zonesOffered()
@@ -120,7 +120,7 @@ func (in Input) disks() error {
 	return nil
 }
 
-// ultra says whether disks of type UltraSSD_LRS are offered wherever machines may be.
+// ultra returns an error unless disks of type UltraSSD_LRS are offered wherever machines may be.
 func (in Input) ultra() error {
 	where := zones(in.FailureDomains)
 	if len(where) == 0 && !capable(in.Size, capableUltra) && !in.zoneCapable("", capableUltra) {
@@ -134,7 +134,7 @@ func (in Input) ultra() error {
 	return nil
 }
 
-// zoneCapable says whether the size has a capability in one zone, or in any of them.
+// zoneCapable reports whether the size has a capability in one zone, or in any of them.
 func (in Input) zoneCapable(zone, name string) bool {
 	for _, info := range in.Size.LocationInfo {
 		if info == nil || !sameLocation(deref(info.Location), in.Source.Pool.Location) {
@@ -212,7 +212,7 @@ func find(list []*armcompute.ResourceSKUCapabilities, name string) string {
 	return ""
 }
 
-// capable says whether a size has a feature.
+// capable reports whether a size has a feature.
 func capable(size *armcompute.ResourceSKU, name string) bool {
 	return strings.EqualFold(capability(size, name), yes)
 }
@@ -223,7 +223,7 @@ func amount(size *armcompute.ResourceSKU, name string) (float64, bool) {
 	return n, err == nil
 }
 
-// sameLocation says whether two spellings are of one region: "West US 2" is westus2.
+// sameLocation reports whether two spellings are of one region: "West US 2" is westus2.
 func sameLocation(a, b string) bool { return plainLocation(a) == plainLocation(b) }
 
 func plainLocation(text string) string {

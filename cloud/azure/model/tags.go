@@ -14,10 +14,10 @@ const (
 	TagContent = ownPrefix + "content"
 	TagInPlace = ownPrefix + "inplace"
 	TagData    = ownPrefix + "data"
-	// TagSurge is kept by the driver: how many machines a rollout has added where somebody else sizes the scale set.
+	// TagSurge is kept by the driver: how many machines a rollout has added where an external autoscaler owns the scale set's size.
 	TagSurge = ownPrefix + "surge"
 	// TagNames says which tags are ours because a user named them: a few digits for each, so that one that is named no more can be
-	// told from one that somebody else has put there.
+	// told from one that another client has put there.
 	TagNames = ownPrefix + "tags"
 
 	between   = "_"
@@ -199,7 +199,7 @@ func Extending(is map[string]*string) bool {
 	return of == extending
 }
 
-// tagsDrift says whether the tags of a scale set, those aside that tell what its machines are made of, are not as they should be.
+// tagsDrift reports whether the tags of a scale set, those aside that tell what its machines are made of, are not as they should be.
 func (m *Model) tagsDrift(is map[string]*string) bool {
 	_, was := cutInPlace(Tag(is, TagInPlace))
 	_, wanted := cutInPlace(m.InPlace)

@@ -16,7 +16,7 @@ import (
 const DefaultName = "Muster machine pools"
 
 // Options choose what is allowed. The zero Options allow AzureMachinePools whose machines have no identity, or identities that
-// somebody else made.
+// another client made.
 type Options struct {
 	// Name of the role; empty means DefaultName. It is unique in a directory.
 	Name string
@@ -33,7 +33,7 @@ type Action struct {
 	Name string
 	// Why it is needed.
 	Why string
-	// ByService says that we never ask for it: Azure checks it when it is asked for something else.
+	// ByService is true if Muster never asks for it: Azure checks it when it is asked for something else.
 	ByService bool
 }
 
@@ -96,7 +96,7 @@ func groups() Grant {
 	}}
 }
 
-// references is about what the specification may name that somebody else made.
+// references is about what the specification may name that another client made.
 func references() Grant {
 	return Grant{At: "what the specification names", Actions: []Action{
 		{Name: "Microsoft.Compute/images/read", Why: "spec.template.image.id", ByService: true},
@@ -155,7 +155,7 @@ func RoleOf(o Options) (Role, error) {
 	return role, nil
 }
 
-// Allows says whether the role allows an action, whatever the case of its letters.
+// Allows reports whether the role allows an action, whatever the case of its letters.
 func (r Role) Allows(action string) bool {
 	return slices.ContainsFunc(r.Actions, func(a string) bool { return strings.EqualFold(a, action) })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-// opToken is what a refusal of whoever gives tokens is known by.
+// opToken is the operation of a refusal of the token service.
 const opToken = serviceLogin + ":GetToken"
 
 // whoAsked is the identity whose call failed, nil for the controller, and the call's name.
@@ -39,7 +39,7 @@ func whoAsked(err error) (by *azurev1.IdentityView, call string) {
 
 var entraCode = regexp.MustCompile(`\bAADSTS\d+\b`)
 
-// ofToken takes over what whoever gives tokens has answered.
+// ofToken takes over the answer of the token service.
 func ofToken(e *cloud.Error, token *azidentity.AuthenticationFailedError, now time.Time) {
 	e.Op = opToken
 	if token.RawResponse == nil {
@@ -82,7 +82,7 @@ func wordless(e *cloud.Error, err error) {
 	e.Code, e.Message = unanswered.Code, unanswered.Message
 }
 
-// withoutCredentials says that there was nothing to ask for a token with.
+// withoutCredentials reports whether there was nothing to ask for a token with.
 func withoutCredentials(err error) bool {
 	var token *azidentity.AuthenticationFailedError
 	if errors.As(err, &token) {

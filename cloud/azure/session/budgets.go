@@ -72,7 +72,7 @@ const (
 	keyReads, keyWrites, keyDeletes = "reads", "writes", "deletes"
 )
 
-// budgetsOf are the buckets of a call: those of its category in compute, and that of Azure Resource Manager. Whoever gives tokens has
+// budgetsOf are the buckets of a call: those of its category in compute, and that of Azure Resource Manager. The token service has
 // none.
 func budgetsOf(c wire.Call) []wire.Budget {
 	if c.Service == serviceLogin {

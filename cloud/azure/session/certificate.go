@@ -19,7 +19,7 @@ import (
 type certified struct {
 	tenantID, clientID string
 	options            policy.ClientOptions
-	// chain sends the certificate's chain along, and regional says that the authority is one of a region, which can't be looked up.
+	// chain sends the certificate's chain along, and regional is true if the authority is one of a region, which can't be looked up.
 	chain, regional bool
 }
 

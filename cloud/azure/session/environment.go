@@ -54,7 +54,7 @@ func endpointOf(where azcloud.Configuration) string {
 	return strings.TrimSuffix(where.Services[azcloud.ResourceManager].Endpoint, "/")
 }
 
-// plain says whether requests to the address can be read on their way.
+// plain reports whether requests to the address can be read on their way.
 func plain(endpoint string) bool { return strings.HasPrefix(endpoint, "http://") }
 
 // hostOf is the host of an address, with its port where it names one.
@@ -66,7 +66,7 @@ func hostOf(endpoint string) string {
 	return strings.ToLower(at.Host)
 }
 
-// within says whether a host is the given one, or one of its regional names (eastus.management.azure.com).
+// within reports whether a host is the given one, or one of its regional names (eastus.management.azure.com).
 func within(host, of string) bool {
 	host = strings.ToLower(host)
 	if host == of {

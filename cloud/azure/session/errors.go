@@ -27,7 +27,7 @@ func Refusal(err error, now time.Time) error {
 	by, call := whoAsked(err)
 	var own *cloud.Error
 	if errors.As(err, &own) {
-		// Whoever asks had nothing to get a token with.
+		// There was nothing to get a token with.
 		refused := *own
 		return byWhom(&refused, by)
 	}
@@ -66,7 +66,7 @@ func (t *targeted) Error() string { return t.err.Error() }
 // Unwrap gives the refusal.
 func (t *targeted) Unwrap() error { return t.err }
 
-// TargetOf is what Azure says that a refusal is about, as it is spelled in requests ("osDisk.diskSizeGB"); empty where it does not say.
+// TargetOf returns what a refusal of Azure is about, as it is spelled in requests ("osDisk.diskSizeGB"); empty where it does not say.
 func TargetOf(err error) string {
 	var t *targeted
 	if errors.As(err, &t) {
@@ -75,7 +75,7 @@ func TargetOf(err error) string {
 	return ""
 }
 
-// ofReply takes over what Azure Resource Manager has answered, and gives what it says that this is about.
+// ofReply takes over what Azure Resource Manager has answered, and returns what it is about.
 func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target string) {
 	var body []byte
 	if reply.RawResponse != nil {
@@ -175,7 +175,7 @@ func kindOf(s said, status int) cloud.Kind {
 		}
 	}
 	if strings.Contains(message, "is not an active virtual machine scale set vm instanceid") {
-		// Somebody was quicker: the list is to be read again.
+		// Another client was faster: the list is to be read again.
 		return cloud.Conflict
 	}
 	if kind, ok := kindOfCode(s.Code); ok {
@@ -219,12 +219,12 @@ func kindOfCode(code string) (cloud.Kind, bool) {
 // absences are the codes that say that the thing itself does not exist, not something that it names.
 var absences = []string{codeNotFound, "ResourceNotFound", "ResourceGroupNotFound", "ParentResourceNotFound", "RoleAssignmentNotFound"}
 
-// Absent says whether the call failed because what it names does not exist (any more).
+// Absent reports whether the call failed because what it names does not exist (any more).
 func Absent(err error) bool {
 	return slices.ContainsFunc(absences, func(code string) bool { return strings.EqualFold(code, cloud.CodeOf(err)) })
 }
 
-// Vanished makes a conflict of a step on something that is gone: somebody was quicker, and the next look will show it.
+// Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.
 func Vanished(err error) error {
 	if Absent(err) {
 		return cloud.AsConflict(err)

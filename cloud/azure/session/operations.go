@@ -30,14 +30,14 @@ func Hint(p Poller) (token string, ok bool) {
 
 // Outcome is what one look at an operation has shown.
 type Outcome struct {
-	// Done says that it has ended, or that nothing is known of it any more.
+	// Done is true if it has ended, or nothing is known of it any more.
 	Done bool
 	// Failed is why it has failed; nil where it has not, or not yet.
 	Failed *cloud.Error
 }
 
-// Poll looks once at the operation of a hint, and waits for nothing. The token may have been changed by whoever may write the object
-// that remembers it: it leads to Azure Resource Manager or nowhere.
+// Poll looks once at the operation of a hint, and waits for nothing. The token may have been changed by any client that may write the
+// object that remembers it: it leads to Azure Resource Manager or nowhere.
 func (s *Session) Poll(ctx context.Context, token string, now time.Time) (Outcome, error) {
 	at := addressOf(token)
 	if at == "" {
@@ -100,7 +100,7 @@ func (s *Session) outcome(reply *http.Response) (Outcome, error) {
 	}
 }
 
-// addressOf is where the SDK's token says that the operation is to be asked after.
+// addressOf returns the address of the operation in the SDK's token.
 func addressOf(token string) string {
 	var wrapped struct {
 		Token struct {

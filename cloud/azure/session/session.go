@@ -90,7 +90,7 @@ type Sessions struct {
 	transports map[place]*wire.Transport
 }
 
-// place is where somebody asks: a cloud's address, a subscription, a location, and the identity's name.
+// place is where a session asks: a cloud's address, a subscription, a location, and the identity's name.
 type place struct{ endpoint, subscription, location, name string }
 
 // New makes Sessions. It sends nothing.
@@ -200,7 +200,7 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 	return made, nil
 }
 
-// clientOptions are those of every client, and of whoever gets tokens for it.
+// clientOptions are those of every client, and of its token source.
 func clientOptions(where azcloud.Configuration, through policy.Transporter) policy.ClientOptions {
 	return policy.ClientOptions{
 		Cloud: where, Transport: through,

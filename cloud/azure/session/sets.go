@@ -21,7 +21,7 @@ const skewLeast = 2 * time.Second
 type Set struct {
 	// Is is nil if there is no such scale set. It is shared by all pools and must not be changed.
 	Is *armcompute.VirtualMachineScaleSet
-	// Skew is how far Azure's clock is ahead of ours.
+	// Skew is how far Azure's clock is ahead of Muster's.
 	Skew time.Duration
 }
 
@@ -104,7 +104,7 @@ func keyOfID(id *string) string {
 	return parts[4] + "/" + parts[8]
 }
 
-// skew returns how far Azure's clock is ahead of ours, as far as a reply's header shows it.
+// skew returns how far Azure's clock is ahead of Muster's, as far as a reply's header shows it.
 func (s *sets) skew(reply *http.Response) time.Duration {
 	if reply == nil {
 		return 0

@@ -25,7 +25,7 @@ type sender struct {
 	call wire.Call
 }
 
-// astray is a request that would have carried a token to somebody else.
+// astray is a request that would have carried a token to another host.
 type astray struct{ host string }
 
 // Error names the host.
@@ -37,7 +37,7 @@ func (a *astray) Error() string {
 func (a *astray) NonRetriable() {}
 
 // Do sends one request. Addresses come out of replies and out of what objects remember of an operation too: one that leads elsewhere
-// gets no token of ours.
+// gets no token.
 func (s *sender) Do(req *http.Request) (*http.Response, error) {
 	if s.host != "" && !within(req.URL.Host, s.host) {
 		return nil, &astray{host: req.URL.Host}
@@ -47,7 +47,7 @@ func (s *sender) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Whoever reads the reply is to know which call it answers, whatever the transport below has put there.
+	// The reader of the reply is to know which call it answers, whatever the transport below has put there.
 	reply.Request = named
 	return reply, nil
 }
