@@ -33,7 +33,7 @@ func TestEveryKindOfStepIsExercised(t *testing.T) {
 // stepKinds are the constants of type StepKind in the domain's source.
 func stepKinds(t *testing.T) []pool.StepKind {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../pool/step.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../pool/plan.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
