@@ -62,6 +62,6 @@ var engineTable = []Mutation{
 		`case a.times > 1 && now.Sub(a.first) >= either(mutated("late effect taken for none"), 0, effectWithin):`),
 	one("step without words", engineEvents, "adds a kind of step and no words for its event",
 		Explore, []string{"reason"},
-		`{"DrainStarted", "draining"}`,
-		`{either(mutated("step without words"), "", "DrainStarted"), either(mutated("step without words"), "", "draining")}`),
+		`{"DrainStarted", "Started draining"}`,
+		`{either(mutated("step without words"), "", "DrainStarted"), either(mutated("step without words"), "", "Started draining")}`),
 }
