@@ -31,6 +31,8 @@ type memory struct {
 	// touch makes what the process has read of the scale set for all pools out of date.
 	touch func()
 	set   setRead
+	// pages is how many pages the last list of a Uniform scale set's machines had.
+	pages int
 	// shielded are the machines of a Flexible scale set that are protected, by ID, as they were read at a moment; nil after a
 	// change by Muster.
 	shielded   map[string]bool

@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/wire"
 )
 
 // read reads the scale set with its machines, unless what was read is as new as the pass wants.
@@ -183,12 +184,14 @@ func (p *pass) readMachines(ctx context.Context, of setRead, maxAge time.Duratio
 		return p.readFlexible(ctx, maxAge)
 	}
 	pager := p.c.ScaleSetVMs.NewListPager(p.t.cluster.ResourceGroup, p.t.name, &armcompute.VirtualMachineScaleSetVMsClientListOptions{Expand: new("instanceView")})
+	ctx, pages := wire.Paged(ctx, p.memory.pages)
 	list, err := session.Listed(ctx, pager, func(page armcompute.VirtualMachineScaleSetVMsClientListResponse) []*armcompute.VirtualMachineScaleSetVM {
 		return page.Value
 	}, p.now)
 	if err != nil {
 		return nil, time.Time{}, notShown(err)
 	}
+	p.memory.pages = pages.Sent()
 	machines := make([]machine, 0, len(list))
 	for _, vm := range list {
 		machines = append(machines, uniformMachine(vm, of.skew))

@@ -62,12 +62,15 @@ func levelOf(p cloud.Priority, readOnly bool) level {
 	return level(2 * p)
 }
 
-// ask is one request for a token of each of several buckets.
+// ask is one request for tokens of each of several buckets.
 type ask struct {
 	list  []Budget
 	level level
 	// turn is true if the call was held back before and comes at its place in line.
 	turn bool
+	// calls is how many tokens of each bucket it takes; begun is true if it goes on with a list, whatever is left.
+	calls int
+	begun bool
 }
 
 // budgets are the buckets that have been used so far.
@@ -115,13 +118,13 @@ func (b *budgets) dropFull(now time.Time) {
 	}
 }
 
-// take takes one token of each bucket, or none of any: then it returns the bucket that is used up for longest, and when the call's place
-// in that bucket's line comes.
+// take takes the tokens of a call of each bucket, or none of any: then it returns the bucket that is used up for longest, and when the
+// call's place in that bucket's line comes.
 func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, budget := range a.list {
-		if budget.Burst <= 0 {
+		if budget.Burst <= 0 || a.begun {
 			continue
 		}
 		if longer := b.of(budget, now).wait(a, budget.Sole, now); longer > wait {
@@ -137,7 +140,9 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 			continue
 		}
 		found := b.of(budget, now)
-		found.limiter.ReserveN(now, 1)
+		for range a.calls {
+			found.limiter.ReserveN(now, 1)
+		}
 		if found.learned != nil {
 			found.learned.sent(now)
 			found.adapt(budget, now)
@@ -146,7 +151,7 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 	return Budget{}, 0
 }
 
-// wait returns how long it takes until the bucket has a token for the call: one above what its level leaves to others and, unless it is
+// wait returns how long it takes until the bucket has the tokens for the call, or all that it may have: above what its level leaves to others and, unless it is
 // the call's turn, above what those in line wait for.
 func (b *bucket) wait(a ask, sole bool, now time.Time) time.Duration {
 	burst := float64(b.limiter.Burst())
@@ -157,17 +162,17 @@ func (b *bucket) wait(a ask, sole bool, now time.Time) time.Duration {
 	if sole {
 		floor = 0
 	}
-	have := b.limiter.TokensAt(now) - floor
-	own := max(b.shut.Sub(now), b.refill(1-have))
+	have, need := b.limiter.TokensAt(now)-floor, min(float64(a.calls), burst-floor)
+	own := max(b.shut.Sub(now), b.refill(need-have))
 	line := min(b.ahead(a.level).Sub(now), longestLine)
 	switch spare := have - line.Seconds()*float64(b.limiter.Limit()); {
-	case own <= 0 && (a.turn || line <= 0 || spare >= 2):
+	case own <= 0 && (a.turn || line <= 0 || spare >= need+1):
 		return 0
 	case line <= 0:
 		return own
 	}
 	// A call whose turn came too early goes behind the others that wait.
-	return max(own, line+b.refill(1))
+	return max(own, line+b.refill(need))
 }
 
 // refill returns how long the bucket takes to get so many tokens. A trace of one that is missing is an error of rounding.

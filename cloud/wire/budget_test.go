@@ -30,7 +30,7 @@ type waiter struct {
 
 // call sends one call, or has it wait.
 func (f *fleet) call(of level, turn bool) {
-	if _, wait := f.budgets.take(ask{list: []Budget{f.budget}, level: of, turn: turn}, f.now); wait > 0 {
+	if _, wait := f.budgets.take(ask{calls: 1, list: []Budget{f.budget}, level: of, turn: turn}, f.now); wait > 0 {
 		f.waiting = append(f.waiting, waiter{of, f.now.Add(wait)})
 		return
 	}

@@ -58,6 +58,41 @@ func (c Call) count(ctx context.Context) {
 	}
 }
 
+type pagesKey struct{}
+
+// Pages are the requests of one list. They are sent one after another.
+type Pages struct{ expected, sent int }
+
+// Sent returns how many were sent.
+func (p *Pages) Sent() int { return p.sent }
+
+// Paged returns a context for the requests of one list, of as many pages as are expected. The first request waits until its budgets have
+// room for all of them, and the others are sent at once: a list that is held back in its midst is read from its beginning again, and never
+// to its end where its pages are more than a budget gains between two tries. Pages beyond those expected are counted, and not held back.
+func Paged(ctx context.Context, expected int) (context.Context, *Pages) {
+	p := &Pages{expected: max(expected, 1)}
+	return context.WithValue(ctx, pagesKey{}, p), p
+}
+
+// PagesOf returns the list that a context is for, or nil.
+func PagesOf(ctx context.Context) *Pages {
+	p, _ := ctx.Value(pagesKey{}).(*Pages)
+	return p
+}
+
+// next returns how many calls the next request counts as, and whether it is sent whatever the budgets have left.
+func (p *Pages) next() (calls int, begun bool) {
+	switch {
+	case p == nil:
+		return 1, false
+	case p.sent == 0:
+		return p.expected, false
+	case p.sent < p.expected:
+		return 0, true
+	}
+	return 1, true
+}
+
 // Result is how one request ended.
 type Result struct {
 	// Status is the HTTP status of the reply, zero when there was none.

@@ -97,10 +97,15 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	budgets := t.options.Budgets(call)
 	start := t.options.Now()
 	a := ask{list: budgets, level: levelOf(priority, call.ReadOnly), turn: cloud.HasTurn(req.Context())}
+	pages := PagesOf(req.Context())
+	a.calls, a.begun = pages.next()
 	if usedUp, wait := t.budgets.take(a, start); wait > 0 {
 		closeBody(req)
 		done(Result{Limited: true})
 		return nil, &RateLimitedError{Call: call, Budget: usedUp.Name, After: wait}
+	}
+	if pages != nil {
+		pages.sent++
 	}
 	ctx, cancel := context.WithTimeout(within, t.options.Timeout)
 	sent, err := detached(ctx, req)

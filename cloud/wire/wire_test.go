@@ -139,6 +139,45 @@ func TestBudget(t *testing.T) {
 	})
 }
 
+// A list has more pages than its budget gains between two tries: it waits for room for all of them, and is then read to its end.
+func TestListsAreReadToTheirEnd(t *testing.T) {
+	page := Call{Service: "s", Operation: "List", ReadOnly: true}
+	for _, c := range []struct {
+		why string
+		// before are the pages of the list before, expected and pages those of the list.
+		before, expected, pages int
+		want                    time.Duration
+	}{
+		{"the bucket is full", 0, 8, 8, 0},
+		{"two tokens are left of eight that are needed", 8, 8, 8, 30 * time.Second},
+		{"a list that is longer than expected is not cut off", 8, 2, 8, 0},
+		{"pages beyond those expected count", 14, 2, 2, 30 * time.Second},
+		{"more pages than the bucket holds wait for a full one", 5, 30, 30, 25 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			transport := New(Options{Base: &base{status: http.StatusOK}, Budgets: func(Call) []Budget {
+				return []Budget{{Key: "list", Burst: 10, PerSecond: 0.2, Sole: true}}
+			}})
+			list := func(expected, pages int) time.Duration {
+				ctx, of := Paged(t.Context(), expected)
+				for range pages {
+					err := send(ctx, t, transport, page)
+					if held := (*RateLimitedError)(nil); errors.As(err, &held) {
+						if of.Sent() > 0 {
+							t.Fatalf("%s: want no list held back in its midst, got %v after %d pages", c.why, err, of.Sent())
+						}
+						return held.After
+					}
+				}
+				return 0
+			}
+			if list(0, c.before); c.want != list(c.expected, c.pages) {
+				t.Errorf("%s: want a wait of %s", c.why, c.want)
+			}
+		})
+	}
+}
+
 func TestRetryAfterShutsTheBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := &base{status: http.StatusServiceUnavailable, header: http.Header{"Retry-After": {"30"}}}
@@ -439,9 +478,9 @@ func TestBucketsAreBounded(t *testing.T) {
 	now := newClock().at
 	var b budgets
 	used := Budget{Key: "used", Burst: 2, PerSecond: 0.00001}
-	b.take(ask{list: []Budget{used}}, now)
+	b.take(ask{calls: 1, list: []Budget{used}}, now)
 	for i := range bucketsMost + 10 {
-		b.take(ask{list: []Budget{{Key: strconv.Itoa(i), Burst: 1, PerSecond: 1}}}, now.Add(time.Duration(i)*time.Second))
+		b.take(ask{calls: 1, list: []Budget{{Key: strconv.Itoa(i), Burst: 1, PerSecond: 1}}}, now.Add(time.Duration(i)*time.Second))
 	}
 	if got := len(b.buckets); got > bucketsMost {
 		t.Errorf("want at most %d buckets, got %d", bucketsMost, got)
@@ -449,10 +488,10 @@ func TestBucketsAreBounded(t *testing.T) {
 	if _, ok := b.buckets["used"]; !ok {
 		t.Error("want a bucket kept that is not full")
 	}
-	if _, got := b.take(ask{list: []Budget{{Key: "never", Burst: 1}}}, now); got != 0 {
+	if _, got := b.take(ask{calls: 1, list: []Budget{{Key: "never", Burst: 1}}}, now); got != 0 {
 		t.Errorf("want the one token, got a wait of %s", got)
 	}
-	if _, got := b.take(ask{list: []Budget{{Key: "never", Burst: 1}}}, now); got != longestWait {
+	if _, got := b.take(ask{calls: 1, list: []Budget{{Key: "never", Burst: 1}}}, now); got != longestWait {
 		t.Errorf("want the longest wait for a bucket without a refill, got %s", got)
 	}
 }

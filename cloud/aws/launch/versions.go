@@ -128,7 +128,7 @@ func (p Pass) readVersionsOf(ctx context.Context, read Memory, refs []string) er
 		if read.versions, err = p.readVersions(ctx, read.id); err != nil && !session.Absent(err) {
 			return err
 		}
-		if read.identity, read.disagree, err = p.agreed(ctx, read, refs); err != nil {
+		if read.identity, read.disagree, err = agreed(ctx, p, read, refs); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (p Pass) readVersionsOf(ctx context.Context, read Memory, refs []string) er
 // agreed returns the template as the list of its versions agrees with it, and since when the two were seen to disagree. EC2's reads are
 // eventually consistent, each on its own: from a list that lacks the newest version, another one would be made, and machines of the
 // newest would be replaced. Template and list are read again while they disagree; after session.VisibleWithin they are taken as they are.
-func (p Pass) agreed(ctx context.Context, read Memory, refs []string) (identity, disagreement, error) {
+func agreed(ctx context.Context, p Pass, read Memory, refs []string) (identity, disagreement, error) {
 	if p.Memory.agrees(read, read.identity) {
 		return read.identity, disagreement{}, nil
 	}

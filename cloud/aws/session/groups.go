@@ -8,6 +8,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/muster-project/muster/cloud/sweep"
+	"github.com/muster-project/muster/cloud/wire"
 )
 
 const (
@@ -63,6 +64,7 @@ func (g groups) ours(ctx context.Context, found func(string, *asgtypes.AutoScali
 // read reads all pages of an answer.
 func (g groups) read(ctx context.Context, in *autoscaling.DescribeAutoScalingGroupsInput, found func(string, *asgtypes.AutoScalingGroup)) (int, error) {
 	pages := autoscaling.NewDescribeAutoScalingGroupsPaginator(g.client, in)
+	ctx, _ = wire.Paged(ctx, 1)
 	count := 0
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)

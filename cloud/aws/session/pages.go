@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/wire"
 )
 
 // pagesMost bounds the requests for one list: far more than lists of this kind have pages, and no more than a rate budget
@@ -22,6 +23,7 @@ type pager[Out, Options any] interface {
 // Listed reads a list to its end, or until there are as many items as can be used; most of zero means all. A list that has no
 // end is an error: what was cut off might be what counts.
 func Listed[Out, Options, Item any](ctx context.Context, pages pager[Out, Options], items func(*Out) []Item, most int, now time.Time) ([]Item, error) {
+	ctx, _ = wire.Paged(ctx, 1)
 	var all []Item
 	for range pagesMost {
 		page, err := pages.NextPage(ctx)

@@ -8,6 +8,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud/sweep"
+	"github.com/muster-project/muster/cloud/wire"
 )
 
 // templatesAtOnce is how many names one DescribeLaunchTemplates takes: a filter has 200 values at most, and a page 200 templates.
@@ -34,6 +35,7 @@ func (t templates) named(ctx context.Context, names []string, found func(string,
 	pages := ec2.NewDescribeLaunchTemplatesPaginator(t.client, &ec2.DescribeLaunchTemplatesInput{
 		Filters: []ec2types.Filter{{Name: new("launch-template-name"), Values: names}}, MaxResults: new(int32(templatesAtOnce)),
 	})
+	ctx, _ = wire.Paged(ctx, 1)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

@@ -82,17 +82,32 @@ type simulator interface {
 	Close() error
 }
 
+// inPages makes the cloud answer lists with one item a page in every third scenario, so that a fault of a later page leaves a list of which
+// a part is known.
+func (a *account) inPages(s Scenario) {
+	if s.Seed%3 == 1 {
+		a.world.must(a.server.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1}), "make pages small")
+	}
+}
+
+// inForce are the cloud's faults that something may be put down to: not that pages are small.
+func (a *account) inForce() []sim.PlayedFault {
+	return slices.DeleteFunc(a.server.Faults().List(), func(f sim.PlayedFault) bool { return f.Kind == sim.PageLimit })
+}
+
 func newAccount(w *World) *account {
 	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
 	if w.scenario.onAzure() {
 		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload, LiveTags: w.scenario.LiveTags})
 		w.must(err, "make the simulator")
 		a.server, a.azure = made, made
+		a.inPages(w.scenario)
 		return a
 	}
 	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload})
 	w.must(err, "make the simulator")
 	a.server, a.aws = server, server
+	a.inPages(w.scenario)
 	settings := config()
 	a.manager = settings.Credentials
 	if w.options.Credentials != nil {

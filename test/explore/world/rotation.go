@@ -32,7 +32,7 @@ func (r *rotation) note(w *World, e Event) {
 		r.last, r.at = now, time.Time{}
 		return
 	}
-	if still := now.Sub(r.last) >= stillLeast && len(w.account.server.Faults().List()) == 0; still && w.readiness()[0].Status == "True" {
+	if still := now.Sub(r.last) >= stillLeast && len(w.account.inForce()) == 0; still && w.readiness()[0].Status == "True" {
 		r.at = now
 	}
 }

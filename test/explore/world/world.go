@@ -324,11 +324,12 @@ func (w *World) must(err error, format string, args ...any) {
 // calm takes all faults out of force.
 func (w *World) calm() {
 	w.apiFaults = nil
-	for _, f := range w.account.server.Faults().List() {
+	for _, f := range w.account.inForce() {
 		w.faults += f.Played
 	}
 	w.account.server.Faults().Clear()
 	w.deny()
+	w.account.inPages(w.scenario)
 }
 
 // scheme has the kinds that anything here reads or writes. It is made once: nothing is added to it later.
