@@ -93,8 +93,9 @@ func TestEKSIsAskedForAReason(t *testing.T) {
 	})
 }
 
-// The group behind does not show that a node group has been given to another owner: it is not deleted by an earlier answer of EKS.
-func TestAnothersIsNotDeleted(t *testing.T) {
+// The group behind does not show that a node group has been given to another owner: it is neither changed nor deleted by an earlier answer
+// of EKS.
+func TestAnothersIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
 		e := w.edge(withTemplate(), 1)
@@ -109,8 +110,12 @@ func TestAnothersIsNotDeleted(t *testing.T) {
 		w.must(err)
 		time.Sleep(2 * time.Minute)
 		w.observe(target)
-		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DeleteGroup}); cloud.KindOf(err) != cloud.Conflict {
-			t.Errorf("want the deletion of another owner's node group refused, got %v", err)
+		for _, s := range []pool.Step{{Kind: pool.UpdateGroup, Fields: []string{"spec.additionalTags"}}, {Kind: pool.DeleteGroup}} {
+			if err := w.driver.Start(t.Context(), target, s); cloud.KindOf(err) != cloud.Conflict {
+				t.Errorf("%s: want it refused for another owner's node group, got %v", s.Kind, err)
+			}
+			time.Sleep(2 * time.Minute)
+			w.observe(target)
 		}
 		if status := w.nodegroup(e.name()).Status; status != "ACTIVE" {
 			t.Errorf("want the node group left alone, got %s", status)

@@ -179,16 +179,21 @@ func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
 	})
 }
 
-// deleteGroup deletes the node group with what is still in it, if it is the pool's. The group behind, by which a look may go, does not show
-// whose the node group is now: EKS is asked.
-func (p *pass) deleteGroup(ctx context.Context) error {
+// ownedNow makes sure that the node group is the pool's at this moment. The group behind, by which a look may go, does not show whose the
+// node group is now: EKS is asked before the node group is written to.
+func ownedNow(ctx context.Context, p *pass) error {
 	if p.now.Sub(p.memory.group.asked) > session.SameMoment {
 		p.t.MaxAge = cloud.NoSharedCache
 		if err := p.readGroup(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.known(ctx); err != nil {
+	return p.known(ctx)
+}
+
+// deleteGroup deletes the node group with what is still in it, if it is the pool's.
+func (p *pass) deleteGroup(ctx context.Context) error {
+	if err := ownedNow(ctx, p); err != nil {
 		return err
 	}
 	if is := p.memory.group.is; is == nil || is.Status == ekstypes.NodegroupStatusDeleting {

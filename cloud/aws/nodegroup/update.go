@@ -46,7 +46,7 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 
 // existing is the node group, which must be there and be ours.
 func (p *pass) existing(ctx context.Context) (*ekstypes.Nodegroup, error) {
-	if err := p.known(ctx); err != nil {
+	if err := ownedNow(ctx, p); err != nil {
 		return nil, err
 	}
 	if p.memory.group.is == nil {
