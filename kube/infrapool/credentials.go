@@ -33,14 +33,6 @@ const (
 	ReasonIdentityNotAllowed = "IdentityNotAllowed"
 )
 
-// Identified is what an adapter adds whose clusters may name who asks the cloud for them.
-type Identified[S any] interface {
-	// Identify puts who asks the cloud into the specification that the driver is handed, and says what must stay on the
-	// object so that it is known when Inputs.InfraCluster is gone. An *IdentityError says that nobody may ask; any other is
-	// one of the API server.
-	Identify(ctx context.Context, in Inputs, from *Credentials, spec S) (keep map[string]string, err error)
-}
-
 // IdentityError says why there is nobody to ask the cloud. Nobody else ever asks in that one's place.
 type IdentityError struct{ Cause pool.Cause }
 
@@ -184,12 +176,11 @@ func (c *Credentials) note(s origin) { c.read = append(c.read, s) }
 
 // identify finds who asks the cloud for the object. The cause says why nobody may; the error is one of the API server.
 func (r *Reconciler[O, S]) identify(ctx context.Context, s *scope[O], in Inputs, t *Translation[S]) (*pool.Cause, error) {
-	a, ok := any(r.adapter).(Identified[S])
-	if !ok {
+	if r.kind.Identify == nil {
 		return nil, nil
 	}
 	from := r.sources.For(s.object.GetNamespace())
-	keep, err := a.Identify(ctx, in, from, t.Spec)
+	keep, err := r.kind.Identify(ctx, in, from, t.Spec)
 	r.sources.Use(client.ObjectKeyFromObject(s.object), from)
 	t.Keep = merged(keep, t.Keep)
 	var nobody *IdentityError

@@ -166,8 +166,8 @@ func (r *Reconciler[O, S]) settings(s *scope[O]) settings {
 		machinePool = &annotated{"MachinePool", keyRestartPool, s.pool}
 	}
 	machines, on := standsNever, false
-	if kind, ok := r.hasMachines(); ok {
-		machines, on = standsMaybe, r.wantsMachines(kind, s.object)
+	if kind := r.kind.Machines; kind != nil {
+		machines, on = standsMaybe, r.wantsMachines(*kind, s.object)
 		if kind.Always {
 			machines = standsAlways
 		}

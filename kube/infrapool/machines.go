@@ -40,19 +40,6 @@ const (
 	reasonFormerMachines = "FormerMachinesDeleting"
 )
 
-// WithMachines is what an adapter adds whose pools can have a Machine for each instance. Objects of its kind implement
-// MachineKinded.
-type WithMachines interface {
-	// Machines is the kind of the objects that stand for single instances.
-	Machines() machines.Kind
-}
-
-// MachineKinded is an infrastructure object that tells the core controller which kind of objects stands for its instances.
-type MachineKinded interface {
-	GetInfrastructureMachineKind() string
-	SetInfrastructureMachineKind(kind string)
-}
-
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;patch;delete
 
 // poolMachines are the machines of one pool in one pass.
@@ -67,15 +54,6 @@ type poolMachines struct {
 	conflicts []string
 }
 
-// hasMachines is the kind of infrastructure machines, if the adapter has one.
-func (r *Reconciler[O, S]) hasMachines() (machines.Kind, bool) {
-	with, ok := any(r.adapter).(WithMachines)
-	if !ok {
-		return machines.Kind{}, false
-	}
-	return with.Machines(), true
-}
-
 // wantsMachines says whether the pool's instances have Machines. An annotation that means nothing leaves it as it is.
 func (r *Reconciler[O, S]) wantsMachines(kind machines.Kind, o O) bool {
 	switch value, ok := o.GetAnnotations()[MachinesAnnotation]; {
@@ -88,24 +66,24 @@ func (r *Reconciler[O, S]) wantsMachines(kind machines.Kind, o O) bool {
 	case value == machinesOff:
 		return false
 	}
-	return announces(o) != ""
+	return r.kind.announcedMachines(o) != ""
 }
 
-// announces is the kind of infrastructure machines that the status tells of.
-func announces(o client.Object) string {
-	if kinded, ok := o.(MachineKinded); ok {
-		return kinded.GetInfrastructureMachineKind()
+// announcedMachines returns the kind of infrastructure machines that the object's status announces; empty if it announces none.
+func (k Kind[O, S]) announcedMachines(o O) string {
+	if k.MachineKind == nil {
+		return ""
 	}
-	return ""
+	return *k.MachineKind(o)
 }
 
 // findMachines reads the machines of the pool, and adds what they say to the facts.
 func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *facts[S]) error {
-	kind, ok := r.hasMachines()
-	if !ok {
+	if r.kind.Machines == nil {
 		return nil
 	}
-	m := &poolMachines{kind: kind, on: r.wantsMachines(kind, s.object), announced: announces(s.object) != ""}
+	kind := *r.kind.Machines
+	m := &poolMachines{kind: kind, on: r.wantsMachines(kind, s.object), announced: r.kind.announcedMachines(s.object) != ""}
 	m.doer = r.machineDoer(s, kind)
 	infras, err := r.infraMachines(ctx, s, m.doer)
 	if err != nil {
@@ -281,25 +259,24 @@ func reportConflicts(m *poolMachines, rep *report.Report) {
 func (m *poolMachines) turnsOff() bool { return m.announced && !m.on }
 
 // announceMachines tells the core controller whether the pool has machines. They are to be made as long as it does.
-func announceMachines[O Object](s *scope[O]) {
-	kinded, ok := any(s.object).(MachineKinded)
-	if s.machines == nil || !ok || s.deleting() {
+func announceMachines[O Object, S any](k Kind[O, S], s *scope[O]) {
+	if s.machines == nil || k.MachineKind == nil || s.deleting() {
 		return
 	}
 	kind := ""
 	if s.machines.on {
 		kind = s.machines.kind.Name
 	}
-	kinded.SetInfrastructureMachineKind(kind)
+	*k.MachineKind(s.object) = kind
 }
 
 // releaseMachines lets the infrastructure machines of a pool go that does not exist any more: whatever it had in the cloud is
 // gone, or never was its own. There are some when they were made a moment before it went, so that it did not know of them.
 func (r *Reconciler[O, S]) releaseMachines(ctx context.Context, key client.ObjectKey) error {
-	kind, ok := r.hasMachines()
-	if !ok {
+	if r.kind.Machines == nil {
 		return nil
 	}
+	kind := *r.kind.Machines
 	infras := kind.NewList()
 	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}); err != nil {
 		return fmt.Errorf("read the %ss of %s %s, which is gone: %w", kind.Name, r.kind.Name, key, err)

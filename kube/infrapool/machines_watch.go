@@ -35,18 +35,17 @@ func machinesIndex() Index {
 
 // MachineIndexes are the indexes over the infrastructure machines of an adapter's pools; none where there are no such.
 func MachineIndexes[O Object, S any](a Adapter[O, S]) []Index {
-	with, ok := any(a).(WithMachines)
-	if !ok {
+	kind := a.Kind()
+	if kind.Machines == nil {
 		return nil
 	}
-	kind := a.Kind()
-	orphans := Index{with.Machines().New(), OrphanField, func(o client.Object) []string {
+	orphans := Index{kind.Machines.New(), OrphanField, func(o client.Object) []string {
 		if name := o.GetLabels()[clusterv1.MachinePoolNameLabel]; name != "" && poolOf(o, kind.Group, kind.Name) == "" {
 			return []string{name}
 		}
 		return nil
 	}}
-	return []Index{orphans, {with.Machines().New(), PoolField, func(o client.Object) []string {
+	return []Index{orphans, {kind.Machines.New(), PoolField, func(o client.Object) []string {
 		if name := poolOf(o, kind.Group, kind.Name); name != "" {
 			return []string{name}
 		}
@@ -67,10 +66,10 @@ func poolOf(o client.Object, group, kind string) string {
 
 // watchMachines wakes a pool when its machines change, if the kind has such.
 func (r *Reconciler[O, S]) watchMachines(ctx context.Context, mgr ctrl.Manager, b *builder.Builder) error {
-	kind, ok := r.hasMachines()
-	if !ok {
+	if r.kind.Machines == nil {
 		return nil
 	}
+	kind := *r.kind.Machines
 	for _, i := range MachineIndexes(r.adapter) {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, i.Object, i.Field, i.Values); err != nil {
 			return fmt.Errorf("index %ss by pool: %w", kind.Name, err)

@@ -5,6 +5,8 @@
 package infrapool
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -13,6 +15,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -44,8 +47,8 @@ type Lists interface {
 	SetProviderIDList(ids []string)
 }
 
-// Kind is what holds for every object of one kind.
-type Kind[O Object] struct {
+// Kind describes one infrastructure kind: its names, and its optional capabilities, which are nil where the kind lacks them.
+type Kind[O Object, S any] struct {
 	// Name of the kind, for example AWSMachinePool. Objects of MachinePools refer to it by group and name.
 	Group, Name string
 	// Finalizer keeps an object until everything that it owns in the cloud is gone.
@@ -59,6 +62,20 @@ type Kind[O Object] struct {
 	NoInfraCluster string
 	// BootstrapMode says what an object's machines boot with; nil is BootstrapModeRequired for all.
 	BootstrapMode func(O) BootstrapMode
+	// Identify sets the identity with which the cloud is called in the specification that the driver gets, and returns what must stay on
+	// the object so that the identity is known when Inputs.InfraCluster is gone. An *IdentityError means that no identity may be used;
+	// any other error is one of the API server. Nil: clusters of this kind name no identity.
+	Identify func(ctx context.Context, in Inputs, from *Credentials, spec S) (keep map[string]string, err error)
+	// Machines describes the objects that represent single instances, and MachineKind returns the status field that announces their kind
+	// to the core controller. Both are nil if instances of this kind have no Machines.
+	Machines    *machines.Kind
+	MachineKind func(O) *string
+	// Conditions returns the conditions that no other kind has. It is called when the cloud has answered, and returns the same types each
+	// time. Nil: there are none.
+	Conditions func(o O, r report.Report, out engine.Outcome) []report.Condition
+	// Health returns the bounds of the cloud's own rollout that the object asks for, with the cloud's defaults filled in, for plans. Nil:
+	// the cloud replaces no machines by itself.
+	Health func(O) Health
 }
 
 // BootstrapMode is what the bootstrap data of a MachinePool is to the machines of its infrastructure object.
@@ -76,7 +93,7 @@ const (
 
 // Adapter is what one kind adds to the reconciler.
 type Adapter[O Object, S any] interface {
-	Kind() Kind[O]
+	Kind() Kind[O, S]
 	// InfraCluster refers to the object that says where in the cloud the cluster is.
 	InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
 	// Translate says what the object asks for. An error means that it can't be followed, whatever the cloud says; it is
@@ -84,13 +101,6 @@ type Adapter[O Object, S any] interface {
 	Translate(o O, in Inputs) (Translation[S], error)
 	// Report writes the status fields that only this kind has. It is called when the cloud has answered.
 	Report(o O, r report.Report, out engine.Outcome)
-}
-
-// Telling is what an adapter adds whose objects have conditions that no other kind has.
-type Telling[O Object] interface {
-	// Conditions are these, in the same words for the same facts. It is called when the cloud has answered; all that it ever
-	// says it says each time.
-	Conditions(o O, r report.Report, out engine.Outcome) []report.Condition
 }
 
 // Inputs are what a translation may read beside the object.

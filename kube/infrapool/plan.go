@@ -72,12 +72,6 @@ func (h Health) Bounds(size int) (least, most int) {
 	return least, most
 }
 
-// Bounded is what an adapter adds whose cloud replaces machines by itself, so that a plan can say what it keeps to.
-type Bounded[O Object] interface {
-	// Health is what the object asks the cloud's own roll for, with the cloud's defaults filled in.
-	Health(o O) Health
-}
-
 // NewPlanner makes the planner of one kind over its driver. Of the options it needs Client, ClusterCache and Now.
 func NewPlanner[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) Planner {
 	return &planner[O, S]{adapter: a, driver: observing[S]{d}, options: o}
@@ -126,8 +120,8 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	if s.cluster != nil {
 		look.InfraCluster = r.adapter.InfraCluster(s.cluster)
 	}
-	if b, ok := any(r.adapter).(Bounded[O]); ok {
-		health := b.Health(o)
+	if r.kind.Health != nil {
+		health := r.kind.Health(o)
 		look.Health = &health
 	}
 	if look.NotObserved, err = r.notObservable(ctx, s, f); err != nil || look.NotObserved != nil {

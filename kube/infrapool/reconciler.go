@@ -80,7 +80,7 @@ type Options struct {
 type Reconciler[O Object, S any] struct {
 	Options
 	adapter Adapter[O, S]
-	kind    Kind[O]
+	kind    Kind[O, S]
 	driver  *lookupPersister[S]
 	engine  *engine.Engine[S]
 	stale   *staleCache

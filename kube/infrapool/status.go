@@ -65,11 +65,10 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 
 // told are the conditions that only this kind has.
 func (r *Reconciler[O, S]) told(o O, rep report.Report, out engine.Outcome) []report.Condition {
-	telling, ok := any(r.adapter).(Telling[O])
-	if !ok || !rep.Seen {
+	if r.kind.Conditions == nil || !rep.Seen {
 		return nil
 	}
-	return telling.Conditions(o, rep, out)
+	return r.kind.Conditions(o, rep, out)
 }
 
 // conditionEvents are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has
@@ -138,7 +137,7 @@ func (r *Reconciler[O, S]) fillStatus(s *scope[O], rep report.Report) {
 	if s.pool != nil {
 		status.Version = s.pool.Spec.Template.Spec.Version
 	}
-	announceMachines(s)
+	announceMachines(r.kind, s)
 	r.fillConditions(s, rep)
 	if !rep.Seen {
 		return

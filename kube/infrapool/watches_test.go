@@ -31,8 +31,8 @@ import (
 // kindOf is an adapter that only says of which kind it is.
 type kindOf struct{}
 
-func (kindOf) Kind() Kind[*awsv1.AWSMachinePool] {
-	return Kind[*awsv1.AWSMachinePool]{Group: awsv1.GroupVersion.Group, Name: "AWSMachinePool", Finalizer: awsv1.MachinePoolFinalizer,
+func (kindOf) Kind() Kind[*awsv1.AWSMachinePool, string] {
+	return Kind[*awsv1.AWSMachinePool, string]{Group: awsv1.GroupVersion.Group, Name: "AWSMachinePool", Finalizer: awsv1.MachinePoolFinalizer,
 		New: func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} }, NewList: func() client.ObjectList { return &awsv1.AWSMachinePoolList{} }}
 }
 func (kindOf) InfraCluster(c *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {

@@ -31,7 +31,7 @@ func provisioned(t *testing.T) map[string]client.Object {
 		all[kind] = o
 	}
 	seen := machines.Seen{Instance: pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running, Node: &pool.Node{Name: "n", Ready: true}}, Now: time.Unix(1, 0)}
-	for _, k := range []machines.Kind{aws.Adapter{}.Machines(), azure.Adapter{}.Machines()} {
+	for _, k := range []machines.Kind{*aws.Adapter{}.Kind().Machines, *azure.Adapter{}.Kind().Machines} {
 		o := k.New()
 		k.FillSpec(o, seen)
 		k.FillStatus(o, seen)

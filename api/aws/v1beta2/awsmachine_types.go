@@ -127,14 +127,3 @@ func (m *AWSMachine) GetConditions() []metav1.Condition { return m.Status.Condit
 
 // SetConditions takes the conditions from helpers that write them.
 func (m *AWSMachine) SetConditions(conditions []metav1.Condition) { m.Status.Conditions = conditions }
-
-// GetInfrastructureMachineKind is the kind of the objects that stand for the pool's single instances; empty when there
-// are none.
-func (p *AWSMachinePool) GetInfrastructureMachineKind() string {
-	return p.Status.InfrastructureMachineKind
-}
-
-// SetInfrastructureMachineKind tells the core controller the kind of the objects that stand for single instances.
-func (p *AWSMachinePool) SetInfrastructureMachineKind(kind string) {
-	p.Status.InfrastructureMachineKind = kind
-}

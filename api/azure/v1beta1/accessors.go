@@ -29,17 +29,6 @@ func (p *AzureMachinePool) SetConditions(conditions []metav1.Condition) {
 	p.Status.Conditions = conditions
 }
 
-// GetInfrastructureMachineKind is the kind of the objects that stand for the pool's single virtual machines; empty when
-// there are none.
-func (p *AzureMachinePool) GetInfrastructureMachineKind() string {
-	return p.Status.InfrastructureMachineKind
-}
-
-// SetInfrastructureMachineKind tells the core controller the kind of the objects that stand for single virtual machines.
-func (p *AzureMachinePool) SetInfrastructureMachineKind(kind string) {
-	p.Status.InfrastructureMachineKind = kind
-}
-
 // GetConditions gives the conditions to helpers that read them.
 func (m *AzureMachinePoolMachine) GetConditions() []metav1.Condition { return m.Status.Conditions }
 

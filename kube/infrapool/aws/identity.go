@@ -8,9 +8,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/awsidentity"
 )
 
-var _ infrapool.Identified[*awsv1.MachinePoolSource] = Adapter{}
-
-// Identify follows the identityRef of the cluster.
-func (Adapter) Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *awsv1.MachinePoolSource) (map[string]string, error) {
+// identify follows the identityRef of the cluster.
+func identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *awsv1.MachinePoolSource) (map[string]string, error) {
 	return awsidentity.Identify(ctx, in, from, &spec.Cluster)
 }

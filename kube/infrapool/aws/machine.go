@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
@@ -18,14 +17,9 @@ const instanceReady = "InstanceReady"
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsmachines,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsmachines/status;awsmachines/finalizers,verbs=get;update;patch
 
-var (
-	_ infrapool.WithMachines  = Adapter{}
-	_ infrapool.MachineKinded = &awsv1.AWSMachinePool{}
-)
-
-// Machines is AWSMachine.
-func (Adapter) Machines() machines.Kind {
-	return machines.Kind{
+// machineKind describes AWSMachine.
+func machineKind() *machines.Kind {
+	return &machines.Kind{
 		GroupVersion: awsv1.GroupVersion,
 		Name:         awsv1.AWSMachineKind,
 		Finalizer:    awsv1.MachineFinalizer,

@@ -60,7 +60,7 @@ func TestAWSMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := tc.before.DeepCopy()
-			k := Adapter{}.Machines()
+			k := machineKind()
 			seen := machines.Seen{Instance: tc.seen, Pool: tc.pool, Wanted: current, Now: now}
 			k.FillSpec(o, seen)
 			k.FillStatus(o, seen)

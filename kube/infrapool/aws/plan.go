@@ -13,10 +13,8 @@ const (
 	maxHealthyPercent = 100
 )
 
-var _ infrapool.Bounded[*awsv1.AWSMachinePool] = Adapter{}
-
-// Health is what an instance refresh under spec.refreshPreferences keeps to.
-func (Adapter) Health(o *awsv1.AWSMachinePool) infrapool.Health {
+// health returns the bounds of an instance refresh under spec.refreshPreferences.
+func health(o *awsv1.AWSMachinePool) infrapool.Health {
 	h := infrapool.Health{MinPercent: minHealthyPercent, MaxPercent: maxHealthyPercent}
 	if asked := o.Spec.RefreshPreferences; asked != nil {
 		h.MinPercent = int(ptr.Deref(asked.MinHealthyPercentage, minHealthyPercent))

@@ -26,7 +26,7 @@ const (
 	keyID, keySecret, keyToken = "AccessKeyID", "SecretAccessKey", "SessionToken"
 )
 
-// Identify is infrapool.Identified for all AWS kinds: it puts who asks into the view of the cluster.
+// Identify is the Identify of infrapool.Kind for all AWS kinds: it puts who asks into the view of the cluster.
 func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *awsv1.ClusterView) (map[string]string, error) {
 	ref, err := reference(in)
 	if err != nil {

@@ -49,8 +49,8 @@ type Adapter struct{}
 var _ infrapool.Adapter[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource] = Adapter{}
 
 // Kind is AWSManagedMachinePool.
-func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool] {
-	return infrapool.Kind[*awsv1.AWSManagedMachinePool]{
+func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource] {
+	return infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource]{
 		Group:          awsv1.GroupVersion.Group,
 		Name:           awsv1.AWSManagedMachinePoolKind,
 		Finalizer:      awsv1.ManagedMachinePoolFinalizer,
@@ -59,6 +59,7 @@ func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool] {
 		Aliases:        map[string]string{report.GroupReady: nodegroupReady, report.TemplateReady: launchTemplateReady, report.PrerequisitesReady: rolesReady},
 		NoInfraCluster: "names no " + managedControlPlane + " in spec.controlPlaneRef: EKS keeps node groups for control planes of its own alone",
 		BootstrapMode:  bootstrapMode,
+		Identify:       identify,
 	}
 }
 

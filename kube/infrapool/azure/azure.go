@@ -36,20 +36,21 @@ const (
 // Adapter translates AzureMachinePools.
 type Adapter struct{}
 
-var (
-	_ infrapool.Adapter[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource] = Adapter{}
-	_ infrapool.Identified[*azurev1.MachinePoolSource]                         = Adapter{}
-)
+var _ infrapool.Adapter[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource] = Adapter{}
 
 // Kind is AzureMachinePool.
-func (Adapter) Kind() infrapool.Kind[*azurev1.AzureMachinePool] {
-	return infrapool.Kind[*azurev1.AzureMachinePool]{
-		Group:     azurev1.GroupVersion.Group,
-		Name:      azurev1.AzureMachinePoolKind,
-		Finalizer: azurev1.MachinePoolFinalizer,
-		New:       func() *azurev1.AzureMachinePool { return &azurev1.AzureMachinePool{} },
-		NewList:   func() client.ObjectList { return &azurev1.AzureMachinePoolList{} },
-		Aliases:   map[string]string{report.InstancesReady: bootstrapSucceeded, report.PrerequisitesReady: roleAssignmentReady},
+func (Adapter) Kind() infrapool.Kind[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource] {
+	return infrapool.Kind[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource]{
+		Group:       azurev1.GroupVersion.Group,
+		Name:        azurev1.AzureMachinePoolKind,
+		Finalizer:   azurev1.MachinePoolFinalizer,
+		New:         func() *azurev1.AzureMachinePool { return &azurev1.AzureMachinePool{} },
+		NewList:     func() client.ObjectList { return &azurev1.AzureMachinePoolList{} },
+		Aliases:     map[string]string{report.InstancesReady: bootstrapSucceeded, report.PrerequisitesReady: roleAssignmentReady},
+		Identify:    identify,
+		Machines:    machineKind(),
+		MachineKind: func(o *azurev1.AzureMachinePool) *string { return &o.Status.InfrastructureMachineKind },
+		Conditions:  conditions,
 	}
 }
 
@@ -58,8 +59,8 @@ func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersio
 	return cluster.Spec.InfrastructureRef
 }
 
-// Identify follows the identityRef of the cluster.
-func (Adapter) Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *azurev1.MachinePoolSource) (map[string]string, error) {
+// identify follows the identityRef of the cluster.
+func identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *azurev1.MachinePoolSource) (map[string]string, error) {
 	return azureidentity.Identify(ctx, in, from, &spec.Cluster)
 }
 

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
@@ -22,14 +21,9 @@ const owned = "owned"
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremachinepoolmachines,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremachinepoolmachines/status;azuremachinepoolmachines/finalizers,verbs=get;update;patch
 
-var (
-	_ infrapool.WithMachines  = Adapter{}
-	_ infrapool.MachineKinded = &azurev1.AzureMachinePool{}
-)
-
-// Machines is AzureMachinePoolMachine, of which there is one for each virtual machine.
-func (Adapter) Machines() machines.Kind {
-	return machines.Kind{
+// machineKind describes AzureMachinePoolMachine, of which there is one for each virtual machine.
+func machineKind() *machines.Kind {
+	return &machines.Kind{
 		GroupVersion: azurev1.GroupVersion,
 		Name:         azurev1.AzureMachinePoolMachineKind,
 		Finalizer:    azurev1.MachinePoolMachineFinalizer,

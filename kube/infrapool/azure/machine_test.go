@@ -22,7 +22,7 @@ const (
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	kind := Adapter{}.Machines()
+	kind := machineKind()
 	for name, tc := range map[string]struct{ reason, pool, id, want string }{
 		"uniform":  {"named after the scale set and the ID in it", "capz-mp-0", uniformID, "capz-mp-0-mp-0-0"},
 		"flexible": {"named after the virtual machine, in letters that a name may have", "capz-mp-0", flexibleID, "capz-mp-0-mp-0-1a2b3c4d"},
@@ -129,7 +129,7 @@ func TestMachineKeepsItsID(t *testing.T) {
 	t.Parallel()
 	m := &azurev1.AzureMachinePoolMachine{Spec: azurev1.AzureMachinePoolMachineSpec{ProviderID: strings.ToUpper(uniformID), InstanceID: "zero"}}
 	fillSpec(m, machines.Seen{Instance: pool.Instance{ProviderID: uniformID, ID: "0"}})
-	if m.Spec.ProviderID != strings.ToUpper(uniformID) || m.Spec.InstanceID != "zero" || (Adapter{}).Machines().ProviderID(m) != m.Spec.ProviderID {
+	if m.Spec.ProviderID != strings.ToUpper(uniformID) || m.Spec.InstanceID != "zero" || machineKind().ProviderID(m) != m.Spec.ProviderID {
 		t.Errorf("an ID that can't be changed must be left as it is, got %+v", m.Spec)
 	}
 }

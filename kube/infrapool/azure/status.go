@@ -4,11 +4,8 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
-	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 )
-
-var _ infrapool.Telling[*azurev1.AzureMachinePool] = Adapter{}
 
 // Report writes the fields that the ecosystem knows.
 func (Adapter) Report(o *azurev1.AzureMachinePool, r report.Report, out engine.Outcome) {
@@ -17,8 +14,8 @@ func (Adapter) Report(o *azurev1.AzureMachinePool, r report.Report, out engine.O
 	o.Status.LongRunningOperationStates = azurestatus.Futures(out.Observed.Operations)
 }
 
-// Conditions are those that the ecosystem knows scale sets by.
-func (Adapter) Conditions(_ *azurev1.AzureMachinePool, r report.Report, out engine.Outcome) []report.Condition {
+// conditions returns those that the ecosystem knows scale sets by.
+func conditions(_ *azurev1.AzureMachinePool, r report.Report, out engine.Outcome) []report.Condition {
 	return azurestatus.Conditions(r, out.Observed.Group)
 }
 

@@ -22,7 +22,7 @@ const keySecret = "clientSecret"
 // clouds are the words for the cloud that a UserAssignedIdentityCredential is for; none is public.
 var clouds = []string{"", "public", "china", "usgovernment"}
 
-// Identify is infrapool.Identified for all Azure kinds: it puts who asks into the view of the cluster.
+// Identify is the Identify of infrapool.Kind for all Azure kinds: it puts who asks into the view of the cluster.
 func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *azurev1.ClusterView) (map[string]string, error) {
 	ref, err := reference(in)
 	if err != nil {
