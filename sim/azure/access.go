@@ -44,19 +44,19 @@ func (c *Cloud) signed(token, signature string) bool {
 }
 
 // applications are all who can sign in.
-func (x *exchange) applications() []Application {
-	x.cloud.mu.Lock()
-	defer x.cloud.mu.Unlock()
+func (c *Cloud) applications() []Application {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var out []Application
-	for _, a := range x.cloud.inventory.secrets.All() {
+	for _, a := range c.inventory.secrets.All() {
 		out = append(out, *a)
 	}
 	return out
 }
 
 // application returns an application that can sign in, nil for none.
-func (x *exchange) application(tenant, client string) *Application {
-	for _, a := range x.applications() {
+func (c *Cloud) application(tenant, client string) *Application {
+	for _, a := range c.applications() {
 		if strings.EqualFold(a.TenantID, tenant) && strings.EqualFold(a.ClientID, client) {
 			return &a
 		}
@@ -105,8 +105,8 @@ func (a *Application) may(r *route) bool {
 }
 
 // PutApplication adds an application that can sign in, or changes it: its secrets, what it may do.
-func (c *Cloud) PutApplication(a Application) error {
-	return c.by(func(w *inventory) error {
+func (c portal) PutApplication(a Application) error {
+	return c.cloud.by(func(w *inventory) error {
 		w.secrets.Put(a.key(), &a)
 		return nil
 	})

@@ -12,10 +12,10 @@ var actions = []struct {
 	path, name string
 	do         func(*inventory, *machine) error
 }{
-	{"poweroff", "powerOff", (*inventory).powerOffBy},
-	{"deallocate", "deallocate", (*inventory).deallocateBy},
-	{"start", "start", (*inventory).startBy},
-	{"restart", "restart", (*inventory).restartBy},
+	{"poweroff", "powerOff", func(w *inventory, m *machine) error { return w.fleet.powerOffBy(m) }},
+	{"deallocate", "deallocate", func(w *inventory, m *machine) error { return w.fleet.deallocateBy(m) }},
+	{"start", "start", func(w *inventory, m *machine) error { return w.fleet.startBy(m) }},
+	{"restart", "restart", func(w *inventory, m *machine) error { return w.fleet.restartBy(m) }},
 }
 
 // actionRoutes are the actions on machines of both kinds, and the eviction that clients may play.
@@ -33,7 +33,9 @@ func actionRoutes() []route {
 			service: "compute", bucket: bucket, mutating: true, versions: computeVersions, run: playEviction(find),
 		})
 	}
-	add(setVMPath, "VirtualMachineScaleSetVMs_", setVMPermission, updateSetVM, (*inventory).setVM)
+	add(setVMPath, "VirtualMachineScaleSetVMs_", setVMPermission, updateSetVM, func(w *inventory, x *exchange) (*scaleSet, *machine, error) {
+		return w.virtualMachines.setVM(x)
+	})
 	add(vmPath, "VirtualMachines_", vmPermission, updateVM, func(w *inventory, x *exchange) (*scaleSet, *machine, error) {
 		return w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
 	})
@@ -55,7 +57,7 @@ func onOne(find func(*inventory, *exchange) (*scaleSet, *machine, error), do fun
 		if err := do(w, m); err != nil {
 			return nil, notAllowed("%s", err.Error())
 		}
-		op := w.beginOn(s, m, "POST")
+		op := w.running.beginOn(s, m, "POST")
 		m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
 		m.Version++
 		w.touch(m)
@@ -73,24 +75,24 @@ func playEviction(find func(*inventory, *exchange) (*scaleSet, *machine, error))
 		if !m.Spot || m.State == stateDeleting {
 			return nil, notAllowed("Simulating an eviction is allowed for Azure Spot Virtual Machines alone: '%s' is none.", m.Name)
 		}
-		w.evict(m)
+		w.fleet.evict(m)
 		return &answer{status: http.StatusNoContent}, nil
 	}
 }
 
-func (w *inventory) powerOffBy(m *machine) error {
+func (w *fleet) powerOffBy(m *machine) error {
 	w.off(m)
 	m.PowerAt = time.Time{}
 	return nil
 }
 
-func (w *inventory) deallocateBy(m *machine) error {
+func (w *fleet) deallocateBy(m *machine) error {
 	w.off(m)
 	m.Power, m.PowerAt = powerDeallocated, time.Time{}
 	return nil
 }
 
-func (w *inventory) startBy(m *machine) error {
+func (w *fleet) startBy(m *machine) error {
 	if m.State == stateDeleting {
 		return fmt.Errorf("machine %s is being deleted", m.Name)
 	}
@@ -100,7 +102,7 @@ func (w *inventory) startBy(m *machine) error {
 	return nil
 }
 
-func (w *inventory) restartBy(m *machine) error {
+func (w *fleet) restartBy(m *machine) error {
 	if m.Power != powerRunning {
 		return fmt.Errorf("machine %s does not run", m.Name)
 	}

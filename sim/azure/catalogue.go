@@ -131,7 +131,7 @@ func (s *vmSize) offered(l *location, zone string) bool {
 var locationFilter = regexp.MustCompile(`^location eq '([^']*)'$`)
 
 // listSKUs lists the sizes of machines, of one location where the filter names one.
-func (w *inventory) listSKUs(x *exchange) (*answer, error) {
+func (w *capacity) listSKUs(x *exchange) (*answer, error) {
 	only := ""
 	if f := x.query.Get("$filter"); f != "" {
 		m := locationFilter.FindStringSubmatch(f)
@@ -151,7 +151,7 @@ func (w *inventory) listSKUs(x *exchange) (*answer, error) {
 		out = append(out, document{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P", "locations": []any{l.name}, "restrictions": []any{}})
 	}
 	if only == "" {
-		return w.paged(x, out)
+		return w.views.paged(x, out)
 	}
 	return ok(document{"value": out}), nil
 }
@@ -200,7 +200,7 @@ func (s *vmSize) show(l *location) document {
 }
 
 // listUsage says how many cores are used of how many that may be.
-func (w *inventory) listUsage(x *exchange) (*answer, error) {
+func (w *capacity) listUsage(x *exchange) (*answer, error) {
 	where := locationOf(x.vars["location"])
 	if where == nil {
 		return nil, refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s'.", x.vars["location"])
@@ -219,5 +219,78 @@ func (w *inventory) listUsage(x *exchange) (*answer, error) {
 		}
 		out = append(out, document{"unit": "Count", "currentValue": w.cores(where.name, f), "limit": limit, "name": document{"value": f, "localizedValue": f}})
 	}
-	return w.paged(x, out)
+	return w.views.paged(x, out)
+}
+
+// checkQuota refuses more cores than the subscription may use.
+func (w *capacity) checkQuota(s *scaleSet, d document) error {
+	size := sizeOf(text(d, "sku.name"))
+	n, _ := number(d, "sku.capacity")
+	have := 0
+	if s != nil {
+		have = len(w.staying(s))
+	}
+	more := (n - have) * size.cpus
+	if more <= 0 {
+		return nil
+	}
+	where := locationOf(text(d, "location")).name
+	for _, family := range []string{"cores", size.family} {
+		q := w.quotas.Get(where + "/" + strings.ToLower(family))
+		if q == nil {
+			continue
+		}
+		if used := w.cores(where, family); used+more > q.Limit {
+			return w.exceeded(family, where, q.Limit, used, more)
+		}
+	}
+	return nil
+}
+
+func (w *capacity) exceeded(family, where string, limit, used, more int) *apiError {
+	name := family
+	if family == "cores" {
+		name = "Total Regional"
+	}
+	return notAllowed("Operation could not be completed as it results in exceeding approved %s Cores quota. Additional details - Deployment Model: "+
+		"Resource Manager, Location: %s, Current Limit: %d, Current Usage: %d, Additional Required: %d, (Minimum) New Limit Required: %d. "+
+		"Setup Alerts when Quota reaches threshold.", name, where, limit, used, more, used+more)
+}
+
+// cores is how many cores of a family, or in all, are used in a location.
+func (w *capacity) cores(where, family string) int {
+	n := 0
+	for _, m := range w.machines.All() {
+		size := sizeOf(m.Size)
+		if size != nil && sameLocation(m.Location, where) && m.Power != powerDeallocated && (family == "cores" || strings.EqualFold(family, size.family)) {
+			n += size.cpus
+		}
+	}
+	return n
+}
+
+// ClearQuotas takes all bounds of cores away.
+func (c portal) ClearQuotas() error {
+	return c.cloud.by(func(w *inventory) error {
+		for key := range w.quotas.All() {
+			w.quotas.Delete(key)
+		}
+		return nil
+	})
+}
+
+// SetQuota bounds how many cores may be used in a location, of a family of sizes or, for "cores", in all. Below zero there is no bound.
+func (c portal) SetQuota(location, family string, limit int) error {
+	return c.cloud.by(func(w *inventory) error {
+		if locationOf(location) == nil {
+			return fmt.Errorf("there is no location %q", location)
+		}
+		key := locationOf(location).name + "/" + strings.ToLower(family)
+		if limit < 0 {
+			w.quotas.Delete(key)
+			return nil
+		}
+		w.quotas.Put(key, &quota{limit})
+		return nil
+	})
 }

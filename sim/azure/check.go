@@ -2,7 +2,6 @@ package azure
 
 import (
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -28,7 +27,7 @@ var (
 )
 
 // check refuses a scale set that the service would not have.
-func (w *inventory) check(s *scaleSet, d document) error {
+func (w *models) check(s *scaleSet, d document) error {
 	for _, check := range []func(*scaleSet, document) error{
 		w.checkBasics, w.checkSize, w.checkZones, checkTags, w.checkMode, checkPolicies, checkOS, w.checkStorage, checkPriority, checkSecurity, w.checkNetwork, w.checkIdentity,
 	} {
@@ -39,7 +38,7 @@ func (w *inventory) check(s *scaleSet, d document) error {
 	return nil
 }
 
-func (w *inventory) checkBasics(s *scaleSet, d document) error {
+func (w *models) checkBasics(s *scaleSet, d document) error {
 	if !setName.MatchString(s.Name) {
 		return invalid("vmScaleSetName", "The entity name 'vmScaleSetName' is invalid according to its validation rule: %s.", setName.String())
 	}
@@ -72,7 +71,7 @@ func maxCapacity(d document) int {
 	return maxUniform
 }
 
-func (w *inventory) checkSize(_ *scaleSet, d document) error {
+func (w *models) checkSize(_ *scaleSet, d document) error {
 	name := text(d, "sku.name")
 	if name == "" {
 		return missing("sku.name")
@@ -96,7 +95,7 @@ func (w *inventory) checkSize(_ *scaleSet, d document) error {
 	return nil
 }
 
-func (w *inventory) checkZones(_ *scaleSet, d document) error {
+func (w *models) checkZones(_ *scaleSet, d document) error {
 	zones := texts(d, "zones")
 	where := locationOf(text(d, "location"))
 	for _, z := range zones {
@@ -137,7 +136,7 @@ func checkTags(_ *scaleSet, d document) error {
 }
 
 // checkMode holds what belongs to one orchestration mode alone.
-func (w *inventory) checkMode(_ *scaleSet, d document) error {
+func (w *models) checkMode(_ *scaleSet, d document) error {
 	if text(d, "properties.orchestrationMode") == modeUniform {
 		if text(d, "properties.upgradePolicy.mode") == "" {
 			return missing("upgradePolicy")
@@ -187,7 +186,7 @@ func checkOS(_ *scaleSet, d document) error {
 	return nil
 }
 
-func (w *inventory) checkStorage(_ *scaleSet, d document) error {
+func (w *models) checkStorage(_ *scaleSet, d document) error {
 	const storage = profilePath + ".storageProfile"
 	if under(d, storage) == nil {
 		return missing("storageProfile")
@@ -253,77 +252,4 @@ func checkSecurity(_ *scaleSet, d document) error {
 		return badRequest("The VM size '%s' is not supported for creation of VMs and Virtual Machine Scale Set with 'TrustedLaunch' security type.", size.name)
 	}
 	return nil
-}
-
-// checkQuota refuses more cores than the subscription may use.
-func (w *inventory) checkQuota(s *scaleSet, d document) error {
-	size := sizeOf(text(d, "sku.name"))
-	n, _ := number(d, "sku.capacity")
-	have := 0
-	if s != nil {
-		have = len(w.staying(s))
-	}
-	more := (n - have) * size.cpus
-	if more <= 0 {
-		return nil
-	}
-	where := locationOf(text(d, "location")).name
-	for _, family := range []string{"cores", size.family} {
-		q := w.quotas.Get(where + "/" + strings.ToLower(family))
-		if q == nil {
-			continue
-		}
-		if used := w.cores(where, family); used+more > q.Limit {
-			return w.exceeded(family, where, q.Limit, used, more)
-		}
-	}
-	return nil
-}
-
-func (w *inventory) exceeded(family, where string, limit, used, more int) *apiError {
-	name := family
-	if family == "cores" {
-		name = "Total Regional"
-	}
-	return notAllowed("Operation could not be completed as it results in exceeding approved %s Cores quota. Additional details - Deployment Model: "+
-		"Resource Manager, Location: %s, Current Limit: %d, Current Usage: %d, Additional Required: %d, (Minimum) New Limit Required: %d. "+
-		"Setup Alerts when Quota reaches threshold.", name, where, limit, used, more, used+more)
-}
-
-// cores is how many cores of a family, or in all, are used in a location.
-func (w *inventory) cores(where, family string) int {
-	n := 0
-	for _, m := range w.machines.All() {
-		size := sizeOf(m.Size)
-		if size != nil && sameLocation(m.Location, where) && m.Power != powerDeallocated && (family == "cores" || strings.EqualFold(family, size.family)) {
-			n += size.cpus
-		}
-	}
-	return n
-}
-
-// ClearQuotas takes all bounds of cores away.
-func (c *Cloud) ClearQuotas() error {
-	return c.by(func(w *inventory) error {
-		for key := range w.quotas.All() {
-			w.quotas.Delete(key)
-		}
-		return nil
-	})
-}
-
-// SetQuota bounds how many cores may be used in a location, of a family of sizes or, for "cores", in all. Below zero there is no bound.
-func (c *Cloud) SetQuota(location, family string, limit int) error {
-	return c.by(func(w *inventory) error {
-		if locationOf(location) == nil {
-			return fmt.Errorf("there is no location %q", location)
-		}
-		key := locationOf(location).name + "/" + strings.ToLower(family)
-		if limit < 0 {
-			w.quotas.Delete(key)
-			return nil
-		}
-		w.quotas.Put(key, &quota{limit})
-		return nil
-	})
 }

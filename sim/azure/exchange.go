@@ -57,8 +57,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.body = body
-	if x.isToken() {
-		x.serveToken(w)
+	if t := (tokenRequest{x}); t.isToken() {
+		t.serveToken(w)
 		return
 	}
 	out, drop, err := x.answer()
@@ -226,7 +226,7 @@ func (x *exchange) admit(w *inventory) error {
 	if err := x.authorize(w, sub); err != nil {
 		return err
 	}
-	if group := x.vars["rg"]; group != "" && !w.hasGroup(sub, group) {
+	if group := x.vars["rg"]; group != "" && !w.environment.hasGroup(sub, group) {
 		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
 	}
 	return nil

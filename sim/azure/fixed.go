@@ -22,7 +22,7 @@ var fixedPaths = []struct{ path, name string }{
 }
 
 // fixed refuses to change what cannot be changed.
-func (w *inventory) fixed(s *scaleSet, next document) error {
+func (w *models) fixed(s *scaleSet, next document) error {
 	for _, f := range fixedPaths {
 		if !same(dig(s.Doc, f.path), dig(next, f.path)) {
 			return unchangeable(f.name)
@@ -52,7 +52,7 @@ func (w *inventory) fixed(s *scaleSet, next document) error {
 }
 
 // checkNetwork holds the network against what exists.
-func (w *inventory) checkNetwork(s *scaleSet, d document) error {
+func (w *models) checkNetwork(s *scaleSet, d document) error {
 	cards := objects(d, profilePath+".networkProfile.networkInterfaceConfigurations")
 	if len(cards) == 0 {
 		return missing("networkProfile.networkInterfaceConfigurations")
@@ -79,7 +79,7 @@ func (w *inventory) checkNetwork(s *scaleSet, d document) error {
 	return nil
 }
 
-func (w *inventory) checkAddresses(s *scaleSet, card document) error {
+func (w *models) checkAddresses(s *scaleSet, card document) error {
 	configs := objects(card, "properties.ipConfigurations")
 	if len(configs) == 0 {
 		return missing("networkInterfaceConfigurations.ipConfigurations")
@@ -94,7 +94,7 @@ func (w *inventory) checkAddresses(s *scaleSet, card document) error {
 			refs = append(refs, text(pool, "id"))
 		}
 		for _, ref := range refs {
-			if ref != "" && !w.exists(ref) {
+			if ref != "" && !w.environment.exists(ref) {
 				return refuse(http.StatusBadRequest, "InvalidResourceReference", "Resource %s referenced by resource %s was not found. "+
 					"Please make sure that the referenced resource exists, and that both resources are in the same region.", ref, s.ID)
 			}
@@ -104,7 +104,7 @@ func (w *inventory) checkAddresses(s *scaleSet, card document) error {
 }
 
 // checkIdentity holds the identities against those that exist.
-func (w *inventory) checkIdentity(s *scaleSet, d document) error {
+func (w *models) checkIdentity(s *scaleSet, d document) error {
 	kind := text(d, "identity.type")
 	named := under(d, "identity.userAssignedIdentities")
 	if kind == "None" {
@@ -115,7 +115,7 @@ func (w *inventory) checkIdentity(s *scaleSet, d document) error {
 			"The 'UserAssigned' identity type requires at least one identity.")
 	}
 	for id := range named {
-		if !w.exists(id) {
+		if !w.environment.exists(id) {
 			return refuse(http.StatusBadRequest, "FailedIdentityOperation", "Identity operation for resource '%s' failed with error "+
 				"'Failed to perform resource identity operation. Status: 'BadRequest'. Response: '{\"error\":{\"code\":\"BadRequest\",\"message\":\"Resource '%s' was not found.\"}}'.'.", s.ID, id)
 		}

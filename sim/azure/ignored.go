@@ -1,6 +1,8 @@
 package azure
 
-import "github.com/muster-project/muster/sim"
+import (
+	"github.com/muster-project/muster/sim"
+)
 
 // says reports whether the request says anything of a field.
 func (x *exchange) says(field string) bool { return sim.JSONHas(x.body, field) }
@@ -34,7 +36,7 @@ func (w *inventory) idly(a *answer) *answer {
 		return a
 	}
 	op := *a.op
-	op.ID, op.Status, op.End = w.uuid("operation"), statusSucceeded, w.now
+	op.ID, op.Status, op.End = w.environment.uuid("operation"), statusSucceeded, w.now
 	w.operations.Put(op.ID, &op)
 	return &answer{status: a.status, body: a.body, op: &op}
 }

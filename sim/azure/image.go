@@ -31,7 +31,7 @@ var (
 const firstMinor, lastMinor = 18, 36
 
 // checkImage refuses an image that is not published.
-func (w *inventory) checkImage(ref document, where string) error {
+func (w *models) checkImage(ref document, where string) error {
 	if ref == nil {
 		return missing("storageProfile.imageReference")
 	}
@@ -76,10 +76,10 @@ func published(version string) bool {
 }
 
 // imageBy finds an image of one's own by its ID, or one whose ID begins so.
-func (w *inventory) imageBy(id string) *Image { return w.images.Get(strings.ToLower(id)) }
+func (w *models) imageBy(id string) *Image { return w.images.Get(strings.ToLower(id)) }
 
 // kubelet is the version of Kubernetes in an image, "" for none.
-func (w *inventory) kubelet(ref document) string {
+func (w *models) kubelet(ref document) string {
 	if i := w.imageBy(text(ref, "id")); i != nil {
 		return i.KubeletVersion
 	}
@@ -100,8 +100,8 @@ func kubeletOf(ref document) string {
 }
 
 // AddImage publishes an image of one's own.
-func (c *Cloud) AddImage(i Image) error {
-	return c.by(func(w *inventory) error {
+func (c portal) AddImage(i Image) error {
+	return c.cloud.by(func(w *inventory) error {
 		w.images.Put(strings.ToLower(i.ID), &i)
 		return nil
 	})

@@ -95,7 +95,7 @@ func (w *inventory) inspect(s *scaleSet) Set {
 	}
 	for _, m := range w.machinesOf(s) {
 		shown := Machine{
-			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.providerID(s, m), State: m.State, Power: m.Power, Zone: m.Zone,
+			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.fleet.providerID(s, m), State: m.State, Power: m.Power, Zone: m.Zone,
 			FaultDomain: m.Fault, Size: m.Size, Image: written(dig(m.Profile, "storageProfile.imageReference")), Address: m.Address, Model: m.Model,
 			Latest: m.Model == s.Model, Spot: m.Spot, Protected: truth(m.Protection, "protectFromScaleIn"), Tags: cloned(m.Tags), Created: m.Created,
 		}
@@ -149,7 +149,7 @@ func (w *inventory) findMachine(id string) (*scaleSet, *machine, error) {
 		if s == nil {
 			continue
 		}
-		for _, name := range []string{m.Name, m.UID, m.id(s), w.providerID(s, m)} {
+		for _, name := range []string{m.Name, m.UID, m.id(s), w.fleet.providerID(s, m)} {
 			if strings.EqualFold(name, id) {
 				return s, m, nil
 			}
@@ -158,9 +158,12 @@ func (w *inventory) findMachine(id string) (*scaleSet, *machine, error) {
 	return nil, nil, fmt.Errorf("there is no machine %s", id)
 }
 
+// portal is what a user does in the portal: no request, no token, no limit and no fault is in the way.
+type portal struct{ cloud *Cloud }
+
 // onMachine does something to a machine by hand.
-func (c *Cloud) onMachine(id string, f func(*inventory, *scaleSet, *machine) error) error {
-	return c.by(func(w *inventory) error {
+func (c portal) onMachine(id string, f func(*inventory, *scaleSet, *machine) error) error {
+	return c.cloud.by(func(w *inventory) error {
 		s, m, err := w.findMachine(id)
 		if err != nil {
 			return err
@@ -175,45 +178,45 @@ func (c *Cloud) onMachine(id string, f func(*inventory, *scaleSet, *machine) err
 }
 
 // Terminate deletes a machine, named by its name, its UID, its resource ID or its provider ID, as a user does in the portal.
-func (c *Cloud) Terminate(id string) error {
+func (c portal) Terminate(id string) error {
 	return c.onMachine(id, func(w *inventory, s *scaleSet, m *machine) error {
 		if m.State == stateDeleting {
 			return fmt.Errorf("machine %s is being deleted", id)
 		}
-		w.remove(m)
-		w.uncount(s, 1)
+		w.fleet.remove(m)
+		w.fleet.uncount(s, 1)
 		return nil
 	})
 }
 
 // Stop powers a machine off; its size goes on to be paid for.
-func (c *Cloud) Stop(id string) error {
-	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.powerOffBy(m) })
+func (c portal) Stop(id string) error {
+	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.fleet.powerOffBy(m) })
 }
 
 // Deallocate powers a machine off and gives its place back.
-func (c *Cloud) Deallocate(id string) error {
-	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.deallocateBy(m) })
+func (c portal) Deallocate(id string) error {
+	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.fleet.deallocateBy(m) })
 }
 
 // Start powers a machine on that was stopped or deallocated; one that runs goes on.
-func (c *Cloud) Start(id string) error {
-	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.startBy(m) })
+func (c portal) Start(id string) error {
+	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error { return w.fleet.startBy(m) })
 }
 
 // Evict takes a spot machine back, by its policy; one that is none is refused.
-func (c *Cloud) Evict(id string) error {
+func (c portal) Evict(id string) error {
 	return c.onMachine(id, func(w *inventory, _ *scaleSet, m *machine) error {
 		if !m.Spot || m.State == stateDeleting {
 			return fmt.Errorf("machine %s is not a living spot machine", id)
 		}
-		w.evict(m)
+		w.fleet.evict(m)
 		return nil
 	})
 }
 
 // Sicken lets what runs inside a machine report that it is unhealthy, until the machine is started again.
-func (c *Cloud) Sicken(id string) error {
+func (c portal) Sicken(id string) error {
 	return c.onMachine(id, func(_ *inventory, _ *scaleSet, m *machine) error {
 		m.Sick = true
 		return nil
@@ -221,7 +224,7 @@ func (c *Cloud) Sicken(id string) error {
 }
 
 // AttachDisk attaches a volume to a machine, as storage drivers do for pods.
-func (c *Cloud) AttachDisk(id, name string) error {
+func (c portal) AttachDisk(id, name string) error {
 	return c.onMachine(id, func(_ *inventory, _ *scaleSet, m *machine) error {
 		disks := items(m.Profile, "storageProfile.dataDisks")
 		lun := 63 - len(disks)
@@ -235,15 +238,15 @@ func (c *Cloud) AttachDisk(id, name string) error {
 
 // Attach creates a user's own machine in a scale set in flexible mode, which is counted with the others: it has the name and the
 // tags that he gives it, and boots from nothing of the scale set's.
-func (c *Cloud) Attach(set, name string, tags map[string]string) error {
-	return c.onSet(set, func(w *inventory, s *scaleSet) error {
+func (c portal) Attach(set, name string, tags map[string]string) error {
+	return outOfBand{c.cloud}.onSet(set, func(w *inventory, s *scaleSet) error {
 		if s.uniform() || w.machines.Get(machineKey(s.key(), name)) != nil {
 			return fmt.Errorf("scale set %s is not in flexible mode, or there is a machine %s", set, name)
 		}
 		m := &machine{
-			Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: true, Number: s.Next, UID: w.uuid("machine"),
+			Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: true, Number: s.Next, UID: w.environment.uuid("machine"),
 			Name: name, Instance: name, Computer: name, State: stateSucceeded, Power: powerRunning, Created: w.now, Version: 1, Size: s.size(),
-			Profile: copied(under(s.Doc, profilePath)), Model: "attached " + name, Tags: cloned(tags), Address: w.address(), NeverBoots: true,
+			Profile: copied(under(s.Doc, profilePath)), Model: "attached " + name, Tags: cloned(tags), Address: w.environment.address(), NeverBoots: true,
 		}
 		place(m.Profile, "extensionProfile", nil)
 		if zones := texts(s.Doc, "zones"); len(zones) > 0 {
@@ -258,20 +261,20 @@ func (c *Cloud) Attach(set, name string, tags map[string]string) error {
 }
 
 // Detach takes a machine out of its scale set in flexible mode. What it is from then on is not simulated.
-func (c *Cloud) Detach(id string) error {
-	return c.by(func(w *inventory) error {
+func (c portal) Detach(id string) error {
+	return c.cloud.by(func(w *inventory) error {
 		s, m, err := w.findMachine(id)
 		if err != nil {
 			return err
 		}
 		w.machines.Delete(machineKey(m.Set, m.Instance))
-		w.uncount(s, 1)
+		w.fleet.uncount(s, 1)
 		return nil
 	})
 }
 
 // Fail lets a machine be in the state Failed with a code and words of the service.
-func (c *Cloud) Fail(id, code, message string) error {
+func (c portal) Fail(id, code, message string) error {
 	return c.onMachine(id, func(_ *inventory, _ *scaleSet, m *machine) error {
 		m.State, m.Trouble, m.DoneAt = stateFailed, &trouble{Code: code, Message: message}, time.Time{}
 		return nil

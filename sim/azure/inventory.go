@@ -34,9 +34,45 @@ type inventory struct {
 	// due is when something happens next by itself; touched is true if a request has changed something since the last tick.
 	due     time.Time
 	touched bool
+
+	models          *models
+	capacity        *capacity
+	scaleSets       *scaleSets
+	virtualMachines *virtualMachines
+	fleet           *fleet
+	running         *running
+	upgrades        *upgrades
+	views           *views
+	environment     *environment
+	roles           *roles
+
 	// powerOn and powerOff are what becomes of machines once the state is on disk.
 	powerOn, powerOff []string
 }
+
+// The parts of the inventory, by what they decide. Each embeds the inventory, which holds the tables.
+type (
+	// models checks what clients send against what the service accepts.
+	models struct{ *inventory }
+	// capacity is the quotas of cores and the sizes on offer.
+	capacity struct{ *inventory }
+	// scaleSets are the operations on scale sets as a whole.
+	scaleSets struct{ *inventory }
+	// virtualMachines are the operations on machines.
+	virtualMachines struct{ *inventory }
+	// fleet creates, powers and removes machines.
+	fleet struct{ *inventory }
+	// running are the operations that go on.
+	running struct{ *inventory }
+	// upgrades are rolling upgrades and automatic repairs.
+	upgrades struct{ *inventory }
+	// views are scale sets and machines as clients see them.
+	views struct{ *inventory }
+	// environment is what scale sets refer to: groups, networks, identities and tags.
+	environment struct{ *inventory }
+	// roles are role assignments and definitions.
+	roles struct{ *inventory }
+)
 
 // stored is a table whatever its rows are.
 type stored interface {
@@ -45,7 +81,7 @@ type stored interface {
 }
 
 func newInventory(c *Cloud) *inventory {
-	return &inventory{
+	w := &inventory{
 		cloud:       c,
 		sequences:   sim.NewTable[sequence]("sequence/"),
 		resources:   sim.NewTable[resource]("resource/"),
@@ -59,6 +95,9 @@ func newInventory(c *Cloud) *inventory {
 		images:      sim.NewTable[Image]("image/"),
 		known:       map[string]content{},
 	}
+	w.models, w.capacity, w.scaleSets, w.virtualMachines, w.fleet = &models{w}, &capacity{w}, &scaleSets{w}, &virtualMachines{w}, &fleet{w}
+	w.running, w.upgrades, w.views, w.environment, w.roles = &running{w}, &upgrades{w}, &views{w}, &environment{w}, &roles{w}
+	return w
 }
 
 func (w *inventory) tables() []stored {

@@ -13,7 +13,7 @@ import (
 )
 
 // fill begins to make or to delete as many machines as the capacity asks for.
-func (w *inventory) fill(s *scaleSet) {
+func (w *fleet) fill(s *scaleSet) {
 	have := w.staying(s)
 	switch n := s.capacity() - len(have); {
 	case n > 0:
@@ -24,7 +24,7 @@ func (w *inventory) fill(s *scaleSet) {
 	case n < 0:
 		s.Launches = 0
 		for _, m := range w.surplus(s, have, -n) {
-			w.wait(s, m)
+			w.running.wait(s, m)
 			w.remove(m)
 		}
 		// What is protected stays, and is counted.
@@ -35,7 +35,7 @@ func (w *inventory) fill(s *scaleSet) {
 }
 
 // surplus chooses n machines to delete, in the order that the scale set's policy gives: zones are balanced first, then fault domains.
-func (w *inventory) surplus(s *scaleSet, have []*machine, n int) []*machine {
+func (w *fleet) surplus(s *scaleSet, have []*machine, n int) []*machine {
 	rest := slices.DeleteFunc(slices.Clone(have), (*machine).protected)
 	policy := "Default"
 	if rules := texts(s.Doc, "properties.scaleInPolicy.rules"); len(rules) > 0 {
@@ -72,7 +72,7 @@ func byPolicy(policy string, a, b *machine) int {
 }
 
 // tickSet makes the machines that are due, and returns when the next one is.
-func (w *inventory) tickSet(s *scaleSet) time.Time {
+func (w *fleet) tickSet(s *scaleSet) time.Time {
 	for s.Launches > 0 && due(s.LaunchAt, w.now) {
 		s.Launches--
 		s.LaunchAt = s.LaunchAt.Add(w.life(lifeLaunchGap))
@@ -88,10 +88,10 @@ func (w *inventory) tickSet(s *scaleSet) time.Time {
 }
 
 // launch makes one machine, or says why there is none to be had.
-func (w *inventory) launch(s *scaleSet) *trouble {
+func (w *fleet) launch(s *scaleSet) *trouble {
 	profile := under(s.Doc, profilePath)
 	m := &machine{
-		Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: !s.uniform(), Number: s.Next, UID: w.uuid("machine"),
+		Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: !s.uniform(), Number: s.Next, UID: w.environment.uuid("machine"),
 		State: stateCreating, Created: w.now, Version: 1, Size: s.size(), Profile: copied(profile), Blob: s.Blob, Model: s.Model,
 		Tags: pairs(s.Doc, "tags"), Spot: text(profile, "priority") == "Spot", Eviction: cmp.Or(text(profile, "evictionPolicy"), "Deallocate"),
 	}
@@ -101,17 +101,17 @@ func (w *inventory) launch(s *scaleSet) *trouble {
 	}
 	s.Next++
 	w.nameMachine(s, m)
-	m.Address = w.address()
+	m.Address = w.environment.address()
 	m.Power = powerStarting
 	m.PowerAt, m.DoneAt = w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
 	w.doom(m, faults)
 	w.machines.Put(machineKey(m.Set, m.Instance), m)
-	w.wait(s, m)
+	w.running.wait(s, m)
 	return nil
 }
 
 // nameMachine gives a machine its names, in the way of its mode.
-func (w *inventory) nameMachine(s *scaleSet, m *machine) {
+func (w *fleet) nameMachine(s *scaleSet, m *machine) {
 	prefix := text(s.Doc, profilePath+".osProfile.computerNamePrefix")
 	if m.Flexible {
 		digits := strconv.FormatUint(uint64(w.cloud.seed.Chance("computer", s.UID, m.Number)*(1<<40)), 36)
@@ -127,7 +127,7 @@ func (w *inventory) nameMachine(s *scaleSet, m *machine) {
 
 // placeMachine finds a zone and a fault domain, and the faults that the machine meets there. Where one zone has nothing, another is tried,
 // unless the zones must be in balance.
-func (w *inventory) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
+func (w *fleet) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
 	have := w.staying(s)
 	if zones := texts(s.Doc, "zones"); len(zones) > 0 {
 		return w.placeInZone(s, m, have, zones)
@@ -145,7 +145,7 @@ func (w *inventory) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble
 	return faults, nil
 }
 
-func (w *inventory) placeInZone(s *scaleSet, m *machine, have []*machine, zones []string) ([]sim.Fault, *trouble) {
+func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []string) ([]sim.Fault, *trouble) {
 	counts := map[string]int{}
 	for _, o := range have {
 		counts[o.Zone]++
@@ -169,7 +169,7 @@ func (w *inventory) placeInZone(s *scaleSet, m *machine, have []*machine, zones 
 }
 
 // facing are the faults that a machine would meet.
-func (w *inventory) facing(s *scaleSet, m *machine) []sim.Fault {
+func (w *fleet) facing(s *scaleSet, m *machine) []sim.Fault {
 	return w.cloud.faults.ForLaunch(sim.Launch{Zone: m.Zone, Type: m.Size, Group: s.Name, Existing: func(f sim.Fault) int {
 		n := 0
 		for _, o := range w.machines.All() {
@@ -182,7 +182,7 @@ func (w *inventory) facing(s *scaleSet, m *machine) []sim.Fault {
 }
 
 // doom plays the faults that a machine was made with.
-func (w *inventory) doom(m *machine, faults []sim.Fault) {
+func (w *fleet) doom(m *machine, faults []sim.Fault) {
 	for _, f := range faults {
 		switch f.Kind {
 		case sim.NeverBoots:
@@ -206,7 +206,7 @@ func (w *inventory) doom(m *machine, faults []sim.Fault) {
 }
 
 // remove begins to delete a machine.
-func (w *inventory) remove(m *machine) {
+func (w *fleet) remove(m *machine) {
 	if m.State == stateDeleting {
 		return
 	}
@@ -218,7 +218,7 @@ func (w *inventory) remove(m *machine) {
 }
 
 // off stops what runs inside a machine.
-func (w *inventory) off(m *machine) {
+func (w *fleet) off(m *machine) {
 	if m.Power == powerRunning || m.Power == powerStarting {
 		w.powerOff = append(w.powerOff, m.UID)
 	}
@@ -226,7 +226,7 @@ func (w *inventory) off(m *machine) {
 }
 
 // userData is a machine's custom data as it was before it was written in base64.
-func (w *inventory) userData(m *machine) []byte {
+func (w *fleet) userData(m *machine) []byte {
 	// It was checked when it was given; what cannot be decoded is an empty disk, as in life.
 	raw, err := base64.StdEncoding.DecodeString(w.kept(m.Blob))
 	if err != nil {

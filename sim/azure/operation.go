@@ -42,7 +42,7 @@ const (
 )
 
 // begin starts an operation on a scale set, which is at work until all its operations have ended.
-func (w *inventory) begin(s *scaleSet, name string, machines ...*machine) *operation {
+func (w *running) begin(s *scaleSet, name string, machines ...*machine) *operation {
 	op := w.newOperation(s, name, machines...)
 	whole := name == opPut || name == opPatch || name == opDelete
 	if whole || !s.busy() {
@@ -60,7 +60,7 @@ func (w *inventory) begin(s *scaleSet, name string, machines ...*machine) *opera
 }
 
 // preempt ends the operations on the whole scale set that run, in favor of a more recent one, which waits for their machines too.
-func (w *inventory) preempt(s *scaleSet, by *operation) {
+func (w *running) preempt(s *scaleSet, by *operation) {
 	s.Ops = slices.DeleteFunc(s.Ops, func(id string) bool {
 		op := w.operations.Get(id)
 		if op == nil || op.Name != opPut && op.Name != opPatch && by.Name != opDelete {
@@ -75,16 +75,16 @@ func (w *inventory) preempt(s *scaleSet, by *operation) {
 }
 
 // beginOn starts an operation on one machine alone.
-func (w *inventory) beginOn(s *scaleSet, m *machine, name string) *operation {
+func (w *running) beginOn(s *scaleSet, m *machine, name string) *operation {
 	op := w.newOperation(s, name, m)
 	op.Machine = m.Instance
 	m.Op = op.ID
 	return op
 }
 
-func (w *inventory) newOperation(s *scaleSet, name string, machines ...*machine) *operation {
+func (w *running) newOperation(s *scaleSet, name string, machines ...*machine) *operation {
 	op := &operation{
-		ID: w.uuid("operation"), Sub: s.Sub, Location: s.location(), Set: s.key(), Name: name, Status: statusInProgress, Start: w.now,
+		ID: w.environment.uuid("operation"), Sub: s.Sub, Location: s.location(), Set: s.key(), Name: name, Status: statusInProgress, Start: w.now,
 		Until: w.now.Add(w.life(lifeChange)),
 	}
 	for _, m := range machines {
@@ -95,7 +95,7 @@ func (w *inventory) newOperation(s *scaleSet, name string, machines ...*machine)
 }
 
 // wait lets an operation wait for one more machine.
-func (w *inventory) wait(s *scaleSet, m *machine) {
+func (w *running) wait(s *scaleSet, m *machine) {
 	if op := w.operations.Get(s.Op); op != nil {
 		op.Keys = append(op.Keys, machineKey(m.Set, m.Instance))
 		w.operations.Touch(op.ID)
@@ -103,7 +103,7 @@ func (w *inventory) wait(s *scaleSet, m *machine) {
 }
 
 // tickOperation ends an operation when all that it waits for has come to an end, and returns when it has to be looked at again.
-func (w *inventory) tickOperation(op *operation) time.Time {
+func (w *running) tickOperation(op *operation) time.Time {
 	if op.Status != statusInProgress {
 		forget := op.End.Add(lifeRemembered)
 		if due(forget, w.now) {
@@ -123,7 +123,7 @@ func (w *inventory) tickOperation(op *operation) time.Time {
 }
 
 // waits reports whether something still happens to machines of an operation, and takes over why one of them has failed.
-func (w *inventory) waits(op *operation) bool {
+func (w *running) waits(op *operation) bool {
 	for _, key := range op.Keys {
 		m := w.machines.Get(key)
 		if m != nil && m.changing() {
@@ -137,7 +137,7 @@ func (w *inventory) waits(op *operation) bool {
 }
 
 // end ends an operation, and what it was about is at rest.
-func (w *inventory) end(op *operation, s *scaleSet) {
+func (w *running) end(op *operation, s *scaleSet) {
 	op.Status, op.End = statusSucceeded, w.now
 	if s != nil && s.Op == op.ID {
 		s.Op = ""
@@ -160,7 +160,7 @@ func (w *inventory) end(op *operation, s *scaleSet) {
 }
 
 // settleSet brings a scale set to rest after its last operation.
-func (w *inventory) settleSet(op *operation, s *scaleSet) {
+func (w *running) settleSet(op *operation, s *scaleSet) {
 	switch {
 	case op.Gone:
 		w.sets.Delete(s.key())
@@ -181,7 +181,7 @@ func (w *inventory) settleSet(op *operation, s *scaleSet) {
 }
 
 // getOperation says how an operation goes on: at its own address, or at that where its result awaits.
-func (w *inventory) getOperation(x *exchange) (*answer, error) {
+func (w *running) getOperation(x *exchange) (*answer, error) {
 	op := w.operations.Get(x.vars["op"])
 	if op == nil {
 		return nil, refuse(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
@@ -208,7 +208,7 @@ func (w *inventory) getOperation(x *exchange) (*answer, error) {
 }
 
 // staysOpen refuses a change of a scale set that is being deleted. Other operations that run on it are in no change's way.
-func (w *inventory) staysOpen(s *scaleSet) error {
+func (w *running) staysOpen(s *scaleSet) error {
 	if s.deleting() {
 		return notAllowed("Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set '%s' since it is marked for deletion.", s.Name)
 	}

@@ -11,15 +11,16 @@ import (
 // Capabilities describes Azure for callers that do not know which cloud it is. Its actions reach the default subscription's first
 // group, and scale sets of any group by their names.
 func (c *Cloud) Capabilities() sim.Capabilities {
+	o := outOfBand{c}
 	return sim.Capabilities{
 		OutOfBand: sim.OutOfBandActions{
-			sim.CreateGroup: c.makeGroup, sim.CreateTemplate: nil,
-			sim.DeleteGroup:    c.dropGroup,
+			sim.CreateGroup: o.makeGroup, sim.CreateTemplate: nil,
+			sim.DeleteGroup:    o.dropGroup,
 			sim.DeleteTemplate: nil, sim.CreateVersion: nil, sim.DeleteVersion: nil, sim.LaunchFrom: nil,
-			sim.SetSize: c.setSize, sim.SetBounds: nil,
-			sim.RemoveTag: c.untag, sim.ChangeTag: c.retag, sim.ResumeProcesses: nil, sim.RemoveHooks: nil,
-			sim.TerminateInstance: c.terminateByHand,
-			sim.InterruptInstance: c.interruptByHand, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.MarkUnhealthy: nil, sim.RebalanceZones: nil,
+			sim.SetSize: o.setSize, sim.SetBounds: nil,
+			sim.RemoveTag: o.untag, sim.ChangeTag: o.retag, sim.ResumeProcesses: nil, sim.RemoveHooks: nil,
+			sim.TerminateInstance: o.terminateByHand,
+			sim.InterruptInstance: o.interruptByHand, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.MarkUnhealthy: nil, sim.RebalanceZones: nil,
 			sim.StartRollout: nil, sim.CancelRollout: nil, sim.FailRollout: nil,
 		},
 		Denied:     sim.Fault{Code: "AuthorizationFailed", Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
@@ -28,8 +29,11 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 	}
 }
 
+// outOfBand runs the actions of a user of the portal or of another tool.
+type outOfBand struct{ *Cloud }
+
 // onSet does something to a scale set, named by its name.
-func (c *Cloud) onSet(name string, f func(*inventory, *scaleSet) error) error {
+func (c outOfBand) onSet(name string, f func(*inventory, *scaleSet) error) error {
 	return c.by(func(w *inventory) error {
 		for _, s := range w.sets.All() {
 			if strings.EqualFold(s.Name, name) {
@@ -41,7 +45,7 @@ func (c *Cloud) onSet(name string, f func(*inventory, *scaleSet) error) error {
 }
 
 // makeGroup makes a scale set as another tool would, of one size and without machines.
-func (c *Cloud) makeGroup(on sim.Resource) error {
+func (c outOfBand) makeGroup(on sim.Resource) error {
 	return c.by(func(w *inventory) error {
 		first := c.subscriptions[0]
 		if len(first.Groups) == 0 || len(first.Groups[0].Clusters) == 0 {
@@ -52,11 +56,11 @@ func (c *Cloud) makeGroup(on sim.Resource) error {
 		d := Example(first.ID, g, modeUniform, on.Name, 0)
 		delete(d, "tags")
 		defaults(d)
-		if err := w.check(s, d); err != nil {
+		if err := w.models.check(s, d); err != nil {
 			return err
 		}
-		s.UID, s.State = w.uuid("scale set"), stateSucceeded
-		w.accept(s, d)
+		s.UID, s.State = w.environment.uuid("scale set"), stateSucceeded
+		w.scaleSets.accept(s, d)
 		w.changed(s)
 		w.sets.Put(s.key(), s)
 		return nil
@@ -100,29 +104,29 @@ func Example(subscription string, g Group, mode, name string, capacity int) map[
 	return d
 }
 
-func (c *Cloud) dropGroup(on sim.Resource) error {
+func (c outOfBand) dropGroup(on sim.Resource) error {
 	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if !s.deleting() {
-			w.dropSet(s)
+			w.scaleSets.dropSet(s)
 		}
 		return nil
 	})
 }
 
-func (c *Cloud) setSize(on sim.Resource) error {
+func (c outOfBand) setSize(on sim.Resource) error {
 	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
-		if err := w.staysOpen(s); err != nil {
+		if err := w.running.staysOpen(s); err != nil {
 			return err
 		}
 		place(s.Doc, "sku.capacity", float64(on.Size))
-		w.begin(s, opPatch)
-		w.fill(s)
+		w.running.begin(s, opPatch)
+		w.fleet.fill(s)
 		return nil
 	})
 }
 
 // untag removes a tag, and returns an error if there is none.
-func (c *Cloud) untag(on sim.Resource) error {
+func (c outOfBand) untag(on sim.Resource) error {
 	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if _, has := under(s.Doc, "tags")[on.Key]; !has {
 			return fmt.Errorf("scale set %s has no tag %s", s.Name, on.Key)
@@ -133,7 +137,7 @@ func (c *Cloud) untag(on sim.Resource) error {
 	})
 }
 
-func (c *Cloud) retag(on sim.Resource) error {
+func (c outOfBand) retag(on sim.Resource) error {
 	return c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if under(s.Doc, "tags") == nil {
 			s.Doc["tags"] = document{}
@@ -145,7 +149,7 @@ func (c *Cloud) retag(on sim.Resource) error {
 }
 
 // instanceOf is the machine that a deed is done to: by its instance ID within the scale set where that is named.
-func (c *Cloud) instanceOf(on sim.Resource) string {
+func (c outOfBand) instanceOf(on sim.Resource) string {
 	name := on.Instance
 	_ = c.onSet(on.Name, func(w *inventory, s *scaleSet) error {
 		if m := w.machines.Get(machineKey(s.key(), on.Instance)); m != nil {
@@ -156,6 +160,6 @@ func (c *Cloud) instanceOf(on sim.Resource) string {
 	return name
 }
 
-func (c *Cloud) terminateByHand(on sim.Resource) error { return c.Terminate(c.instanceOf(on)) }
+func (c outOfBand) terminateByHand(on sim.Resource) error { return c.Terminate(c.instanceOf(on)) }
 
-func (c *Cloud) interruptByHand(on sim.Resource) error { return c.Evict(c.instanceOf(on)) }
+func (c outOfBand) interruptByHand(on sim.Resource) error { return c.Evict(c.instanceOf(on)) }

@@ -56,7 +56,7 @@ func (m *machine) protected() bool {
 
 // tickRepairs repairs machines that have been unhealthy for long enough, a few at a time, and returns when the next one is due.
 // A machine that could not be made is not repaired, nor is one that is protected.
-func (w *inventory) tickRepairs(s *scaleSet) time.Time {
+func (w *upgrades) tickRepairs(s *scaleSet) time.Time {
 	if !truth(s.Doc, repairsPath+".enabled") || s.deleting() || s.busy() {
 		return time.Time{}
 	}
@@ -82,12 +82,12 @@ func (w *inventory) tickRepairs(s *scaleSet) time.Time {
 }
 
 // repair replaces machines, gives them another disk or starts them again, undrained. What replaces one has the model of now.
-func (w *inventory) repair(s *scaleSet, list []*machine) {
-	w.begin(s, opRepair, list...)
+func (w *upgrades) repair(s *scaleSet, list []*machine) {
+	w.running.begin(s, opRepair, list...)
 	for _, m := range list {
 		switch action := cmp.Or(text(s.Doc, repairsPath+".repairAction"), "Replace"); {
 		case strings.EqualFold(action, "Replace"):
-			w.remove(m)
+			w.fleet.remove(m)
 			if s.Launches == 0 {
 				s.LaunchAt = w.now
 			}
@@ -96,7 +96,7 @@ func (w *inventory) repair(s *scaleSet, list []*machine) {
 			m.Blob = s.Blob
 			fallthrough
 		default:
-			w.reboot(m)
+			w.virtualMachines.reboot(m)
 			m.Version++
 			w.touch(m)
 		}

@@ -59,7 +59,7 @@ func (c *Cloud) subscription(id string) *Subscription {
 }
 
 // seed puts what a subscription holds from the start there, where it is not there yet.
-func (w *inventory) seed(s Subscription) {
+func (w *environment) seed(s Subscription) {
 	for _, g := range s.Groups {
 		id := "/subscriptions/" + s.ID + "/resourceGroups/" + g.Name
 		if w.resources.Get(strings.ToLower(id)) != nil {
@@ -77,7 +77,7 @@ func (w *inventory) seed(s Subscription) {
 
 // seedNetwork makes a cluster's network: a virtual network with its subnets, security groups, and the load balancer by which its
 // nodes reach the internet.
-func (w *inventory) seedNetwork(sub string, g Group, cluster string) {
+func (w *environment) seedNetwork(sub string, g Group, cluster string) {
 	id := func(kind, name string) string { return resourceID(sub, g.Name, "Microsoft.Network/"+kind, name) }
 	network := id("virtualNetworks", cluster+"-vnet")
 	w.putResource(network, document{"location": g.Location, "properties": document{"addressSpace": document{"addressPrefixes": []any{"10.0.0.0/8"}}}})
@@ -94,7 +94,7 @@ func (w *inventory) seedNetwork(sub string, g Group, cluster string) {
 	w.putResource(balancer+"/backendAddressPools/"+cluster+"-outboundBackendPool", document{"properties": document{}})
 }
 
-func (w *inventory) seedIdentity(s Subscription, g Group, name string) {
+func (w *environment) seedIdentity(s Subscription, g Group, name string) {
 	w.putResource(resourceID(s.ID, g.Name, "Microsoft.ManagedIdentity/userAssignedIdentities", name), document{
 		"location": g.Location,
 		"properties": document{
@@ -104,7 +104,7 @@ func (w *inventory) seedIdentity(s Subscription, g Group, name string) {
 }
 
 // putResource puts a resource there, or replaces it.
-func (w *inventory) putResource(id string, d document) {
+func (w *environment) putResource(id string, d document) {
 	parts := strings.Split(strings.Trim(id, "/"), "/")
 	d["id"], d["name"], d["type"] = id, parts[len(parts)-1], kindOf(parts)
 	w.resources.Put(strings.ToLower(id), &resource{ID: id, Doc: d})
@@ -126,15 +126,15 @@ func kindOf(parts []string) string {
 }
 
 // exists reports whether a resource is there.
-func (w *inventory) exists(id string) bool { return w.resources.Get(strings.ToLower(id)) != nil }
+func (w *environment) exists(id string) bool { return w.resources.Get(strings.ToLower(id)) != nil }
 
 // hasGroup reports whether a resource group is there.
-func (w *inventory) hasGroup(sub, group string) bool {
+func (w *environment) hasGroup(sub, group string) bool {
 	return w.exists("/subscriptions/" + sub + "/resourceGroups/" + group)
 }
 
 // getResource answers for all that is only read: groups, networks, identities.
-func (w *inventory) getResource(x *exchange) (*answer, error) {
+func (w *environment) getResource(x *exchange) (*answer, error) {
 	r := w.resources.Get(strings.ToLower(x.path))
 	if r == nil {
 		if !strings.Contains(strings.ToLower(x.path), "/providers/") {
@@ -147,7 +147,7 @@ func (w *inventory) getResource(x *exchange) (*answer, error) {
 }
 
 // principals are the IDs of all identities that the directory knows.
-func (w *inventory) hasPrincipal(id string) bool {
+func (w *environment) hasPrincipal(id string) bool {
 	for _, r := range w.resources.All() {
 		if strings.EqualFold(text(r.Doc, "properties.principalId"), id) {
 			return true
@@ -167,27 +167,27 @@ func (w *inventory) hasPrincipal(id string) bool {
 }
 
 // address is the next private address of a network.
-func (w *inventory) address() string {
+func (w *environment) address() string {
 	n := w.number("address") + 3 // the first addresses of a subnet are the service's
 	return "10.1." + itoa(int(n/250)%250) + "." + itoa(int(n%250)+4)
 }
 
 // uuid makes the next ID of a kind.
-func (w *inventory) uuid(kind string) string { return w.cloud.seed.UUID(kind, w.number("uuid")) }
+func (w *environment) uuid(kind string) string { return w.cloud.seed.UUID(kind, w.number("uuid")) }
 
 // Resource puts a resource there as its owner would: a group, a network, an identity. The document is what its GET answers beside
 // id, name and type.
-func (c *Cloud) Resource(id string, doc map[string]any) error {
-	return c.by(func(w *inventory) error {
-		w.putResource(id, copied(doc))
+func (c portal) Resource(id string, doc map[string]any) error {
+	return c.cloud.by(func(w *inventory) error {
+		w.environment.putResource(id, copied(doc))
 		return nil
 	})
 }
 
 // RemoveResource takes a resource away; what refers to it stays.
-func (c *Cloud) RemoveResource(id string) error {
-	return c.by(func(w *inventory) error {
-		if !w.exists(id) {
+func (c portal) RemoveResource(id string) error {
+	return c.cloud.by(func(w *inventory) error {
+		if !w.environment.exists(id) {
 			return refuse(http.StatusNotFound, "ResourceNotFound", "there is no %s", id)
 		}
 		w.resources.Delete(strings.ToLower(id))
@@ -196,13 +196,13 @@ func (c *Cloud) RemoveResource(id string) error {
 }
 
 // PutGroup puts a resource group there with the networks of its clusters and its identities, where it is not there yet.
-func (c *Cloud) PutGroup(subscription string, g Group) error {
-	return c.by(func(w *inventory) error {
-		s := c.subscription(subscription)
+func (c portal) PutGroup(subscription string, g Group) error {
+	return c.cloud.by(func(w *inventory) error {
+		s := c.cloud.subscription(subscription)
 		if s == nil {
 			return refuse(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
 		}
-		w.seed(Subscription{ID: s.ID, TenantID: s.TenantID, Groups: []Group{g}})
+		w.environment.seed(Subscription{ID: s.ID, TenantID: s.TenantID, Groups: []Group{g}})
 		return nil
 	})
 }

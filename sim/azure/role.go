@@ -37,7 +37,7 @@ func assignmentKey(scope, name string) string {
 }
 
 // putAssignment gives a principal a role at a scope.
-func (w *inventory) putAssignment(x *exchange) (*answer, error) {
+func (w *roles) putAssignment(x *exchange) (*answer, error) {
 	var body document
 	if err := json.Unmarshal(x.body, &body); err != nil || under(body, "properties") == nil {
 		return nil, refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
@@ -75,7 +75,7 @@ func (w *inventory) putAssignment(x *exchange) (*answer, error) {
 	return &answer{status: http.StatusCreated, body: a.show()}, nil
 }
 
-func (w *inventory) checkAssignment(a *assignment) error {
+func (w *roles) checkAssignment(a *assignment) error {
 	id := lastOf(a.Role)
 	switch {
 	case !uuid.MatchString(a.Name):
@@ -84,12 +84,12 @@ func (w *inventory) checkAssignment(a *assignment) error {
 		return refuse(http.StatusBadRequest, "BadRequestFormat", "The request was incorrectly formatted: roleDefinitionId and principalId are required.")
 	case definitionOf(id) == nil:
 		return refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", id)
-	case !w.hasPrincipal(a.Principal):
+	case !w.environment.hasPrincipal(a.Principal):
 		return refuse(http.StatusBadRequest, "PrincipalNotFound", "Principal %s does not exist in the directory %s. Check that you have the correct principal ID. "+
 			"If you are creating this principal and then immediately assigning a role, this error might be related to a replication delay. In this case, set the role "+
 			"assignment principalType property to a value, such as ServicePrincipal, User, or Group. See https://aka.ms/docs-principaltype", strings.ReplaceAll(a.Principal, "-", ""), TenantID)
 	}
-	if parts := strings.Split(strings.Trim(a.Scope, "/"), "/"); len(parts) >= 4 && strings.EqualFold(parts[2], "resourceGroups") && !w.hasGroup(parts[1], parts[3]) {
+	if parts := strings.Split(strings.Trim(a.Scope, "/"), "/"); len(parts) >= 4 && strings.EqualFold(parts[2], "resourceGroups") && !w.environment.hasGroup(parts[1], parts[3]) {
 		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", parts[3])
 	}
 	return nil
@@ -110,7 +110,7 @@ func (a *assignment) show() document {
 	}}
 }
 
-func (w *inventory) getAssignment(x *exchange) (*answer, error) {
+func (w *roles) getAssignment(x *exchange) (*answer, error) {
 	a := w.assignments.Get(assignmentKey(x.vars["scope"], x.vars["name"]))
 	if a == nil {
 		return nil, refuse(http.StatusNotFound, "RoleAssignmentNotFound", "The role assignment '%s' is not found.", x.vars["name"])
@@ -118,7 +118,7 @@ func (w *inventory) getAssignment(x *exchange) (*answer, error) {
 	return ok(a.show()), nil
 }
 
-func (w *inventory) deleteAssignment(x *exchange) (*answer, error) {
+func (w *roles) deleteAssignment(x *exchange) (*answer, error) {
 	key := assignmentKey(x.vars["scope"], x.vars["name"])
 	a := w.assignments.Get(key)
 	if a == nil {
@@ -129,7 +129,7 @@ func (w *inventory) deleteAssignment(x *exchange) (*answer, error) {
 }
 
 // listAssignments lists what holds at a scope and below it, of one principal where the filter names one.
-func (w *inventory) listAssignments(x *exchange) (*answer, error) {
+func (w *roles) listAssignments(x *exchange) (*answer, error) {
 	principal := ""
 	switch f := x.query.Get("$filter"); {
 	case f == "", f == "atScope()":
@@ -145,7 +145,7 @@ func (w *inventory) listAssignments(x *exchange) (*answer, error) {
 			out = append(out, a.show())
 		}
 	}
-	return w.paged(x, out)
+	return w.views.paged(x, out)
 }
 
 func definitionOf(id string) document {
@@ -160,7 +160,7 @@ func definitionOf(id string) document {
 	return nil
 }
 
-func (w *inventory) getDefinition(x *exchange) (*answer, error) {
+func (w *roles) getDefinition(x *exchange) (*answer, error) {
 	d := definitionOf(x.vars["name"])
 	if d == nil {
 		return nil, refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", x.vars["name"])
@@ -169,7 +169,7 @@ func (w *inventory) getDefinition(x *exchange) (*answer, error) {
 	return ok(d), nil
 }
 
-func (w *inventory) listDefinitions(x *exchange) (*answer, error) {
+func (w *roles) listDefinitions(x *exchange) (*answer, error) {
 	name := ""
 	if f := x.query.Get("$filter"); f != "" {
 		m := nameFilter.FindStringSubmatch(f)
@@ -187,5 +187,5 @@ func (w *inventory) listDefinitions(x *exchange) (*answer, error) {
 		d["id"] = x.vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + role.id
 		out = append(out, d)
 	}
-	return w.paged(x, out)
+	return w.views.paged(x, out)
 }

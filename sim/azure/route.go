@@ -68,16 +68,16 @@ func setRoutes() []route {
 		}
 	}
 	return []route{
-		r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", (*inventory).putSet),
-		r(http.MethodPatch, setPath, "Update", "write", updateSet, (*inventory).patchSet),
-		r(http.MethodGet, setPath, "Get", "read", lowGetSet, (*inventory).getSet),
-		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, (*inventory).deleteSet),
-		r(http.MethodGet, setsPath, "List", "read", listSets, (*inventory).listSets),
-		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets, (*inventory).listSets),
-		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, (*inventory).setInstanceView),
-		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, (*inventory).listSetSKUs),
-		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, (*inventory).deleteInstances),
-		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet, (*inventory).updateInstances),
+		r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", viaScaleSets((*scaleSets).putSet)),
+		r(http.MethodPatch, setPath, "Update", "write", updateSet, viaScaleSets((*scaleSets).patchSet)),
+		r(http.MethodGet, setPath, "Get", "read", lowGetSet, viaScaleSets((*scaleSets).getSet)),
+		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, viaScaleSets((*scaleSets).deleteSet)),
+		r(http.MethodGet, setsPath, "List", "read", listSets, viaScaleSets((*scaleSets).listSets)),
+		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets, viaScaleSets((*scaleSets).listSets)),
+		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, viaScaleSets((*scaleSets).setInstanceView)),
+		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, viaScaleSets((*scaleSets).listSetSKUs)),
+		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, viaVirtualMachines((*virtualMachines).deleteInstances)),
+		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet, viaVirtualMachines((*virtualMachines).updateInstances)),
 	}
 }
 
@@ -90,17 +90,17 @@ func machineRoutes() []route {
 		}
 	}
 	return []route{
-		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, (*inventory).listSetVMs),
-		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, (*inventory).getSetVM),
-		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM, (*inventory).setVMInstanceView),
-		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, (*inventory).putSetVM),
-		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, (*inventory).deleteSetVM),
-		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, (*inventory).listVMs),
-		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, (*inventory).listAllVMs),
-		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, (*inventory).getVM),
-		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, (*inventory).vmInstanceView),
-		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, (*inventory).patchVM),
-		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, (*inventory).deleteVM),
+		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, viaVirtualMachines((*virtualMachines).listSetVMs)),
+		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, viaVirtualMachines((*virtualMachines).getSetVM)),
+		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM, viaVirtualMachines((*virtualMachines).setVMInstanceView)),
+		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, viaVirtualMachines((*virtualMachines).putSetVM)),
+		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, viaVirtualMachines((*virtualMachines).deleteSetVM)),
+		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listVMs)),
+		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listAllVMs)),
+		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, viaVirtualMachines((*virtualMachines).getVM)),
+		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, viaVirtualMachines((*virtualMachines).vmInstanceView)),
+		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, viaVirtualMachines((*virtualMachines).patchVM)),
+		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, viaVirtualMachines((*virtualMachines).deleteVM)),
 	}
 }
 
@@ -109,29 +109,29 @@ func otherRoutes() []route {
 	r := func(service, method, path, name, permission string, versions []string, run func(*inventory, *exchange) (*answer, error)) route {
 		return route{service: service, method: method, pattern: path, name: name, permission: permission, mutating: method != http.MethodGet, versions: versions, run: run}
 	}
-	status := r("compute", http.MethodGet, operations, "Operations_Get", "Microsoft.Compute/locations/operations/read", computeVersions, (*inventory).getOperation)
+	status := r("compute", http.MethodGet, operations, "Operations_Get", "Microsoft.Compute/locations/operations/read", computeVersions, viaRunning((*running).getOperation))
 	status.bucket = getOperation
 	network := groupPath + "/providers/microsoft.network/"
 	return []route{
 		status,
-		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", skuVersions, (*inventory).listSKUs),
-		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/locations/{location}/usages", "Usage_List", "Microsoft.Compute/locations/usages/read", computeVersions, (*inventory).listUsage),
-		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write", authVersions, (*inventory).putAssignment),
-		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read", authVersions, (*inventory).getAssignment),
-		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete", authVersions, (*inventory).deleteAssignment),
-		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read", authVersions, (*inventory).listAssignments),
-		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*inventory).getDefinition),
-		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions, (*inventory).listDefinitions),
-		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions, (*inventory).getTags),
-		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*inventory).putTags),
-		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, (*inventory).patchTags),
-		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read", resourcesVersions, (*inventory).getResource),
-		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get", "Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, (*inventory).getResource),
-		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read", networkVersions, (*inventory).getResource),
-		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get", "Microsoft.Network/virtualNetworks/subnets/read", networkVersions, (*inventory).getResource),
-		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions, (*inventory).getResource),
-		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get", "Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, (*inventory).getResource),
-		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get", "Microsoft.Network/networkSecurityGroups/read", networkVersions, (*inventory).getResource),
+		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", skuVersions, viaCapacity((*capacity).listSKUs)),
+		r("compute", http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/locations/{location}/usages", "Usage_List", "Microsoft.Compute/locations/usages/read", computeVersions, viaCapacity((*capacity).listUsage)),
+		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write", authVersions, viaRoles((*roles).putAssignment)),
+		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read", authVersions, viaRoles((*roles).getAssignment)),
+		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete", authVersions, viaRoles((*roles).deleteAssignment)),
+		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read", authVersions, viaRoles((*roles).listAssignments)),
+		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read", authVersions, viaRoles((*roles).getDefinition)),
+		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions, viaRoles((*roles).listDefinitions)),
+		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions, viaEnvironment((*environment).getTags)),
+		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, viaEnvironment((*environment).putTags)),
+		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, viaEnvironment((*environment).patchTags)),
+		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read", resourcesVersions, viaEnvironment((*environment).getResource)),
+		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get", "Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read", networkVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get", "Microsoft.Network/virtualNetworks/subnets/read", networkVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get", "Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get", "Microsoft.Network/networkSecurityGroups/read", networkVersions, viaEnvironment((*environment).getResource)),
 	}
 }
 
@@ -253,4 +253,29 @@ func unknownPath(method, path, version string) *apiError {
 		return refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The requested resource does not support http method '%s'.", method)
 	}
 	return refuse(http.StatusNotFound, "InvalidResourceType", "The resource type '%s' could not be found in the namespace '%s' for api version '%s'.", a.kind, a.namespace, version)
+}
+
+// These functions return an operation of a part as one of the inventory.
+func viaScaleSets(f func(*scaleSets, *exchange) (*answer, error)) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) { return f(w.scaleSets, x) }
+}
+
+func viaVirtualMachines(f func(*virtualMachines, *exchange) (*answer, error)) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) { return f(w.virtualMachines, x) }
+}
+
+func viaRunning(f func(*running, *exchange) (*answer, error)) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) { return f(w.running, x) }
+}
+
+func viaCapacity(f func(*capacity, *exchange) (*answer, error)) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) { return f(w.capacity, x) }
+}
+
+func viaEnvironment(f func(*environment, *exchange) (*answer, error)) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) { return f(w.environment, x) }
+}
+
+func viaRoles(f func(*roles, *exchange) (*answer, error)) func(*inventory, *exchange) (*answer, error) {
+	return func(w *inventory, x *exchange) (*answer, error) { return f(w.roles, x) }
 }

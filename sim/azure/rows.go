@@ -61,12 +61,17 @@ type scaleSet struct {
 	Trouble, Lacking *trouble
 }
 
-func (s *scaleSet) key() string    { return strings.ToLower(s.ID) }
-func (s *scaleSet) mode() string   { return text(s.Doc, "properties.orchestrationMode") }
-func (s *scaleSet) uniform() bool  { return s.mode() == modeUniform }
-func (s *scaleSet) size() string   { return text(s.Doc, "sku.name") }
+func (s *scaleSet) key() string { return strings.ToLower(s.ID) }
+
+func (s *scaleSet) mode() string { return text(s.Doc, "properties.orchestrationMode") }
+
+func (s *scaleSet) uniform() bool { return s.mode() == modeUniform }
+
+func (s *scaleSet) size() string { return text(s.Doc, "sku.name") }
+
 func (s *scaleSet) deleting() bool { return s.State == stateDeleting }
-func (s *scaleSet) busy() bool     { return s.Op != "" || len(s.Ops) > 0 }
+
+func (s *scaleSet) busy() bool { return s.Op != "" || len(s.Ops) > 0 }
 
 func (s *scaleSet) capacity() int {
 	n, _ := number(s.Doc, "sku.capacity")

@@ -12,7 +12,7 @@ import (
 const maxModels = 10
 
 // putSet makes a scale set, or replaces what it says.
-func (w *inventory) putSet(x *exchange) (*answer, error) {
+func (w *scaleSets) putSet(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineScaleSet")
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (w *inventory) putSet(x *exchange) (*answer, error) {
 	if s == nil {
 		return w.createSet(x, body)
 	}
-	if err := w.staysOpen(s); err != nil {
+	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
 	next := copied(s.Doc)
@@ -90,30 +90,30 @@ func (x *exchange) unmet(header string, s *scaleSet) *apiError {
 		"Precondition failed. The condition '%s' of the request is '%s', the current etag is '%s'.", header, x.request.Header.Get(header), now)
 }
 
-func (w *inventory) createSet(x *exchange, body document) (*answer, error) {
+func (w *scaleSets) createSet(x *exchange, body document) (*answer, error) {
 	s := &scaleSet{
 		ID:  resourceID(x.vars["sub"], w.groupName(x), "Microsoft.Compute/virtualMachineScaleSets", x.vars["set"]),
 		Sub: x.vars["sub"], Group: w.groupName(x), Name: x.vars["set"], Created: w.now,
 	}
 	delete(body, "etag")
 	defaults(body)
-	if err := w.check(s, body); err != nil {
+	if err := w.models.check(s, body); err != nil {
 		return nil, err
 	}
-	if err := w.checkQuota(nil, body); err != nil {
+	if err := w.capacity.checkQuota(nil, body); err != nil {
 		return nil, err
 	}
-	s.UID = w.uuid("scale set")
+	s.UID = w.environment.uuid("scale set")
 	w.accept(s, body)
 	w.sets.Put(s.key(), s)
-	op := w.begin(s, opPut)
+	op := w.running.begin(s, opPut)
 	s.State = stateCreating
-	w.fill(s)
-	return &answer{status: http.StatusCreated, body: w.showSet(s), op: op}, nil
+	w.fleet.fill(s)
+	return &answer{status: http.StatusCreated, body: w.views.showSet(s), op: op}, nil
 }
 
 // groupName is the resource group's name in the case in which it was made.
-func (w *inventory) groupName(x *exchange) string {
+func (w *scaleSets) groupName(x *exchange) string {
 	id := strings.ToLower("/subscriptions/" + x.vars["sub"] + "/resourceGroups/" + x.vars["rg"])
 	if r := w.resources.Get(id); r != nil {
 		return text(r.Doc, "name")
@@ -152,7 +152,7 @@ func defaults(d document) {
 }
 
 // patchSet changes what is said of a scale set.
-func (w *inventory) patchSet(x *exchange) (*answer, error) {
+func (w *scaleSets) patchSet(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineScaleSetUpdate")
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (w *inventory) patchSet(x *exchange) (*answer, error) {
 	if err := x.conditions(s); err != nil {
 		return nil, err
 	}
-	if err := w.staysOpen(s); err != nil {
+	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
 	next := copied(s.Doc)
@@ -176,28 +176,28 @@ func (w *inventory) patchSet(x *exchange) (*answer, error) {
 }
 
 // change lets a scale set be what the document says, and begins what follows from it.
-func (w *inventory) change(x *exchange, s *scaleSet, next document) (*answer, error) {
-	if err := w.fixed(s, next); err != nil {
+func (w *scaleSets) change(x *exchange, s *scaleSet, next document) (*answer, error) {
+	if err := w.models.fixed(s, next); err != nil {
 		return nil, err
 	}
-	if err := w.check(s, next); err != nil {
+	if err := w.models.check(s, next); err != nil {
 		return nil, err
 	}
 	if err := w.checkModels(s, next); err != nil {
 		return nil, err
 	}
-	if err := w.checkQuota(s, next); err != nil {
+	if err := w.capacity.checkQuota(s, next); err != nil {
 		return nil, err
 	}
 	w.accept(s, next)
-	op := w.begin(s, x.request.Method)
-	w.fill(s) // whatever was changed: what is missing is made
-	w.rollOut(s)
-	return &answer{status: http.StatusOK, body: w.showSet(s), op: op}, nil
+	op := w.running.begin(s, x.request.Method)
+	w.fleet.fill(s) // whatever was changed: what is missing is made
+	w.upgrades.rollOut(s)
+	return &answer{status: http.StatusOK, body: w.views.showSet(s), op: op}, nil
 }
 
 // accept takes a document over, with what is secret put aside.
-func (w *inventory) accept(s *scaleSet, d document) {
+func (w *scaleSets) accept(s *scaleSet, d document) {
 	s.Blob, s.Given = w.secretsOf(s, d)
 	s.Doc = d
 	s.Model = modelOf(s)
@@ -206,7 +206,7 @@ func (w *inventory) accept(s *scaleSet, d document) {
 
 // secretsOf takes out of a document what is never shown again: custom data, passwords, protected settings. What is not given again
 // stays as it was.
-func (w *inventory) secretsOf(s *scaleSet, d document) (blob, given string) {
+func (w *scaleSets) secretsOf(s *scaleSet, d document) (blob, given string) {
 	blob, given = s.Blob, s.Given
 	const profile = "properties.virtualMachineProfile"
 	if data := text(d, profile+".osProfile.customData"); data != "" {
@@ -236,7 +236,7 @@ func modelOf(s *scaleSet) string {
 }
 
 // identities gives a scale set the identity of its own that it asks for.
-func (w *inventory) identities(s *scaleSet) {
+func (w *scaleSets) identities(s *scaleSet) {
 	if !strings.Contains(text(s.Doc, "identity.type"), "UserAssigned") {
 		place(s.Doc, "identity.userAssignedIdentities", nil)
 	}
@@ -248,12 +248,12 @@ func (w *inventory) identities(s *scaleSet) {
 		return
 	}
 	if s.Principal == "" {
-		s.Principal = w.uuid("principal")
+		s.Principal = w.environment.uuid("principal")
 	}
 }
 
 // checkModels refuses one model too many.
-func (w *inventory) checkModels(s *scaleSet, next document) error {
+func (w *scaleSets) checkModels(s *scaleSet, next document) error {
 	if !s.uniform() {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (w *inventory) checkModels(s *scaleSet, next document) error {
 }
 
 // getSet shows a scale set.
-func (w *inventory) getSet(x *exchange) (*answer, error) {
+func (w *scaleSets) getSet(x *exchange) (*answer, error) {
 	if expand := x.query.Get("$expand"); expand != "" && !strings.EqualFold(expand, "userData") {
 		return nil, invalid("$expand", "The $expand query parameter value '%s' is invalid.", expand)
 	}
@@ -279,11 +279,11 @@ func (w *inventory) getSet(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(w.showSet(s)), nil
+	return ok(w.views.showSet(s)), nil
 }
 
 // deleteSet deletes a scale set with its machines. It is taken whatever runs on the scale set.
-func (w *inventory) deleteSet(x *exchange) (*answer, error) {
+func (w *scaleSets) deleteSet(x *exchange) (*answer, error) {
 	s := w.sets.Get(setKey(x.vars["sub"], x.vars["rg"], x.vars["set"]))
 	if s == nil {
 		return &answer{status: http.StatusNoContent}, nil
@@ -296,30 +296,30 @@ func (w *inventory) deleteSet(x *exchange) (*answer, error) {
 }
 
 // dropSet begins to delete a scale set.
-func (w *inventory) dropSet(s *scaleSet) *operation {
+func (w *scaleSets) dropSet(s *scaleSet) *operation {
 	s.Launches, s.Roll = 0, nil
 	machines := w.machinesOf(s)
-	op := w.begin(s, opDelete, machines...)
+	op := w.running.begin(s, opDelete, machines...)
 	op.Gone, s.State = true, stateDeleting
 	for _, m := range machines {
-		w.remove(m)
+		w.fleet.remove(m)
 	}
 	return op
 }
 
 // listSets lists the scale sets of a group, or of a subscription.
-func (w *inventory) listSets(x *exchange) (*answer, error) {
+func (w *scaleSets) listSets(x *exchange) (*answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
 		if strings.EqualFold(s.Sub, x.vars["sub"]) && (x.vars["rg"] == "" || strings.EqualFold(s.Group, x.vars["rg"])) {
-			out = append(out, w.showSet(s))
+			out = append(out, w.views.showSet(s))
 		}
 	}
-	return w.paged(x, out)
+	return w.views.paged(x, out)
 }
 
 // setInstanceView sums up how the machines of a uniform scale set are.
-func (w *inventory) setInstanceView(x *exchange) (*answer, error) {
+func (w *scaleSets) setInstanceView(x *exchange) (*answer, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, err
@@ -342,7 +342,7 @@ func (w *inventory) setInstanceView(x *exchange) (*answer, error) {
 }
 
 // listSetSKUs says what sizes a scale set could have.
-func (w *inventory) listSetSKUs(x *exchange) (*answer, error) {
+func (w *scaleSets) listSetSKUs(x *exchange) (*answer, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, err
@@ -354,7 +354,7 @@ func (w *inventory) listSetSKUs(x *exchange) (*answer, error) {
 			"capacity": document{"minimum": 0, "maximum": maxCapacity(s.Doc), "defaultCapacity": 0, "scaleType": "Automatic"},
 		})
 	}
-	return w.paged(x, out)
+	return w.views.paged(x, out)
 }
 
 // sameLocation compares names of locations as ARM does: West US 2 is westus2.

@@ -49,6 +49,8 @@ type Cloud struct {
 	// writing are the scale sets of which a write has not been answered yet.
 	writing sync.Map
 
+	portal
+
 	mu            sync.Mutex
 	limits        Limits
 	subscriptions []Subscription
@@ -77,6 +79,7 @@ func New(o Options) (*Cloud, error) {
 	if len(o.Applications) == 0 {
 		o.Applications = []Application{DefaultApplication()}
 	}
+	c.portal = portal{c}
 	c.speed.Set(o.Speed)
 	c.admin = c.adminHandler()
 	c.alarm = sim.NewAlarm(c.ring)
@@ -97,7 +100,7 @@ func (c *Cloud) restore(applications []Application) error {
 	w := c.inventory
 	w.now, w.touched = time.Now(), true
 	for _, s := range c.subscriptions {
-		w.seed(s)
+		w.environment.seed(s)
 	}
 	for _, a := range applications {
 		if w.secrets.Get(a.key()) == nil {
@@ -164,7 +167,7 @@ func (c *Cloud) commit(now time.Time, call bool) error {
 		return err
 	}
 	c.unsaved = nil
-	c.inventory.power()
+	c.inventory.fleet.power()
 	return nil
 }
 

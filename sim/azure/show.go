@@ -12,7 +12,7 @@ import (
 const listPage = 100
 
 // paged is one page of a list, with where the next one is.
-func (w *inventory) paged(x *exchange, all []any) (*answer, error) {
+func (w *views) paged(x *exchange, all []any) (*answer, error) {
 	size := listPage
 	if w.pageLimit > 0 {
 		size = min(size, w.pageLimit)
@@ -36,7 +36,7 @@ func (w *inventory) paged(x *exchange, all []any) (*answer, error) {
 }
 
 // showSet is a scale set as a GET answers.
-func (w *inventory) showSet(s *scaleSet) document {
+func (w *views) showSet(s *scaleSet) document {
 	d := copied(s.Doc)
 	d["id"], d["name"], d["type"], d["etag"] = s.ID, s.Name, "Microsoft.Compute/virtualMachineScaleSets", etag(s.Version)
 	place(d, "properties.provisioningState", s.State)
@@ -55,7 +55,7 @@ func (w *inventory) showSet(s *scaleSet) document {
 	return d
 }
 
-func (w *inventory) tenantOf(sub string) string {
+func (w *views) tenantOf(sub string) string {
 	if s := w.cloud.subscription(sub); s != nil {
 		return s.TenantID
 	}
@@ -63,7 +63,7 @@ func (w *inventory) tenantOf(sub string) string {
 }
 
 // identityShown is what is shown of an identity that a resource has.
-func (w *inventory) identityShown(id string) document {
+func (w *views) identityShown(id string) document {
 	r := w.resources.Get(strings.ToLower(id))
 	if r == nil {
 		return document{}
@@ -83,7 +83,7 @@ func shouting(id string) string {
 }
 
 // showMachine is a machine as a GET answers: a scale set's in uniform mode, a virtual machine in flexible mode.
-func (w *inventory) showMachine(s *scaleSet, m *machine, view bool) document {
+func (w *views) showMachine(s *scaleSet, m *machine, view bool) document {
 	d := document{
 		"id": m.id(s), "name": m.Name, "type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines", "location": m.Location,
 		"tags": ofStrings(m.Tags), "etag": etag(m.Version), "properties": w.machineProperties(s, m),
@@ -119,7 +119,7 @@ func (w *inventory) showMachine(s *scaleSet, m *machine, view bool) document {
 }
 
 // uniformOnly is what a machine shows in uniform mode alone.
-func (w *inventory) uniformOnly(s *scaleSet, m *machine, d document) {
+func (w *views) uniformOnly(s *scaleSet, m *machine, d document) {
 	d["instanceId"] = m.Instance
 	d["sku"] = document{"name": m.Size, "tier": "Standard"}
 	if w.cloud.liveTags {
@@ -137,7 +137,7 @@ func (w *inventory) uniformOnly(s *scaleSet, m *machine, d document) {
 }
 
 // machineProperties are what machines of both modes show.
-func (w *inventory) machineProperties(s *scaleSet, m *machine) document {
+func (w *views) machineProperties(s *scaleSet, m *machine) document {
 	p := document{
 		"vmId": m.UID, "provisioningState": m.State, "timeCreated": stamp(m.Created),
 		"networkProfile": document{"networkInterfaces": []any{document{"id": m.id(s) + "/networkInterfaces/nic-0", "properties": document{"primary": true}}}},
@@ -178,7 +178,7 @@ func (w *inventory) machineProperties(s *scaleSet, m *machine) document {
 }
 
 // extensionsOf are the extensions of a machine, as resources of its own.
-func (w *inventory) extensionsOf(s *scaleSet, m *machine) []any {
+func (w *views) extensionsOf(s *scaleSet, m *machine) []any {
 	var out []any
 	for _, e := range objects(m.Profile, "extensionProfile.extensions") {
 		p := copied(under(e, "properties"))
@@ -216,7 +216,7 @@ func provisioningStatus(state string, t *trouble, at time.Time) document {
 }
 
 // instanceView is how a machine is.
-func (w *inventory) instanceView(m *machine) document {
+func (w *views) instanceView(m *machine) document {
 	statuses := []any{provisioningStatus(m.State, m.Trouble, m.Created)}
 	if m.Power != "" {
 		statuses = append(statuses, document{"code": "PowerState/" + m.Power, "level": "Info", "displayStatus": "VM " + m.Power})

@@ -15,7 +15,7 @@ type tagged struct {
 }
 
 // taggedAt finds what lies at a scope.
-func (w *inventory) taggedAt(scope string) (*tagged, error) {
+func (w *environment) taggedAt(scope string) (*tagged, error) {
 	if s := w.sets.Get(strings.ToLower(scope)); s != nil {
 		return &tagged{s.ID, pairs(s.Doc, "tags"), func(t map[string]string) {
 			s.Doc["tags"] = ofStrings(t)
@@ -47,7 +47,7 @@ func (t *tagged) show() document {
 	}
 }
 
-func (w *inventory) getTags(x *exchange) (*answer, error) {
+func (w *environment) getTags(x *exchange) (*answer, error) {
 	t, err := w.taggedAt(x.vars["scope"])
 	if err != nil {
 		return nil, err
@@ -55,16 +55,16 @@ func (w *inventory) getTags(x *exchange) (*answer, error) {
 	return ok(t.show()), nil
 }
 
-func (w *inventory) putTags(x *exchange) (*answer, error) {
+func (w *environment) putTags(x *exchange) (*answer, error) {
 	return w.changeTags(x, func(document) string { return "Replace" })
 }
 
-func (w *inventory) patchTags(x *exchange) (*answer, error) {
+func (w *environment) patchTags(x *exchange) (*answer, error) {
 	return w.changeTags(x, func(d document) string { return text(d, "operation") })
 }
 
 // changeTags puts tags there, takes them away, or both.
-func (w *inventory) changeTags(x *exchange, operation func(document) string) (*answer, error) {
+func (w *environment) changeTags(x *exchange, operation func(document) string) (*answer, error) {
 	var body document
 	if err := json.Unmarshal(x.body, &body); err != nil || under(body, "properties") == nil {
 		return nil, refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")

@@ -12,22 +12,22 @@ func (w *inventory) tick(now time.Time) time.Time {
 	w.now = now
 	var next time.Time
 	for _, s := range w.sets.All() {
-		next = earliest(next, w.tickSet(s))
+		next = earliest(next, w.fleet.tickSet(s))
 	}
 	for key, m := range w.machines.All() {
-		next = earliest(next, w.tickMachine(key, m))
+		next = earliest(next, w.fleet.tickMachine(key, m))
 	}
 	for _, s := range w.sets.All() {
-		next = earliest(next, earliest(w.tickRoll(s), w.tickRepairs(s)))
+		next = earliest(next, earliest(w.upgrades.tickRoll(s), w.upgrades.tickRepairs(s)))
 	}
 	for _, op := range w.operations.All() {
-		next = earliest(next, w.tickOperation(op))
+		next = earliest(next, w.running.tickOperation(op))
 	}
 	return next
 }
 
 // tickMachine brings one machine to the present.
-func (w *inventory) tickMachine(key string, m *machine) time.Time {
+func (w *fleet) tickMachine(key string, m *machine) time.Time {
 	if due(m.EvictAt, w.now) {
 		w.evict(m)
 	}
@@ -65,7 +65,7 @@ func (w *inventory) tickMachine(key string, m *machine) time.Time {
 }
 
 // evict takes a spot machine back: it is stopped, or deleted where the policy says so, and counted no more.
-func (w *inventory) evict(m *machine) {
+func (w *fleet) evict(m *machine) {
 	m.EvictAt = time.Time{}
 	if strings.EqualFold(m.Eviction, "Delete") {
 		if s := w.sets.Get(m.Set); s != nil {
@@ -81,13 +81,13 @@ func (w *inventory) evict(m *machine) {
 }
 
 // uncount lowers a scale set's capacity by machines that are deleted by themselves.
-func (w *inventory) uncount(s *scaleSet, n int) {
+func (w *fleet) uncount(s *scaleSet, n int) {
 	place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
 	w.changed(s)
 }
 
 // power tells the guests what has become of their machines.
-func (w *inventory) power() {
+func (w *fleet) power() {
 	on, off := w.powerOn, w.powerOff
 	w.powerOn, w.powerOff = nil, nil
 	if w.cloud.host == nil {
@@ -104,11 +104,11 @@ func (w *inventory) power() {
 }
 
 // guest is what a machine learns from its firmware, its image and its metadata service.
-func (w *inventory) guest(m *machine) sim.Machine {
+func (w *fleet) guest(m *machine) sim.Machine {
 	s := w.sets.Get(m.Set)
 	g := sim.Machine{
 		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault), Hostname: strings.ToLower(m.Computer), Address: m.Address,
-		Type: m.Size, Launched: w.now, UserData: w.userData(m), KubeletVersion: w.kubelet(under(m.Profile, "storageProfile.imageReference")),
+		Type: m.Size, Launched: w.now, UserData: w.userData(m), KubeletVersion: w.models.kubelet(under(m.Profile, "storageProfile.imageReference")),
 	}
 	if size := sizeOf(m.Size); size != nil {
 		g.CPUs, g.MemoryMiB = size.cpus, int(size.memoryGB*1024)
@@ -117,7 +117,7 @@ func (w *inventory) guest(m *machine) sim.Machine {
 }
 
 // providerID is what a kubelet reports with the cloud provider of Azure: the resource group in small letters.
-func (w *inventory) providerID(s *scaleSet, m *machine) string {
+func (w *fleet) providerID(s *scaleSet, m *machine) string {
 	group := strings.ToLower(m.Group)
 	if m.Flexible || s == nil {
 		return "azure://" + resourceID(m.Sub, group, "Microsoft.Compute/virtualMachines", m.Name)

@@ -76,14 +76,17 @@ type claims struct {
 	Expires  int64  `json:"exp"`
 }
 
+// tokenRequest is a request of the token endpoint.
+type tokenRequest struct{ *exchange }
+
 // isToken reports whether the request is one for a token, or for where to get one.
-func (x *exchange) isToken() bool {
+func (x tokenRequest) isToken() bool {
 	return x.path == metadataPath || strings.HasSuffix(x.path, "/oauth2/v2.0/token") || strings.HasSuffix(x.path, "/oauth2/token") ||
 		strings.HasSuffix(x.path, "/.well-known/openid-configuration") || strings.HasSuffix(x.path, "/discovery/instance")
 }
 
 // serveToken answers for the token endpoints.
-func (x *exchange) serveToken(w http.ResponseWriter) {
+func (x tokenRequest) serveToken(w http.ResponseWriter) {
 	var body document
 	var err error
 	switch {
@@ -108,12 +111,12 @@ func (x *exchange) serveToken(w http.ResponseWriter) {
 }
 
 // tenant is the directory that a token is asked of.
-func (x *exchange) tenant() string {
+func (x tokenRequest) tenant() string {
 	tenant, _, _ := strings.Cut(strings.Trim(x.path, "/"), "/")
 	return tenant
 }
 
-func (x *exchange) discovery() document {
+func (x tokenRequest) discovery() document {
 	host := x.request.Host
 	return document{
 		"tenant_discovery_endpoint": x.base() + "/" + TenantID + "/v2.0/.well-known/openid-configuration", "api-version": "1.1",
@@ -121,7 +124,7 @@ func (x *exchange) discovery() document {
 	}
 }
 
-func (x *exchange) configuration() document {
+func (x tokenRequest) configuration() document {
 	at := x.base() + "/" + x.tenant()
 	return document{
 		"token_endpoint": at + "/oauth2/v2.0/token", "authorization_endpoint": at + "/oauth2/v2.0/authorize", "issuer": at + "/v2.0",
@@ -130,12 +133,12 @@ func (x *exchange) configuration() document {
 }
 
 // clientToken gives a token to an application that shows a secret or an assertion.
-func (x *exchange) clientToken() (document, error) {
+func (x tokenRequest) clientToken() (document, error) {
 	form, err := url.ParseQuery(string(x.body))
 	if err != nil || form.Get("grant_type") != "client_credentials" {
 		return nil, refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.", form.Get("grant_type"))
 	}
-	a := x.application(x.tenant(), form.Get("client_id"))
+	a := x.cloud.application(x.tenant(), form.Get("client_id"))
 	if a == nil {
 		return nil, refuse(http.StatusBadRequest, "unauthorized_client",
 			"AADSTS700016: Application with identifier '%s' was not found in the directory '%s'.", form.Get("client_id"), x.tenant())
@@ -150,7 +153,7 @@ func (x *exchange) clientToken() (document, error) {
 	return x.issue(a, resource), nil
 }
 
-func (x *exchange) checkClient(a *Application, form url.Values) error {
+func (x tokenRequest) checkClient(a *Application, form url.Values) error {
 	if form.Has("client_secret") {
 		if slices.Contains(a.Secrets, form.Get("client_secret")) {
 			return nil
@@ -209,11 +212,11 @@ func signedBy(certificates []string, token string) bool {
 }
 
 // managedToken gives a token to a machine's managed identity.
-func (x *exchange) managedToken() (document, error) {
+func (x tokenRequest) managedToken() (document, error) {
 	if x.request.Header.Get("Metadata") != "true" {
 		return nil, refuse(http.StatusBadRequest, "invalid_request", "Required metadata header not specified")
 	}
-	for _, a := range x.applications() {
+	for _, a := range x.cloud.applications() {
 		if !a.Managed {
 			continue
 		}
@@ -229,7 +232,7 @@ func (x *exchange) managedToken() (document, error) {
 }
 
 // issue makes an access token.
-func (x *exchange) issue(a *Application, resource string) document {
+func (x tokenRequest) issue(a *Application, resource string) document {
 	expires := x.began.Add(tokenLife)
 	token := x.cloud.sign(claims{Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix()})
 	if x.path == metadataPath {

@@ -28,13 +28,13 @@ type rolling struct {
 
 // rollOut does with the machines that have an older model what the scale set's policy wants after each change: nothing, all at once, or
 // one batch after the other. The service drains none of them.
-func (w *inventory) rollOut(s *scaleSet) {
+func (w *upgrades) rollOut(s *scaleSet) {
 	switch text(s.Doc, "properties.upgradePolicy.mode") {
 	case upgradeAutomatic:
 		s.Roll = nil
 		for _, m := range w.outdated(s) {
-			w.upgrade(s, m)
-			w.wait(s, m)
+			w.virtualMachines.upgrade(s, m)
+			w.running.wait(s, m)
 		}
 	case upgradeRolling:
 		if s.Roll == nil {
@@ -46,14 +46,14 @@ func (w *inventory) rollOut(s *scaleSet) {
 }
 
 // outdated are the machines that have an older model and may be given another one.
-func (w *inventory) outdated(s *scaleSet) []*machine {
+func (w *upgrades) outdated(s *scaleSet) []*machine {
 	return slices.DeleteFunc(w.staying(s), func(m *machine) bool {
 		return m.Model == s.Model || m.State == stateCreating || truth(m.Protection, "protectFromScaleSetActions")
 	})
 }
 
 // tickRoll carries a rolling upgrade on, and returns when its next batch begins.
-func (w *inventory) tickRoll(s *scaleSet) time.Time {
+func (w *upgrades) tickRoll(s *scaleSet) time.Time {
 	if s.Roll == nil || s.deleting() {
 		return time.Time{}
 	}
@@ -78,15 +78,15 @@ func (w *inventory) tickRoll(s *scaleSet) time.Time {
 		return time.Time{}
 	}
 	for _, m := range batch {
-		w.upgrade(s, m)
+		w.virtualMachines.upgrade(s, m)
 		s.Roll.Batch = append(s.Roll.Batch, machineKey(m.Set, m.Instance))
 	}
-	w.begin(s, opUpgrade, batch...)
+	w.running.begin(s, opUpgrade, batch...)
 	return earliest(batch[0].DoneAt, w.now.Add(w.life(lifeChange)))
 }
 
 // batchEnded reports whether nothing happens any more to the machines of the batch, and counts them.
-func (w *inventory) batchEnded(s *scaleSet) bool {
+func (w *upgrades) batchEnded(s *scaleSet) bool {
 	unwell := 0
 	for _, key := range s.Roll.Batch {
 		m := w.machines.Get(key)
@@ -104,7 +104,7 @@ func (w *inventory) batchEnded(s *scaleSet) bool {
 }
 
 // rollStops is why a rolling upgrade goes no further: too many machines are unhealthy, of those that it has upgraded or of all.
-func (w *inventory) rollStops(s *scaleSet) *trouble {
+func (w *upgrades) rollStops(s *scaleSet) *trouble {
 	all, unwell := w.staying(s), 0
 	for _, m := range all {
 		if m.unwell() {
@@ -126,7 +126,7 @@ func (w *inventory) rollStops(s *scaleSet) *trouble {
 
 // nextBatch are the machines that are upgraded next: the unhealthy first where the policy says so, and those of one zone unless it
 // says otherwise.
-func (w *inventory) nextBatch(s *scaleSet) []*machine {
+func (w *upgrades) nextBatch(s *scaleSet) []*machine {
 	list := slices.DeleteFunc(w.outdated(s), (*machine).changing)
 	firstUnwell, acrossZones := truth(s.Doc, rollingPath+".prioritizeUnhealthyInstances"), truth(s.Doc, rollingPath+".enableCrossZoneUpgrade")
 	rank := func(m *machine) int {

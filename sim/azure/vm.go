@@ -8,27 +8,27 @@ import (
 )
 
 // deleteInstances deletes chosen machines, and the scale set's capacity falls by as many.
-func (w *inventory) deleteInstances(x *exchange) (*answer, error) {
+func (w *virtualMachines) deleteInstances(x *exchange) (*answer, error) {
 	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
 		return w.deleteChosen(s, chosen), nil
 	})
 }
 
 // deleteChosen deletes machines that are not being deleted yet.
-func (w *inventory) deleteChosen(s *scaleSet, chosen []*machine) *operation {
+func (w *virtualMachines) deleteChosen(s *scaleSet, chosen []*machine) *operation {
 	n := 0
 	for _, m := range chosen {
 		if m.State != stateDeleting {
 			n++
 		}
-		w.remove(m)
+		w.fleet.remove(m)
 	}
-	w.uncount(s, n)
-	return w.begin(s, opRemove, chosen...)
+	w.fleet.uncount(s, n)
+	return w.running.begin(s, opRemove, chosen...)
 }
 
 // updateInstances gives chosen machines the scale set's model.
-func (w *inventory) updateInstances(x *exchange) (*answer, error) {
+func (w *virtualMachines) updateInstances(x *exchange) (*answer, error) {
 	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
 		if slices.ContainsFunc(chosen, func(m *machine) bool { return m.State == stateCreating || m.State == stateUpdating }) {
 			return nil, busy()
@@ -36,12 +36,12 @@ func (w *inventory) updateInstances(x *exchange) (*answer, error) {
 		for _, m := range chosen {
 			w.upgrade(s, m)
 		}
-		return w.begin(s, opUpgrade, chosen...), nil
+		return w.running.begin(s, opUpgrade, chosen...), nil
 	})
 }
 
 // onInstances does something to the machines that a body names.
-func (w *inventory) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*answer, error) {
+func (w *virtualMachines) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*answer, error) {
 	body, err := x.read(shape)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (w *inventory) onInstances(x *exchange, shape string, do func(*scaleSet, []
 	if err != nil {
 		return nil, err
 	}
-	if err := w.staysOpen(s); err != nil {
+	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
 	ids := texts(body, "instanceIds")
@@ -69,7 +69,7 @@ func (w *inventory) onInstances(x *exchange, shape string, do func(*scaleSet, []
 }
 
 // named are the machines of those IDs, each once; all must be there. An asterisk names all.
-func (w *inventory) named(s *scaleSet, ids []string) ([]*machine, error) {
+func (w *virtualMachines) named(s *scaleSet, ids []string) ([]*machine, error) {
 	if len(ids) == 1 && ids[0] == "*" {
 		return w.staying(s), nil
 	}
@@ -90,7 +90,7 @@ func (w *inventory) named(s *scaleSet, ids []string) ([]*machine, error) {
 
 // upgrade gives a machine the model of its scale set, and in uniform mode its tags: of the flexible mode nothing documents that tags
 // are among what is applied. Another image means another disk, with the custom data of now; another size means that it is started again.
-func (w *inventory) upgrade(s *scaleSet, m *machine) {
+func (w *virtualMachines) upgrade(s *scaleSet, m *machine) {
 	if m.State == stateDeleting {
 		return
 	}
@@ -116,8 +116,8 @@ func (w *inventory) upgrade(s *scaleSet, m *machine) {
 }
 
 // reboot stops a machine and starts it again.
-func (w *inventory) reboot(m *machine) {
-	w.off(m)
+func (w *virtualMachines) reboot(m *machine) {
+	w.fleet.off(m)
 	m.Sick, m.State, m.Power = false, stateUpdating, powerStarting
 	m.PowerAt, m.DoneAt = w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
 }
@@ -130,7 +130,7 @@ func (m *machine) fallBack() {
 }
 
 // setVM finds a machine of a scale set.
-func (w *inventory) setVM(x *exchange) (*scaleSet, *machine, error) {
+func (w *virtualMachines) setVM(x *exchange) (*scaleSet, *machine, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +145,7 @@ func (w *inventory) setVM(x *exchange) (*scaleSet, *machine, error) {
 var appliedFilter = regexp.MustCompile(`^properties/latestModelApplied eq (true|false)$`)
 
 // listSetVMs lists the machines of a scale set: in uniform mode whole ones, in flexible mode little more than their IDs.
-func (w *inventory) listSetVMs(x *exchange) (*answer, error) {
+func (w *virtualMachines) listSetVMs(x *exchange) (*answer, error) {
 	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
 	if err != nil {
 		return nil, err
@@ -167,15 +167,15 @@ func (w *inventory) listSetVMs(x *exchange) (*answer, error) {
 			out = append(out, w.brief(s, m))
 			continue
 		}
-		d := w.showMachine(s, m, view)
+		d := w.views.showMachine(s, m, view)
 		d["id"] = shouting(text(d, "id"))
 		out = append(out, d)
 	}
-	return w.paged(x, out)
+	return w.views.paged(x, out)
 }
 
 // brief is what the list of a flexible scale set's machines says of one: no image, no size, no tags.
-func (w *inventory) brief(s *scaleSet, m *machine) document {
+func (w *virtualMachines) brief(s *scaleSet, m *machine) document {
 	d := document{
 		"id": s.ID + "/virtualMachines/" + m.Name, "name": m.Name, "instanceId": m.Instance, "location": m.Location,
 		"type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
@@ -204,7 +204,7 @@ func (x *exchange) wantsView() (bool, error) {
 	return true, nil
 }
 
-func (w *inventory) getSetVM(x *exchange) (*answer, error) {
+func (w *virtualMachines) getSetVM(x *exchange) (*answer, error) {
 	view, err := x.wantsView()
 	if err != nil {
 		return nil, err
@@ -216,19 +216,19 @@ func (w *inventory) getSetVM(x *exchange) (*answer, error) {
 	if !s.uniform() {
 		return ok(w.brief(s, m)), nil
 	}
-	return ok(w.showMachine(s, m, view)), nil
+	return ok(w.views.showMachine(s, m, view)), nil
 }
 
-func (w *inventory) setVMInstanceView(x *exchange) (*answer, error) {
+func (w *virtualMachines) setVMInstanceView(x *exchange) (*answer, error) {
 	_, m, err := w.setVM(x)
 	if err != nil {
 		return nil, err
 	}
-	return ok(w.instanceView(m)), nil
+	return ok(w.views.instanceView(m)), nil
 }
 
 // putSetVM changes the protection of a machine; the service changes little else of one.
-func (w *inventory) putSetVM(x *exchange) (*answer, error) {
+func (w *virtualMachines) putSetVM(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineScaleSetVM")
 	if err != nil {
 		return nil, err
@@ -250,18 +250,18 @@ func (w *inventory) putSetVM(x *exchange) (*answer, error) {
 	if !s.uniform() {
 		return &answer{status: http.StatusOK, body: w.brief(s, m), op: op}, nil
 	}
-	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op}, nil
+	return &answer{status: http.StatusOK, body: w.views.showMachine(s, m, false), op: op}, nil
 }
 
 // changeMachine begins to give a machine another protection and other tags. One that has failed is no better for it.
-func (w *inventory) changeMachine(s *scaleSet, m *machine, body document) *operation {
+func (w *virtualMachines) changeMachine(s *scaleSet, m *machine, body document) *operation {
 	if policy := under(body, "properties.protectionPolicy"); policy != nil {
 		m.Protection = policy
 	}
 	if _, given := body["tags"]; given {
 		m.Tags = pairs(body, "tags")
 	}
-	op := w.beginOn(s, m, "update")
+	op := w.running.beginOn(s, m, "update")
 	m.fallBack()
 	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
 	m.Version++
@@ -269,7 +269,7 @@ func (w *inventory) changeMachine(s *scaleSet, m *machine, body document) *opera
 	return op
 }
 
-func (w *inventory) deleteSetVM(x *exchange) (*answer, error) {
+func (w *virtualMachines) deleteSetVM(x *exchange) (*answer, error) {
 	s, m, err := w.setVM(x)
 	if s == nil {
 		return nil, err
@@ -277,7 +277,7 @@ func (w *inventory) deleteSetVM(x *exchange) (*answer, error) {
 	if m == nil {
 		return &answer{status: http.StatusNoContent}, nil
 	}
-	if err := w.staysOpen(s); err != nil {
+	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
 	op := w.deleteChosen(s, []*machine{m})
@@ -287,7 +287,7 @@ func (w *inventory) deleteSetVM(x *exchange) (*answer, error) {
 var setFilter = regexp.MustCompile(`(?i)^'virtualMachineScaleSet/id' eq '([^']*)'$`)
 
 // listVMs lists the virtual machines of a group or a subscription, of one flexible scale set where the filter names one.
-func (w *inventory) listVMs(x *exchange) (*answer, error) {
+func (w *virtualMachines) listVMs(x *exchange) (*answer, error) {
 	view, err := x.wantsView()
 	if err != nil {
 		return nil, err
@@ -303,14 +303,14 @@ func (w *inventory) listVMs(x *exchange) (*answer, error) {
 		return nil, badRequest("The $expand query parameter is allowed only together with a $filter on 'virtualMachineScaleSet/id'.")
 	}
 	return w.pageVMs(x, only, func(s *scaleSet, m *machine) document {
-		d := w.showMachine(s, m, view)
+		d := w.views.showMachine(s, m, view)
 		d["id"] = shouting(text(d, "id"))
 		return d
 	})
 }
 
 // listAllVMs lists the virtual machines of a subscription: their models, or with statusOnly how they are.
-func (w *inventory) listAllVMs(x *exchange) (*answer, error) {
+func (w *virtualMachines) listAllVMs(x *exchange) (*answer, error) {
 	status := x.query.Get("statusOnly")
 	if !strings.EqualFold(status, "true") {
 		return w.listVMs(x)
@@ -322,15 +322,15 @@ func (w *inventory) listAllVMs(x *exchange) (*answer, error) {
 }
 
 // statusOnly is what a list of the subscription says of how a machine is. It lacks the model, tags, and the scale set.
-func (w *inventory) statusOnly(s *scaleSet, m *machine) document {
+func (w *virtualMachines) statusOnly(s *scaleSet, m *machine) document {
 	return document{
 		"id": m.id(s), "name": m.Name, "type": "Microsoft.Compute/virtualMachines", "location": m.Location,
-		"properties": document{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.instanceView(m)},
+		"properties": document{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.views.instanceView(m)},
 	}
 }
 
 // pageVMs is a page of the virtual machines of a group or a subscription, or of one flexible scale set.
-func (w *inventory) pageVMs(x *exchange, only string, show func(*scaleSet, *machine) document) (*answer, error) {
+func (w *virtualMachines) pageVMs(x *exchange, only string, show func(*scaleSet, *machine) document) (*answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
 		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.vars["sub"]) || x.vars["rg"] != "" && !strings.EqualFold(s.Group, x.vars["rg"]) {
@@ -340,10 +340,10 @@ func (w *inventory) pageVMs(x *exchange, only string, show func(*scaleSet, *mach
 			out = append(out, show(s, m))
 		}
 	}
-	return w.paged(x, out)
+	return w.views.paged(x, out)
 }
 
-func (w *inventory) getVM(x *exchange) (*answer, error) {
+func (w *virtualMachines) getVM(x *exchange) (*answer, error) {
 	view, err := x.wantsView()
 	if err != nil {
 		return nil, err
@@ -352,19 +352,19 @@ func (w *inventory) getVM(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(w.showMachine(s, m, view)), nil
+	return ok(w.views.showMachine(s, m, view)), nil
 }
 
-func (w *inventory) vmInstanceView(x *exchange) (*answer, error) {
+func (w *virtualMachines) vmInstanceView(x *exchange) (*answer, error) {
 	_, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
 	if err != nil {
 		return nil, err
 	}
-	return ok(w.instanceView(m)), nil
+	return ok(w.views.instanceView(m)), nil
 }
 
 // patchVM changes the tags of a virtual machine; nothing else of one is simulated.
-func (w *inventory) patchVM(x *exchange) (*answer, error) {
+func (w *virtualMachines) patchVM(x *exchange) (*answer, error) {
 	body, err := x.read("VirtualMachineUpdate")
 	if err != nil {
 		return nil, err
@@ -384,15 +384,15 @@ func (w *inventory) patchVM(x *exchange) (*answer, error) {
 		return nil, err
 	}
 	op := w.changeMachine(s, m, document{"tags": tags})
-	return &answer{status: http.StatusOK, body: w.showMachine(s, m, false), op: op}, nil
+	return &answer{status: http.StatusOK, body: w.views.showMachine(s, m, false), op: op}, nil
 }
 
-func (w *inventory) deleteVM(x *exchange) (*answer, error) {
+func (w *virtualMachines) deleteVM(x *exchange) (*answer, error) {
 	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
 	if err != nil {
 		return &answer{status: http.StatusNoContent}, nil
 	}
-	if err := w.staysOpen(s); err != nil {
+	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
 	op := w.deleteChosen(s, []*machine{m})

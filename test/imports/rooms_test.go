@@ -29,9 +29,6 @@ var crowded = map[string]int{
 	"kube/machinepool.Reconciler": 58,
 	"kube/machinepool.pass":       32,
 	"sim/azure":                   31,
-	"sim/azure.Cloud":             47,
-	"sim/azure.exchange":          41,
-	"sim/azure.inventory":         147,
 }
 
 // TestSizesOfRooms holds that packages have at most maxFiles files and types at most maxMethods methods.
