@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/sigv4"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // bodyLimit bounds a request. The largest that AWS takes here is a launch template with 16 KiB of user data.
@@ -21,14 +21,12 @@ const bodyLimit = 1 << 20
 // exchange is one request and its answer.
 type exchange struct {
 	*wire.Call
+	server.Trace
 	server   *Server
-	began    time.Time
-	seq      int64
 	identity sigv4.Identity
 	account  string
 	resource string
 	mutating bool
-	fault    string
 	// expired is true if the keys that signed were temporary and their time is over.
 	expired bool
 }
@@ -39,9 +37,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.admin.ServeHTTP(w, r)
 		return
 	}
-	x := &exchange{server: s, began: time.Now(), seq: s.calls.Next()}
+	x := &exchange{server: s, Trace: server.Begin(&s.calls)}
 	x.Call = &wire.Call{
-		Request: r, RequestID: s.seed.UUID("request", x.seq), BucketOf: func(host string) string { return s.accounts.bucketOf(x.account, host) },
+		Request: r, RequestID: s.seed.UUID("request", x.Seq), BucketOf: func(host string) string { return s.accounts.bucketOf(x.account, host) },
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
 	if err != nil {
@@ -62,10 +60,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		x.Write(w, out)
 	}
-	s.calls.Add(sim.Call{
-		Seq: x.seq, Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.mutating, Code: code, Fault: x.fault,
-		At: x.began, Took: time.Since(x.began),
-	})
+	x.Log(&s.calls, sim.Call{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.mutating, Code: code})
 }
 
 // answer does what was asked, with the faults in force. drop is set when the client shall see no answer.
@@ -75,14 +70,17 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 		return nil, false, err
 	}
 	faults := x.server.faults.ForRequest(sim.Request{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.mutating, Has: x.says})
-	if drop, err := x.before(faults); drop || err != nil {
+	if drop, err := x.Before(x.Request.Context(), faults, func(sim.Fault) error { return x.throttled() }, x.played); drop || err != nil {
 		return nil, drop, err
 	}
 	if err := x.throttle(op); err != nil {
 		return nil, false, err
 	}
 	out, err = x.perform(op, faults)
-	return x.after(faults, out, err)
+	if drop, failed := server.After(faults, x.played); drop || failed != nil {
+		return nil, drop, failed
+	}
+	return out, false, err
 }
 
 // read finds out who asks for what. It checks the signature first, as AWS does.
@@ -93,7 +91,7 @@ func (x *exchange) read() (operation, error) {
 	if x.Service == "" {
 		x.Service = x.guessService()
 	}
-	identity, err := sigv4.Verify(x.Request, x.Body, x.began, x.secret)
+	identity, err := sigv4.Verify(x.Request, x.Body, x.Began, x.secret)
 	if x.expired {
 		return operation{}, wire.TokenExpired(x.Service)
 	}
@@ -144,7 +142,7 @@ func (x *exchange) secret(i sigv4.Identity) (string, bool) {
 		return a.SecretAccessKey, true
 	}
 	if s, ok := x.server.session(i.AccessKeyID); ok && s.token == i.SessionToken {
-		x.account, x.expired = s.account, !x.began.Before(s.expires)
+		x.account, x.expired = s.account, !x.Began.Before(s.expires)
 		return s.secret, true
 	}
 	return "", false
@@ -190,12 +188,12 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		return nil, x.rehearse(op, r)
 	}
 	if !op.mutating {
-		if f, ok := among(faults, sim.Stale); ok {
+		if f, ok := server.FaultOf(faults, sim.Stale); ok {
 			if r, err = s.asOf(r, now.Add(-time.Duration(f.Delay)), f.Writes); err != nil {
 				return nil, err
 			}
 		}
-		f, _ := among(faults, sim.PageLimit)
+		f, _ := server.FaultOf(faults, sim.PageLimit)
 		r.PageLimit = f.Limit
 		return op.run(r, x)
 	}
@@ -205,15 +203,6 @@ func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
 		return nil, err
 	}
 	return out, err
-}
-
-// among finds the fault of a kind; without one it is the zero Fault.
-func among(faults []sim.Fault, kind sim.FaultKind) (sim.Fault, bool) {
-	at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == kind })
-	if at < 0 {
-		return sim.Fault{}, false
-	}
-	return faults[at], true
 }
 
 // rehearse runs the operation on a copy: with DryRun a success is told as an error.
@@ -228,52 +217,8 @@ func (x *exchange) rehearse(op operation, r *region) error {
 	return &wire.APIError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.", Status: http.StatusPreconditionFailed}
 }
 
-// before plays the faults that come before the effect. drop is set when the client shall see no answer.
-func (x *exchange) before(faults []sim.Fault) (drop bool, err error) {
-	for _, f := range faults {
-		x.note(f)
-		switch f.Kind {
-		case sim.Throttle:
-			return false, x.throttled()
-		case sim.ErrorBefore:
-			return false, x.played(f)
-		case sim.DropBefore:
-			return true, nil
-		case sim.Delay:
-			if !x.wait(time.Duration(f.Delay)) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
-// after plays the faults that come after the effect.
-func (x *exchange) after(faults []sim.Fault, out any, err error) (any, bool, error) {
-	for _, f := range faults {
-		switch f.Kind {
-		case sim.ErrorAfter:
-			return nil, false, x.played(f)
-		case sim.DropAfter:
-			return nil, true, nil
-		}
-	}
-	return out, false, err
-}
-
-func (x *exchange) note(f sim.Fault) {
-	name := f.Name
-	if name == "" {
-		name = string(f.Kind)
-	}
-	if x.fault != "" {
-		name = x.fault + "," + name
-	}
-	x.fault = name
-}
-
 // played is a fault's error, by default the service's own for an internal failure.
-func (x *exchange) played(f sim.Fault) *wire.APIError {
+func (x *exchange) played(f sim.Fault) error {
 	e := wire.ToAPI(x.Service, errors.New("played"))
 	if f.Code != "" {
 		e = wire.Refuse(f.Code, "%s", f.Message)
@@ -285,16 +230,4 @@ func (x *exchange) played(f sim.Fault) *wire.APIError {
 		e.Status = f.Status
 	}
 	return e
-}
-
-// wait lets time pass and reports whether the client is still there.
-func (x *exchange) wait(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-x.Request.Context().Done():
-		return false
-	}
 }

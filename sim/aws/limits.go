@@ -68,11 +68,11 @@ func (x *exchange) throttle(op operation) error {
 		}
 	}
 	scope := x.account + "/" + x.identity.Region + "/"
-	if !x.server.buckets.Take(scope+name, rate, 1, x.began) {
+	if !x.server.buckets.Take(scope+name, rate, 1, x.Began) {
 		return x.throttled()
 	}
 	if rate, ok := x.server.limit(x.Service + ":resource:" + x.Action); ok {
-		if !x.server.buckets.Take(scope+"resource:"+x.Action, rate, float64(x.instancesAsked()), x.began) {
+		if !x.server.buckets.Take(scope+"resource:"+x.Action, rate, float64(x.instancesAsked()), x.Began) {
 			return x.throttled()
 		}
 	}

@@ -30,9 +30,9 @@ func (x *exchange) authenticate() error {
 	if err != nil || at < 0 || !x.cloud.signed(token[:at], token[at+1:]) {
 		return refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	}
-	if x.began.Unix() >= said.Expires {
+	if x.Began.Unix() >= said.Expires {
 		return refuse(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time '%s'.",
-			time.Unix(said.Expires, 0).UTC().Format(time.RFC1123), x.began.UTC().Format(time.RFC1123))
+			time.Unix(said.Expires, 0).UTC().Format(time.RFC1123), x.Began.UTC().Format(time.RFC1123))
 	}
 	x.caller = &caller{said}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // bodyLimit bounds a request. The largest that Azure takes here is a scale set with 64 KiB of custom data.
@@ -20,18 +21,16 @@ const bodyLimit = 4 << 20
 
 // exchange is one request and its answer.
 type exchange struct {
+	server.Trace
 	cloud   *Cloud
 	request *http.Request
 	header  http.Header
 	body    []byte
-	began   time.Time
-	seq     int64
 	route   *route
 	path    string
 	vars    map[string]string
 	query   url.Values
 	caller  *caller
-	fault   string
 }
 
 // answer is what an operation replies.
@@ -50,7 +49,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.admin.ServeHTTP(w, r)
 		return
 	}
-	x := &exchange{cloud: c, request: r, header: w.Header(), began: time.Now(), seq: c.calls.Next(), path: r.URL.Path, query: r.URL.Query()}
+	x := &exchange{cloud: c, request: r, header: w.Header(), Trace: server.Begin(&c.calls), path: r.URL.Path, query: r.URL.Query()}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
 	if err != nil {
 		http.Error(w, "request too large or broken", http.StatusRequestEntityTooLarge)
@@ -79,11 +78,11 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // log notes the call.
 func (x *exchange) log(code string) {
-	call := sim.Call{Seq: x.seq, Service: "arm", Action: "?", Resource: x.path, Code: code, Fault: x.fault, At: x.began, Took: time.Since(x.began)}
+	call := sim.Call{Service: "arm", Action: "?", Resource: x.path, Code: code}
 	if x.route != nil {
 		call.Service, call.Action, call.Mutating, call.Resource = x.route.service, x.route.name, x.route.mutating, x.subject()
 	}
-	x.cloud.calls.Add(call)
+	x.Log(&x.cloud.calls, call)
 }
 
 // subject is the name of what the request is about.
@@ -115,20 +114,15 @@ func (x *exchange) answer() (out *answer, drop bool, err error) {
 	}
 	defer leave()
 	faults := x.cloud.faults.ForRequest(sim.Request{Service: route.service, Action: route.name, Resource: x.subject(), Mutating: route.mutating, Has: x.says})
-	if drop, err := x.before(faults); drop || err != nil {
+	if drop, err := x.Before(x.request.Context(), faults, x.throttledBy, x.played); drop || err != nil {
 		return nil, drop, err
 	}
 	if err := x.throttle(); err != nil {
 		return nil, false, err
 	}
 	out, err = x.perform(faults)
-	for _, f := range faults {
-		switch f.Kind {
-		case sim.ErrorAfter:
-			return nil, false, x.played(f)
-		case sim.DropAfter:
-			return nil, true, nil
-		}
+	if drop, failed := server.After(faults, x.played); drop || failed != nil {
+		return nil, drop, failed
 	}
 	return out, false, err
 }
@@ -200,14 +194,14 @@ func (x *exchange) perform(faults []sim.Fault) (*answer, error) {
 		}
 		return out, err
 	}
-	if f, found := among(faults, sim.Stale); found {
+	if f, found := server.FaultOf(faults, sim.Stale); found {
 		old, err := c.asOf(now.Add(-time.Duration(f.Delay)), f.Writes)
 		if err != nil {
 			return nil, err
 		}
 		w = old
 	}
-	f, _ := among(faults, sim.PageLimit)
+	f, _ := server.FaultOf(faults, sim.PageLimit)
 	w.pageLimit = f.Limit
 	return x.route.run(w, x)
 }
@@ -232,48 +226,13 @@ func (x *exchange) admit(w *inventory) error {
 	return nil
 }
 
-// among finds the fault of a kind; without one it is the zero Fault.
-func among(faults []sim.Fault, kind sim.FaultKind) (sim.Fault, bool) {
-	at := slices.IndexFunc(faults, func(f sim.Fault) bool { return f.Kind == kind })
-	if at < 0 {
-		return sim.Fault{}, false
-	}
-	return faults[at], true
-}
-
-// before plays the faults that come before the effect. drop is set when the client shall see no answer.
-func (x *exchange) before(faults []sim.Fault) (drop bool, err error) {
-	for _, f := range faults {
-		x.note(f)
-		switch f.Kind {
-		case sim.Throttle:
-			return false, x.throttled(cmp.Or(x.route.bucket, updateSet)+"Resource", sim.Rate{}, time.Duration(f.Delay))
-		case sim.ErrorBefore:
-			return false, x.played(f)
-		case sim.DropBefore:
-			return true, nil
-		case sim.Delay:
-			if !x.wait(time.Duration(f.Delay)) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
-func (x *exchange) note(f sim.Fault) {
-	name := f.Name
-	if name == "" {
-		name = string(f.Kind)
-	}
-	if x.fault != "" {
-		name = x.fault + "," + name
-	}
-	x.fault = name
+// throttledBy is the refusal of a fault that throttles.
+func (x *exchange) throttledBy(f sim.Fault) error {
+	return x.throttled(cmp.Or(x.route.bucket, updateSet)+"Resource", sim.Rate{}, time.Duration(f.Delay))
 }
 
 // played is a fault's error, by default the service's own for an internal failure.
-func (x *exchange) played(f sim.Fault) *apiError {
+func (x *exchange) played(f sim.Fault) error {
 	e := toAPI(errors.New("played"))
 	if f.Code != "" {
 		e.Code, e.Message, e.Status = f.Code, f.Message, http.StatusBadRequest
@@ -285,18 +244,6 @@ func (x *exchange) played(f sim.Fault) *apiError {
 		e.Status = f.Status
 	}
 	return e
-}
-
-// wait lets time pass and reports whether the client is still there.
-func (x *exchange) wait(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-x.request.Context().Done():
-		return false
-	}
 }
 
 // write sends an answer.
@@ -354,8 +301,8 @@ func (x *exchange) forwarded(header string) string {
 
 // identify puts the headers on an answer by which requests are told apart.
 func (x *exchange) identify(h http.Header) {
-	h.Set("x-ms-request-id", x.cloud.seed.UUID("request", x.seq))
-	h.Set("x-ms-correlation-request-id", x.cloud.seed.UUID("correlation", x.seq))
+	h.Set("x-ms-request-id", x.cloud.seed.UUID("request", x.Seq))
+	h.Set("x-ms-correlation-request-id", x.cloud.seed.UUID("correlation", x.Seq))
 	if id := x.request.Header.Get("x-ms-client-request-id"); id != "" {
 		h.Set("x-ms-client-request-id", id)
 	}

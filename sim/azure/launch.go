@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // fill begins to make or to delete as many machines as the capacity asks for.
@@ -139,7 +140,7 @@ func (w *fleet) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
 	}
 	m.Fault = slices.Index(counts, slices.Min(counts))
 	faults := w.facing(s, m)
-	if _, none := among(faults, sim.NoCapacity); none {
+	if _, none := server.FaultOf(faults, sim.NoCapacity); none {
 		return nil, &trouble{Code: codeAllocation, Message: wordsAllocation}
 	}
 	return faults, nil
@@ -158,7 +159,7 @@ func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 		}
 		m.Zone = z
 		faults := w.facing(s, m)
-		if _, none := among(faults, sim.NoCapacity); !none {
+		if _, none := server.FaultOf(faults, sim.NoCapacity); !none {
 			return faults, nil
 		}
 	}

@@ -83,13 +83,13 @@ func (x *exchange) throttleAll() error {
 		return nil
 	}
 	bucket := name + " " + strings.ToLower(x.vars["sub"])
-	if !x.cloud.buckets.Take(bucket, rate, 1, x.began) {
+	if !x.cloud.buckets.Take(bucket, rate, 1, x.Began) {
 		e := refuse(http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of '%s' requests for subscription '%s' exceeded. Please try again after '%d' seconds "+
 			"after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.", header, x.vars["sub"], int(wait(rate).Seconds()))
 		e.RetryAfter = wait(rate)
 		return e
 	}
-	x.header.Set("x-ms-ratelimit-remaining-subscription-"+header, strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.began))))
+	x.header.Set("x-ms-ratelimit-remaining-subscription-"+header, strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.Began))))
 	return nil
 }
 
@@ -116,11 +116,11 @@ func (x *exchange) throttle() error {
 			continue
 		}
 		bucket := name + " " + scope.of
-		if !x.cloud.buckets.Take(bucket, rate, 1, x.began) {
+		if !x.cloud.buckets.Take(bucket, rate, 1, x.Began) {
 			x.header.Set(remainingHeader, "Microsoft.Compute/"+name+";0")
 			return x.throttled(name, rate, wait(rate))
 		}
-		left = append(left, "Microsoft.Compute/"+name+";"+strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.began))))
+		left = append(left, "Microsoft.Compute/"+name+";"+strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.Began))))
 	}
 	if len(left) > 0 {
 		x.header.Set(remainingHeader, strings.Join(left, ","))
@@ -159,6 +159,6 @@ func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) 
 		End      string `json:"endTime"`
 		Allowed  int    `json:"allowedRequestCount"`
 		Measured int    `json:"measuredRequestCount"`
-	}{policy, stamp(x.began), stamp(x.began.Add(e.RetryAfter)), int(rate.Size), int(rate.Size) + 1})}}
+	}{policy, stamp(x.Began), stamp(x.Began.Add(e.RetryAfter)), int(rate.Size), int(rate.Size) + 1})}}
 	return e
 }

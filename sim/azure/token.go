@@ -170,7 +170,7 @@ func (x tokenRequest) checkClient(a *Application, form url.Values) error {
 	if err != nil {
 		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS50027: JWT token is invalid or malformed.")
 	}
-	if said.Expires > 0 && x.began.Unix() >= said.Expires {
+	if said.Expires > 0 && x.Began.Unix() >= said.Expires {
 		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700024: Client assertion is not within its valid time range.")
 	}
 	if slices.Contains(a.Federated, Federation{Issuer: said.Issuer, Subject: said.Subject}) || signedBy(a.Certificates, assertion) {
@@ -233,7 +233,7 @@ func (x tokenRequest) managedToken() (document, error) {
 
 // issue makes an access token.
 func (x tokenRequest) issue(a *Application, resource string) document {
-	expires := x.began.Add(tokenLife)
+	expires := x.Began.Add(tokenLife)
 	token := x.cloud.sign(claims{Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix()})
 	if x.path == metadataPath {
 		return document{
