@@ -11,7 +11,8 @@ import (
 // listPage is the largest page of a list.
 const listPage = 100
 
-// paged is one page of a list, with where the next one is.
+// paged is one page of a list, with where the next one is. The link names the last resource of the page: what comes and goes between two
+// pages, or between two reads of different age, hides no other resource.
 func (w *views) paged(x *exchange, all []any) (*answer, error) {
 	size := listPage
 	if w.pageLimit > 0 {
@@ -19,20 +20,32 @@ func (w *views) paged(x *exchange, all []any) (*answer, error) {
 	}
 	from := 0
 	if token := x.query.Get("$skiptoken"); token != "" {
-		n, err := strconv.Atoi(token)
+		place, last, _ := strings.Cut(token, ",")
+		n, err := strconv.Atoi(place)
 		if err != nil || n < 0 || n > len(all)+listPage {
 			return nil, badRequest("The $skiptoken '%s' is not valid.", token)
 		}
-		from = min(n, len(all))
+		if from = min(n, len(all)); last != "" {
+			if at := slices.IndexFunc(all, func(item any) bool { return idOf(item) == last }); at >= 0 {
+				from = at + 1
+			}
+		}
 	}
 	to := min(len(all), from+size)
 	d := document{"value": append([]any{}, all[from:to]...)}
 	if to < len(all) {
 		query := maps.Clone(x.query)
-		query.Set("$skiptoken", strconv.Itoa(to))
+		query.Set("$skiptoken", strconv.Itoa(to)+","+idOf(all[to-1]))
 		d["nextLink"] = x.base() + x.request.URL.EscapedPath() + "?" + query.Encode()
 	}
 	return ok(d), nil
+}
+
+// idOf is the ID of an item of a list, empty where it has none.
+func idOf(item any) string {
+	d, _ := item.(document)
+	id, _ := d["id"].(string)
+	return id
 }
 
 // showSet is a scale set as a GET answers.
