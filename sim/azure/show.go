@@ -26,8 +26,9 @@ func (w *views) paged(x *exchange, all []any) (*answer, error) {
 			return nil, badRequest("The $skiptoken '%s' is not valid.", token)
 		}
 		if from = min(n, len(all)); last != "" {
-			if at := slices.IndexFunc(all, func(item any) bool { return idOf(item) == last }); at >= 0 {
-				from = at + 1
+			at := slices.IndexFunc(all, func(item any) bool { return idOf(item) == last })
+			if from = at + 1; at < 0 {
+				from = max(0, min(n, len(all)+1)-1) // it is gone, and those behind it have moved up
 			}
 		}
 	}
