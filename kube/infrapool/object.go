@@ -87,7 +87,7 @@ const (
 	// BootstrapModeOptional data is waited for where the MachinePool names any, and not missed where it names none: the cloud's own machines
 	// know how to join.
 	BootstrapModeOptional
-	// BootstrapModeNone: data has no way to the machines, and is not read.
+	// BootstrapModeNone means that data has no way to the machines, and is not read.
 	BootstrapModeNone
 )
 

@@ -32,11 +32,8 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 			delete(want, what) // nobody may be taken whom nobody replaces, which the object says
 		}
 	}
-	if w.scenario.Has(HandFail) && strings.Contains(w.says(), "in place, because machine") {
-		delete(want, "behind") // what one failed with no other gets, which the object says
-	}
-	if w.scenario.Has(HandTags) {
-		delete(want, "behind") // machines that came while the scale set's tag was another's have his, and tell of ours
+	if w.keepsOthersBehind() {
+		delete(want, "behind")
 	}
 	for what, by := range w.account.notes {
 		want[what] = by
@@ -50,6 +47,12 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 		}
 	}
 	return want
+}
+
+// keepsOthersBehind reports whether machines may lack what is changed in place: what one failed with no other gets, which the object says; and
+// machines that came while the scale set's tag was another's have that one, and tell of the pool's.
+func (w *World) keepsOthersBehind() bool {
+	return w.scenario.Has(HandFail) && strings.Contains(w.says(), "in place, because machine") || w.scenario.Has(HandTags)
 }
 
 // counts are what a pool that has all its machines counts.
