@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Input are what one pass is told from outside the cloud.
+// Input is what one pass receives from outside the cloud.
 type Input[S any] struct {
 	Target  cloud.Target[S]
 	Desired pool.Desired
@@ -27,8 +27,8 @@ type Input[S any] struct {
 	// UIDs are those of the instances that DeletionRequested and Guards are about, by provider key, as far as they are known. An instance of
 	// another UID has been given the ID of one that is gone, and they are not about it.
 	UIDs map[string]string
-	// Generation changes whenever somebody changed what the pass works from (the object's generation, the hash of the
-	// bootstrap data, ...): a change ends every back-off, because what was refused may now be right.
+	// Generation changes whenever the input of the pass changes (the object's generation, the hash of the bootstrap data, ...). A change
+	// ends every back-off, because what was refused may now be right.
 	Generation string
 	// ContentGeneration is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else has
 	// changed. Empty if that is not known.
@@ -36,8 +36,8 @@ type Input[S any] struct {
 	// Edited is true if the object's status tells of another size than the pool asks for, or the pool is being deleted: after a start of
 	// the process such a pool comes before those of which nothing is known.
 	Edited bool
-	// NeedsFreshRead, when set, says that what was seen a moment ago contradicts what is known elsewhere, so that the cloud is asked
-	// anew before anything rests on it.
+	// NeedsFreshRead, when set, reports whether an observation contradicts what is known elsewhere, so that the cloud is read again before
+	// anything rests on it.
 	NeedsFreshRead func(pool.Observed) bool
 	Now            time.Time
 }
@@ -86,9 +86,9 @@ type Outcome struct {
 	Plan pool.Plan
 	// Observed has the nodes joined to their instances. It is meaningless unless Seen.
 	Observed pool.Observed
-	// Seen says that the cloud was asked, now or a moment ago, and has answered.
+	// Seen is true if the cloud was read, now or recently, and answered.
 	Seen bool
-	// Started says that Plan.Step was begun without an error.
+	// Started is true if Plan.Step was started without an error.
 	Started bool
 	// Repeated is true if all that Plan.Step changes was accepted by the cloud before and shows no effect yet: it is no news.
 	Repeated bool
@@ -177,18 +177,18 @@ func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Ou
 	return out
 }
 
-// doubts says that what was seen can't be trusted.
+// doubts reports whether an observation must be read again.
 func (f Input[S]) doubts(out Outcome) bool {
 	return out.Seen && f.NeedsFreshRead != nil && f.NeedsFreshRead(out.Observed)
 }
 
-// final says that a plan changes the cloud, lets the object go, or takes a drain back: it must rest on what is so now. What was
-// seen a moment ago is good enough to find that nothing is to be done, and to drain. Of two processes one of which takes back from
-// an old look what the other begins from a new one, neither would ever end.
+// final reports whether a plan changes the cloud, lets the object go, or cancels a drain: it must rest on a fresh read. A recent read is
+// good enough to find that nothing is to be done, and to drain. Two processes, one of which cancels from an old read what the other starts
+// from a new one, would never end.
 func final(p pool.Plan) bool { return p.DeletionComplete || p.Step != nil && p.Step.Kind != pool.Drain }
 
-// takesBack says that a drain is about to be taken back in a pool whose instances the cloud may take: another process may know of
-// a notice that this one has not asked for yet, and the two would quarrel.
+// takesBack reports whether a drain is about to be cancelled in a pool whose instances the cloud may terminate: another process may know of
+// a notice that this one has not read yet, and the two would undo each other's steps.
 func takesBack(out Outcome) bool { return out.Observed.ShortNotice && undrains(out) }
 
 // undrains reports whether a drain is about to be taken back.
@@ -196,7 +196,7 @@ func undrains(out Outcome) bool {
 	return out.Seen && out.Plan.Step != nil && out.Plan.Step.Kind == pool.Undrain
 }
 
-// onNodes says whether a step concerns nodes rather than the cloud.
+// onNodes reports whether a step concerns nodes rather than the cloud.
 func onNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain }
 
 // look observes and decides. When the cloud can't be observed, the outcome says so and is not Seen.
@@ -256,7 +256,7 @@ func (e *Engine[S]) confirm(ctx context.Context, f Input[S], n Nodes, m *record,
 	out.Plan = e.decide(f, *o, m, f.Now)
 }
 
-// removesUnknown says that a step ends machines of which no node is known.
+// removesUnknown reports whether a step removes instances without a known node.
 func removesUnknown(s *pool.Step) bool {
 	if s == nil || s.Kind != pool.Remove && s.Kind != pool.Replace && s.Kind != pool.Release && s.Kind != pool.DeleteGroup {
 		return false
@@ -264,7 +264,7 @@ func removesUnknown(s *pool.Step) bool {
 	return slices.ContainsFunc(s.Targets, func(t pool.InstanceRef) bool { return t.Node == "" && cloud.ProviderKey(t.ProviderID) != "" })
 }
 
-// start begins the plan's step, if there is one, with whoever it belongs to.
+// start runs the planned step: Drain and Undrain through Nodes, all others through the driver.
 func (e *Engine[S]) start(ctx context.Context, f Input[S], n Nodes, m *record, out *Outcome) {
 	s := out.Plan.Step
 	if s == nil {
@@ -321,15 +321,15 @@ func conflicts(err error) bool {
 	return errors.As(err, &conflict)
 }
 
-// complete says that an observation holds everything that exists, although the error says that what the specification
-// wants can't be made. A pool that is being deleted wants nothing. Of any other error nothing can be concluded: to take
-// it for an empty cloud would leave behind everything that the pool owns.
+// complete reports whether an observation holds everything that exists, although the error is that the spec can't be satisfied. A pool that
+// is being deleted wants nothing. Any other error proves nothing: to take it for an empty cloud would leave behind everything that the pool
+// owns.
 func complete(err error) bool {
 	var unmet *cloud.SpecUnsatisfiableError
 	return errors.As(err, &unmet)
 }
 
-// news is the error unless the last one said the same, or nobody was asked.
+// news returns the error unless the last one was the same, or the cloud was not asked.
 func news(last, err error) error {
 	if last != nil && last.Error() == err.Error() || heldBack(err) {
 		return nil

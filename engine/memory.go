@@ -201,7 +201,7 @@ func (r *record) refused(s pool.Step, now time.Time, err error) {
 func (r *record) began(kind pool.StepKind) { delete(r.refusal, kind) }
 
 // forgive drops the refusals whose back-off has ended, in a pass that has found nothing to do: what was refused is not
-// wanted any more, because somebody else has done it.
+// wanted any more, because another client has done it.
 func (r *record) forgive(now time.Time) {
 	maps.DeleteFunc(r.refusal, func(_ pool.StepKind, f failure) bool { return !now.Before(f.until) })
 }

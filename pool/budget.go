@@ -158,8 +158,8 @@ func (v *budget) recordSurgeStep() *Step {
 	return step
 }
 
-// scaleUpBackoff is how long after the cloud has given up bringing machines it is asked for them again. Nobody says how often it has
-// given up already, so that the pause is that of a permanent failure: a dozen tries an hour.
+// scaleUpBackoff is how long after a failure to bring instances the cloud is asked for them again. The number of earlier failures is
+// unknown, so that the pause is that of a permanent failure: a dozen tries an hour.
 const scaleUpBackoff = 5 * time.Minute
 
 // scaleUpInBackoff returns that the group should be larger and that the cloud failed to make it so a moment ago, or nil.

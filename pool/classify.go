@@ -90,12 +90,12 @@ func classifyInstances(in *inputs) *classification {
 	return v
 }
 
-// replaced says that there is a reason to replace a member, also where it goes with the size.
+// replaced reports whether there is a reason to replace a member, also where it goes with the size.
 func (m *member) replaced() bool {
 	return m.reason == stale || m.reason == notServing || m.reason == standby || m.toReplace || m.needsSurge || m.staleCause != nil
 }
 
-// drainRequested says that the drain of a member has begun, or that its guard was asked to let go.
+// drainRequested reports whether the drain of a member has started, or its guard was requested to release it.
 func (m *member) drainRequested() bool {
 	if m.Guard != nil {
 		return m.Guard.Requested
@@ -103,14 +103,14 @@ func (m *member) drainRequested() bool {
 	return m.isDraining()
 }
 
-// isDraining says that a drain of ours has begun on its node.
+// isDraining reports whether Muster has started to drain its node.
 func (m *member) isDraining() bool { return m.Node != nil && !m.Node.DrainStarted.IsZero() }
 
-// isReady says that its node is there and Ready now.
+// isReady reports whether its node exists and is Ready.
 func (m *member) isReady() bool { return m.Node != nil && m.Node.Ready }
 
-// lowersAvailable says that an available machine is lost with it, or may be: one that is stale and has not become available yet may
-// do so at any moment.
+// lowersAvailable reports whether removing it costs an available instance, or may: a stale one that is not available yet may become so at
+// any moment.
 func (m *member) lowersAvailable() bool { return m.available || m.reason == stale && !m.isDraining() }
 
 // count adds a member to the counts.
@@ -183,8 +183,8 @@ func (v *classification) classify(m *member, causes map[string]Cause) {
 	case old != nil:
 		m.reason, m.cause = stale, *old
 		m.byMuster = v.replacedByMuster(m.Instance)
-		if nobody := v.notServing(m.Instance); m.byMuster && nobody != nil {
-			m.reason, m.cause = notServing, Cause{nobody.Reason, nobody.Message + ", and it was " + old.Message}
+		if why := v.notServing(m.Instance); m.byMuster && why != nil {
+			m.reason, m.cause = notServing, Cause{why.Reason, why.Message + ", and it was " + old.Message}
 		}
 	}
 }

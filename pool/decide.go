@@ -52,7 +52,7 @@ func planKeep(in *inputs) Plan {
 	return p
 }
 
-// planCreate makes the template and what else the group needs, then the group.
+// planCreate creates the template and the prerequisites, then the group.
 func planCreate(d Desired, o Observed, t Traits) Plan {
 	switch {
 	case d.CreateBlocked != nil:
@@ -86,7 +86,7 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	return p
 }
 
-// first takes the first step that there is and that the cloud did not refuse a moment ago, and says whether there are others.
+// first takes the first step that exists and is not in back-off, and records whether there are others.
 func (p *Plan) first(d Desired, steps ...*Step) {
 	told := map[StepKind]bool{} // a kind may stand in several places
 	for _, step := range steps {
@@ -108,7 +108,7 @@ func (p *Plan) first(d Desired, steps ...*Step) {
 	}
 }
 
-// backoffCause returns what is told about a step that waits for its back-off.
+// backoffCause returns what is reported about a step in back-off.
 func backoffCause(kind StepKind, c Cause) []Cause {
 	switch c.Reason {
 	case EffectPending:
@@ -122,7 +122,7 @@ func backoffCause(kind StepKind, c Cause) []Cause {
 	}
 }
 
-// replicasOutOfBounds says whether the replicas are outside of what the group allows.
+// replicasOutOfBounds returns that the replicas are outside the limits of the group, or nil.
 func replicasOutOfBounds(d Desired) *Cause {
 	if d.Replicas >= d.minReplicas() && d.Replicas <= d.MaxReplicas() {
 		return nil
@@ -139,7 +139,7 @@ func (v *inputs) outOfBounds() *Cause {
 	return replicasOutOfBounds(v.d)
 }
 
-// unknownTemplate says why there is no template to launch from.
+// unknownTemplate returns why there is no template to launch from.
 func unknownTemplate(o Observed, t Traits) []Cause {
 	if len(o.Issues) > 0 {
 		return o.Issues
@@ -147,7 +147,7 @@ func unknownTemplate(o Observed, t Traits) []Cause {
 	return []Cause{{"TemplateUnknown", fmt.Sprintf("waiting for the inputs of the %s", t.Template)}}
 }
 
-// machines counts in words.
+// machines returns a count with its noun.
 func machines(n int) string {
 	if n == 1 {
 		return "1 machine"
@@ -155,7 +155,7 @@ func machines(n int) string {
 	return fmt.Sprintf("%d machines", n)
 }
 
-// ensurePrerequisitesStep makes what the group needs beside its template: before the group, and again where somebody took it away.
+// ensurePrerequisitesStep creates what the group needs beside its template: before the group, and again if it was removed out of band.
 func ensurePrerequisitesStep(d Desired, o Observed, t Traits) *Step {
 	if len(o.MissingPrerequisites) == 0 || d.CreateBlocked != nil {
 		return nil

@@ -109,7 +109,7 @@ func (v *steps) waitForProviderRollout() []Cause {
 	return []Cause{c}
 }
 
-// cleanUpStep deletes what of ours is left when the group has gone.
+// cleanUpStep deletes what Muster created for the pool and what is left when the group is gone.
 func cleanUpStep(o Observed, t Traits) *Step {
 	if len(o.Leftovers) == 0 {
 		return nil

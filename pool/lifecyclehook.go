@@ -103,7 +103,7 @@ func (v *selection) renewStep() *Step {
 	return &Step{Kind: Renew, More: more, Targets: instanceRefs(list), Cause: Cause{"Draining", "the drain has not ended"}}
 }
 
-// LifecycleHook is a termination hook of ours that keeps an instance running.
+// LifecycleHook is a pause set by Muster before the cloud terminates an instance: the instance keeps running meanwhile.
 type LifecycleHook struct {
 	// Since is when the cloud began to hold it, Until when it stops to by itself; a zero Until is not known, and is not
 	// renewed.

@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	// unreadyDeadline is how long a node may be unready before its stale instance is said to serve nobody: Kubernetes itself
-	// begins to evict pods from it after as long. Until then the kubelet may come back and end the pods as they ask for, while a drain
-	// without it ends them at once. One that is too many is removed without that patience: one that serves would go instead.
+	// unreadyDeadline is how long a node may be unready before its stale instance counts as not serving: Kubernetes begins to evict pods
+	// from it after the same time. Until then the kubelet may come back and end the pods gracefully, while a drain without it ends them at
+	// once. Surplus is removed without that patience: a serving instance would go instead.
 	unreadyDeadline = 5 * time.Minute
-	// together is how close in time nodes turn unready when one cause is behind it: the node controller's grace period
-	// and a few heartbeats lie between the first and the last.
+	// turnedTogether is how close in time nodes turn unready when one cause is behind it: the node controller's grace period and a few
+	// heartbeats lie between the first and the last.
 	turnedTogether = 5 * time.Minute
-	// partitionShare of the nodes, turned unready together, look like a partition rather than like broken machines; the node
-	// controller draws its line at 55 % of a zone, after which nobody can be evicted any more, and pools span zones.
+	// partitionShare of the nodes, turned unready together, look like a partition rather than like broken machines. The node controller
+	// draws its line at 55 % of a zone, after which it stops evicting, and pools span zones.
 	partitionShare = 3
-	// partitionPatience is how long many that turned together are left alone. After it they are taken for what they
-	// seem: a template whose nodes fail must not keep itself from being replaced.
+	// partitionPatience is how long nodes that turned unready together are left alone. After it they count as broken: a template whose
+	// nodes fail must not prevent its own replacement.
 	partitionPatience = 30 * time.Minute
-	// fewAtLeast and fewShare bound how many instances that serve nobody are replaced at a time.
+	// minSmallBatch and smallBatchShare bound how many instances that are not serving are replaced at a time.
 	minSmallBatch, smallBatchShare = 3, 10
-	// failedRest is how old an instance is before it is replaced that failed before its node was ever Ready; it doubles with every
-	// other one that is as young, up to failedRestMost. One that has served before (a virtual machine that was deallocated) is
-	// replaced at once: it is no sign that the next one fails as well, and that takes as long as a machine takes to join.
+	// failedBackoffStart is the age of an instance that failed before its node was ever Ready at which it is replaced. It doubles with
+	// every other one that is as young, up to maxFailedBackoff. One that served before (a deallocated virtual machine) is replaced at once:
+	// it is no sign that the next one fails as well, and joining takes long.
 	failedBackoffStart, maxFailedBackoff = time.Minute, 15 * time.Minute
-	// failedRestLeast is that rest where only we bring another in its place: the cloud does not slow down for us then, and
-	// there is nobody who remembers how many have failed before.
+	// minFailedBackoff is that back-off where only Muster brings a replacement: the cloud does not slow down then, and does not count how
+	// many have failed before.
 	minFailedBackoff = scaleUpBackoff
 )
 

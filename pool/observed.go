@@ -2,15 +2,14 @@ package pool
 
 import "time"
 
-// Guard is somebody who lets go of an instance before it is removed, after a drain and hooks of his own: a Machine that
-// stands for it is deleted first. While there is one, our drain of the instance is to ask him, he says when it has ended,
-// and no timeout of ours overtakes him.
+// Guard is a Machine that stands for an instance and must be deleted before the instance is removed, with its own drain and hooks. While
+// there is one, Muster's drain is the request to delete it, it reports when the drain has ended, and no timeout of Muster overrides it.
 type Guard struct {
-	// Requested says that he was asked to let go, by us or by anybody else.
+	// Requested is true if its deletion was requested, by Muster or by another client.
 	Requested bool
-	// Released says that he has let go: the drain has ended and nobody holds the instance any more.
+	// Released is true if the drain has ended and nothing holds the instance any more.
 	Released bool
-	// WaitReasons says what he waits for, for people.
+	// WaitReasons are what its deletion waits for, for people.
 	WaitReasons []string
 }
 
@@ -26,57 +25,56 @@ func (i *Instance) guarded() (name string, waits []string, ok bool) {
 	return name, i.Guard.WaitReasons, true
 }
 
-// Observed is everything that the cloud says about one pool, and what the workload cluster says about its nodes.
+// Observed is everything that the cloud reports about one pool, and what the workload cluster reports about its nodes.
 type Observed struct {
-	// Group is nil as long as the cloud has no group of ours under the pool's name.
+	// Group is nil while the cloud has no group with the pool's owner tag.
 	Group *Group
-	// OwnershipConflict, when set, says which cloud object has our name without our owner tag. It is never changed or deleted.
+	// OwnershipConflict, when set, names a cloud object that has the pool's name without its owner tag. Muster never changes or deletes it.
 	OwnershipConflict *Cause
-	// Wanted is the template that the specification asks for now; its Ref is empty. It is zero when the specification
-	// can't be translated without bootstrap data that is not there.
+	// Wanted is the template that the spec asks for; its Ref is empty. It is zero while the spec can't be translated without bootstrap data
+	// that is missing.
 	Wanted Template
-	// Versions are the templates that exist in the cloud, newest first: those of ours, and the Given ones that the group
+	// Versions are the templates that exist in the cloud, newest first: those that Muster created, and the user-managed ones that the group
 	// launches from or should.
 	Versions []Template
 	// Prerequisites names what the group needs beside its template and what is missing or not as it should be (a role of its
 	// machines and its policies), and what is ours to make.
 	MissingPrerequisites []string
-	// Leftovers names what of ours stays in the cloud when group and template are gone. It is asked for only while the pool is
-	// being deleted.
+	// Leftovers names what Muster created and what is left when group and template are gone. It is read only while the pool is being
+	// deleted.
 	Leftovers []string
-	// Instances are the group's members that exist, terminating ones included, ordered by creation, then ID.
+	// Instances are the existing members of the group, terminating ones included, ordered by creation, then ID.
 	Instances []Instance
-	// ExternalStandby are the provider IDs of instances that somebody else has taken out of the group's count and keeps running (a standby
-	// of his own): they are none of Instances, and are not gone either.
+	// ExternalStandby are the provider IDs of instances that another client put into standby: they are not in Instances, and not gone
+	// either.
 	ExternalStandby []string
-	// ProviderRollout is the cloud's own roll that runs now, or else the last one that it remembers; nil when there was none.
+	// ProviderRollout is the running provider rollout, or the last one that the cloud remembers; nil if there was none.
 	ProviderRollout *ProviderRollout
-	// ProviderRolloutUnknown, when set, is the cloud's refusal to report whether a roll of its own runs. No other one is begun then, no
-	// serving instance is replaced beside it, and every version of the template may still be launched from.
+	// ProviderRolloutUnknown, when set, is the cloud's refusal to report whether a provider rollout is running. No other one is started
+	// then, no serving instance is replaced, and every version of the template may still be launched from.
 	ProviderRolloutUnknown *Cause
-	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
+	// NodesUnknown is true if the workload cluster does not answer: a missing Node then means nothing.
 	NodesUnknown bool
-	// ShortNotice says that the cloud may take instances back minutes after it has said so: the pool is looked at more often.
+	// ShortNotice is true if the cloud may terminate instances minutes after its notice: the pool is observed more often.
 	ShortNotice bool
-	// Fresh is true if nothing in the observation is older than this call, reads that pools share included: a look that wants the newest
-	// state need not ask a second time.
+	// Fresh is true if this call read everything from the cloud and used no cached or batched result.
 	Fresh bool
-	// GroupFresh is true if the group was read by a request that this call has waited for, alone or together with other pools: a look that
-	// wants a new answer would show the same.
+	// GroupFresh is true if the group was read by a request that this call waited for, alone or batched with other pools: another read
+	// would return the same.
 	GroupFresh bool
-	// Shared is true if the reads behind the observation are shared among pools, so that frequent looks cost next to nothing.
+	// Shared is true if the reads behind the observation are shared among pools, so that frequent reads cost next to nothing.
 	Shared bool
-	// Reused is true where a look was asked for that is as new as can be, and one that a step of ours left as it was a moment ago was
-	// taken for it. Another process may have changed something since.
+	// Reused is true if a fresh read was requested and the result of a recent one was used, because no step of Muster has changed anything
+	// since. Another process may have.
 	Reused bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
-	// ResolvedLookups are look-ups that were resolved during this observation (an image by its name), to be kept on the object,
-	// so that what the world publishes later rolls nothing by itself.
+	// ResolvedLookups are look-ups made during this observation (an image by its name) that are stored on the object, so that later
+	// publications roll nothing by themselves.
 	ResolvedLookups map[string]string
-	// Operations are the cloud's long-running operations that were begun for the pool and whose end was not seen yet, newest
-	// last. They are kept on the object as hints, so that a failure can still be told about in the cloud's own words after
-	// a restart; nothing is decided by them.
+	// Operations are long-running operations of the cloud that were started for the pool and whose end was not observed yet, newest last.
+	// They are stored on the object as hints, so that a failure can be reported in the cloud's words after a restart. Nothing is decided by
+	// them.
 	Operations []Operation
 }
 
@@ -98,11 +96,10 @@ type Group struct {
 	TaggedFor string
 	// Size is the number of machines that the group itself is asked to keep; those that are set aside are not in it.
 	Size int
-	// Surge is how many of Size a step of ours added for a rollout, as the driver kept it beside the size
-	// (Traits.RecordsSurge). It is needed only where somebody else sizes the group. It never says more than was added.
+	// Surge is how much of Size was added by Muster for a rollout, as the driver recorded it beside the size (Traits.RecordsSurge). It is
+	// used only where an external autoscaler owns the size, and is never more than what was added.
 	Surge int
-	// SurgeRecordStale says that what is kept beside the size tells of more than Surge, for machines have gone since: UpdateGroup writes
-	// down what is left.
+	// SurgeRecordStale is true if more surge is recorded than Surge, because machines are gone since: UpdateGroup records what is left.
 	SurgeRecordStale bool
 	// SurgePlanned is the surge that is kept beside the size for a size that is not asked for yet (Step.Planned).
 	SurgePlanned PlannedSurge
@@ -123,12 +120,12 @@ type Group struct {
 	Unchangeable []string
 	// State is the group's state in the cloud's own word, for people; empty where it has none. Nothing is decided by it.
 	State string
-	// Deleting says that the cloud is removing the group.
+	// Deleting is true if the cloud is deleting the group.
 	Deleting bool
-	// Busy, when set, says what the cloud is doing to the group, by itself or because it was asked to: nothing that changes the
-	// group is begun before that has ended.
+	// Busy, when set, is what the cloud is doing to the group, by itself or on request: no step that changes the group starts before it has
+	// ended.
 	Busy *Cause
-	// Failed, when set, says in the cloud's words why the group's creation or its deletion failed. It can still be changed and
+	// Failed, when set, is why the creation or the deletion of the group failed, in the cloud's words. The group can still be changed and
 	// deleted.
 	Failed *Cause
 	// Created is when the cloud made the group; zero when it does not say.
@@ -136,11 +133,11 @@ type Group struct {
 	// DeleteFailedAt is when the last deletion of the group ended without success, by the clock that Decide is handed; zero when
 	// none did.
 	DeleteFailedAt time.Time
-	// ScaleUpFailedAt is when the cloud last gave up bringing machines that the group was asked for, by the clock that Decide is
-	// handed; zero when it did not, or has brought them since. Size is then what the cloud is left with.
+	// ScaleUpFailedAt is when the cloud last gave up bringing requested machines, by the clock of Decide; zero if it did not, or has
+	// brought them since. Size is what the cloud is left with.
 	ScaleUpFailedAt time.Time
-	// UnfulfilledCapacity is by how many machines what the group is asked for is above Size, because the cloud has given up bringing them:
-	// it may bring them later, with whatever else is asked of it.
+	// UnfulfilledCapacity is by how many machines the requested capacity is above Size, because the cloud gave up on them: it may bring
+	// them later with another change.
 	UnfulfilledCapacity int
 }
 
@@ -153,7 +150,7 @@ const (
 	Pending InstanceState = "Pending"
 	// Running instances run; whether they serve is the node's matter.
 	Running InstanceState = "Running"
-	// Terminating instances are on their way out, whoever asked for it.
+	// Terminating instances are being terminated, by Muster, another client or the cloud.
 	Terminating InstanceState = "Terminating"
 	// Failed instances run no more or never will, and are still members of the group.
 	Failed InstanceState = "Failed"
@@ -180,27 +177,27 @@ type Instance struct {
 	// Created is when the cloud made it, by the clock that Decide is handed and not by the cloud's where the two differ; zero when
 	// the cloud does not say.
 	Created time.Time
-	// Marked instances are chosen first when instances go (annotation cluster.x-k8s.io/delete-machine, or the cluster-autoscaler's
-	// taint ToBeDeletedByClusterAutoscaler). The mark alone is no reason to go.
+	// Marked instances are selected first when instances go (annotation cluster.x-k8s.io/delete-machine, or the cluster-autoscaler's taint
+	// ToBeDeletedByClusterAutoscaler). The mark alone is no reason to go.
 	Marked bool
-	// DeletionRequested, when set, says why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool
-	// wants fewer machines than there are.
+	// DeletionRequested, when set, is why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool wants fewer
+	// machines than exist.
 	DeletionRequested *Cause
-	// TerminationNotice, when set, says why the cloud is about to take the instance (an interruption of spare capacity, failing hardware, a
-	// failed health check). It is drained at once, whatever the budgets say.
+	// TerminationNotice, when set, is why the cloud is about to terminate the instance (an interruption of spare capacity, failing
+	// hardware, a failed health check). It is drained at once, whatever the budgets are.
 	TerminationNotice *Cause
-	// Guard, when set, is somebody else who has to let the instance go before it is removed.
+	// Guard, when set, is the Machine that must be deleted before the instance is removed.
 	Guard *Guard
-	// LifecycleHook is set while a termination hook of ours keeps a Terminating instance running, so that it can be drained.
+	// LifecycleHook is set while a hook of Muster keeps a Terminating instance running, so that it can be drained.
 	LifecycleHook *LifecycleHook
-	// Standby says that we set the instance aside: it serves, and the group has launched another in its place.
+	// Standby is true if Muster put the instance into standby: it serves, and the group has launched another in its place.
 	Standby bool
 	// TemplateDiff names the object's fields in which its template differs from the wanted one, where that is known.
 	TemplateDiff []string
-	// InPlaceDrift names the object's fields that the cloud can change on an instance that exists, by giving it what the group has, and
-	// that are not on this one yet as the specification asks for them. They are no part of what makes an instance stale.
+	// InPlaceDrift names the object's fields that the cloud can change on an existing instance and that differ from the spec on this one.
+	// They do not make an instance stale.
 	InPlaceDrift []string
-	// ScaleInUnprotected says that the cloud may choose this instance by itself when somebody makes the group smaller.
+	// ScaleInUnprotected is true if the cloud may terminate this instance when another client makes the group smaller.
 	ScaleInUnprotected bool
 	// ScaleInProtected is true if the cloud does not choose this instance when the group is made smaller, and Unprotect can change that.
 	ScaleInProtected bool
@@ -216,9 +213,9 @@ type Node struct {
 	// Ready is the node's Ready condition; ReadySince is when it last changed.
 	Ready      bool
 	ReadySince time.Time
-	// SkipRemediation says that somebody asked not to have it replaced for its health (annotation cluster.x-k8s.io/skip-remediation).
+	// SkipRemediation is true if the user excluded the node from remediation (annotation cluster.x-k8s.io/skip-remediation).
 	SkipRemediation bool
-	// Cordoned says that nothing new is scheduled onto it, by whomever.
+	// Cordoned is true if nothing new is scheduled onto it, whichever client set that.
 	Cordoned bool
 	// Empty is true if no pod runs on the node that a drain would evict. It is known only of nodes that others cordoned, and only
 	// while instances are chosen.
@@ -240,10 +237,10 @@ type Node struct {
 // has never been Ready.
 const freshness = 10 * time.Second
 
-// Joining says that the node is there and has never been Ready, as far as can be told.
+// Joining reports whether the node exists and has never been Ready, as far as can be told.
 func (n *Node) Joining() bool { return !n.Ready && n.ReadySince.Sub(n.Joined) < freshness }
 
-// Drained says whether the node holds nothing any more that a drain would evict or wait for.
+// Drained reports whether the node holds nothing any more that a drain would evict or wait for.
 func (n *Node) Drained() bool {
 	return !n.DrainStarted.IsZero() && n.Remaining == 0 && n.Detaching == 0
 }

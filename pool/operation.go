@@ -8,7 +8,7 @@ import (
 
 // changesGroup are the steps that a group which the cloud is at work on would refuse, or that would upset what it does. A
 // removal is among them: during a roll of its own a cloud counts on what it has found, and a size that we lower meanwhile is
-// not the one that it goes back to. Versions are deleted only at rest, for nobody can tell what the work still needs.
+// not the one that it goes back to. Versions are deleted only at rest, because it is unknown what the operation still needs.
 var changesGroup = map[StepKind]bool{
 	UpdateGroup: true, Resize: true, Remove: true, Replace: true, EnterStandby: true, StartProviderRollout: true, DeleteGroup: true,
 	DefaultTemplate: true, PruneTemplates: true, Apply: true, Protect: true, Unprotect: true,
@@ -63,8 +63,8 @@ func (v *inputs) allowedDuringOperation(steps ...*Step) []*Step {
 	return steps
 }
 
-// deleteBackoff is how long after a deletion that the cloud gave up another one is begun. Nobody says how often it has failed
-// already, so that the pause is that of a permanent failure: a dozen tries an hour.
+// deleteBackoff is how long after a failed deletion another one starts. The number of earlier failures is unknown, so that the pause is
+// that of a permanent failure: a dozen tries an hour.
 const deleteBackoff = 5 * time.Minute
 
 // deleteMayRetry reports whether the back-off after a failed deletion of the group has ended.

@@ -10,16 +10,16 @@ import (
 type Plan struct {
 	// Step is nil when there is nothing to do, or nothing that may be done yet.
 	Step *Step
-	// Waiting says what the pool waits for, most important first.
+	// Waiting is what the pool waits for, most important first.
 	Waiting []Cause
-	// Refused says why the object can't be followed until somebody changes something.
+	// Refused is why the object can't be followed until the user changes something.
 	Refused *Cause
-	// Quiescent says that nothing in the cloud is on its way: the next look can wait for the resync.
+	// Quiescent is true if nothing in the cloud is on its way: the next look can wait for the resync.
 	Quiescent bool
 	// Next is the earliest moment at which time alone may change the plan: a deadline ends, a node has been Ready for long
 	// enough. It is zero when only something that happens can.
 	Next time.Time
-	// DeletionComplete says that nothing of the pool is left in the cloud, so that the object may go.
+	// DeletionComplete is true if nothing of the pool is left in the cloud, so that the object may go.
 	DeletionComplete bool
 	// Instances are those that there is a reason to remove or to replace, now or later, in the order of Observed.
 	Instances []InstanceDecision
@@ -27,7 +27,7 @@ type Plan struct {
 	InPlace []InstanceDecision
 	// Forecast are the waves in which the rest of a rollout by Strategy replaces instances, if nothing goes wrong.
 	Forecast []Wave
-	// Budget is what the rollout and every other step of ours may take.
+	// Budget is what the rollout and every other step of Muster may take.
 	Budget Budget
 	// Rollout says how far the replacement of instances has come.
 	Rollout Rollout
@@ -37,9 +37,9 @@ type Plan struct {
 type InstanceDecision struct {
 	ID    string
 	Cause Cause
-	// LowersAvailable says that the pool has one available machine less when it goes, so that it has to wait for its turn.
+	// LowersAvailable is true if the pool has one available machine less when it goes, so that it has to wait for its turn.
 	LowersAvailable bool
-	// Selected says that its turn has come: it is being drained or removed.
+	// Selected is true if its turn has come: it is being drained or removed.
 	Selected bool
 }
 
@@ -54,8 +54,8 @@ type Wave struct {
 
 // Budget holds the numbers behind a decision.
 type Budget struct {
-	// Desired is the number of machines that budgets are counted from: the pool's replicas, or the group's own size without
-	// our surge where somebody else sizes the group.
+	// Desired is the number of machines that budgets are counted from: the pool's replicas, or the group's own size without the surge where
+	// an external autoscaler owns the size.
 	Desired int
 	// Available serve now: joined, Ready for as long as asked, not drained by us, not on their way out.
 	Available int
@@ -80,7 +80,7 @@ const (
 	RolloutInProgress RolloutState = "InProgress"
 	// RolloutHalted: new instances do not become Ready, so that no more are replaced.
 	RolloutHalted RolloutState = "Halted"
-	// RolloutPaused: somebody asked to replace none for now.
+	// RolloutPaused: the user asked to replace none for now.
 	RolloutPaused RolloutState = "Paused"
 	// RolloutWaiting: the cloud's own roll has failed or was cancelled and is begun again after a pause, or something that
 	// it needs is missing.
@@ -116,7 +116,7 @@ const (
 	Resize StepKind = "Resize"
 	// Drain cordons the nodes of the instances in Targets and evicts what runs there.
 	Drain StepKind = "Drain"
-	// Undrain takes back a cordon of ours from nodes whose removal is no longer wanted.
+	// Undrain uncordons nodes that Muster cordoned and whose removal is not wanted any more.
 	Undrain StepKind = "Undrain"
 	// Remove terminates exactly the instances in Targets and lowers the group's size by their number in the same call.
 	Remove StepKind = "Remove"
@@ -129,20 +129,19 @@ const (
 	// Apply changes, on the instances in Targets and without replacing them, what Instance.InPlaceDrift names: they get it as the
 	// group has it. They are of the wanted content, so that nothing else of them changes.
 	Apply StepKind = "Apply"
-	// Protect keeps the cloud from choosing the instances in Targets when somebody makes the group smaller. Our own removals
-	// name them all the same.
+	// Protect keeps the cloud from choosing the instances in Targets when another client makes the group smaller. Muster's removals name
+	// them all the same.
 	Protect StepKind = "Protect"
 	// Unprotect lets the cloud choose the instances in Targets again: an external autoscaler sizes the group, and could not scale it in
 	// otherwise.
 	Unprotect StepKind = "Unprotect"
-	// Release lets the cloud go on with the instances in Targets, which a termination hook of ours holds and which are
-	// drained.
+	// Release lets the cloud terminate the instances in Targets, which a lifecycle hook of Muster holds and which are drained.
 	Release StepKind = "Release"
 	// Renew asks the cloud to hold the instances in Targets longer, because their drain has not ended.
 	Renew StepKind = "Renew"
-	// StartProviderRollout has the cloud replace by itself the instances in Targets by others that are launched from Template, and no
-	// other: one that was launched from another version of the same content stays. Every says that some of Targets were
-	// launched from Template itself. Where a cloud tells machines apart by more or less than that, its driver sees to it.
+	// StartProviderRollout has the cloud replace the instances in Targets with others that are launched from Template, and no other: one
+	// that was launched from another version of the same content stays. ReplaceMatching is true if some of Targets were launched from
+	// Template itself. Where a cloud tells instances apart by more or less than that, its driver handles it.
 	StartProviderRollout StepKind = "StartProviderRollout"
 	// CancelProviderRollout ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
 	CancelProviderRollout StepKind = "CancelProviderRollout"
@@ -170,17 +169,17 @@ type Step struct {
 	Targets []InstanceRef
 	// Size is the group's size that CreateGroup and Resize ask for.
 	Size int
-	// Surge is how many of the group's size after this step were added for a rollout, where somebody else sizes the group:
-	// a driver that can (Traits.RecordsSurge) keeps it beside the size and gives it back as Group.Surge: in the same call if the
-	// cloud can do that, else after a size that is raised and before one that is lowered, so that a crash in between leaves
-	// too many machines and never too few.
+	// Surge is how much of the group's size after this step was added for a rollout, where an external autoscaler owns the size. A driver
+	// that can (Traits.RecordsSurge) records it beside the size and returns it as Group.Surge: in the same call if the cloud can do that,
+	// else after a size that is raised and before one that is lowered, so that a crash in between leaves too many machines and never too
+	// few.
 	Surge int
 	// Planned is the surge of the size that the next Resize asks for: UpdateGroup keeps it beside what Surge is now, and it
 	// counts once that Resize is made. Zero plans none. Only a driver with Traits.RecordsSurge is asked for it.
 	Planned PlannedSurge
-	// More says that there is more to do at once: another step, or more instances than one call may name.
+	// More is true if there is more to do at once: another step, or more instances than one call may name.
 	More bool
-	// ReplaceMatching says that StartProviderRollout replaces instances of the wanted template too.
+	// ReplaceMatching is true if StartProviderRollout replaces instances of the wanted template too.
 	ReplaceMatching bool
 	// Template is the Ref that CreateGroup, UpdateGroup and StartProviderRollout launch from, and that DefaultTemplate makes the default;
 	// Base is the newest version that PutTemplate saw before it, which makes its client token.

@@ -23,67 +23,65 @@ type Desired struct {
 	// Replicas is the number of machines that the pool should have. It is ignored while External is set and the
 	// group exists.
 	Replicas int
-	// ReplicasManagedExternally says that somebody else sizes the group (annotation cluster.x-k8s.io/replicas-managed-by): its size is
-	// read and never written.
+	// ReplicasManagedExternally is true if an external autoscaler owns the size of the group (annotation
+	// cluster.x-k8s.io/replicas-managed-by): its size is read and never written.
 	ReplicasManagedExternally bool
 	// Min and Max bound Replicas, as the group's own limits in the cloud do; both inclusive.
 	Min, Max int
 	// MinField and MaxField name the object's fields behind Min and Max, for messages. Without a MaxField the pool has no
 	// limits, and Min and Max mean nothing.
 	MinField, MaxField string
-	// Deleting says that the object is being deleted: the nodes are drained, then everything that it owns in the cloud goes.
+	// Deleting is true if the object is being deleted: the nodes are drained, then everything that it owns in the cloud goes.
 	Deleting bool
-	// CreateBlocked, when set, says why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A
-	// group that exists goes on being sized, drained and deleted.
+	// CreateBlocked, when set, is why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A group that
+	// exists is still sized, drained and deleted.
 	CreateBlocked *Cause
 	// FormerMachines, when set, names the Machines of instances of a former group that are still being deleted. A new group gives the
 	// provider IDs of those to other instances, whose Nodes the controller of Machines would drain and delete: it is not created before.
 	FormerMachines *Cause
-	// NoPrerequisites says that the object asks for nothing beside its template, so that nobody has to be told whether it is there.
+	// NoPrerequisites is true if the object asks for nothing beside its template, so that no condition reports whether it exists.
 	NoPrerequisites bool
 	// DrainTimeout bounds the evictions from one node; zero means no bound.
 	DrainTimeout time.Duration
-	// NoDrain, when set, says why nodes are not drained before they go: their cluster is being deleted as a whole.
+	// NoDrain, when set, is why nodes are not drained before they go: their cluster is being deleted as a whole.
 	NoDrain *Cause
 	// DeletePolicy orders the instances that a scale-in or a rollout may choose from.
 	DeletePolicy DeletePolicy
 	// Seed tells pools apart, so that Random takes each of them in an order of its own. It never changes: the owner's ID.
 	Seed string
-	// Strategy is how stale instances are replaced, one by one and by our hand. Nil leaves them to the cloud's own roll
-	// (Traits.ProviderRollout), and where there is none they stay until they go for another reason.
+	// Strategy is how Muster replaces stale instances, one by one. Nil leaves them to a provider rollout (Traits.ProviderRollout), and
+	// where there is none they stay until they go for another reason.
 	Strategy *Strategy
-	// Rollback says that the cloud takes a native roll that fails back to what the group launched from: the group is then
-	// pointed at a new template by the roll, and not before it.
+	// Rollback is true if the cloud reverts a failed provider rollout to what the group launched from: the rollout then points the group at
+	// the new template, and no step before it does.
 	Rollback bool
-	// SkipModel says that a changed template is neither a reason to replace an instance nor one to prefer it (gate
+	// SkipModel is true if a changed template is neither a reason to replace an instance nor one to prefer it (gate
 	// SkipMachinePoolModelReconciliation).
 	SkipModel bool
-	// SkipModelCause is why SkipModel is set where the object asks for it; without a reason it is the gate that does.
+	// SkipModelCause is why SkipModel is set where the object asks for it; without a reason the gate does.
 	SkipModelCause Cause
-	// RolloutPaused, when set, says why no instance is replaced for being stale now (annotation muster.dev/rollout: paused).
+	// RolloutPaused, when set, is why no instance is replaced for being stale now (annotation muster.dev/rollout: paused).
 	RolloutPaused *Cause
 	// Restart, when set, makes every instance stale that was made before a moment.
 	Restart *Restart
 	// MinReady is how long a node must have been Ready to count as available.
 	MinReady time.Duration
-	// JoinDeadline is how long after its launch an instance that was never Ready is said to serve nobody; zero is
-	// DefaultJoinDeadline.
+	// JoinDeadline is how long after its launch an instance that was never Ready counts as not serving; zero is DefaultJoinDeadline.
 	JoinDeadline time.Duration
 	// ProgressDeadline is how long after its launch an instance of the wanted template that was never Ready halts the
 	// rollout; zero is DefaultProgressDeadline.
 	ProgressDeadline time.Duration
 	// Remediation, when set, asks for the replacement of instances whose nodes are unwell.
 	Remediation *Remediation
-	// RemediationHint says what a user can do about an instance without a node while Heal is nil; empty if there is nothing.
+	// RemediationHint is what a user can do about an instance without a node while Remediation is nil; empty if there is nothing.
 	RemediationHint string
 	// LostBootstrapData are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
 	LostBootstrapData []string
-	// TemplateHistoryLimit is how many template versions of distinct content are kept in all, the newest included, beside what is in use:
-	// the history that can be looked at and gone back to. Zero is DefaultTemplateHistoryLimit, and it counts as MinTemplateHistoryLimit at
-	// least.
+	// TemplateHistoryLimit is how many template versions of distinct content are kept in all, the newest included, beside those in use.
+	// Zero is DefaultTemplateHistoryLimit; MinTemplateHistoryLimit is the least.
 	TemplateHistoryLimit int
-	// StepsInBackoff are steps that the cloud refused a moment ago, with its words: they are not begun again before their back-off
-	// has ended, and what does not depend on them goes on.
+	// StepsInBackoff are steps that the cloud refused recently, with its words: they are not started again before their back-off has ended.
+	// Steps that do not depend on them continue.
 	StepsInBackoff map[StepKind]Cause
 	// Unresponsive are the IDs of instances that a step of the kind has changed without effect: others come first.
 	Unresponsive map[StepKind]map[string]bool
@@ -128,8 +126,8 @@ const (
 	Random DeletePolicy = "Random"
 )
 
-// Cause is why something is done or not done: a reason word for machines and a sentence for people. Messages hold no
-// times and no request ids, so that two passes over the same facts say the same.
+// Cause is why something is done or not done: a reason for programs and a sentence for people. Messages hold no times and no request IDs,
+// so that two passes over the same facts report the same.
 type Cause struct {
 	Reason  string
 	Message string
@@ -145,20 +143,20 @@ type Template struct {
 	Content string
 	// Data is the hash of the bootstrap data. It alone never makes an instance stale.
 	Data string
-	// UserManaged says that it exists without us (a template that was brought, the cloud's own versions): it is never made, pruned,
-	// made default or deleted by us.
+	// UserManaged is true if it exists without Muster (a template that the user brings, the cloud's own versions): Muster never creates,
+	// prunes or deletes it, nor makes it the default.
 	UserManaged bool
-	// Description is, for people, what changed with this version and why, as the cloud keeps it beside the version. It is no part of
-	// what tells templates apart, and holds no secret.
+	// Description is, for people, what changed with this version and why, as the cloud keeps it beside the version. It does not tell
+	// templates apart, and holds no secret.
 	Description string
 }
 
-// Same says whether both templates make the same machines, whatever bootstrap data they carry.
+// Same reports whether both templates make the same machines, whatever bootstrap data they carry.
 func (t Template) Same(o Template) bool { return t.Content != "" && t.Content == o.Content }
 
 const (
-	// DefaultTemplateHistoryLimit is the number of versions that are kept where nobody asks for another: what is wanted, what was
-	// before, and what was before that, so that a change and a change taken back can both be looked at.
+	// DefaultTemplateHistoryLimit is the number of kept versions if the user asks for no other: the wanted one and the two before it, so
+	// that a change and its revert can both be inspected.
 	DefaultTemplateHistoryLimit = 3
 	// MinTemplateHistoryLimit leaves one version to go back to.
 	MinTemplateHistoryLimit = 2
@@ -174,38 +172,38 @@ type Traits struct {
 	Prerequisites string
 	// RemoveBatch is how many instances one removal may name.
 	RemoveBatch int
-	// ProviderRollout says that the cloud can replace stale instances by itself.
+	// ProviderRollout is true if the cloud can replace stale instances by itself.
 	ProviderRollout bool
-	// RolloutOnTemplateChange says that the cloud's own roll replaces machines of another template and no others, whatever the pool's
-	// strategy is; those that are stale for another reason (a restart) are replaced by our hand. It implies Rolls.
+	// RolloutOnTemplateChange is true if a provider rollout replaces instances of another template and no others, whatever the pool's
+	// strategy is. Muster replaces those that are stale for another reason (a restart). It implies ProviderRollout.
 	RolloutOnTemplateChange bool
 	// CanCancelRollout is false if a running provider rollout cannot be cancelled: it is waited for.
 	CanCancelRollout bool
-	// SupportsStandby says that instances can be taken out of the group's count while they go on running. A rollout then surges
-	// without a write to the group's size or to its maximum.
+	// SupportsStandby is true if instances can be taken out of the group's count while they keep running. A rollout then surges without a
+	// write to the group's size or to its maximum.
 	SupportsStandby bool
 	// ReplaceKeepsSize is false if every termination lowers the size of the group: replacing an instance then takes a removal and a
 	// larger size.
 	ReplaceKeepsSize bool
-	// RecordsSurge says that the driver keeps Step.Surge beside the size and gives it back as Group.Surge, so that a surge by the
-	// size can be told from what somebody else asks for who sizes the group. Without it there is no such surge then.
+	// RecordsSurge is true if the driver records Step.Surge beside the size and returns it as Group.Surge, so that a surge can be told from
+	// the size that an external autoscaler asks for. Without it there is no such surge.
 	RecordsSurge bool
-	// InlineTemplate says that the template is a part of the group: there is one version of it, which CreateGroup makes with the group
+	// InlineTemplate is true if the template is a part of the group: there is one version of it, which CreateGroup creates with the group
 	// and PutTemplate changes on it. It goes with the group.
 	InlineTemplate bool
-	// CanDeleteBusyGroup says that a group can be deleted whatever the cloud is doing to it.
+	// CanDeleteBusyGroup is true if a group can be deleted whatever the cloud is doing to it.
 	CanDeleteBusyGroup bool
-	// KeepsFailedInstances says that failed instances stay until somebody removes them. Otherwise the cloud replaces them.
+	// KeepsFailedInstances is true if failed instances stay until a client removes them. Otherwise the cloud replaces them.
 	KeepsFailedInstances bool
 }
 
-// Runs says that an instance runs. One that a cloud says has failed and leaves alone may be well enough to serve: its Node
-// knows better than what the cloud once could not finish on it.
+// Runs reports whether an instance runs. One that the cloud reports as failed and leaves alone may still serve: its Node is more recent
+// than what the cloud once could not finish on it.
 func (t Traits) Runs(i Instance) bool {
 	return i.State == Running || i.State == Failed && t.KeepsFailedInstances && i.Node != nil && i.Node.Ready
 }
 
-// SkipsDataOnlyVersions says that no version of the template is made for bootstrap data alone, as long as that of the group is good:
-// nothing would launch from it where the group is pointed at a template by a roll, which replaces every machine, and a group
-// that holds its template is written to for each.
+// SkipsDataOnlyVersions reports whether no version of the template is created for bootstrap data alone while the group's version is good:
+// nothing would launch from it where a rollout points the group at a template, which replaces every instance, and a group that holds its
+// template is written for each.
 func (t Traits) SkipsDataOnlyVersions() bool { return t.RolloutOnTemplateChange || t.InlineTemplate }

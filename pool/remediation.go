@@ -10,7 +10,7 @@ import (
 // nodeUnhealthy is the reason of an instance that is replaced for the health of its node.
 const nodeUnhealthy = "NodeUnhealthy"
 
-// Remediation asks for the replacement of instances whose nodes are unwell. It is for pools in which nobody else sees to that.
+// Remediation asks for the replacement of instances whose nodes are unhealthy. It is for pools without a MachineHealthCheck.
 type Remediation struct {
 	// After is how long a node must have been unready.
 	After time.Duration

@@ -8,7 +8,7 @@ import (
 // IntOrPercent is a number of machines, or a share of them.
 type IntOrPercent struct {
 	Value int
-	// Percent says that Value is a percentage of the wanted number of machines.
+	// Percent is true if Value is a percentage of the wanted number of machines.
 	Percent bool
 }
 
@@ -37,7 +37,7 @@ type Strategy struct {
 	SurgeField, UnavailableField string
 }
 
-// Restart asks for a replacement of every instance that was made before a moment.
+// Restart asks for a replacement of every instance that was created before a moment.
 type Restart struct {
 	Before time.Time
 	// Cause is why, in the words of him who asked.
@@ -51,7 +51,7 @@ const (
 	DefaultProgressDeadline = 20 * time.Minute
 )
 
-// bothZero says that a strategy allows nothing.
+// bothZero returns that a strategy allows no replacement, or nil.
 func (s *Strategy) bothZero() *Cause {
 	if s == nil || s.MaxSurge.Value > 0 || s.MaxUnavailable.Value > 0 {
 		return nil
@@ -60,9 +60,9 @@ func (s *Strategy) bothZero() *Cause {
 		s.SurgeField, s.UnavailableField)}
 }
 
-// limits are a strategy's numbers for a pool of so many machines. Without a strategy, or with one that allows nothing, the defaults hold
-// (surge 1, unavailable 0), for what is replaced even then. A percentage of unavailable machines that rounds down to none, without a surge,
-// counts as one, as Deployments have it: he who forbids the surge has no room for it.
+// limits returns the numbers of a strategy for a pool of that size. Without a strategy, or with one that allows nothing, the defaults hold
+// (surge 1, unavailable 0) for what is replaced even then. A percentage of unavailable machines that rounds down to 0 counts as 1 with
+// maxSurge 0, as in Deployments: there is no room for a replacement otherwise.
 func (s *Strategy) limits(of int) (surge, unavailable int) {
 	if s == nil || s.bothZero() != nil {
 		return 1, 0
@@ -108,7 +108,7 @@ type ProviderRollout struct {
 	Failures int
 }
 
-// ended says that the roll does nothing any more.
+// ended reports whether the rollout has ended.
 func (r *ProviderRollout) ended() bool {
 	switch r.State {
 	case ProviderRolloutSucceeded, ProviderRolloutFailed, ProviderRolloutCancelled, ProviderRolloutReverted:
@@ -117,10 +117,10 @@ func (r *ProviderRollout) ended() bool {
 	return false
 }
 
-// Runs says that there is a roll and that it has not ended.
+// Runs reports whether there is a rollout and it has not ended.
 func (r *ProviderRollout) Runs() bool { return r != nil && !r.ended() }
 
-// cancellable says that the roll goes on replacing.
+// cancellable reports whether the rollout is still replacing instances.
 func (r *ProviderRollout) cancellable() bool {
 	return !r.ended() && r.State != ProviderRolloutCancelling && r.State != ProviderRolloutReverting
 }

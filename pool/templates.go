@@ -70,8 +70,8 @@ func (v *inputs) launched() Template {
 	return Template{}
 }
 
-// Latest is the template that new machines shall be launched from, as far as it exists: the newest of ours, or the wanted one
-// where that is Given. It is the zero Template when there is none.
+// Latest returns the template that new machines should be launched from, as far as it exists: the newest that Muster created, or the wanted
+// one if it is user-managed. It is the zero Template when there is none.
 func (o Observed) Latest() Template {
 	for _, v := range o.Versions {
 		if o.Wanted.Content == "" || v.UserManaged == o.Wanted.UserManaged && (!v.UserManaged || v.Same(o.Wanted)) {
@@ -95,7 +95,7 @@ func (o Observed) LaunchesFrom() []Template {
 }
 
 // launchRefs returns the Refs of the templates that machines may still be launched from, some of them twice. While it is unknown whether a
-// roll runs, it may launch from every version of ours.
+// rollout is running, it may launch from every version that Muster created.
 func (o Observed) launchRefs() []string {
 	var refs []string
 	if o.Group != nil && o.Group.Template != "" {
@@ -125,7 +125,8 @@ func (o Observed) version(ref string) Template {
 	return Template{Ref: ref}
 }
 
-// templateOutdated says whether the newest template lacks what is wanted, bootstrap data included. What is Given is nobody's to make.
+// templateOutdated reports whether the newest template lacks what is wanted, bootstrap data included. User-managed templates are never
+// created.
 func templateOutdated(o Observed) bool {
 	latest := o.Latest()
 	return o.Wanted.Content != "" && !o.Wanted.UserManaged && (!latest.Same(o.Wanted) || latest.Data != o.Wanted.Data)
@@ -164,7 +165,7 @@ func (v *steps) templateStep() *Step {
 // fits reports whether instances of a template are what is wanted and can join.
 func (v *inputs) fits(t Template) bool { return t.Same(v.o.Wanted) && !v.dataLost(t) }
 
-// templateNotFound says that the template that was brought does not exist.
+// templateNotFound returns that the user-managed template does not exist, or nil.
 func templateNotFound(o Observed, t Traits) *Cause {
 	if !o.Wanted.UserManaged || o.Latest().Ref != "" {
 		return nil

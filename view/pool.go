@@ -27,7 +27,7 @@ type Pool struct {
 	// Problems are the conditions that should be true and are not, each as "object: type: message".
 	Problems []string
 	Created  time.Time
-	// Settled says that every machine that the pool asks for is Ready, that there are no others, and that this was
+	// Settled is true if every machine that the pool asks for is Ready, that there are no others, and that this was
 	// observed for what the pool asks for now.
 	Settled bool
 }
@@ -50,7 +50,7 @@ func PoolOf(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) Pool {
 	return p
 }
 
-// denied says that the infrastructure object itself does not call itself ready yet; one that does not say is believed.
+// denied reports whether the infrastructure object itself does not call itself ready yet; one that does not say is believed.
 func denied(theirs []metav1.Condition) bool {
 	c := meta.FindStatusCondition(theirs, readyCondition)
 	return c != nil && c.Status != metav1.ConditionTrue

@@ -137,7 +137,7 @@ func (w *Watch) follow(ctx context.Context, gvk schema.GroupVersionKind, kind cl
 	tell := func(any) {
 		select {
 		case w.changed <- struct{}{}:
-		default: // somebody is told already and will read this change with the others
+		default: // a notification is pending; its receiver will read this change with the others
 		}
 	}
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{

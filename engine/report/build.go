@@ -17,8 +17,8 @@ type facts struct {
 	counts Counts
 }
 
-// Build says what a pass means. The outcome is zero but for RequeueAfter when the cloud could not be asked; what d.CreateBlocked says is
-// then all there is to say.
+// Build returns what a pass means. The outcome is zero but for RequeueAfter when the cloud could not be read; CreateBlocked is then all
+// there is to report.
 func Build(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 	f := facts{d: d, out: out, o: out.Observed, t: t}
 	f.counts = count(f)
@@ -85,9 +85,9 @@ func tally(t pool.Traits, o pool.Observed) (current, ready, upToDate int) {
 	return current, ready, upToDate
 }
 
-// listed says whether an instance is one of the pool's machines still. One that a termination hook of ours holds is: its Node
-// would be deleted otherwise while it is drained. So is one that the cloud takes for failed while its Node is Ready: it runs,
-// whatever is said about it, and is drained before it goes.
+// listed reports whether an instance still counts as a machine of the pool. One that a lifecycle hook of Muster holds does: its Node would
+// be deleted while it is drained otherwise. So does one that the cloud reports as failed while its Node is Ready: it runs, and is drained
+// before it goes.
 func listed(i pool.Instance) bool {
 	switch i.State {
 	case pool.Terminating:
@@ -152,7 +152,7 @@ func working(f facts) State {
 	}
 }
 
-// rolls says that machines are being replaced, or will be again after a roll that failed, and that nothing else happens to
+// rolls reports whether machines are being replaced, or will be again after a roll that failed, and that nothing else happens to
 // their number.
 func rolls(f facts) bool {
 	right := f.o.Group.Size == f.counts.Desired || surges(f)
@@ -160,13 +160,13 @@ func rolls(f facts) bool {
 	return right && (r.State == pool.RolloutInProgress || r.State == pool.RolloutWaiting && r.Cause.Reason == "ProviderRolloutFailed")
 }
 
-// stuck says that something does not go on by itself.
+// stuck reports whether something does not go on by itself.
 func stuck(f facts) bool {
 	failed := f.o.Group != nil && (f.o.Group.Failed != nil || len(f.o.Group.Unchangeable) > 0)
 	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || refuses(f) || unmet(f) || failed
 }
 
-// refuses says that the cloud refuses a step. One that it only wants later goes on by itself.
+// refuses reports whether the cloud refuses a step. One that it only wants later goes on by itself.
 func refuses(f facts) bool {
 	for kind, err := range f.out.Refused {
 		harmless := ineffective(err) && (kind == pool.DefaultTemplate || kind == pool.PruneTemplates)
@@ -177,17 +177,17 @@ func refuses(f facts) bool {
 	return false
 }
 
-// unmet says that nothing can be made of the specification, for a reason that is the cloud's: an image that there is not.
+// unmet reports whether the spec can't be satisfied for a reason in the cloud, such as a missing image.
 func unmet(f facts) bool {
 	return f.out.Seen && f.o.Wanted.Content == "" && f.d.CreateBlocked == nil && len(f.o.Issues) > 0
 }
 
-// scales says that there are not yet as many machines as are wanted, or that some come or go.
+// scales reports whether there are not yet as many machines as are wanted, or that some come or go.
 func scales(f facts) bool {
 	return *f.counts.Current != f.counts.Desired || f.o.Group.Size != f.counts.Desired || coming(f.t, f.o)
 }
 
-// coming says that machines are on their way in or out, or have not joined yet.
+// coming reports whether machines are on their way in or out, or have not joined yet.
 func coming(t pool.Traits, o pool.Observed) bool {
 	for _, i := range o.Instances {
 		if !t.Runs(i) || i.Node == nil && !o.NodesUnknown || i.Node != nil && i.Node.Joining() {
@@ -197,7 +197,7 @@ func coming(t pool.Traits, o pool.Observed) bool {
 	return false
 }
 
-// behind says that the template, the group or what it needs is not what the specification asks for, or is about to be.
+// behind reports whether the template, the group or what it needs is not what the specification asks for, or is about to be.
 func behind(f facts) bool {
 	g := f.o.Group
 	return lacks(f) != "" || len(f.out.Plan.InPlace) > 0 || len(f.o.MissingPrerequisites) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil

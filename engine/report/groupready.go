@@ -12,7 +12,7 @@ import (
 // scaling is the reason while the group's size is on its way.
 const scaling = "Scaling"
 
-// groupReady says whether the group exists, is ours, and has the shape and size that the specification asks for.
+// groupReady reports whether the group exists, is ours, and has the shape and size that the specification asks for.
 func groupReady(f facts) *Condition {
 	if f.d.Deleting {
 		return nil
@@ -102,7 +102,7 @@ func starved(f facts) *Condition {
 	return c
 }
 
-// trouble is what keeps the group from its shape for a while, or for good. A roll is told of where the machines are.
+// trouble is what keeps the group from its shape for a while, or for good. A rollout is reported with the machines.
 func trouble(f facts, g *pool.Group) *Condition {
 	switch {
 	case len(g.Unchangeable) > 0:
@@ -114,7 +114,7 @@ func trouble(f facts, g *pool.Group) *Condition {
 	return nil
 }
 
-// surges says that what the group has more than the pool wants was added for a rollout.
+// surges reports whether what the group has more than the pool wants was added for a rollout.
 func surges(f facts) bool {
 	if f.o.Group == nil || f.t.SupportsStandby || f.out.Plan.Rollout.State == pool.RolloutDone {
 		return false

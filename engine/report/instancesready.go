@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// instancesReady says whether as many nodes are Ready as the pool wants.
+// instancesReady reports whether as many nodes are Ready as the pool wants.
 func instancesReady(f facts) *Condition {
 	if f.d.Deleting {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// needsReady says whether what the group needs beside its template is there.
+// needsReady reports whether what the group needs beside its template is there.
 func needsReady(f facts) *Condition {
 	if f.d.Deleting || f.t.Prerequisites == "" || f.d.NoPrerequisites && len(f.o.MissingPrerequisites) == 0 {
 		return nil

@@ -8,15 +8,15 @@ import "github.com/muster-project/muster/pool"
 const (
 	// Ready is the summary: one sentence on what, how many, and what is waited for.
 	Ready = "Ready"
-	// TemplateReady says that the template in the cloud is the one that the specification asks for.
+	// TemplateReady reports whether the template in the cloud is the one that the specification asks for.
 	TemplateReady = "TemplateReady"
-	// GroupReady says that the group exists, is ours, and has the shape and size that the specification asks for.
+	// GroupReady reports whether the group exists, belongs to the pool, and has the shape and size that the spec asks for.
 	GroupReady = "GroupReady"
-	// PrerequisitesReady says that what the group needs beside its template is there; it is absent where that is nothing.
+	// PrerequisitesReady reports whether what the group needs beside its template is there; it is absent where that is nothing.
 	PrerequisitesReady = "PrerequisitesReady"
-	// InstancesReady says that as many nodes are Ready as the pool wants.
+	// InstancesReady reports whether as many nodes are Ready as the pool wants.
 	InstancesReady = "InstancesReady"
-	// UpToDate says that every instance was launched from the wanted template, and has what is changed in place.
+	// UpToDate reports whether every instance was launched from the wanted template, and has what is changed in place.
 	UpToDate = "UpToDate"
 	// Draining says which nodes are being drained and what keeps their pods; it is absent while none is.
 	Draining = "Draining"
@@ -44,7 +44,7 @@ type Condition struct {
 
 // Event is something that happened in this pass, with its value.
 type Event struct {
-	// Warning events want somebody's attention.
+	// Warning events need the user's attention.
 	Warning bool
 	Reason  string
 	Message string
@@ -98,10 +98,9 @@ type Report struct {
 	Counts     Counts
 	State      State
 	Events     []Event
-	// Seen says that the cloud was asked and has answered: what follows is observed. Otherwise it is empty, and what
-	// the object says from before stays.
+	// Seen is true if the cloud was read and answered: what follows is observed. Otherwise it is empty, and the object keeps what it has.
 	Seen bool
-	// Provisioned says that the group exists and is ours.
+	// Provisioned is true if the group exists and belongs to the pool.
 	Provisioned bool
 	// GroupID is the cloud's name of the group, for spec.providerID.
 	GroupID string
@@ -111,7 +110,7 @@ type Report struct {
 	// drain, in a stable order.
 	ProviderIDs []string
 	Instances   []Instance
-	// Size is the group's own size, which becomes spec.replicas of the core object where somebody else sizes the group.
+	// Size is the group's own size, which becomes spec.replicas of the core object where an external autoscaler owns the size.
 	Size *int
 	// ResolvedLookups are look-ups to be kept on the object.
 	ResolvedLookups map[string]string

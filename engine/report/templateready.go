@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// templateReady says whether the newest template in the cloud is the one that the specification asks for.
+// templateReady reports whether the newest template in the cloud is the one that the specification asks for.
 func templateReady(f facts) *Condition {
 	if f.d.Deleting {
 		return nil

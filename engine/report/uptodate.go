@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// upToDate says whether every instance was launched from the wanted template, and how far it is from there.
+// upToDate reports whether every instance was launched from the wanted template, and how far it is from there.
 func upToDate(f facts) *Condition {
 	if f.d.Deleting {
 		return nil

@@ -81,7 +81,7 @@ func (b fieldEffects) changes(ctx context.Context, mp *clusterv1.MachinePool, af
 	return out, nil
 }
 
-// secretive kinds hold what machines boot with, which is shown to nobody.
+// secretive kinds hold what machines boot with, which is never shown.
 func secretive(o client.Object, mp *clusterv1.MachinePool) bool {
 	ref := mp.Spec.Template.Spec.Bootstrap.ConfigRef
 	gk := groupKind(o)
@@ -144,7 +144,7 @@ func effect(from, to Facts) (Effect, string) {
 	return Nothing, ""
 }
 
-// untold says that two looks can't be held against each other, and why.
+// untold reports whether two looks can't be held against each other, and why.
 func untold(from, to Facts) (why string, unknown bool) {
 	switch {
 	case to.NotObserved != nil && from.NotObserved == nil:
@@ -172,7 +172,7 @@ func held(to Facts) string {
 	return ""
 }
 
-// restarts says that a restart is asked for that was not.
+// restarts reports whether a restart is asked for that was not.
 func restarts(from, to Facts) bool {
 	return to.Desired.Restart != nil && (from.Desired.Restart == nil || from.Desired.Restart.Cause != to.Desired.Restart.Cause)
 }

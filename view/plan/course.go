@@ -28,7 +28,7 @@ type Forecast struct {
 	// MinAvailable is the least number of available machines on the way, Most the largest number of machines that exist, both
 	// with what is so now.
 	MinAvailable, MaxMachines int
-	// Converges says that the course comes to rest within its bound.
+	// Converges is true if the course comes to rest within its bound.
 	Converges bool
 }
 

@@ -68,7 +68,7 @@ func compare(d difference) []difference {
 	return out
 }
 
-// objects says that both sides are objects, or one is and the other is not there.
+// objects reports whether both sides are objects, or one is and the other is not there.
 func objects(d difference) bool {
 	_, a := d.from.(map[string]any)
 	_, b := d.to.(map[string]any)

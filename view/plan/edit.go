@@ -42,7 +42,7 @@ func newEditor(c client.Client, hub Hub, apply string) editor {
 // lastApplied is where kubectl apply keeps what it was given.
 const lastApplied = corev1.LastAppliedConfigAnnotation
 
-// put is what would become of an object if somebody applied it.
+// put returns what an object would become if the edit were applied.
 func (e editor) put(ctx context.Context, given *unstructured.Unstructured) (edited, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(given.GroupVersionKind())

@@ -62,7 +62,7 @@ func (p *Plan) follow(f Facts) Forecast {
 	return c
 }
 
-// comesByItself says that a new pool waits for nothing but what its machines boot with, which a bootstrap provider makes as soon
+// comesByItself reports whether a new pool waits for nothing but what its machines boot with, which a bootstrap provider makes as soon
 // as there is a pool.
 func comesByItself(f Facts) bool {
 	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == infrapool.ReasonWaitingForBootstrap && f.Observed.Wanted.Content == "" && len(f.Observed.Issues) == 0
@@ -96,7 +96,7 @@ func (p *Plan) hindrances(f Facts, c Forecast) {
 	}
 }
 
-// wrong is what the cloud says is wrong with the group or its template, and stays so unless somebody does something.
+// wrong adds what the cloud reports as wrong with the group or its template, and that stays until the user changes something.
 func (p *Plan) wrong(f Facts, c Forecast) {
 	for _, w := range c.Last.Waiting {
 		if w.Reason == "TemplateNotFound" {
@@ -133,7 +133,7 @@ func rolls(f Facts, c Forecast) (out []string) {
 func warnings(f Facts, c Forecast) []string {
 	var out []string
 	if f.Desired.ReplicasManagedExternally && f.Observed.Group != nil {
-		out = append(out, fmt.Sprintf("somebody else sizes the %s (annotation cluster.x-k8s.io/replicas-managed-by): its size of %d is kept, and spec.replicas follows it",
+		out = append(out, fmt.Sprintf("an external autoscaler owns the size of the %s (annotation cluster.x-k8s.io/replicas-managed-by): its size of %d is kept, and spec.replicas follows it",
 			f.Traits.Group, c.First.Budget.Desired))
 	}
 	if f.Desired.SkipModel {
@@ -240,7 +240,7 @@ func (p *Plan) how() string {
 // reason is what blocks most, in a word; the sentences stand by themselves.
 func reason(list []Cause) string {
 	if len(list) == 0 {
-		return "nobody says why"
+		return "the reason is unknown"
 	}
 	return list[0].Reason
 }

@@ -33,7 +33,7 @@ type removedMachine struct {
 	pool.Instance
 	cause pool.Cause
 	round int
-	// shrank says that the group's size was lowered with it; aside that another had been launched in its place before all
+	// shrank is true if the group's size was lowered with it; aside that another had been launched in its place before all
 	// this began.
 	shrank, aside bool
 }
@@ -297,7 +297,7 @@ func (c *idealCloud) work() bool {
 	return true
 }
 
-// vanishes says that the cloud takes a machine away by itself.
+// vanishes reports whether the cloud takes a machine away by itself.
 func (c *idealCloud) vanishes(i pool.Instance) bool {
 	switch i.State {
 	case pool.Terminating:

@@ -42,7 +42,7 @@ type Request struct {
 // sameLook is how old an observation of the cloud may be that belongs to one plan.
 const sameLook = time.Minute
 
-// ErrNoPool says that there is nothing to plan.
+// ErrNoPool is the error when there is nothing to plan.
 var ErrNoPool = errors.New("no machine pool")
 
 // Build makes the plans, ordered by namespace and name.
@@ -167,7 +167,7 @@ func (r Request) every(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 	return out, nil
 }
 
-// asks says whether a plan of this pool is asked for.
+// asks reports whether a plan of this pool is asked for.
 func (r Request) asks(mp *clusterv1.MachinePool, edits []edited) bool {
 	if r.Name != "" {
 		ref := mp.Spec.Template.Spec.InfrastructureRef
@@ -176,7 +176,7 @@ func (r Request) asks(mp *clusterv1.MachinePool, edits []edited) bool {
 	return slices.ContainsFunc(edits, func(one edited) bool { return concerns(one.after, mp, clusterv1.ContractVersionedObjectReference{}) })
 }
 
-// isPool says whether a kind that somebody typed is MachinePool, sameKind whether it is another one: in whatever case, in
+// isPool reports whether a kind that the user typed is MachinePool, sameKind whether it is another one: in whatever case, in
 // the plural, with or without its group.
 func isPool(typed string) bool {
 	return sameKind(typed, "MachinePool") || strings.EqualFold(typed, "mp")
@@ -188,7 +188,7 @@ func sameKind(typed, kind string) bool {
 	return typed == kind || typed == kind+"s"
 }
 
-// concerns says whether an object is one that a pool's machines depend on. The place in the cloud is known once the cluster
+// concerns reports whether an object is one that a pool's machines depend on. The place in the cloud is known once the cluster
 // was read.
 func concerns(o client.Object, mp *clusterv1.MachinePool, place clusterv1.ContractVersionedObjectReference) bool {
 	if o.GetNamespace() != mp.Namespace {

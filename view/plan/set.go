@@ -86,7 +86,7 @@ func (r Request) served(ctx context.Context, gk schema.GroupKind) (schema.GroupV
 	return mapping.GroupVersionKind, nil
 }
 
-// isHub says that objects of this version are read as they are.
+// isHub reports whether objects of this version are read as they are.
 func (r Request) isHub(ctx context.Context, gvk schema.GroupVersionKind) bool {
 	made, err := r.Client.Scheme().New(gvk)
 	o, ok := made.(client.Object)
@@ -99,7 +99,7 @@ func (r Request) isHub(ctx context.Context, gvk schema.GroupVersionKind) bool {
 	return err == nil && hub.GetObjectKind().GroupVersionKind() == gvk
 }
 
-// ofMachinePool says whether a MachinePool has such a field.
+// ofMachinePool reports whether a MachinePool has such a field.
 func ofMachinePool(p path) bool {
 	var content any
 	for k := len(p) - 1; k >= 0; k-- {

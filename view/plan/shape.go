@@ -29,7 +29,7 @@ type Plan struct {
 	Infrastructure Reference `json:"infrastructure"`
 	// Headline says it all in one sentence.
 	Headline string `json:"headline"`
-	// New says that the pool has no group in the cloud yet, Deleting that it is being deleted.
+	// New is true if the pool has no group in the cloud yet, Deleting that it is being deleted.
 	New      bool `json:"new"`
 	Deleting bool `json:"deleting"`
 	// Desired is the number of machines that budgets are counted from, Machines how many exist now, Ready how many of them
@@ -37,7 +37,7 @@ type Plan struct {
 	Desired  int `json:"desired"`
 	Machines int `json:"machines"`
 	Ready    int `json:"ready"`
-	// NodesUnknown says that the workload cluster does not answer: Ready and LowestReady mean nothing then.
+	// NodesUnknown is true if the workload cluster does not answer: Ready and LowestReady mean nothing then.
 	NodesUnknown bool `json:"nodesUnknown"`
 	// Replaced is how many machines are replaced by others, Removed how many go with none in their place, Added how many come
 	// beside those that replace others.
@@ -61,7 +61,7 @@ type Plan struct {
 	InPlace []Machine `json:"inPlace"`
 	// Steps are what is done on the way, each once for a row of equal ones.
 	Steps []string `json:"steps"`
-	// Blocked is what keeps the pool from following the objects until somebody or something changes, most important first.
+	// Blocked is what keeps the pool from following the objects until something changes, most important first.
 	Blocked []Cause `json:"blocked"`
 	// Warnings are worth knowing and block nothing.
 	Warnings []string `json:"warnings"`
@@ -78,15 +78,15 @@ type Effect string
 
 // The effects.
 const (
-	// ReplacesMachines says that machines which exist no longer are what the objects ask for.
+	// ReplacesMachines reports whether machines which exist no longer are what the objects ask for.
 	ReplacesMachines Effect = "ReplacesMachines"
-	// NewMachinesOnly says that machines which are launched from now on are different, and that no other is touched.
+	// NewMachinesOnly reports whether machines which are launched from now on are different, and that no other is touched.
 	NewMachinesOnly Effect = "NewMachinesOnly"
-	// InPlace says that something changes without a machine being replaced for it: sizes, limits, tags, how things are done.
+	// InPlace reports whether something changes without a machine being replaced for it: sizes, limits, tags, how things are done.
 	InPlace Effect = "InPlace"
-	// Nothing says that nothing in the cloud changes now.
+	// Nothing reports whether nothing in the cloud changes now.
 	Nothing Effect = "Nothing"
-	// Unknown says that it can't be told, and Change.Why says why.
+	// Unknown reports whether it can't be told, and Change.Why says why.
 	Unknown Effect = "Unknown"
 )
 
@@ -130,7 +130,7 @@ type Cause struct {
 	Message string `json:"message"`
 }
 
-// Moves says that machines are replaced or removed.
+// Moves reports whether machines are replaced or removed.
 func (p Plan) Moves() bool { return p.Replaced > 0 || p.Removed > 0 }
 
 func causeOf(c pool.Cause) Cause { return Cause{c.Reason, c.Message} }
