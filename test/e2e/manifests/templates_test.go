@@ -274,7 +274,7 @@ func history(u *updates) {
 			}
 			return nil
 		})
-		u.told(pool, "TemplatesPruned", `deleted versions? [0-9, ]+ of launch template lt-\w+`)
+		u.told(pool, "TemplatesPruned", `Deleted versions? [0-9, ]+ of launch template lt-\w+`)
 	}
 }
 
