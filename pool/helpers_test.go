@@ -73,12 +73,18 @@ func serving(n int, change ...func(*Instance)) []Instance {
 }
 
 // The changes of one machine, named as a person would say them.
-func marked(i *Instance)      { i.Marked = true }
-func failed(i *Instance)      { i.State = Failed }
-func leaving(i *Instance)     { i.State = Terminating }
-func unready(i *Instance)     { i.Node.Ready = false }
-func notJoined(i *Instance)   { i.Node = nil }
-func beingBorn(i *Instance)   { i.State, i.Node = Pending, nil }
+func marked(i *Instance)    { i.Marked = true }
+func failed(i *Instance)    { i.State = Failed }
+func leaving(i *Instance)   { i.State = Terminating }
+func unready(i *Instance)   { i.Node.Ready = false }
+func notJoined(i *Instance) { i.Node = nil }
+func beingBorn(i *Instance) { i.State, i.Node = Pending, nil }
+
+// drainAge sets how long ago the drain has started.
+func drainAge(d time.Duration) func(*Instance) {
+	return func(i *Instance) { i.Node.DrainStarted = now.Add(-d) }
+}
+
 func drainedNode(i *Instance) { i.Node.Cordoned, i.Node.DrainStarted = true, now.Add(-time.Minute) }
 func drainingNode(i *Instance) {
 	drainedNode(i)

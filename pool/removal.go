@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // drainMayStart reports whether a selected member may be drained. A started drain continues; while the cloud operates on the group, no
@@ -200,14 +201,7 @@ func (v *selection) standbyStep() *Step {
 		return nil
 	}
 	room := v.surge - v.inStandby - max(0, max(v.o.Group.Size, v.counted)-v.want)
-	// More drains than may be unavailable are drains of instances that are set aside and not seen so yet.
-	drains := 0
-	for _, m := range v.queue {
-		if m.isDraining() && !m.Standby {
-			drains++
-		}
-	}
-	room -= max(0, drains-v.unavailable)
+	room -= v.standbyUnseen()
 	var list []*member
 	for _, m := range v.queue {
 		if len(list) < room && v.needsSuccessor(m) {
@@ -220,6 +214,26 @@ func (v *selection) standbyStep() *Step {
 	list, more := v.batch(list)
 	return &Step{Kind: EnterStandby, More: more, Targets: instanceRefs(list),
 		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
+}
+
+// standbyDelay is for how long after its drain has started an instance in standby may be reported as in service: three times as long as
+// the reads of the clouds are behind their writes.
+const standbyDelay = 30 * time.Second
+
+// standbyUnseen returns how many instances may be in standby although the group was read as if they were in service: those whose drain
+// has only just started, and those drained beyond what may be unavailable.
+func (v *selection) standbyUnseen() int {
+	recent, drains := 0, 0
+	for _, m := range v.queue {
+		if !m.isDraining() || m.Standby {
+			continue
+		}
+		drains++
+		if !v.reached(m.Node.DrainStarted.Add(standbyDelay)) {
+			recent++
+		}
+	}
+	return max(recent, drains-v.unavailable)
 }
 
 // needsSuccessor reports whether a member serves and is to be replaced. It enters standby even where it may go at once: its replacement
