@@ -386,7 +386,7 @@ func name[S any](instances []pool.Instance, f Input[S]) {
 		if cause, ok := f.DeletionRequested[key]; ok {
 			i.DeletionRequested = &cause
 		}
-		if g, ok := f.Guards[key]; ok {
+		if g, ok := f.Guards[key]; ok && !g.DrainedOther(i.Node) {
 			i.Guard = &g
 		}
 	}

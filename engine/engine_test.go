@@ -593,6 +593,30 @@ func TestCondemnedAreNotThoseWithTheSameID(t *testing.T) {
 	}
 }
 
+// A Node that has joined again after its Machine was drained holds pods that nobody has evicted: the pool drains it.
+func TestGuardThatDrainedAnEarlierNode(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended   time.Duration
+		guarded bool
+	}{"drained after it joined": {time.Second, true}, "drained before it joined": {-time.Second, false}} {
+		s := rest(t)
+		s.facts.DeletionRequested = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
+		s.driver.observed.Instances[1].State = pool.Running
+		node := s.cluster.nodes["aws://i-2"]
+		node.Cordoned = true
+		s.cluster.nodes["aws://i-2"] = node
+		s.facts.Guards = map[string]pool.Guard{"aws://i-2": {Requested: true, Released: true, DrainEnded: node.Joined.Add(c.ended)}}
+		out := s.pass()
+		want := pool.Replace
+		if !c.guarded {
+			want = pool.Drain
+		}
+		if guarded := out.Observed.Instances[1].Guard != nil; guarded != c.guarded || out.Plan.Step == nil || out.Plan.Step.Kind != want {
+			t.Errorf("%s: want guarded %t and %s, got %t and %+v", name, c.guarded, want, guarded, out.Plan.Step)
+		}
+	}
+}
+
 // A machine that was asked to go by name carries the reason with it, wherever its node is.
 func TestCondemnedReachTheDecision(t *testing.T) {
 	s := rest(t)

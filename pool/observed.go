@@ -9,8 +9,16 @@ type Guard struct {
 	Requested bool
 	// Released is true if the drain has ended and nothing holds the instance any more.
 	Released bool
+	// DrainEnded is when it released the instance after its drain; zero while it has not, and where the user excluded the drain.
+	DrainEnded time.Time
 	// WaitReasons are what its deletion waits for, for people.
 	WaitReasons []string
+}
+
+// DrainedOther reports whether the guard's drain ended before the node joined: it drained an earlier Node of the same instance, and the
+// pods of this one are still to be evicted.
+func (g Guard) DrainedOther(n *Node) bool {
+	return n != nil && !g.DrainEnded.IsZero() && n.Joined.After(g.DrainEnded)
 }
 
 // guarded says, for people, which instance is not let go yet by a guard who was asked, and what he waits for.

@@ -149,7 +149,7 @@ func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
 			out.DeletionRequested[i.Key] = *cause
 		}
 		if guarded && i.guards(on) {
-			out.Guards[i.Key] = i.Machine.guard(i.Deleting, now)
+			out.Guards[i.Key] = i.guard(now)
 		}
 	}
 	return out
@@ -211,8 +211,13 @@ func (i Infra) drainSkipped() bool {
 	if !i.Deleting || !m.Deleting || !m.pastDrain() {
 		return false
 	}
+	return !m.drainExcluded() && !m.drainSucceeded() && !m.drainTimedOut(i.Object.GetDeletionTimestamp().Time)
+}
+
+// drainExcluded reports whether the user has excluded the drain of the Node.
+func (m *Machine) drainExcluded() bool {
 	_, excluded := m.Object.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]
-	return !excluded && !m.drainSucceeded() && !m.drainTimedOut(i.Object.GetDeletionTimestamp().Time)
+	return excluded
 }
 
 // drainSucceeded reports whether the Machine's controller has drained the Node, as its condition says.
@@ -251,10 +256,15 @@ func (m *Machine) cause() *pool.Cause {
 	return &pool.Cause{Reason: machineDeleted, Message: fmt.Sprintf("Machine %s is being deleted", m.Object.Name)}
 }
 
-// guard is the Machine as the one that lets its instance go. It has done so when its controller has deleted the infrastructure machine.
-// An infrastructure machine that was deleted by a user says nothing before the controller has seen it: its condition tells.
-func (m *Machine) guard(infraGoing bool, now time.Time) pool.Guard {
-	return pool.Guard{Requested: m.Deleting, Released: m.Deleting && infraGoing && m.pastDrain(), WaitReasons: m.waits(now)}
+// guard is the Machine as the one that releases its instance. It has done so when its controller has deleted the infrastructure machine.
+// An infrastructure machine that a user deleted proves nothing before the controller has seen it: its condition does.
+func (i Infra) guard(now time.Time) pool.Guard {
+	m := i.Machine
+	g := pool.Guard{Requested: m.Deleting, Released: m.Deleting && i.Deleting && m.pastDrain(), WaitReasons: m.waits(now)}
+	if g.Released && !m.drainExcluded() {
+		g.DrainEnded = i.Object.GetDeletionTimestamp().Time
+	}
+	return g
 }
 
 // deletingReason is how far the Machine's controller is with its deletion, as its condition says; empty where it does not.
