@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 
 var (
 	scenarios = flag.Int("n", 300, "how many scenarios are explored")
-	first     = flag.Uint64("seed", 1, "the seed of the first scenario, or of the one that is replayed")
+	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so that each commit explores others")
 	stop      = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop      = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
 	output    = flag.String("report", "", "file for a report of the run")
@@ -27,6 +28,9 @@ const garbage = 800
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if *first == 0 {
+		*first = commitSeed()
+	}
 	debug.SetGCPercent(garbage)
 	code := m.Run()
 	if total.scenarios > 0 {
@@ -34,9 +38,22 @@ func TestMain(m *testing.M) {
 			fmt.Println(err)
 			code = 1
 		}
-		fmt.Println(total.line())
+		fmt.Printf("explored seed=%d %s\n", *first, total.line())
 	}
 	os.Exit(code)
+}
+
+// commitSeed returns a seed that follows from the commit that is checked out, and 1 where there is no repository.
+func commitSeed() uint64 {
+	out, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
+	if err != nil {
+		return 1
+	}
+	seed, err := strconv.ParseUint(strings.TrimSpace(string(out)), 16, 64)
+	if err != nil || seed == 0 {
+		return 1
+	}
+	return seed
 }
 
 // workers is how many scenarios may run at once; the test binary's own limit on parallel tests bounds it by the cores.

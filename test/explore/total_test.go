@@ -49,7 +49,7 @@ func (s *sums) count() int {
 }
 
 func (s *sums) line() string {
-	return fmt.Sprintf("explored scenarios=%d faults=%d calls=%d virtual=%s violations=%d", s.scenarios, s.faults, s.calls, s.virtual.Round(time.Second), s.wrong)
+	return fmt.Sprintf("scenarios=%d faults=%d calls=%d virtual=%s violations=%d", s.scenarios, s.faults, s.calls, s.virtual.Round(time.Second), s.wrong)
 }
 
 // write writes the report of a run, if one is wanted.

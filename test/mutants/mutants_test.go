@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 		out    string
 		want   Verdict
 	}{
-		{"nothing was noticed", Explore, "PASS\nexplored scenarios=100 faults=1 calls=1 virtual=1s violations=0\n", Verdict{}},
+		{"nothing was noticed", Explore, "PASS\nexplored seed=1 scenarios=100 faults=1 calls=1 virtual=1s violations=0\n", Verdict{}},
 		{"the first violation counts", Explore, "violation seed=7 scenarios=7 oracle=\"as desired\": a is \"1\"\nviolation seed=8 scenarios=8 oracle=\"x\": y\nFAIL\n",
 			Verdict{"as desired", 7, `a is "1"`}},
 		{"a property counts its tests", Pool, "--- FAIL: TestX (0.00s)\n    a_test.go:1: [rapid] failed after 3 tests: the words\n", Verdict{"TestX", 4, "the words"}},
