@@ -168,6 +168,35 @@ func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 	})
 }
 
+// Several instances go in one call. Where that is refused because one is on its way out already, the others still go.
+func TestSeveralGoInOneCall(t *testing.T) {
+	for name, c := range map[string]struct {
+		byHand bool
+		calls  int
+	}{"all serve": {false, 1}, "one is on its way out already": {true, 4}} {
+		inWorld(t, func(t *testing.T, w *world) {
+			target, o := w.create(aTarget(), 4)
+			var chosen []pool.InstanceRef
+			for _, i := range o.Instances[:3] {
+				chosen = append(chosen, pool.InstanceRef{ID: i.ID})
+			}
+			if c.byHand {
+				_, err := w.byHand.TerminateInstanceInAutoScalingGroup(t.Context(), &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+					InstanceId: &chosen[1].ID, ShouldDecrementDesiredCapacity: new(true),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			sent := w.operations(func() { w.start(target, pool.Step{Kind: pool.Remove, Targets: chosen}) })
+			sent = slices.DeleteFunc(sent, func(op string) bool { return op != "TerminateInstanceInAutoScalingGroup" })
+			if o = w.observe(target); len(sent) != c.calls || o.Group.Size != 1 {
+				t.Errorf("%s: want a size of 1 after %d calls, got %d after %q", name, c.calls, o.Group.Size, sent)
+			}
+		})
+	}
+}
+
 // A read that is behind shows in service what was set aside: from it one more would be set aside than the surge allows.
 func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -31,7 +31,7 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	size := p.memory.size()
 	p.memory.touchedMembers()
 	return asg.Termination{
-		Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going, Took: p.took,
+		Session: p.c, Now: p.now, Group: p.t.group, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going, Took: p.took,
 	}.Terminate(ctx, s.Targets)
 }
 

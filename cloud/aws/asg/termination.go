@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -15,13 +16,15 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// RemoveBatch keeps a removal, which takes one call for each instance, within a few seconds.
-const RemoveBatch = 10
+// RemoveBatch keeps a removal within a few seconds where one call for all its instances is refused, and one for each is made.
+const RemoveBatch = 20
 
-// Termination is what is known of an Auto Scaling group whose instances are terminated one by one.
+// Termination is what is known of an Auto Scaling group whose chosen instances are terminated.
 type Termination struct {
 	Session *session.Session
 	Now     time.Time
+	// Group is the group's name.
+	Group string
 	// Size that the group shows. Lower lowers it by one with each instance, in the same call; otherwise the group launches another in
 	// the place of each.
 	Size  int
@@ -34,12 +37,15 @@ type Termination struct {
 	Took func(id string)
 }
 
-// Terminate terminates exactly the given instances, several at a time. One that is on its way out already is no error: credentials that
-// allow by tags are denied what has none any more.
+// Terminate terminates exactly the given instances. One that is on its way out already is no error: credentials that allow by tags are
+// denied what has none any more.
 func (t Termination) Terminate(ctx context.Context, targets []pool.InstanceRef) error {
 	ids := make([]string, len(targets))
 	for k, target := range targets {
 		ids[k] = target.ID
+	}
+	if done, err := t.together(ctx, ids); done {
+		return err
 	}
 	return t.Session.Each(ids, func(id string) error {
 		_, err := t.Session.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
@@ -47,6 +53,48 @@ func (t Termination) Terminate(ctx context.Context, targets []pool.InstanceRef) 
 		})
 		return session.Refusal(err, t.Now)
 	}, func(id string, err error) error { return t.ended(ctx, id, err) })
+}
+
+// together terminates several instances in one call, and reports whether that has answered. A refusal has not where one instance may be
+// on its way out already, or the region may not take several: the calls for each tell which.
+func (t *Termination) together(ctx context.Context, ids []string) (done bool, err error) {
+	if len(ids) < 2 {
+		return false, nil
+	}
+	_, err = t.Session.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+		AutoScalingGroupName: &t.Group, InstanceIds: ids, ShouldDecrementDesiredCapacity: &t.Lower,
+	})
+	if err = session.Refusal(err, t.Now); t.eachTells(ctx, ids, err) {
+		return false, nil
+	}
+	if t.Lower {
+		t.Asked.Note(t.Size-len(ids), t.Now, err)
+	}
+	if err != nil {
+		return true, fmt.Errorf("terminate %d instances: %w", len(ids), err)
+	}
+	for _, id := range ids {
+		if t.Took != nil {
+			t.Took(id)
+		}
+	}
+	return true, nil
+}
+
+// eachTells reports whether calls for each instance may be answered otherwise than one for all. What denies all denies each.
+func (t *Termination) eachTells(ctx context.Context, ids []string, err error) bool {
+	switch kind := cloud.KindOf(err); {
+	case err == nil:
+		return false
+	case session.Absent(err), kind == cloud.Invalid, kind == cloud.Conflict:
+		return true
+	case kind == cloud.Denied:
+		return slices.ContainsFunc(ids, func(id string) bool {
+			going, readErr := t.Going(ctx, id)
+			return readErr == nil && going
+		})
+	}
+	return false
 }
 
 // ended notes how a call ended. A call without a reply may have been heard.

@@ -221,11 +221,14 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if err := p.upToDate(); err != nil {
 		return err
 	}
-	size := int(p.size())
+	if p.memory.behind.is == nil {
+		return nil
+	}
+	size, name := int(p.size()), session.Deref(p.memory.behind.is.AutoScalingGroupName)
 	members := p.present()
 	p.memory.touchedGroup()
 	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })
-	return asg.Termination{Session: p.c, Now: p.now, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
+	return asg.Termination{Session: p.c, Now: p.now, Group: name, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
 }
 
 // present are the instances of the group behind that are not on their way out. Nothing else is ever terminated.

@@ -262,10 +262,13 @@ func askedInAForm(body []byte) (text string, named []string, err error) {
 		}
 	}
 	switch form.Get("Action") {
-	case "TerminateInstanceInAutoScalingGroup", "CompleteLifecycleAction":
+	case "CompleteLifecycleAction":
 		named = []string{form.Get("InstanceId")}
-	case "EnterStandby":
+	case "TerminateInstanceInAutoScalingGroup", "EnterStandby":
 		named = members(form, "InstanceIds.member.")
+		if one := form.Get("InstanceId"); one != "" {
+			named = append(named, one)
+		}
 	case "DeleteAutoScalingGroup":
 		named = nil // all go
 	default:

@@ -25,6 +25,9 @@ func (l *workload) Ready(id string) bool {
 func (l *workload) Cordon(id string, closed bool) {
 	if node := l.living(id); node != nil && node.Spec.Unschedulable != closed {
 		node.Spec.Unschedulable = closed
+		if !closed {
+			delete(l.cordoned, node.Name) // the cloud has taken back a user's cordon with its own
+		}
 		l.change(node, "cordoned: %t", closed)
 		if !closed {
 			l.house()
