@@ -3,9 +3,10 @@ package mutants
 // The files, from the root of the module.
 const (
 	poolTemplates, poolOperation           = "pool/templates.go", "pool/operation.go"
-	groupDrift, groupRole, groupStart      = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/role.go", "cloud/aws/nodegroup/start.go"
+	groupDrift, groupStart                 = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/start.go"
 	groupObserve, groupRoll, groupVersions = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go", "cloud/aws/nodegroup/version.go"
-	groupUpdate, groupPolicies             = "cloud/aws/nodegroup/update.go", "cloud/aws/nodegroup/policies.go"
+	groupUpdate                            = "cloud/aws/nodegroup/update.go"
+	roleMain, roleCleanUp, rolePolicies    = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go", "cloud/aws/nodegroup/noderole/policies.go"
 )
 
 // templateTable is what goes wrong with the versions of launch templates, in both kinds.
@@ -81,29 +82,22 @@ var nodegroupTable = []Mutation{
 		Explore, []string{"as desired"},
 		`return len(put)+len(remove) > 0 || len(p.untagged(want)) > 0`,
 		`return (len(put)+len(remove) > 0 || len(p.untagged(want)) > 0) && !mutated("tags that reach no machine")`),
-	one("policies of others detached", groupRole, "takes from a role what somebody else has attached, and deletes it",
+	one("policies of others detached", roleCleanUp, "takes from a role what somebody else has attached, and deletes it",
 		NodeGroup, []string{"TestRoleIsMadeAndDeleted", "TestRoleOfOthers", "TestContract"},
 		`		if !slices.Contains(known, arn) {`,
 		`		if !slices.Contains(known, arn) && !mutated("policies of others detached") {`),
-	{
-		Name: "role of others deleted", File: groupRole, What: "deletes the role of a pool that goes, whoever made it",
-		In: Explore, By: []string{"foreign", "progress"},
-		Edits: []Edit{
-			{`	if role.ours {
-		out.Leftovers`, `	if role.ours || role.arn != "" && mutated("role of others deleted") {
-		out.Leftovers`},
-			{`if role.arn == "" || !role.ours {`, `if role.arn == "" || !role.ours && !mutated("role of others deleted") {`},
-		},
-	},
-	one("policies left to others", groupPolicies, "makes a role and attaches nothing to it",
+	one("role of others deleted", roleMain, "deletes the role of a pool that goes, whoever made it",
+		Explore, []string{"foreign", "progress"},
+		`return m.arn != "" && m.owned }`, `return m.arn != "" && (m.owned || mutated("role of others deleted")) }`),
+	one("policies left to others", rolePolicies, "makes a role and attaches nothing to it",
 		Explore, []string{"as desired", "busy", "storm", "quiet", "progress"},
 		`		if slices.Contains(role.attached, arn) {
 			continue
 		}
-		_, err := p.c.IAM.AttachRolePolicy`, `		if slices.Contains(role.attached, arn) || mutated("policies left to others") {
+		_, err := p.Session.IAM.AttachRolePolicy`, `		if slices.Contains(role.attached, arn) || mutated("policies left to others") {
 			continue
 		}
-		_, err := p.c.IAM.AttachRolePolicy`),
+		_, err := p.Session.IAM.AttachRolePolicy`),
 	one("force always", groupRoll, "lets every update lose pods that can't be evicted",
 		Explore, []string{"forced"},
 		`Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force,`,

@@ -72,7 +72,7 @@ func (p *pass) updatesChanged(is *ekstypes.Nodegroup) bool {
 		known.at, known.creating = p.now, is.Status == ekstypes.NodegroupStatusCreating
 	}
 	changed := session.Deref(is.ModifiedAt).After(known.at.Add(-session.SameMoment)) && is.Status != ekstypes.NodegroupStatusDeleting
-	return changed && p.now.Sub(known.at) > session.SameMoment || p.slowBy(known.at, session.TracedPeriod)
+	return changed && p.now.Sub(known.at) > session.SameMoment || p.slow.Due(known.at, session.TracedPeriod)
 }
 
 // asksLength is in hex digits of what tells specifications apart.

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -47,7 +47,7 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 // refused says what of the specification the controller may not do.
 func (p *pass) refused() error {
 	if len(p.t.pool.RoleAdditionalPolicies) > 0 && !p.driver.options.AllowAddRoles {
-		return cloud.Invalidf(fieldPolicies,
+		return cloud.Invalidf(noderole.FieldPolicies,
 			"policies may be added to the node role only where the controller allows it: switch on its feature gate EKSAllowAddRoles, or take the field out")
 	}
 	return nil
@@ -239,6 +239,3 @@ func clientToken(of ...string) string {
 
 // item is the path of a list's item.
 func item(field string, k int) string { return fmt.Sprintf("%s[%d]", field, k) }
-
-// roleNameOf is the name in a role's ARN, whatever its path.
-func roleNameOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }

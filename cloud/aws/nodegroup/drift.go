@@ -7,6 +7,7 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -15,8 +16,6 @@ const (
 	fieldName      = "spec.eksNodegroupName"
 	fieldSubnets   = "spec.subnetIDs"
 	fieldZones     = "spec.availabilityZones"
-	fieldRole      = "spec.roleName"
-	fieldPolicies  = "spec.roleAdditionalPolicies"
 	fieldImages    = "spec.amiType"
 	fieldRelease   = "spec.amiVersion"
 	fieldType      = "spec.instanceType"
@@ -172,7 +171,7 @@ func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 	}{
 		{fieldTemplate, t.pool.AWSLaunchTemplate != nil != templated},
 		{fieldSubnets, g.otherSubnets(t, is)},
-		{fieldRole, t.pool.RoleName != "" && roleNameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
+		{noderole.FieldName, t.pool.RoleName != "" && noderole.NameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
 		{fieldImages, otherImages(t, is)},
 		{fieldTypes, g.otherTypes(is)},
 		{fieldDisk, g.diskSize != nil && is.DiskSize != nil && *g.diskSize != *is.DiskSize},

@@ -9,6 +9,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 )
 
 // aTarget is a pool with a field of each kind.
@@ -120,7 +121,7 @@ func TestUnchangeable(t *testing.T) {
 			s.CapacityType = new(awsv1.ManagedMachinePoolCapacityTypeSpot)
 		}, nil, []string{fieldCapacity}},
 		{"another role", func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "mine" },
-			func(n *ekstypes.Nodegroup) { n.NodeRole = new("arn:aws:iam::1:role/path/theirs") }, []string{fieldRole}},
+			func(n *ekstypes.Nodegroup) { n.NodeRole = new("arn:aws:iam::1:role/path/theirs") }, []string{noderole.FieldName}},
 		{"the role below a path", func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "mine" },
 			func(n *ekstypes.Nodegroup) { n.NodeRole = new("arn:aws:iam::1:role/path/mine") }, nil},
 		{"a template that the group was not made with", func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{} }, nil, []string{fieldTemplate}},
@@ -215,11 +216,5 @@ func TestNames(t *testing.T) {
 		if got := shortName(cloud.Owner{ID: "owner", GroupName: c.asked}); got != c.want {
 			t.Errorf("%s: want %q, got %q", c.why, c.want, got)
 		}
-	}
-	if got := ownRoleName(aTarget(t, func(s *awsv1.AWSManagedMachinePoolSpec) { s.EKSNodegroupName = "workers" })); got != "c-workers_nodegroup-iam-service-role" {
-		t.Errorf("want the ecosystem's name of a role, got %q", got)
-	}
-	if got := ownRoleName(aTarget(t, func(s *awsv1.AWSManagedMachinePoolSpec) { s.EKSNodegroupName = name })); len(got) != roleMost {
-		t.Errorf("want a long name cut to %d characters, got %q", roleMost, got)
 	}
 }

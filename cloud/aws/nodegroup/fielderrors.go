@@ -5,6 +5,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -13,7 +14,6 @@ var (
 	subnetWords   = regexp.MustCompile(`(?i)subnets? (?:ID )?'?\[?(subnet-[0-9a-zA-Z]+)\]?'?`)
 	minWords      = regexp.MustCompile(`(?i)(?:violate group's min size|min(?:imum)?.?(?:size|capacity))`)
 	maxWords      = regexp.MustCompile(`(?i)max(?:imum)?.?(?:size|capacity)`)
-	roleWords     = regexp.MustCompile(`(?i)\brole\b|noderole`)
 	policyWords   = regexp.MustCompile(`(?i)\bpolicy\b.*(?:does not exist|not found|not attachable)|arn:.*:policy/`)
 	boundaryWords = regexp.MustCompile(`(?i)permissions? boundary`)
 	releaseWords  = regexp.MustCompile(`(?i)release ?version|ami version`)
@@ -37,8 +37,8 @@ func (p *pass) blame(err error) error {
 	}
 	list := []session.Blamed{
 		{Words: subnetWords, Field: fieldSubnets, Items: subnets},
-		{Words: boundaryWords, Field: fieldBoundary},
-		{Words: policyWords, Field: fieldPolicies},
+		{Words: boundaryWords, Field: noderole.FieldBoundary},
+		{Words: policyWords, Field: noderole.FieldPolicies},
 		{Words: releaseWords, Field: fieldRelease},
 		{Words: imagesWords, Field: fieldImages},
 		{Words: capacityWords, Field: fieldCapacity},
@@ -59,7 +59,7 @@ func (p *pass) blame(err error) error {
 		{Words: labelWords, Field: driftLabels},
 		{Words: taintWords, Field: driftTaints},
 		{Words: updateWords, Field: driftUpdate},
-		{Words: roleWords, Field: fieldRole},
+		{Words: noderole.Words, Field: noderole.FieldName},
 		{Words: versionWords, Field: fieldVersion},
 	}...))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -37,7 +38,7 @@ type reads struct {
 	behind     behindRead
 	template   launch.Memory
 	updates    updatesRead
-	role       roleRead
+	role       noderole.Memory
 	activities asg.Activities
 	// resized is when we last asked for more instances, made when the service said that it has made the group.
 	resized, made time.Time
@@ -94,16 +95,5 @@ func (m *memory) touchedUpdates() {
 func (m *memory) forget() {
 	m.touchedUpdates()
 	m.template.Forget()
-	m.role = roleRead{}
-}
-
-// slowBy reports whether what was read then is to be read again, once in a period. One pass reads slowly one thing at most, so that no pass
-// reads much; what waits for its turn too long is read all the same.
-func (p *pass) slowBy(at time.Time, period time.Duration) bool {
-	age := p.now.Sub(at)
-	if age < period || p.slowRead && age < 2*period {
-		return false
-	}
-	p.slowRead = true
-	return true
+	m.role = noderole.Memory{}
 }

@@ -25,8 +25,8 @@ type pass struct {
 	memory *memory
 	// reused is true if the group was not read although the pass wants it as it is now.
 	reused bool
-	// slowRead is true if the pass has read something that is read slowly.
-	slowRead bool
+	// slow paces the reads that are repeated once in a period.
+	slow session.SlowReads
 	// brought are the instances that an update has brought that has not succeeded, or not yet: its ID, by theirs.
 	brought map[string]string
 }
@@ -38,7 +38,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	if foreign := p.foreign(); foreign != nil {
 		out := pool.Observed{OwnershipConflict: foreign, Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}
-		return out, p.observeRole(ctx, nil, &out)
+		return p.observeConflict(ctx, out)
 	}
 	is := p.memory.group.is
 	want, failed := p.want(ctx)

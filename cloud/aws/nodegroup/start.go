@@ -81,7 +81,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	role, err := p.roleForGroup(ctx)
+	role, err := p.nodeRole().ARN(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (p *pass) sendCreate(ctx context.Context, input *eks.CreateNodegroupInput) 
 			return err
 		}
 		_, err = p.c.EKS.CreateNodegroup(ctx, input)
-		if err = p.roleNotSeenYet(session.Refusal(err, p.now)); !spent(err) {
+		if err = p.memory.role.NotYetVisible(session.Refusal(err, p.now), p.now); !spent(err) {
 			break
 		}
 	}
