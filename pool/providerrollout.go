@@ -242,3 +242,45 @@ func (v *steps) providerRolloutProgress() Cause {
 	}
 	return c
 }
+
+// UpgradePath is how a node group gets from the minor version of Kubernetes that it runs to the wanted one: one minor version at a time, and
+// never above the control plane. Minor versions are numbers: 31 is Kubernetes 1.31, and 0 is unknown.
+type UpgradePath struct {
+	// Current is the version that the group runs, Wanted the one that the user asks for.
+	Current, Wanted int
+	// Next is the version that the next step leads to. It is Current where no step is due or possible.
+	Next int
+	// WaitsForControlPlane is true if the next step needs an upgrade of the control plane first.
+	WaitsForControlPlane bool
+	// Downgrade is true if Wanted is below Current. No cloud takes a node group back.
+	Downgrade bool
+}
+
+// UpgradePathOf returns the path from the version that a node group runs to the wanted one. With an unknown control plane, the cloud itself
+// compares the versions.
+func UpgradePathOf(current, wanted, controlPlane int) UpgradePath {
+	u := UpgradePath{Current: current, Wanted: wanted, Next: current}
+	switch next := min(current+1, wanted); {
+	case wanted == 0 || current == 0:
+	case wanted < current:
+		u.Downgrade = true
+	case controlPlane != 0 && next > controlPlane:
+		u.WaitsForControlPlane = true
+	default:
+		u.Next = next
+	}
+	return u
+}
+
+// String returns the step in words. It is empty where none is left.
+func (u UpgradePath) String() string {
+	switch {
+	case u.Wanted == 0 || u.Current == 0 || u.Wanted == u.Current || u.Downgrade:
+		return ""
+	case u.WaitsForControlPlane:
+		return fmt.Sprintf("Kubernetes 1.%d of the wanted 1.%d, which waits for the control plane", u.Current, u.Wanted)
+	case u.Next == u.Wanted:
+		return fmt.Sprintf("Kubernetes 1.%d to 1.%d", u.Current, u.Wanted)
+	}
+	return fmt.Sprintf("Kubernetes 1.%d to 1.%d, on the way to 1.%d", u.Current, u.Next, u.Wanted)
+}

@@ -2,11 +2,11 @@ package mutants
 
 // The files, from the root of the module.
 const (
-	poolTemplates, poolOperation           = "pool/templates.go", "pool/operation.go"
-	groupDrift, groupStart                 = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/start.go"
-	groupObserve, groupRoll, groupVersions = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go", "cloud/aws/nodegroup/version.go"
-	groupUpdate                            = "cloud/aws/nodegroup/update.go"
-	roleMain, roleCleanUp, rolePolicies    = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go", "cloud/aws/nodegroup/noderole/policies.go"
+	poolTemplates, poolOperation        = "pool/templates.go", "pool/operation.go"
+	groupDrift, groupStart              = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/start.go"
+	groupObserve, groupRoll             = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go"
+	groupUpdate                         = "cloud/aws/nodegroup/update.go"
+	roleMain, roleCleanUp, rolePolicies = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go", "cloud/aws/nodegroup/noderole/policies.go"
 )
 
 // templateTable is what goes wrong with the versions of launch templates, in both kinds.
@@ -102,10 +102,10 @@ var nodegroupTable = []Mutation{
 		Explore, []string{"forced"},
 		`Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force,`,
 		`Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force || mutated("force always"),`),
-	one("minor version skipped", groupVersions, "asks EKS for two minor versions at once",
-		NodeGroup, []string{"TestCourse"},
-		`c.next.minor = min(is+1, a.minor)`,
-		`c.next.minor = either(mutated("minor version skipped"), a.minor, min(is+1, a.minor))`),
+	one("minor version skipped", poolProvider, "asks the cloud for two minor versions at once",
+		Pool, []string{"TestUpgradePath"},
+		`switch next := min(current+1, wanted); {`,
+		`switch next := either(mutated("minor version skipped"), wanted, min(current+1, wanted)); {`),
 	one("token of other arguments insisted on", groupStart, "asks again and again with a token that stands for something else",
 		NodeGroup, []string{"TestTokensThatMadeSomethingElseAreSpent"},
 		`strings.Contains(text, "idempotent")`,

@@ -22,7 +22,7 @@ type wanted struct {
 	group groupSpec
 	// launch is what it asks for of the launch template; zero without one.
 	launch launch.Want
-	// course is the way of the node group's version.
+	// course is what the next step leads to.
 	course course
 	// template is what machines are told apart by.
 	template pool.Template
@@ -211,7 +211,7 @@ func (p *pass) differences(want wanted) func(pool.Template) []string {
 			return nil
 		}
 		fields := slices.Clone(of(t.Ref))
-		if words := want.course.words(); words != "" && !want.course.waits {
+		if words := want.course.path.String(); words != "" && !want.course.path.WaitsForControlPlane {
 			fields = append(fields, fmt.Sprintf("%s (%s)", fieldVersion, words))
 		} else if want.course.next.release != "" && len(fields) == 0 {
 			fields = append(fields, fieldRelease)

@@ -124,8 +124,8 @@ func (p *pass) groupIssues(is *ekstypes.Nodegroup, want wanted) []pool.Cause {
 		issues = append(issues, pool.Cause{Reason: "MinimumWaits", Message: fmt.Sprintf(
 			"%s is raised to %d once the node group, which has a size of %d, is as large", fieldMin, want.group.min, size)})
 	}
-	if want.course.waits {
-		issues = append(issues, pool.Cause{Reason: "WaitingForControlPlane", Message: "nodes run " + want.course.words()})
+	if want.course.path.WaitsForControlPlane {
+		issues = append(issues, pool.Cause{Reason: "WaitingForControlPlane", Message: "nodes run " + want.course.path.String()})
 	}
 	return issues
 }

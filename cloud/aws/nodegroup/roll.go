@@ -196,7 +196,7 @@ func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.ProviderRollout {
 	}
 	r.Percent = p.percent(r)
 	if r.State == pool.ProviderRolloutRunning && r.Template.Same(want.template) {
-		r.Reason = want.course.words()
+		r.Reason = want.course.path.String()
 	}
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
 )
 
 // fieldVersion is the core object's field that names the version of Kubernetes.
@@ -37,14 +38,10 @@ type runs struct {
 	release string
 }
 
-// course is the way of a node group from the version that it has to the one that it shall have: EKS goes one minor version at a
-// time, and never back.
+// course is what the next step of a node group leads to, and where that is on the path to the wanted version.
 type course struct {
-	// next is what the next step leads to; goal is the minor version in the end, from the one that the group has now.
-	next       runs
-	from, goal int
-	// waits is true if the goal, or the step to it, is above the control plane's version.
-	waits bool
+	next runs
+	path pool.UpgradePath
 }
 
 // asked is what the specification asks for of the version and the release.
@@ -58,27 +55,23 @@ type asked struct {
 	controlPlane int
 }
 
-// courseOf is the way from the minor version that the group has now, 0 for a group that is not there yet.
+// courseOf returns the course of a node group that runs a minor version, 0 for a group that does not exist yet.
 func courseOf(a asked, is int) (course, error) {
 	if a.image {
 		return course{}, nil
 	}
-	c := course{from: is, goal: a.minor}
+	c := course{path: pool.UpgradePathOf(is, a.minor, a.controlPlane)}
 	switch {
 	case a.minor == 0:
 		c.next.release = a.release
 		return c, nil
 	case is == 0:
 		return c, c.create(a)
-	case a.minor < is:
+	case c.path.Downgrade:
 		return c, cloud.Invalidf(fieldVersion, "the node group runs Kubernetes %s, and EKS takes no node group back to %s: ask for %s or later, or make another pool",
 			eksVersion(is), eksVersion(a.minor), eksVersion(is))
 	}
-	c.next.minor = min(is+1, a.minor)
-	if a.controlPlane != 0 && c.next.minor > a.controlPlane {
-		c.next.minor, c.waits = is, true
-	}
-	if c.next.minor == a.minor {
+	if c.next.minor = c.path.Next; c.next.minor == a.minor {
 		c.next.release = a.release
 	}
 	return c, nil
@@ -97,19 +90,6 @@ func (c *course) create(a asked) error {
 	}
 	c.next = runs{minor: a.minor, release: a.release}
 	return nil
-}
-
-// words say how the version is on its way, for people; empty when it is not.
-func (c course) words() string {
-	switch {
-	case c.goal == 0 || c.from == 0 || c.goal == c.from:
-		return ""
-	case c.waits:
-		return fmt.Sprintf("Kubernetes %s of the wanted %s, which waits for the control plane", eksVersion(c.from), eksVersion(c.goal))
-	case c.next.minor == c.goal:
-		return fmt.Sprintf("Kubernetes %s to %s", eksVersion(c.from), eksVersion(c.goal))
-	}
-	return fmt.Sprintf("Kubernetes %s to %s, on the way to %s", eksVersion(c.from), eksVersion(c.next.minor), eksVersion(c.goal))
 }
 
 // of reduces what a group runs to what the next step is about, so that both can be compared.

@@ -34,8 +34,8 @@ func TestCourse(t *testing.T) {
 		if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: want an error with %q, got %v", c.why, c.err, err)
 		}
-		if err == nil && (got.next != c.next || got.words() != c.words) {
-			t.Errorf("%s: want %+v and the words %q, got %+v and %q", c.why, c.next, c.words, got.next, got.words())
+		if err == nil && (got.next != c.next || got.path.String() != c.words) {
+			t.Errorf("%s: want %+v and the words %q, got %+v and %q", c.why, c.next, c.words, got.next, got.path.String())
 		}
 	}
 }
