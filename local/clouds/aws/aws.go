@@ -41,8 +41,13 @@ func Cloud() clouds.Cloud {
 	}
 }
 
+// groupQuota is how many Auto Scaling groups the account may have: that of accounts with large fleets, which ask AWS for more than 500.
+const groupQuota = 2000
+
 func simulate(o clouds.Options) (clouds.Simulator, error) {
-	server, err := aws.New(aws.Options{Dir: o.Dir, Speed: o.Speed, MachineHost: o.MachineHost})
+	account := aws.DefaultAccount()
+	account.Groups = groupQuota
+	server, err := aws.New(aws.Options{Accounts: []aws.Account{account}, Dir: o.Dir, Speed: o.Speed, MachineHost: o.MachineHost})
 	if err != nil {
 		return clouds.Simulator{}, err
 	}
