@@ -222,9 +222,18 @@ func (m *Machine) drainExcluded() bool {
 
 // drainSucceeded reports whether the Machine's controller has drained the Node, as its condition says.
 func (m *Machine) drainSucceeded() bool {
-	return slices.ContainsFunc(m.Object.GetV1Beta1Conditions(), func(c clusterv1.Condition) bool {
-		return c.Type == clusterv1.DrainingSucceededV1Beta1Condition && c.Status == corev1.ConditionTrue
-	})
+	c := m.draining()
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+// draining is the controller's condition on the drain of the Node; nil where there is none.
+func (m *Machine) draining() *clusterv1.Condition {
+	list := m.Object.GetV1Beta1Conditions()
+	k := slices.IndexFunc(list, func(c clusterv1.Condition) bool { return c.Type == clusterv1.DrainingSucceededV1Beta1Condition })
+	if k < 0 {
+		return nil
+	}
+	return &list[k]
 }
 
 // drainTimedOut reports whether the time that the Machine gives its drain was up by then.
@@ -262,9 +271,17 @@ func (i Infra) guard(now time.Time) pool.Guard {
 	m := i.Machine
 	g := pool.Guard{Requested: m.Deleting, Released: m.Deleting && i.Deleting && m.pastDrain(), WaitReasons: m.waits(now)}
 	if g.Released && !m.drainExcluded() {
-		g.DrainEnded = i.Object.GetDeletionTimestamp().Time
+		g.DrainEnded = i.drainEnded()
 	}
 	return g
+}
+
+// drainEnded is when the controller's drain succeeded, as its condition says, and otherwise when it went on to the infrastructure machine.
+func (i Infra) drainEnded() time.Time {
+	if c := i.Machine.draining(); c != nil && c.Status == corev1.ConditionTrue {
+		return c.LastTransitionTime.Time
+	}
+	return i.Object.GetDeletionTimestamp().Time
 }
 
 // deletingReason is how far the Machine's controller is with its deletion, as its condition says; empty where it does not.

@@ -293,7 +293,7 @@ func TestSay(t *testing.T) {
 	drain := func(succeeded corev1.ConditionStatus) func(*clusterv1.Machine) {
 		return func(m *clusterv1.Machine) {
 			m.Status.Deprecated = &clusterv1.MachineDeprecatedStatus{V1Beta1: &clusterv1.MachineV1Beta1DeprecatedStatus{
-				Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded}}}}
+				Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded, LastTransitionTime: *at(30 * time.Second)}}}}
 		}
 	}
 	// timedOut has a drain of half a minute begun so long before the infrastructure machine was deleted.
@@ -323,7 +323,7 @@ func TestSay(t *testing.T) {
 		"marked itself":  {reason: "who marks the object means its instance", infra: infra("i-1", infraMarked), marked: true},
 		"deleted":        {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Requested: true}, condemned: &deleted},
 		"deleted by us":  {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Requested: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
-		"drained":        {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(time.Minute).Time}, condemned: &deleted},
+		"drained":        {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(30 * time.Second).Time}, condemned: &deleted},
 		"not looked yet": {reason: "a user deletes both: the controller has not begun, and says nothing", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)),
 			guard: &pool.Guard{Requested: true}, condemned: &deleted},
 		"cut off": {reason: "the controller drains no more once the object below is being deleted: the rest is ours", infra: infra("i-1", infraGoing),
@@ -340,14 +340,14 @@ func TestSay(t *testing.T) {
 		"both, the other 1st": {reason: "its Machine's controller drains nothing either", infra: infra("i-1", infraGoingFirst), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
 		"both at once":        {reason: "the order of one second is unknown, and an undrained Node must not be lost", infra: infra("i-1", infraGoingAtOnce), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
 		"at once, drained": {reason: "the controller says that it has drained", infra: infra("i-1", infraGoingAtOnce),
-			machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), condemned: &deleted, guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(0).Time}},
+			machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), condemned: &deleted, guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(30 * time.Second).Time}},
 		"deleted while drained": {reason: "a user deletes the object while the controller drains, which has not seen it yet", infra: infra("i-1", infraGoing),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, ""))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
 		"deleted before a hook": {reason: "a hook is waited for as well", infra: infra("i-1", infraGoing),
 			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, ""))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
 		"by hand, alone":    {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
 		"by hand, orphaned": {reason: "without an owner its deletion asks for nothing", infra: infra("i-1", infraGoing, infraOrphaned)},
-		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(time.Minute).Time}, condemned: &deleted},
+		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(30 * time.Second).Time}, condemned: &deleted},
 		"detached":          {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
 		"detached object":   {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
 		"off":               {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},
