@@ -73,7 +73,8 @@ func (g groups) read(ctx context.Context, in *autoscaling.DescribeAutoScalingGro
 		}
 		count++
 		for k := range page.AutoScalingGroups {
-			is := &page.AutoScalingGroups[k]
+			// A pointer into the page would keep the groups of a hundred pools for as long as one of them.
+			is := new(page.AutoScalingGroups[k])
 			found(Deref(is.AutoScalingGroupName), is)
 		}
 	}
