@@ -80,6 +80,8 @@ type Observed struct {
 	// ResolvedLookups are look-ups made during this observation (an image by its name) that are stored on the object, so that later
 	// publications roll nothing by themselves.
 	ResolvedLookups map[string]string
+	// Capacity is what each machine of Wanted offers; nil where that is not known.
+	Capacity *NodeCapacity
 	// Operations are long-running operations of the cloud that were started for the pool and whose end was not observed yet, newest last.
 	// They are stored on the object as hints, so that a failure can be reported in the cloud's words after a restart. Nothing is decided by
 	// them.

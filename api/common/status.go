@@ -4,8 +4,23 @@
 package common
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// NodeInfo describes the nodes of a pool.
+// +kubebuilder:validation:MinProperties=1
+type NodeInfo struct {
+	// Architecture is the value of the Node label kubernetes.io/arch.
+	// +optional
+	// +kubebuilder:validation:Enum=amd64;arm64
+	Architecture string `json:"architecture,omitempty"`
+
+	// OperatingSystem is the value of the Node label kubernetes.io/os.
+	// +optional
+	// +kubebuilder:validation:Enum=linux;windows
+	OperatingSystem string `json:"operatingSystem,omitempty"`
+}
 
 // Status is what every infrastructure kind reports about its pool. It is inlined into the kind's own status. Counts are
 // observed; one that is not known yet is absent rather than zero.
@@ -58,6 +73,15 @@ type Status struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
+
+	// Capacity is what each machine of the pool offers: cpu, memory, pods and accelerators. An autoscaler reads it to scale the pool up
+	// from zero.
+	// +optional
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+
+	// NodeInfo describes the nodes of the pool, for an autoscaler that scales it up from zero.
+	// +optional
+	NodeInfo NodeInfo `json:"nodeInfo,omitzero"`
 
 	// Conditions are the observations on the pool.
 	// +optional

@@ -67,7 +67,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		}
 		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 	}
-	out.Wanted = want.template.Template
+	out.Wanted, out.Capacity = want.template.Template, want.template.Capacity
 	if is == nil {
 		return out, nil
 	}

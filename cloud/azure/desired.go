@@ -19,6 +19,8 @@ type wanted struct {
 	against  *model.Comparison
 	template pool.Template
 	remember map[string]string
+	// capacity is what each machine offers; nil where the size is not known.
+	capacity *pool.NodeCapacity
 }
 
 // want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is there even
@@ -38,6 +40,7 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 		Owner: p.t.Owner, FailureDomains: p.t.FailureDomains, Bootstrap: p.t.Bootstrap,
 		Source: p.t.Spec, Image: image, Size: size,
 	}
+	w.capacity = in.Capacity()
 	m, err := model.Build(in)
 	if err != nil {
 		return w, err

@@ -44,6 +44,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	want, failed := p.want(ctx)
 	out := pool.Observed{
 		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: p.spot(), Operations: p.memory.operations, Fresh: p.fresh,
+		Capacity: want.capacity,
 	}
 	if err := p.observeRole(ctx, &out); err != nil {
 		return pool.Observed{}, err

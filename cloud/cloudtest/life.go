@@ -46,6 +46,9 @@ func created[S any](p player[S]) {
 	if o.Group.ID == "" || o.Group.Deleting {
 		p.Errorf("want a group with an ID that is not being deleted, got %+v", o.Group)
 	}
+	if c := o.Capacity; c == nil || c.CPUs == 0 || c.MemoryMiB == 0 || c.Pods == 0 || c.Architecture == "" || c.OperatingSystem == "" {
+		p.Errorf("want what each machine offers, for an autoscaler that scales from zero, got %+v", c)
+	}
 	p.running(o, sizeMiddle)
 }
 

@@ -33,7 +33,7 @@ func Build(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 		return r
 	}
 	r.Template = f.o.Latest().Ref
-	r.ResolvedLookups, r.Operations = f.o.ResolvedLookups, f.o.Operations
+	r.ResolvedLookups, r.Operations, r.Capacity = f.o.ResolvedLookups, f.o.Operations, f.o.Capacity
 	r.Instances, r.ProviderIDs = rows(f.o)
 	if f.o.Group != nil {
 		r.Provisioned = true

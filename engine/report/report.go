@@ -112,6 +112,8 @@ type Report struct {
 	Instances   []Instance
 	// Size is the group's own size, which becomes spec.replicas of the core object where an external autoscaler owns the size.
 	Size *int
+	// Capacity is what each machine of the wanted template offers; nil where that is not known now.
+	Capacity *pool.NodeCapacity
 	// ResolvedLookups are look-ups to be kept on the object.
 	ResolvedLookups map[string]string
 	// Operations are the cloud's long-running operations, to be kept on the object as hints.

@@ -79,7 +79,9 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		return pool.Observed{}, a.observe
 	}
 	name := t.Owner.ResourceName()
-	o := pool.Observed{Wanted: wanted(t), ResolvedLookups: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]), GroupFresh: a.looks == 1}
+	o := pool.Observed{Wanted: wanted(t), ResolvedLookups: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]), GroupFresh: a.looks == 1,
+		Capacity: &pool.NodeCapacity{CPUs: 2, MemoryMiB: 3 << 10, Pods: 29, Devices: map[string]int{"nvidia.com/gpu": 1}, Architecture: "arm64", OperatingSystem: "linux"},
+	}
 	slices.Reverse(o.Versions)
 	g := a.groups[name]
 	if named := strings.TrimPrefix(t.GroupID, "arn:"); g == nil && a.groups[named] != nil && a.groups[named].owner != t.Owner.ID {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/drain"
@@ -65,6 +66,14 @@ func TestCreate(t *testing.T) {
 		if got == nil || *got != 2 {
 			t.Errorf("%s: want 2, got %v", name, got)
 		}
+	}
+	capacity := map[corev1.ResourceName]string{}
+	for name, n := range o.Status.Capacity {
+		capacity[name] = n.String()
+	}
+	offers := map[corev1.ResourceName]string{"cpu": "2", "memory": "3Gi", "pods": "29", "nvidia.com/gpu": "1"}
+	if diff := cmp.Diff(offers, capacity); diff != "" || o.Status.NodeInfo != (common.NodeInfo{Architecture: "arm64", OperatingSystem: "linux"}) {
+		t.Errorf("want what a machine offers, for an autoscaler, got %+v\n%s", o.Status.NodeInfo, diff)
 	}
 	if len(o.Status.Instances) != 2 || o.Status.Instances[0].Node != "node-i-1" || !o.Status.Instances[0].Ready || *o.Status.Instances[0].Version != "v1.36.3" {
 		t.Errorf("instances: got %+v", o.Status.Instances)

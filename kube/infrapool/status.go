@@ -147,6 +147,7 @@ func (r *Reconciler[O, S]) fillStatus(s *scope[O], rep report.Report) {
 	status.UpToDateReplicas = count(rep.Counts.UpToDate)
 	status.Template = rep.Template
 	status.Instances = instances(rep.Instances)
+	fillCapacity(status, rep.Capacity)
 	if rep.Provisioned {
 		status.SetProvisioned()
 	}

@@ -89,7 +89,7 @@ func (p Pass) wantGiven(ctx context.Context, look *session.Resolver) (Want, erro
 	s := p.Source
 	s.Spec = &awsv1.AWSLaunchTemplate{InstanceType: p.Memory.broughtPart("InstanceType")}
 	var err error
-	want.Architecture, err = s.Architecture(ctx, look)
+	want.Architecture, want.Capacity, err = s.Machines(ctx, look)
 	return want, err
 }
 

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/pool"
 )
 
 // Type is one instance type that the specification names, and where.
@@ -26,12 +26,12 @@ func (s Source) types() []Type {
 	return append(list, s.Types...)
 }
 
-// architecture is that of the pool's instance types, which must all exist and have the same one, for a template has one
-// image.
-func (r resolver) architecture(ctx context.Context) (string, error) {
+// machines are those of the pool's instance types, which must all exist and have the same architecture, for a template has one image: what
+// each of them offers at least. They are nil where no type is named and EKS has one.
+func (r resolver) machines(ctx context.Context) (*machine, error) {
 	types := r.s.types()
 	if len(types) == 0 {
-		return "", r.s.noTypes()
+		return nil, r.s.noTypes()
 	}
 	names := make([]string, 0, len(types))
 	for _, t := range types {
@@ -40,25 +40,32 @@ func (r resolver) architecture(ctx context.Context) (string, error) {
 	names = session.Unique(names)
 	text, err := r.Resolve(ctx, cache.Question{
 		Kind: "instanceTypes", Inputs: names,
-		Good: func(answer string) bool { return len(parseTypes(answer)) == len(names) },
+		Good: func(answer string) bool { return len(parseMachines(answer)) == len(names) },
 		Ask:  func(ctx context.Context) (string, error) { return r.describeTypes(ctx, names, types) },
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	of := parseTypes(text)
+	of := parseMachines(text)
+	least := of[types[0].Name]
 	for _, t := range types[1:] {
-		if of[t.Name] != of[types[0].Name] {
-			return "", cloud.Invalidf(t.Field, "instance type %s is %s and %s is %s: one group has one image, for one architecture",
-				t.Name, of[t.Name], types[0].Name, of[types[0].Name])
+		other := of[t.Name]
+		if other.architecture != least.architecture {
+			return nil, cloud.Invalidf(t.Field, "instance type %s is %s and %s is %s: one group has one image, for one architecture",
+				t.Name, other.architecture, types[0].Name, least.architecture)
 		}
+		least = least.least(other)
 	}
-	return of[types[0].Name], nil
+	return &least, nil
 }
 
-// Architecture is that of the instance types, empty where none is named and EKS has one.
-func (s Source) Architecture(ctx context.Context, look *session.Resolver) (string, error) {
-	return resolver{Resolver: look, s: s}.architecture(ctx)
+// Machines returns the architecture of the instance types, empty where none is named and EKS has one, and what each of them offers at least.
+func (s Source) Machines(ctx context.Context, look *session.Resolver) (architecture string, capacity *pool.NodeCapacity, err error) {
+	of, err := resolver{Resolver: look, s: s}.machines(ctx)
+	if of == nil || err != nil {
+		return "", nil, err
+	}
+	return of.architecture, of.capacity(s.Managed), nil
 }
 
 // noTypes refuses a specification without an instance type, unless EKS has one for it.
@@ -69,18 +76,7 @@ func (s Source) noTypes() error {
 	return cloud.Invalidf(fieldType, "no instance type is named: set it, or overrides in %s", s.TypesField)
 }
 
-// parseTypes reads remembered types with their architectures: "m5.large=x86_64 t3.small=x86_64".
-func parseTypes(text string) map[string]string {
-	of := map[string]string{}
-	for _, pair := range strings.Fields(text) {
-		if name, architecture, ok := strings.Cut(pair, "="); ok {
-			of[name] = architecture
-		}
-	}
-	return of
-}
-
-// describeTypes asks for the architecture of each type, in the form in which it is remembered.
+// describeTypes asks what each type is, in the form in which it is remembered.
 func (r resolver) describeTypes(ctx context.Context, names []string, types []Type) (string, error) {
 	asked := make([]ec2types.InstanceType, 0, len(names))
 	for _, name := range names {
@@ -91,24 +87,18 @@ func (r resolver) describeTypes(ctx context.Context, names []string, types []Typ
 	if err != nil {
 		return "", unknownType(err, types, r.Session.Region)
 	}
-	var pairs []string
+	var list []string
 	for _, info := range found {
-		if info.ProcessorInfo == nil {
-			continue
-		}
-		for _, a := range info.ProcessorInfo.SupportedArchitectures {
-			if a == ec2types.ArchitectureTypeX8664 || a == ec2types.ArchitectureTypeArm64 {
-				pairs = append(pairs, fmt.Sprintf("%s=%s", info.InstanceType, a))
-				break
-			}
+		if m := machineOf(info); m.architecture != "" {
+			list = append(list, string(info.InstanceType)+"="+m.text())
 		}
 	}
 	for _, t := range types {
-		if !slices.ContainsFunc(pairs, func(p string) bool { return strings.HasPrefix(p, t.Name+"=") }) {
+		if !slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(p, t.Name+"=") }) {
 			return "", noType(t, r.Session.Region)
 		}
 	}
-	return strings.Join(session.Unique(pairs), " "), nil
+	return strings.Join(session.Unique(list), " "), nil
 }
 
 // unknownType finds the field of the instance type that the service does not know.

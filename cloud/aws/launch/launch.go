@@ -55,6 +55,8 @@ type Want struct {
 	RootDevice string
 	// Architecture of the instance types, empty where none is named.
 	Architecture string
+	// Capacity is what each machine offers at least; nil where no instance type is named.
+	Capacity *pool.NodeCapacity
 
 	data *ec2types.RequestLaunchTemplateData
 	// stored is true if the user data is to point to the bootstrap data in the cluster's bucket.
@@ -75,7 +77,7 @@ func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
 	}
 	s := p.Source
 	r := resolver{Resolver: look, s: s}
-	architecture, err := r.architecture(ctx)
+	architecture, capacity, err := s.Machines(ctx, look)
 	if err != nil {
 		return Want{}, err
 	}
@@ -92,9 +94,11 @@ func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
 	}
 	data, err := launchData(s, f)
 	if err != nil || s.Bootstrap.Empty() && !s.Managed {
-		return Want{Architecture: architecture}, err
+		return Want{Architecture: architecture, Capacity: capacity}, err
 	}
-	return p.wanted(data, image, architecture)
+	want, err := p.wanted(data, image, architecture)
+	want.Capacity = capacity
+	return want, err
 }
 
 // wanted is what is asked for, with what tells it apart.

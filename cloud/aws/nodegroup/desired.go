@@ -3,6 +3,7 @@ package nodegroup
 import (
 	"cmp"
 	"context"
+	"strings"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -95,6 +96,18 @@ func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *want
 	return nil
 }
 
+// capacity is what each node offers, with the operating system of the group's images.
+func (w *wanted) capacity() *pool.NodeCapacity {
+	if w.launch.Capacity == nil {
+		return nil
+	}
+	c := *w.launch.Capacity
+	if strings.HasPrefix(string(w.group.images), "WINDOWS") {
+		c.OperatingSystem = "windows"
+	}
+	return &c
+}
+
 // armProcessor is EC2's word for ARM processors.
 const armProcessor = "arm64"
 
@@ -106,7 +119,8 @@ func (p *pass) wantLaunch(ctx context.Context, look *session.Resolver, w *wanted
 		return w.launch.Architecture, err
 	}
 	source.Spec = &awsv1.AWSLaunchTemplate{}
-	return source.Architecture(ctx, look)
+	architecture, w.launch.Capacity, err = source.Machines(ctx, look)
+	return architecture, err
 }
 
 // ownImage reports whether nodes boot an image of the launch template's, one that was brought included: EKS takes neither version nor

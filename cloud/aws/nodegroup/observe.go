@@ -46,7 +46,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		failed = p.orphan()
 	}
 	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, ResolvedLookups: want.remember, Reused: p.reused,
-		GroupFresh: !p.memory.group.at.Before(p.now),
+		GroupFresh: !p.memory.group.at.Before(p.now), Capacity: want.capacity(),
 	}
 	if failed != nil {
 		out.Wanted = pool.Template{}

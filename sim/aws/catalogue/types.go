@@ -12,6 +12,8 @@ type InstanceType struct {
 	Architecture string
 	Gpus         int
 	Burstable    bool
+	// Interfaces is how many network interfaces an instance has at most, Addresses how many IPv4 addresses each of them.
+	Interfaces, Addresses int
 }
 
 // InstanceTypes are the types that every region offers, by name.
@@ -43,6 +45,10 @@ var (
 	burstableSizes = map[string][2]int{
 		"nano": {2, 512}, "micro": {2, 1024}, "small": {2, 2048}, "medium": {2, 4096}, "large": {2, 8192}, "xlarge": {4, 16384}, "2xlarge": {8, 32768},
 	}
+	// burstableNetworks are their network interfaces and the addresses of each.
+	burstableNetworks = map[string][2]int{
+		"nano": {2, 2}, "micro": {2, 2}, "small": {3, 4}, "medium": {3, 6}, "large": {3, 12}, "xlarge": {4, 15}, "2xlarge": {4, 15},
+	}
 )
 
 func buildInstanceTypes() map[string]InstanceType {
@@ -51,17 +57,36 @@ func buildInstanceTypes() map[string]InstanceType {
 		for _, family := range f.names {
 			for size, cpus := range f.sizes {
 				name := family + "." + size
-				out[name] = InstanceType{Name: name, CPUs: cpus, MemoryMiB: cpus * f.perCPU, Architecture: architectureOf(family), Gpus: gpusOf(name)}
+				t := InstanceType{Name: name, CPUs: cpus, MemoryMiB: cpus * f.perCPU, Architecture: architectureOf(family), Gpus: gpusOf(name)}
+				t.Interfaces, t.Addresses = networkOf(cpus)
+				out[name] = t
 			}
 		}
 	}
 	for _, family := range []string{"t3", "t3a", "t4g"} {
 		for size, v := range burstableSizes {
 			name := family + "." + size
-			out[name] = InstanceType{Name: name, CPUs: v[0], MemoryMiB: v[1], Architecture: architectureOf(family), Burstable: true}
+			t := InstanceType{Name: name, CPUs: v[0], MemoryMiB: v[1], Architecture: architectureOf(family), Burstable: true}
+			t.Interfaces, t.Addresses = burstableNetworks[size][0], burstableNetworks[size][1]
+			out[name] = t
 		}
 	}
 	return out
+}
+
+// networkOf is how many network interfaces the general sizes have, and how many addresses each of them.
+func networkOf(cpus int) (interfaces, addresses int) {
+	switch {
+	case cpus < 2:
+		return 2, 4
+	case cpus < 4:
+		return 3, 10
+	case cpus < 16:
+		return 4, 15
+	case cpus < 64:
+		return 8, 30
+	}
+	return 15, 50
 }
 
 // architectureOf tells the ARM families by the g behind their generation.

@@ -177,6 +177,7 @@ func showType(t catalogue.InstanceType) ec2.InstanceTypeInfo {
 		ProcessorInfo: &ec2.ProcessorInfo{SupportedArchitectures: []string{t.Architecture}},
 		VCpuInfo:      &ec2.VCpuInfo{DefaultVCpus: new(int32(t.CPUs)), DefaultCores: new(int32(max(1, t.CPUs/2))), DefaultThreadsPerCore: new(int32(2))},
 		MemoryInfo:    &ec2.MemoryInfo{SizeInMiB: new(int64(t.MemoryMiB))},
+		NetworkInfo:   &ec2.NetworkInfo{MaximumNetworkInterfaces: new(int32(t.Interfaces)), Ipv4AddressesPerInterface: new(int32(t.Addresses))},
 		EbsInfo:       &ec2.EbsInfo{EbsOptimizedSupport: "default", EncryptionSupport: "supported", NvmeSupport: "required"},
 	}
 	if t.Gpus > 0 {

@@ -1,0 +1,148 @@
+package launch
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// machine is what is known of an instance type. The zero machine is unknown.
+type machine struct {
+	// architecture is EC2's word for it.
+	architecture string
+	// cpus is the number of virtual processors, memory is in MiB, and addresses is how many pods get an address of the VPC.
+	cpus, memory, addresses int
+	devices                 map[string]int
+}
+
+const (
+	// kubeletPods is how many pods the kubelet takes unless it is told otherwise.
+	kubeletPods = 110
+	// manyCPUs is the size from which a node of EKS takes more pods than that, up to largePods.
+	manyCPUs, largePods = 30, 250
+	// hostPods is how many pods of each node use the node's own address.
+	hostPods = 2
+)
+
+// manufacturers are what device plugins call the accelerators of a maker.
+var manufacturers = map[string]string{"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
+
+// neuron is what the device plugin of AWS's own accelerators calls them.
+const neuron = "aws.amazon.com/neuron"
+
+// machineOf returns what EC2 tells of a type.
+func machineOf(info ec2types.InstanceTypeInfo) machine {
+	m := machine{devices: map[string]int{}}
+	if info.ProcessorInfo != nil {
+		for _, a := range info.ProcessorInfo.SupportedArchitectures {
+			if a == ec2types.ArchitectureTypeX8664 || a == ec2types.ArchitectureTypeArm64 {
+				m.architecture = string(a)
+				break
+			}
+		}
+	}
+	if info.VCpuInfo != nil {
+		m.cpus = int(session.Deref(info.VCpuInfo.DefaultVCpus))
+	}
+	if info.MemoryInfo != nil {
+		m.memory = int(session.Deref(info.MemoryInfo.SizeInMiB))
+	}
+	if n := info.NetworkInfo; n != nil && session.Deref(n.MaximumNetworkInterfaces) > 0 {
+		// The first address of an interface is the node's.
+		m.addresses = int(session.Deref(n.MaximumNetworkInterfaces)*(session.Deref(n.Ipv4AddressesPerInterface)-1)) + hostPods
+	}
+	if info.GpuInfo != nil {
+		for _, g := range info.GpuInfo.Gpus {
+			if name := manufacturers[session.Deref(g.Manufacturer)]; name != "" {
+				m.devices[name] += int(session.Deref(g.Count))
+			}
+		}
+	}
+	if info.NeuronInfo != nil {
+		for _, d := range info.NeuronInfo.NeuronDevices {
+			m.devices[neuron] += int(session.Deref(d.Count))
+		}
+	}
+	return m
+}
+
+// text is the form in which a machine is remembered: "x86_64,4,16384,58,nvidia.com/gpu:1".
+func (m machine) text() string {
+	text := fmt.Sprintf("%s,%d,%d,%d", m.architecture, m.cpus, m.memory, m.addresses)
+	for _, name := range slices.Sorted(maps.Keys(m.devices)) {
+		text += fmt.Sprintf(",%s:%d", name, m.devices[name])
+	}
+	return text
+}
+
+// parseMachines reads remembered types, by name: "m5.large=x86_64,2,8192,29 t3.small=x86_64,2,2048,11". What is of another form, as
+// earlier versions of Muster wrote it, is left out.
+func parseMachines(text string) map[string]machine {
+	of := map[string]machine{}
+	for _, pair := range strings.Fields(text) {
+		name, fields, _ := strings.Cut(pair, "=")
+		if m, ok := parseMachine(strings.Split(fields, ",")); ok {
+			of[name] = m
+		}
+	}
+	return of
+}
+
+// sizes is how many fields a remembered machine has before its devices: the architecture and three numbers.
+const sizes = 4
+
+func parseMachine(fields []string) (machine, bool) {
+	if len(fields) < sizes {
+		return machine{}, false
+	}
+	m := machine{architecture: fields[0], devices: map[string]int{}}
+	for k, to := range []*int{&m.cpus, &m.memory, &m.addresses} {
+		n, err := strconv.Atoi(fields[k+1])
+		if err != nil {
+			return machine{}, false
+		}
+		*to = n
+	}
+	for _, device := range fields[sizes:] {
+		name, count, _ := strings.Cut(device, ":")
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			return machine{}, false
+		}
+		m.devices[name] = n
+	}
+	return m, true
+}
+
+// least returns what is offered at least by a machine that is like m or like other.
+func (m machine) least(other machine) machine {
+	c := pool.NodeCapacity{CPUs: m.cpus, MemoryMiB: m.memory, Pods: m.addresses, Devices: m.devices}.
+		Least(pool.NodeCapacity{CPUs: other.cpus, MemoryMiB: other.memory, Pods: other.addresses, Devices: other.devices})
+	return machine{architecture: m.architecture, cpus: c.CPUs, memory: c.MemoryMiB, addresses: c.Pods, devices: c.Devices}
+}
+
+// capacity is what a node on it offers. In a cluster of EKS the pods have addresses of the VPC, of which the type has a number.
+func (m machine) capacity(managed bool) *pool.NodeCapacity {
+	c := &pool.NodeCapacity{
+		CPUs: m.cpus, MemoryMiB: m.memory, Pods: kubeletPods, Devices: m.devices,
+		Architecture: nodeArchitecture[m.architecture], OperatingSystem: "linux",
+	}
+	if managed && m.addresses > 0 {
+		most := kubeletPods
+		if m.cpus > manyCPUs {
+			most = largePods
+		}
+		c.Pods = min(m.addresses, most)
+	}
+	return c
+}
+
+// nodeArchitecture is what Kubernetes calls EC2's architectures.
+var nodeArchitecture = map[string]string{"x86_64": "amd64", "arm64": "arm64"}
