@@ -3,10 +3,10 @@ package nodegroup
 import (
 	"cmp"
 	"context"
-	"strings"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
