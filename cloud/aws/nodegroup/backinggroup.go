@@ -67,12 +67,6 @@ func (p *pass) size() int32 {
 	}
 }
 
-// rolls reports whether an update of version or template runs.
-func (r updatesRead) rolls() bool {
-	list := r.of(ekstypes.UpdateTypeVersionUpdate)
-	return len(list) > 0 && !list[0].over()
-}
-
 // readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made. What EC2
 // does not show yet, for its reads are eventually consistent, is asked for again.
 func (p *pass) readMembers(ctx context.Context) error {
@@ -119,7 +113,7 @@ func (p *pass) rollUnknown() *pool.Cause {
 func (p *pass) templateUnknown(i asgtypes.Instance) bool {
 	_, member := asg.StateOf(i)
 	_, known := p.memory.members[session.Deref(i.InstanceId)]
-	return member && !known && p.memory.membersRefused.Err != nil && len(p.openUpdates()) > 0
+	return member && !known && p.memory.membersRefused.Err != nil && len(p.memory.updates.open()) > 0
 }
 
 // ownVersion is the version of EKS's own template that an instance was launched from.
@@ -139,26 +133,13 @@ func (p *pass) attribute() {
 	if behind == nil {
 		return
 	}
-	for _, u := range p.openUpdates() {
+	for _, u := range p.memory.updates.open() {
 		for _, i := range behind.Instances {
 			if p.broughtBy(u, i) {
 				p.brought[session.Deref(i.InstanceId)] = session.Deref(u.Id)
 			}
 		}
 	}
-}
-
-// openUpdates are the updates of version or template since the last that has succeeded, oldest first.
-func (p *pass) openUpdates() []updateRead {
-	var open []updateRead
-	for _, u := range p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate) {
-		if u.Status == ekstypes.UpdateStatusSuccessful {
-			break
-		}
-		open = append(open, u)
-	}
-	slices.Reverse(open)
-	return open
 }
 
 // broughtBy reports whether an instance is younger than an update's beginning, and of a later version of EKS's own template than any that
@@ -185,7 +166,7 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 		return nil
 	}
 	templates := map[string]pool.Template{"": p.templateNow(is, want)}
-	for _, u := range p.openUpdates() {
+	for _, u := range p.memory.updates.open() {
 		templates[session.Deref(u.Id)] = p.rolledTo(u, is, want)
 	}
 	differs := p.differences(want)
@@ -249,7 +230,7 @@ func healthIssues(is *ekstypes.Nodegroup) []pool.Cause {
 	}
 	var issues []pool.Cause
 	for _, i := range is.Health.Issues {
-		issues = append(issues, pool.Cause{Reason: cmp.Or(string(i.Code), "Unknown"), Message: told("", cmp.Or(session.Deref(i.Message), strings.ToLower(string(is.Status))), i.ResourceIds)})
+		issues = append(issues, pool.Cause{Reason: cmp.Or(string(i.Code), "Unknown"), Message: errorLine("", cmp.Or(session.Deref(i.Message), strings.ToLower(string(is.Status))), i.ResourceIds)})
 	}
 	return issues
 }

@@ -37,7 +37,7 @@ type reads struct {
 	group      groupRead
 	behind     behindRead
 	template   launch.Memory
-	updates    updatesRead
+	updates    updateHistory
 	role       noderole.Memory
 	activities asg.Activities
 	// resized is when we last asked for more instances, made when the service said that it has made the group.

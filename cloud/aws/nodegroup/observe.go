@@ -116,7 +116,7 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 // groupIssues are EKS's words on what is wrong with the node group, and what waits for something.
 func (p *pass) groupIssues(is *ekstypes.Nodegroup, want wanted) []pool.Cause {
 	issues := healthIssues(is)
-	if issue := p.configIssue(); issue != nil {
+	if issue := p.memory.updates.configIssue(p.now); issue != nil {
 		issues = append(issues, *issue)
 	}
 	low := session.Deref(scalingOf(is).MinSize)

@@ -3,10 +3,7 @@ package nodegroup
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -14,159 +11,13 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
-const (
-	// updatesMost are the updates that are looked at: enough to count failures in a row.
-	updatesMost = 40
-	// updatesAtOnce bounds how many one pass asks about, each in a call of its own.
-	updatesAtOnce = 12
-)
-
-// updatesRead are the updates of a node group.
-type updatesRead struct {
-	// known are the updates by ID, as they were last read; those that have ended do not change any more.
-	known map[string]updateRead
-	// unread are IDs that were listed and not asked about yet.
-	unread []string
-	at     time.Time
-	// busy is true if the group was being updated when they were read, creating if it was being created.
-	busy, creating bool
-	// refused is EKS's refusal to list or describe them; known is empty then.
-	refused *pool.Cause
-}
-
-// updateRead is one update. EKS tells of no end: it is when it was first seen to have ended.
-type updateRead struct {
-	ekstypes.Update
-	ended time.Time
-}
-
-// over reports whether an update has ended, one way or the other.
-func (u updateRead) over() bool { return u.Status != ekstypes.UpdateStatusInProgress }
-
-// readUpdates reads the group's updates when they may have changed: while one runs, when one has ended, when EKS shows that the group was
-// changed, and once in a while.
+// readUpdates reads the group's updates as far as they may have changed.
 func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
-	known := &p.memory.updates
-	busy := is.Status == ekstypes.NodegroupStatusUpdating
-	if known.refused != nil && p.now.Sub(known.at) < session.RefusedPeriod || !busy && known.quiet() && !p.updatesChanged(is) {
-		return nil
-	}
-	err := p.readAllUpdates(ctx, is, busy)
-	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*known = updatesRead{at: p.now, busy: busy, refused: new(driverkit.CauseOf(err))}
-		return nil
-	}
-	return err
-}
-
-// readAllUpdates lists the updates, and reads those that are not known to have ended, a few at a time.
-func (p *pass) readAllUpdates(ctx context.Context, is *ekstypes.Nodegroup, busy bool) error {
-	known := &p.memory.updates
-	if len(known.unread) == 0 {
-		if err := p.listUpdates(ctx); err != nil {
-			return err
-		}
-	}
-	known.at, known.busy, known.creating, known.refused = p.now, busy, is.Status == ekstypes.NodegroupStatusCreating, nil
-	for n := 0; len(known.unread) > 0 && n < updatesAtOnce; n++ {
-		if err := p.readUpdate(ctx, known.unread[0], is); err != nil {
-			return err
-		}
-		known.unread = known.unread[1:]
-	}
-	return nil
-}
-
-func (p *pass) readUpdate(ctx context.Context, id string, is *ekstypes.Nodegroup) error {
-	found, err := p.c.EKS.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: &p.t.eks, NodegroupName: &p.t.name, UpdateId: &id})
-	if err = session.Refusal(err, p.now); err != nil {
-		if session.Absent(err) {
-			return nil
-		}
-		return err
-	}
-	if found.Update != nil {
-		p.learnUpdate(id, *found.Update, session.OurTime(found.Update.CreatedAt, found.ResultMetadata), is)
-	}
-	return nil
-}
-
-// quiet reports whether nothing was going on when the updates were read, and all were.
-func (r updatesRead) quiet() bool {
-	return r.refused == nil && !r.at.IsZero() && !r.busy && !r.running() && len(r.unread) == 0
-}
-
-// listUpdates lists the group's updates, and notes those that are not known to have ended.
-func (p *pass) listUpdates(ctx context.Context) error {
-	pages := eks.NewListUpdatesPaginator(p.c.EKS, &eks.ListUpdatesInput{Name: &p.t.eks, NodegroupName: &p.t.name})
-	ids, err := session.Listed(ctx, pages, func(page *eks.ListUpdatesOutput) []string { return page.UpdateIds }, updatesMost, p.now)
-	if err != nil {
-		if session.Absent(err) {
-			return nil
-		}
-		return err
-	}
-	known := &p.memory.updates
-	kept := map[string]updateRead{}
-	for _, id := range ids {
-		read, ok := known.known[id]
-		if ok {
-			kept[id] = read
-		}
-		if !ok || !read.over() {
-			known.unread = append(known.unread, id)
-		}
-	}
-	known.known = kept
-	return nil
-}
-
-// learnUpdate notes an update. The moment of its end is the group's last change when that was after its beginning, and stays what it
-// was first seen to be.
-func (p *pass) learnUpdate(id string, u ekstypes.Update, created *time.Time, is *ekstypes.Nodegroup) {
-	u.CreatedAt = created
-	read := updateRead{Update: u}
-	if read.over() {
-		read.ended = session.Deref(created)
-		if changed := session.Deref(is.ModifiedAt); changed.After(read.ended) {
-			read.ended = changed
-		}
-		if read.ended.After(p.now) {
-			read.ended = p.now
-		}
-	}
-	if p.memory.updates.known == nil {
-		p.memory.updates.known = map[string]updateRead{}
-	}
-	p.memory.updates.known[id] = read
-}
-
-// running reports whether an update had not ended.
-func (r updatesRead) running() bool {
-	for _, u := range r.known {
-		if !u.over() {
-			return true
-		}
-	}
-	return false
-}
-
-// of are the updates of a type, newest first.
-func (r updatesRead) of(kind ekstypes.UpdateType) []updateRead {
-	var list []updateRead
-	for _, u := range r.known {
-		if u.Type == kind {
-			list = append(list, u)
-		}
-	}
-	slices.SortFunc(list, func(a, b updateRead) int {
-		return cmp.Or(session.Deref(b.CreatedAt).Compare(session.Deref(a.CreatedAt)), strings.Compare(session.Deref(a.Id), session.Deref(b.Id)))
-	})
-	return list
+	reader := updateReader{session: p.c, now: p.now, cluster: p.t.eks, group: p.t.name, slow: &p.slow, history: &p.memory.updates}
+	return reader.read(ctx, is)
 }
 
 // rollStates are the service's states in pool's words.
@@ -239,34 +90,6 @@ func (p *pass) rolledTo(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.
 	return p.composed(p.launchRef(is, version), to, want)
 }
 
-// reasonOf are the errors of an update in EKS's own codes and words, with what they are about.
-func reasonOf(errors []ekstypes.ErrorDetail) string {
-	parts := make([]string, 0, len(errors))
-	for _, e := range errors {
-		parts = append(parts, told(string(e.ErrorCode), session.Deref(e.ErrorMessage), e.ResourceIds))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// resourcesMost keeps a message readable.
-const resourcesMost = 5
-
-// told puts a code, a message and what they are about into one line.
-func told(code, message string, resources []string) string {
-	text := session.Clean(message)
-	if code != "" {
-		text = strings.TrimSuffix(code+": "+text, ": ")
-	}
-	list := session.Unique(resources)
-	if len(list) == 0 {
-		return text
-	}
-	if more := len(list) - resourcesMost; more > 0 {
-		list = append(list[:resourcesMost:resourcesMost], fmt.Sprintf("%d more", more))
-	}
-	return text + " (" + strings.Join(list, ", ") + ")"
-}
-
 // rollFailures counts the newest updates in a row that have failed and were to the same content. One that was cancelled has not
 // failed, and does not end the row.
 func (p *pass) rollFailures(list []updateRead, is *ekstypes.Nodegroup, want wanted) int {
@@ -281,19 +104,6 @@ func (p *pass) rollFailures(list []updateRead, is *ekstypes.Nodegroup, want want
 		n++
 	}
 	return n
-}
-
-// configIssue is why the last change of the configuration failed, nil when it did not.
-func (p *pass) configIssue() *pool.Cause {
-	list := p.memory.updates.of(ekstypes.UpdateTypeConfigUpdate)
-	if len(list) == 0 || list[0].Status != ekstypes.UpdateStatusFailed || p.now.Sub(list[0].ended) > configTold {
-		return nil
-	}
-	reason := "UpdateFailed"
-	if len(list[0].Errors) > 0 && list[0].Errors[0].ErrorCode != "" {
-		reason = string(list[0].Errors[0].ErrorCode)
-	}
-	return &pool.Cause{Reason: reason, Message: "the last change of the node group's configuration failed: " + reasonOf(list[0].Errors)}
 }
 
 // startRoll begins an update to exactly the step's template, and to the version and release that the next step leads to. EKS
@@ -364,7 +174,7 @@ func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (
 // left anything else behind.
 func (p *pass) rolled(is *ekstypes.Nodegroup, want wanted, template string) bool {
 	now := p.templateNow(is, want)
-	return now.Ref == template && now.Same(want.template) && len(p.openUpdates()) == 0
+	return now.Ref == template && now.Same(want.template) && len(p.memory.updates.open()) == 0
 }
 
 // confirmRolloutStarted finds out whether the update that is under way is the one that was asked for.

@@ -57,7 +57,7 @@ func (p *pass) existing(ctx context.Context) (*ekstypes.Nodegroup, error) {
 
 // updateConfig asks for an update of the configuration. That nothing is to change is no error: another client was faster.
 func (p *pass) updateConfig(ctx context.Context, input *eks.UpdateNodegroupConfigInput) error {
-	if err := p.rests(); err != nil {
+	if err := p.memory.updates.configPause(p.t.name, p.now); err != nil {
 		return err
 	}
 	input.ClusterName, input.NodegroupName = &p.t.eks, &p.t.name

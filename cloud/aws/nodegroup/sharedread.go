@@ -3,7 +3,6 @@ package nodegroup
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"time"
 
@@ -13,35 +12,6 @@ import (
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
-
-const (
-	// configRest is how long after the end of a change of the configuration that EKS took and that failed another is asked for. It
-	// doubles with every failure in a row up to configRestMost, which is short enough for who has mended what it failed for.
-	configRest, configRestMost = 30 * time.Second, 5 * time.Minute
-	// configTold is how long such a failure is reported. As long as something is to be changed it is tried again, and reported anew.
-	configTold = time.Hour
-)
-
-// rests returns an error while the next change of the configuration waits, because the last ones failed after EKS had accepted them.
-func (p *pass) rests() error {
-	list := p.memory.updates.of(ekstypes.UpdateTypeConfigUpdate)
-	rest := time.Duration(0)
-	for _, u := range list {
-		if u.Status != ekstypes.UpdateStatusFailed || rest >= configRestMost {
-			break
-		}
-		rest = min(max(configRest, 2*rest), configRestMost)
-	}
-	if rest == 0 {
-		return nil
-	}
-	left := list[0].ended.Add(rest).Sub(p.now)
-	if left <= 0 {
-		return nil
-	}
-	return &cloud.Error{Kind: cloud.Throttled, Op: "eks:UpdateNodegroupConfig", Code: "UpdateFailed", After: left, Message: fmt.Sprintf(
-		"the last change of node group %s failed and the next one is asked for after a pause: %s", p.t.name, reasonOf(list[0].Errors))}
-}
 
 // holdsStill reports whether what EKS said of the node group is taken to hold because the group behind it, which is read for many pools
 // in one call, is as it was then. EKS has no such call. It is asked once in a while all the same, and whenever the answer must be exact.
@@ -63,16 +33,6 @@ func (p *pass) atRest() bool {
 	is, behind := p.memory.group.is, p.memory.behind.is
 	return is != nil && p.ours(is) && is.Status == ekstypes.NodegroupStatusActive && len(healthIssues(is)) == 0 && p.memory.updates.quiet() &&
 		behind != nil && p.memory.behindName != "" && !asg.Missing(behind)
-}
-
-// updatesChanged reports whether updates may have begun or ended since they were read. EKS updates no group that it creates or deletes.
-func (p *pass) updatesChanged(is *ekstypes.Nodegroup) bool {
-	known := &p.memory.updates
-	if known.creating {
-		known.at, known.creating = p.now, is.Status == ekstypes.NodegroupStatusCreating
-	}
-	changed := session.Deref(is.ModifiedAt).After(known.at.Add(-session.SameMoment)) && is.Status != ekstypes.NodegroupStatusDeleting
-	return changed && p.now.Sub(known.at) > session.SameMoment || p.slow.Due(known.at, session.TracedPeriod)
 }
 
 // asksLength is in hex digits of what tells specifications apart.

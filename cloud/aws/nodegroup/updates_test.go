@@ -12,7 +12,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// What EKS takes and then fails to do is not asked for again at once, and is not told of for ever.
+// TestChangesThatFailAreNotRepeatedAtOnce holds that a change that EKS accepted and failed to make is sent again after a pause, and is
+// reported for a limited time.
 func TestChangesThatFailAreNotRepeatedAtOnce(t *testing.T) {
 	t.Parallel()
 	const ok, failed = ekstypes.UpdateStatusSuccessful, ekstypes.UpdateStatusFailed
@@ -33,7 +34,7 @@ func TestChangesThatFailAreNotRepeatedAtOnce(t *testing.T) {
 		{"many have failed in a row", []ekstypes.UpdateStatus{failed, failed, failed, failed, failed, failed, failed, failed}, time.Minute, 4 * time.Minute, true},
 		{"it is long ago, so that nothing is left to change", []ekstypes.UpdateStatus{failed}, 2 * time.Hour, 0, false},
 	} {
-		p := &pass{now: now, memory: &memory{reads: reads{updates: updatesRead{known: map[string]updateRead{}}}}}
+		p := &pass{now: now, memory: &memory{reads: reads{updates: updateHistory{known: map[string]updateRead{}}}}}
 		for k, status := range c.list {
 			id, ended := strconv.Itoa(k), now.Add(-c.since-time.Duration(k)*time.Hour)
 			p.memory.updates.known[id] = updateRead{ended: ended, Update: ekstypes.Update{
@@ -42,16 +43,16 @@ func TestChangesThatFailAreNotRepeatedAtOnce(t *testing.T) {
 			}}
 		}
 		var e *cloud.Error
-		if got := p.rests(); (got != nil) != (c.want > 0) || errors.As(got, &e) && (e.After != c.want || e.Kind != cloud.Throttled) {
+		if got := p.memory.updates.configPause(p.t.name, now); (got != nil) != (c.want > 0) || errors.As(got, &e) && (e.After != c.want || e.Kind != cloud.Throttled) {
 			t.Errorf("%s: want a pause of %s, got %v", c.reason, c.want, got)
 		}
 		if c.want > 0 {
-			// It is not sent: there is nobody to send it to.
+			// It is not sent: the pass has no client to send it with.
 			if err := p.updateConfig(t.Context(), &eks.UpdateNodegroupConfigInput{}); cloud.KindOf(err) != cloud.Throttled {
 				t.Errorf("%s: want nothing sent, got %v", c.reason, err)
 			}
 		}
-		if issue := p.configIssue(); (issue != nil) != c.told {
+		if issue := p.memory.updates.configIssue(now); (issue != nil) != c.told {
 			t.Errorf("%s: want it told %t, got %+v", c.reason, c.told, issue)
 		}
 	}
