@@ -173,9 +173,9 @@ func made(before *common.Status, o pool.Observed, t pool.Traits) []report.Event 
 // madeVersion is the event of one version: of the template itself, where the version is its first.
 func madeVersion(v pool.Template, t pool.Traits) report.Event {
 	template, number := report.SplitVersion(v.Ref)
-	e := report.Event{Reason: versionCreated, Message: fmt.Sprintf("made version %s of %s %s", number, t.Template, template)}
+	e := report.Event{Reason: versionCreated, Message: fmt.Sprintf("Created version %s of %s %s", number, t.Template, template)}
 	if number == "" || number == "1" {
-		e = report.Event{Reason: templateCreated, Message: fmt.Sprintf("made %s %s", t.Template, template)}
+		e = report.Event{Reason: templateCreated, Message: fmt.Sprintf("Created %s %s", t.Template, template)}
 	}
 	if v.Description != "" {
 		e.Message += ": " + v.Description
@@ -188,7 +188,7 @@ func worked(before *common.Status, o pool.Observed, t pool.Traits) []report.Even
 	if o.Group == nil {
 		deleting := meta.FindStatusCondition(before.Conditions, report.Deleting)
 		if deleting != nil && slices.Contains(going, deleting.Reason) {
-			return []report.Event{{Reason: groupGone, Message: fmt.Sprintf("the %s is gone", t.Group)}}
+			return []report.Event{{Reason: groupGone, Message: fmt.Sprintf("Deleted the %s", t.Group)}}
 		}
 		return nil
 	}
@@ -198,10 +198,10 @@ func worked(before *common.Status, o pool.Observed, t pool.Traits) []report.Even
 	}
 	switch {
 	case ready.Reason == groupCreating:
-		return []report.Event{{Reason: groupActive, Message: fmt.Sprintf("the %s has been made: %s", t.Group, o.Group.ID)}}
+		return []report.Event{{Reason: groupActive, Message: fmt.Sprintf("Created the %s: %s", t.Group, o.Group.ID)}}
 	case ready.Reason == groupUpdating && t.ProviderRollout:
 		// Elsewhere it works as long as each step of ours takes, which was told already.
-		return []report.Event{{Reason: groupSettled, Message: fmt.Sprintf("the update of the %s has ended", t.Group)}}
+		return []report.Event{{Reason: groupSettled, Message: fmt.Sprintf("Finished updating the %s", t.Group)}}
 	}
 	return nil
 }

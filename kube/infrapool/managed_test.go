@@ -198,7 +198,7 @@ func TestManagedNeedsNoData(t *testing.T) {
 			t.Errorf("%s: want True, got %+v", name, got)
 		}
 	}
-	if got := w.told(); !slices.Contains(got, "Normal GroupActive the node group has been made: "+o.Spec.ProviderID) {
+	if got := w.told(); !slices.Contains(got, "Normal GroupActive Created the node group: "+o.Spec.ProviderID) {
 		t.Errorf("want it told that the group has been made, got %q", got)
 	}
 	w.passes(20)
@@ -235,7 +235,7 @@ func TestManagedTemplate(t *testing.T) {
 	w.passes(4)
 	w.wantCalls("a change is rolled out by EKS, which alone points the group at a template", "PutTemplate", "StartProviderRollout")
 	told := w.told()
-	for _, want := range []string{"Normal TemplateVersionCreated made version 2 of launch template lt-1: instanceType m5.xlarge", "Normal ProviderRolloutStarted", "Normal ProviderRolloutRunning"} {
+	for _, want := range []string{"Normal TemplateVersionCreated Created version 2 of launch template lt-1: instanceType m5.xlarge", "Normal ProviderRolloutStarted", "Normal ProviderRolloutRunning"} {
 		n := 0
 		for _, e := range told {
 			if strings.HasPrefix(e, want) {
@@ -317,7 +317,7 @@ func TestManagedIsDeletedWithoutItsControlPlane(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"eu-west-1/eks-1": true}, w.eks.asked); diff != "" {
 		t.Errorf("asked at, want -, got +\n%s", diff)
 	}
-	if told := w.told(); !slices.Contains(told, "Normal GroupGone the node group is gone") {
+	if told := w.told(); !slices.Contains(told, "Normal GroupGone Deleted the node group") {
 		t.Errorf("want it told that the group is gone, got %q", told)
 	}
 }

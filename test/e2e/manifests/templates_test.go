@@ -150,7 +150,7 @@ func firstVersion(u *updates) {
 		if got := u.versions(pool); len(got) != 1 || !strings.HasPrefix(got[0].display, "muster content=v1:") || !got[0].isDefault {
 			u.T.Errorf("%s: want one version, which says what it is of, got %+v", pool, got)
 		}
-		u.told(pool, "TemplateCreated", `made launch template lt-\w+`)
+		u.told(pool, "TemplateCreated", `Created launch template lt-\w+`)
 	}
 	u.told(managedPool, "GroupCreated", "Created the node group")
 	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1", "example.com/pool=eks-mmp-0"} {
@@ -193,7 +193,7 @@ func anotherType(u *updates) {
 		})
 	}
 	for _, pool := range bothPools {
-		u.told(pool, "TemplateVersionCreated", `made version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
+		u.told(pool, "TemplateVersionCreated", `Created version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
 		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
 	}
 	if got := u.ReadFrom(managedCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); got != "t3.xlarge t3.xlarge" {
