@@ -16,8 +16,9 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// RemoveBatch keeps a removal within a few seconds where one call for all its instances is refused, and one for each is made.
-const RemoveBatch = 20
+// RemoveBatch is how many instances EnterStandby takes. It keeps a removal within a few seconds where one call for all its instances is
+// refused, and one for each is made.
+const RemoveBatch = 19
 
 // Termination is what is known of an Auto Scaling group whose chosen instances are terminated.
 type Termination struct {

@@ -39,7 +39,7 @@ const neuron = "aws.amazon.com/neuron"
 
 // machineOf returns what EC2 tells of a type.
 func machineOf(info ec2types.InstanceTypeInfo) machine {
-	m := machine{devices: map[string]int{}}
+	m := machine{devices: devicesOf(info)}
 	if info.ProcessorInfo != nil {
 		for _, a := range info.ProcessorInfo.SupportedArchitectures {
 			if a == ec2types.ArchitectureTypeX8664 || a == ec2types.ArchitectureTypeArm64 {
@@ -58,19 +58,25 @@ func machineOf(info ec2types.InstanceTypeInfo) machine {
 		// The first address of an interface is the node's.
 		m.addresses = int(session.Deref(n.MaximumNetworkInterfaces)*(session.Deref(n.Ipv4AddressesPerInterface)-1)) + hostPods
 	}
+	return m
+}
+
+// devicesOf are the accelerators of a type, by the resource that their device plugin registers.
+func devicesOf(info ec2types.InstanceTypeInfo) map[string]int {
+	devices := map[string]int{}
 	if info.GpuInfo != nil {
 		for _, g := range info.GpuInfo.Gpus {
 			if name := manufacturers[session.Deref(g.Manufacturer)]; name != "" {
-				m.devices[name] += int(session.Deref(g.Count))
+				devices[name] += int(session.Deref(g.Count))
 			}
 		}
 	}
 	if info.NeuronInfo != nil {
 		for _, d := range info.NeuronInfo.NeuronDevices {
-			m.devices[neuron] += int(session.Deref(d.Count))
+			devices[neuron] += int(session.Deref(d.Count))
 		}
 	}
-	return m
+	return devices
 }
 
 // text is the form in which a machine is remembered: "x86_64,4,16384,58,nvidia.com/gpu:1".
