@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -18,8 +17,9 @@ const (
 	longLife = 30 * time.Second
 	// maxDeaths in a row end the world: a child that never lives long does not get better by being started.
 	maxDeaths = 10
-	// stopLimit is how long a child may take to end before it is killed.
-	stopLimit = 15 * time.Second
+	// stopLimit is how long the children may take to end, all together, before they are killed. A user who presses Ctrl-C waits for it, and
+	// the next start puts away what a killed child leaves.
+	stopLimit = 2500 * time.Millisecond
 	// logLimit is how large a log may be when a child is started; a larger one is put aside, once.
 	logLimit = 64 << 20
 )
@@ -48,9 +48,9 @@ type child struct {
 	// failed gets why the child was given up, and is closed when the child is not started again.
 	failed chan error
 
-	mu    sync.Mutex
-	state Child
-	stdin io.Closer
+	mu      sync.Mutex
+	state   Child
+	process *os.Process
 }
 
 func newChild(name, log string, command, env []string) *child {
@@ -64,7 +64,7 @@ func (c *child) snapshot() Child {
 	return c.state
 }
 
-// run keeps the child alive until ctx ends, and then ends it.
+// run keeps the child alive until ctx ends, and then ends it by the end of its standard input.
 func (c *child) run(ctx context.Context) {
 	defer close(c.failed)
 	pause := c.pause
@@ -107,14 +107,14 @@ func (c *child) live(ctx context.Context) error {
 		return fmt.Errorf("start %s: %w", c.name, err)
 	}
 	c.mu.Lock()
-	c.state.PID, c.stdin = cmd.Process.Pid, stdin
+	c.state.PID, c.process = cmd.Process.Pid, cmd.Process
 	c.state.Starts++
 	c.mu.Unlock()
-	stopped := c.stopWith(ctx, cmd.Process)
+	stopped := context.AfterFunc(ctx, func() { _ = stdin.Close() })
 	err = cmd.Wait()
 	stopped()
 	c.mu.Lock()
-	c.state.PID, c.stdin = 0, nil
+	c.state.PID, c.process = 0, nil
 	c.mu.Unlock()
 	if said := lastLine(c.log); said != "" {
 		return errors.Join(err, errors.New(said))
@@ -122,29 +122,12 @@ func (c *child) live(ctx context.Context) error {
 	return errors.Join(err, errors.New("it ended without a word"))
 }
 
-// stopWith ends the process when ctx ends, first by its standard input and then by force. The function that it returns
-// is called when the process has ended.
-func (c *child) stopWith(ctx context.Context, p *os.Process) func() {
-	done := make(chan struct{})
-	var waiting sync.WaitGroup
-	waiting.Go(func() {
-		select {
-		case <-done:
-			return
-		case <-ctx.Done():
-		}
-		c.mu.Lock()
-		_ = c.stdin.Close()
-		c.mu.Unlock()
-		select {
-		case <-done:
-		case <-time.After(stopLimit):
-			_ = p.Kill()
-		}
-	})
-	return func() {
-		close(done)
-		waiting.Wait()
+// kill ends the process by force, if there is one.
+func (c *child) kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.process != nil {
+		_ = c.process.Kill()
 	}
 }
 

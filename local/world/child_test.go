@@ -58,6 +58,35 @@ func TestChildEndsWithItsInput(t *testing.T) {
 	_ = f.Close()
 }
 
+// TestStopKillsWhatDoesNotEnd: a user who presses Ctrl-C gets the terminal back, whatever a child is doing.
+func TestStopKillsWhatDoesNotEnd(t *testing.T) {
+	dir := layout(t.TempDir())
+	if err := dir.make(); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := dir.acquire("world", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &World{dir: dir, lock: lock, done: make(chan struct{})}
+	for range 2 {
+		w.add(Options{Command: []string{os.Args[0]}}, stubbornChild, os.Environ())
+	}
+	for _, c := range w.children {
+		for c.snapshot().PID == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range w.Children() {
+		if c.PID != 0 || c.Starts != 1 {
+			t.Errorf("want each child killed and none started again, got %+v", c)
+		}
+	}
+}
+
 // TestLastLine: the supervisor tells why a child died in the child's own words.
 func TestLastLine(t *testing.T) {
 	for _, tc := range []struct{ reason, log, want string }{

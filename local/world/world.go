@@ -220,6 +220,7 @@ func (w *World) Err() error {
 func (w *World) Stop() error {
 	var err error
 	w.stopped.Do(func() {
+		defer w.killLate()()
 		for _, c := range slices.Backward(w.children) {
 			c.end()
 			<-c.ended
@@ -229,6 +230,16 @@ func (w *World) Stop() error {
 		}
 	})
 	return err
+}
+
+// killLate kills the children that have not ended after stopLimit, unless the function that it returns is called before.
+func (w *World) killLate() (inTime func() bool) {
+	return time.AfterFunc(stopLimit, func() {
+		for _, c := range w.children {
+			c.end()
+			c.kill()
+		}
+	}).Stop
 }
 
 // Children tells about the processes of the world.

@@ -30,6 +30,8 @@ import (
 const (
 	doomedChild  = "doomed"
 	patientChild = "patient"
+	// stubbornChild does not end with its standard input.
+	stubbornChild = "stubborn"
 	// supervisorChild runs a whole world, to be killed.
 	supervisorChild = "supervisor"
 	// patience bounds every wait; an idle machine needs some ten seconds for the longest.
@@ -42,6 +44,7 @@ func TestMain(m *testing.M) {
 		apiServersName: RunAPIServers, cloudsName: RunClouds, controllersName: RunControllers,
 		supervisorChild: supervise,
 		doomedChild:     func(context.Context, []string) error { return errors.New("nothing works today") },
+		stubbornChild:   func(context.Context, []string) error { time.Sleep(time.Hour); return nil },
 		patientChild: func(ctx context.Context, args []string) error {
 			return process(ctx, patientChild, layout(args[0]), func(ctx context.Context) error {
 				<-ctx.Done()
