@@ -30,8 +30,10 @@ type State struct {
 type Set struct {
 	ID, Name, Group, Mode, Size, State string
 	Capacity                           int
-	Tags                               map[string]string
-	Zones                              []string
+	// Launches is how many machines are still to be made: fewer than Capacity lacks once an allocation has failed.
+	Launches int
+	Tags     map[string]string
+	Zones    []string
 	// Model is a fingerprint of all that makes machines, Version its ETag, Busy whether an operation runs on it.
 	Model, Version string
 	Busy           bool
@@ -86,6 +88,7 @@ func (w *inventory) inspect(s *scaleSet) Set {
 	out := Set{
 		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: pairs(s.Doc, "tags"),
 		Zones: texts(s.Doc, "zones"), Model: s.Model, Version: etag(s.Version), Busy: s.busy(), Created: s.Created,
+		Launches: s.Launches,
 	}
 	out.Content, out.Extensions = w.contents(s.Model, under(s.Doc, profilePath), s.size())
 	// What can't be decoded was refused when it was given.

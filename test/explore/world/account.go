@@ -151,7 +151,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := l.p.begin(call.String()); err != nil {
 		return nil, err
 	}
-	w.account.count(call.String())
+	w.account.count(call.String(), req)
 	reply, err := w.account.write(l.p, call, words, named, req)
 	if killed := l.p.finish(call.String()); killed != nil {
 		if err == nil {
@@ -162,19 +162,24 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them.
+// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them. Of those that change one virtual
+// machine each, not more than stormEach are sent for one of them.
 const (
-	stormMost  = 60
-	stormSpell = 5 * time.Minute
+	stormMost, stormEach = 60, 30
+	stormSpell           = 5 * time.Minute
 )
 
 // count blames one write too many of a kind.
-func (a *account) count(call string) {
+func (a *account) count(call string, req *http.Request) {
+	most := stormMost
+	if strings.HasSuffix(call, "VirtualMachineScaleSetVMs.Update") {
+		call, most = call+" "+req.URL.Path, stormEach
+	}
 	now := time.Now()
 	recent := slices.DeleteFunc(a.lately[call], func(at time.Time) bool { return now.Sub(at) > stormSpell })
 	a.lately[call] = append(recent, now)
-	if len(recent) == stormMost {
-		a.world.blame("storm", "%s was sent more than %d times within %s", call, stormMost, stormSpell)
+	if len(recent) == most {
+		a.world.blame("storm", "%s was sent more than %d times within %s", call, most, stormSpell)
 		a.lately[call] = nil
 	}
 }

@@ -75,9 +75,7 @@ func (a *account) subscription() oracle.Cloud {
 			c.Instances = append(c.Instances, oracle.Instance{ID: m.UID, Owner: m.Tags[tagOwnerAzure], Group: s.Name, Leaving: leaving})
 			a.world.secrets("a machine's tags", fmt.Sprint(m.Tags))
 		}
-		if s.State == "Failed" {
-			g.Size = min(g.Size, staying) // what Azure has given up to bring is not there
-		}
+		g.Size = min(g.Size, staying+s.Launches) // what Azure has given up to bring is not there, whatever else it does meanwhile
 		a.world.secrets("a scale set's tags", fmt.Sprint(s.Tags))
 		c.Groups = append(c.Groups, g)
 	}

@@ -89,7 +89,8 @@ func troubles() map[What]func(*World, Event) {
 			w.faults++
 			w.bury(w.processes[0])
 		},
-		Crash: func(w *World, e Event) { w.processes[0].crash, w.processes[0].crashBefore = 1+e.N%4, e.M%2 == 0 },
+		Restored: func(w *World, e Event) { w.restore(e.N%2 == 1) },
+		Crash:    func(w *World, e Event) { w.processes[0].crash, w.processes[0].crashBefore = 1+e.N%4, e.M%2 == 0 },
 		Lag: func(w *World, e Event) {
 			w.faults++
 			p := w.processes[e.M%len(w.processes)]

@@ -352,7 +352,9 @@ func (w *World) dropMachine(e Event) {
 	}
 	o := &living[e.N%len(living)]
 	if e.What == DropInfraMachine {
-		w.condemnByHand(o.Spec.ProviderID)
+		if w.ownsNow(o) {
+			w.condemnByHand(o.Spec.ProviderID)
+		}
 		w.must(w.user.Delete(w.t.Context(), o), "delete infrastructure machine %s", o.Name)
 		return
 	}
@@ -363,6 +365,12 @@ func (w *World) dropMachine(e Event) {
 			w.must(w.user.Delete(w.t.Context(), m), "delete Machine %s", m.Name)
 		}
 	}
+}
+
+// ownsNow reports whether the pool as it is now owns an object. The deletion of one that it does not own, after a restore, asks for nothing.
+func (w *World) ownsNow(o client.Object) bool {
+	_, pool := w.objects(w.user)
+	return pool != nil && slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == pool.GetUID() })
 }
 
 // condemnByHand notes that somebody wants the instance to go.

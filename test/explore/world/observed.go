@@ -108,9 +108,18 @@ func (w *World) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is 
 		is["root"] = itoa(v.Ebs.VolumeSize)
 	}
 	if text, err := base64.StdEncoding.DecodeString(deref(data.UserData)); err == nil {
-		sum := sha256.Sum256(text)
-		is["data"] = hex.EncodeToString(sum[:])
+		is["data"] = w.dataPrint(text)
 	}
+}
+
+// dataPrint tells bootstrap data apart by all of it but its token, of which it tells whether a machine joins with it.
+func (w *World) dataPrint(text []byte) string {
+	state := "bad"
+	if token := tokenIn.FindSubmatch(text); token != nil && w.workload.good(string(token[1])) {
+		state = "good"
+	}
+	sum := sha256.Sum256(tokenIn.ReplaceAll(text, nil))
+	return state + " " + hex.EncodeToString(sum[:])
 }
 
 // isHistory says which versions of our template are too many, and whether its default is what machines are launched from.

@@ -39,6 +39,9 @@ func (d *drawing) outside() {
 		d.s.add(Event{What: Uncordon, At: at + time.Duration(90+d.IntN(400))*time.Second})
 	}
 	d.named()
+	if d.IntN(outsideOneIn) == 0 {
+		d.s.add(Event{What: Restored, At: d.moment(), N: d.IntN(9)})
+	}
 }
 
 // named draws a pool whose object names the group of another tool.

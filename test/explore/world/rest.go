@@ -1,8 +1,6 @@
 package world
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -160,10 +158,9 @@ func (w *World) want() map[string]string {
 		return w.wantAzure(mp, o)
 	}
 	s := &o.group.Spec
-	sum := sha256.Sum256(w.bootstrap())
 	want := map[string]string{
 		"group": "1", "min": itoa(&s.MinSize), "max": itoa(&s.MaxSize), "cooldown": "300", "warmup": "300",
-		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType, "data": hex.EncodeToString(sum[:]),
+		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType, "data": w.dataPrint(w.bootstrap()),
 		"owner": w.owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": clusterName,
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
 		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "default": "in use", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",

@@ -1,0 +1,91 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/kube/drain"
+)
+
+// backup are the kinds of a backup that concern the pool, in the order in which they are restored.
+func (w *World) backup() []client.ObjectList {
+	list := []client.ObjectList{&corev1.SecretList{}, &clusterv1.ClusterList{}, &clusterv1.MachinePoolList{}}
+	switch {
+	case w.scenario.onAzure():
+		return append(list, &azurev1.AzureMachinePoolList{}, &azurev1.AzureMachinePoolMachineList{}, &clusterv1.MachineList{})
+	case w.scenario.Managed:
+		return append(list, &awsv1.AWSManagedMachinePoolList{})
+	}
+	return append(list, &awsv1.AWSMachinePoolList{})
+}
+
+// restore plays that the management cluster was lost and that a backup is restored into another one: each object has another UID and no
+// status, and on every second occasion no owner references. Objects that were being deleted are in no backup, and nothing is left of what
+// was asked for.
+func (w *World) restore(owners bool) {
+	if w.deleted() {
+		return
+	}
+	w.faults++
+	for _, list := range w.backup() {
+		w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list what is in the backup")
+		w.must(meta.EachListItem(list, func(o runtime.Object) error { return w.restoreOne(o.(client.Object), owners) }), "restore the backup")
+	}
+	clear(w.condemned)
+	clear(w.keeper.drains)
+	w.workload.uncordonRestored()
+	for _, p := range slices.Clone(w.processes) {
+		w.bury(p)
+	}
+}
+
+// uncordonRestored has a user take back the cordons of Machines whose deletion was not in the backup: their controller knows of no drain.
+func (l *workload) uncordonRestored() {
+	for _, m := range l.running() {
+		node := l.node(m)
+		if node == nil || !node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] != "" || l.cordoned[node.Name] {
+			continue
+		}
+		node.Spec.Unschedulable = false
+		l.world.must(l.user.Update(l.world.t.Context(), node), "uncordon node %s", node.Name)
+	}
+}
+
+// restoreOne replaces one object by what a restore makes of it. The status of the Cluster is its own controller's.
+func (w *World) restoreOne(o client.Object, owners bool) error {
+	ctx, deleting := w.t.Context(), !o.GetDeletionTimestamp().IsZero()
+	old := o.DeepCopyObject().(client.Object)
+	old.SetFinalizers(nil)
+	if err := w.user.Update(ctx, old); err != nil {
+		return fmt.Errorf("free %T %s: %w", o, o.GetName(), err)
+	}
+	if deleting {
+		return nil
+	}
+	if err := w.user.Delete(ctx, old); err != nil {
+		return fmt.Errorf("delete %T %s: %w", o, o.GetName(), err)
+	}
+	o.SetUID("")
+	o.SetResourceVersion("")
+	if !owners {
+		o.SetOwnerReferences(nil)
+	}
+	cluster, up := o.(*clusterv1.Cluster)
+	var status clusterv1.ClusterStatus
+	if up {
+		status = cluster.Status
+	}
+	if err := w.user.Create(ctx, o); err != nil || !up {
+		return err
+	}
+	cluster.Status = status
+	return w.user.Status().Update(ctx, cluster)
+}
