@@ -112,7 +112,7 @@ func (u *up) follow(ctx context.Context, w *world.World) error {
 func (u *up) noteRestarts(children []world.Child, starts map[string]int) error {
 	for _, c := range children {
 		if before, known := starts[c.Name]; known && c.Starts > before {
-			if err := u.screen.note(time.Now(), fmt.Sprintf("%s ended and was started again: see %s", c.Name, c.Log)); err != nil {
+			if err := u.screen.note(time.Now(), fmt.Sprintf("%s ended and was started again: see %s", c.Name, quoted(c.Log))); err != nil {
 				return err
 			}
 		}
@@ -192,7 +192,7 @@ func reasons(pools []view.Pool, promised int) string {
 func (u *up) greet(w *world.World, objects []seed.Object) error {
 	me := self(os.Args[0])
 	var text strings.Builder
-	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", filepath.Join(u.dir, "logs"))
+	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", quoted(filepath.Join(u.dir, "logs")))
 	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", quoted(w.Kubeconfig()))
 	fmt.Fprintf(&text, "  %s kubectl get %s -A\n", me, strings.Join(resources(u.clouds), ","))
 	for _, o := range seed.Clusters(objects) {
@@ -200,7 +200,8 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	}
 	fmt.Fprintf(&text, "  curl %s\n", w.Metrics())
 	for _, line := range w.CloudEnvironment() {
-		fmt.Fprintf(&text, "  export %s\n", line)
+		name, value, _ := strings.Cut(line, "=")
+		fmt.Fprintf(&text, "  export %s=%s\n", name, quoted(value))
 	}
 	text.WriteString(simulatorLines(u.clouds, w.Simulator))
 	_, err := fmt.Fprintln(u.out, text.String())

@@ -15,8 +15,8 @@ import (
 // screen shows the pools as they change: a table that is drawn again on a terminal, one line for each change elsewhere.
 type screen struct {
 	out io.Writer
-	// width of the terminal now; 0 where there is none.
-	width func() int
+	// size returns the columns and lines of the terminal now; 0 columns where there is none, 0 lines where they are unknown.
+	size func() (width, height int)
 
 	drawn string
 	lines map[string]string
@@ -24,14 +24,14 @@ type screen struct {
 
 // newScreen looks whether out is a terminal.
 func newScreen(out io.Writer) *screen {
-	s := &screen{out: out, width: func() int { return 0 }, lines: map[string]string{}}
+	s := &screen{out: out, size: func() (int, int) { return 0, 0 }, lines: map[string]string{}}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		s.width = func() int {
-			width, _, err := term.GetSize(int(f.Fd()))
+		s.size = func() (int, int) {
+			width, height, err := term.GetSize(int(f.Fd()))
 			if err != nil {
-				return narrowest
+				return narrowest, 0
 			}
-			return max(width, narrowest)
+			return max(width, narrowest), height
 		}
 	}
 	return s
@@ -41,7 +41,10 @@ func newScreen(out io.Writer) *screen {
 const narrowest = 40
 
 // live says whether the table is drawn again, so that it can show time passing.
-func (s *screen) live() bool { return s.width() > 0 }
+func (s *screen) live() bool {
+	width, _ := s.size()
+	return width > 0
+}
 
 // show brings the screen up to date.
 func (s *screen) show(pools []view.Pool, now time.Time) error {
@@ -54,8 +57,13 @@ func (s *screen) show(pools []view.Pool, now time.Time) error {
 // draw puts the new table where the old one was.
 func (s *screen) draw(pools []view.Pool, now time.Time) error {
 	var table strings.Builder
-	if err := view.Table(&table, pools, now, s.width()); err != nil {
+	width, height := s.size()
+	shown := fit(pools, height)
+	if err := view.Table(&table, shown, now, width); err != nil {
 		return err
+	}
+	if hidden := len(pools) - len(shown); hidden > 0 {
+		fmt.Fprintf(&table, hiddenRows, hidden)
 	}
 	if table.String() == s.drawn {
 		return nil
@@ -64,6 +72,48 @@ func (s *screen) draw(pools []view.Pool, now time.Time) error {
 	s.drawn = table.String()
 	_, err := io.WriteString(s.out, back+s.drawn)
 	return err
+}
+
+// hiddenRows is the line below a table that does not have all rows; it fits into the narrowest terminal.
+const hiddenRows = "(%d more pools hidden: window too low)\n"
+
+// fit returns the pools whose rows and messages fit into a terminal of height lines, in their order. Settled pools are left out
+// first, and the last ones before the first ones. At least one pool is returned if there is one. A height of 0 is unknown.
+//
+// A table of more lines than the terminal has cannot be drawn again in place: its first lines have scrolled out of reach.
+func fit(pools []view.Pool, height int) []view.Pool {
+	const around = 2 // the header, and the line below the table that the cursor stays on
+	lines := around
+	for _, p := range pools {
+		lines += rows(p)
+	}
+	if height <= 0 || lines <= height {
+		return pools
+	}
+	lines++ // the line that counts the hidden pools
+	hidden, left := make([]bool, len(pools)), len(pools)
+	for _, settled := range []bool{true, false} {
+		for i := len(pools) - 1; i >= 0 && lines > height && left > 1; i-- {
+			if pools[i].Settled == settled {
+				hidden[i], lines, left = true, lines-rows(pools[i]), left-1
+			}
+		}
+	}
+	shown := make([]view.Pool, 0, left)
+	for i, p := range pools {
+		if !hidden[i] {
+			shown = append(shown, p)
+		}
+	}
+	return shown
+}
+
+// rows returns how many lines of the table a pool takes: its row, and its message below all rows.
+func rows(p view.Pool) int {
+	if p.Message != "" {
+		return 2
+	}
+	return 1
 }
 
 // back moves a terminal's cursor to the begin of the table that is drawn, and clears from there.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +43,7 @@ func TestScreenTellsChangesWhereNothingCanBeRedrawn(t *testing.T) {
 func TestScreenRedrawsInPlace(t *testing.T) {
 	var out strings.Builder
 	s := newScreen(&out)
-	s.width = func() int { return 100 }
+	s.size = func() (int, int) { return 100, 24 }
 	show := func(pools ...view.Pool) string {
 		t.Helper()
 		out.Reset()
@@ -65,5 +67,53 @@ func TestScreenRedrawsInPlace(t *testing.T) {
 	}
 	if got := out.String() + show(testPool("a", 1)); !strings.HasPrefix(got, "\x1b[2A\r\x1b[J12:00:00 the controllers started again\n\r\x1b[J") {
 		t.Errorf("a note takes the table's place, and the table comes below it, got %q", got)
+	}
+}
+
+// A table that is taller than the terminal could not be drawn again in place: each second would add another copy.
+func TestScreenFitsTheTerminal(t *testing.T) {
+	for _, tc := range []struct {
+		reason        string
+		pools, height int
+		unsettled     []int
+		messages      bool
+		want          []string
+		hidden, lines int
+	}{
+		{reason: "all rows fit", pools: 3, height: 5, want: []string{"p00", "p01", "p02"}, lines: 4},
+		{reason: "the line below the table needs room too", pools: 4, height: 5, want: []string{"p00", "p01"}, hidden: 2, lines: 4},
+		{reason: "pools that are not settled stay", pools: 30, height: 6, unsettled: []int{7, 29}, want: []string{"p00", "p07", "p29"}, hidden: 27, lines: 5},
+		{reason: "each message takes a line", pools: 4, height: 8, messages: true, want: []string{"p00", "p01"}, hidden: 2, lines: 6},
+		{reason: "one pool is always shown", pools: 3, height: 1, want: []string{"p00"}, hidden: 2, lines: 3},
+		{reason: "an unknown height limits nothing", pools: 3, height: 0, want: []string{"p00", "p01", "p02"}, lines: 4},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var pools []view.Pool
+			for i := range tc.pools {
+				p := testPool(fmt.Sprintf("p%02d", i), 2)
+				p.Settled = !slices.Contains(tc.unsettled, i)
+				if tc.messages {
+					p.Message = "waiting"
+				}
+				pools = append(pools, p)
+			}
+			var out strings.Builder
+			s := newScreen(&out)
+			s.size = func() (int, int) { return narrowest, tc.height }
+			if err := s.show(pools, noon); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range pools {
+				if got, want := strings.Contains(out.String(), "\n"+p.Name+" "), slices.Contains(tc.want, p.Name); got != want {
+					t.Errorf("row of %s: want %v, got %v in\n%s", p.Name, want, got, out.String())
+				}
+			}
+			if got := strings.Count(out.String(), "\n"); got != tc.lines {
+				t.Errorf("want %d lines, got %d:\n%s", tc.lines, got, out.String())
+			}
+			if hidden := fmt.Sprintf(hiddenRows, tc.hidden); strings.HasSuffix(out.String(), hidden) != (tc.hidden > 0) {
+				t.Errorf("want the line %q if pools are hidden, got\n%s", hidden, out.String())
+			}
+		})
 	}
 }

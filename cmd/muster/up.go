@@ -174,7 +174,7 @@ func (u *up) run(ctx context.Context) (err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, u.timeout, errTimeout)
 		defer cancel()
 	}
-	if _, err := fmt.Fprintf(u.out, "Starting a world in %s ...\n", u.dir); err != nil {
+	if _, err := fmt.Fprintf(u.out, "Starting a world in %s ...\n", quoted(u.dir)); err != nil {
 		return err
 	}
 	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed, FeatureGates: u.gates, Progress: u.progress})
@@ -190,7 +190,7 @@ func startFailure(ctx context.Context, dir string, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return errors.New("interrupted before the world was up")
 	}
-	return fmt.Errorf("start the world in %s: %w", dir, err)
+	return fmt.Errorf("start the world in %s: %w", quoted(dir), err)
 }
 
 // progress prints a part of the start as it begins. A line that cannot be written fails the greeting that follows.
