@@ -29,6 +29,11 @@ type Target[S any] struct {
 	// another tool which managed the pool before: a group that exists without the owner tag is reported as Foreign, and no other is
 	// created.
 	GroupID string
+	// Adopt is true if the object asks to adopt a group that exists: the pool's template is then the one that the group launches from.
+	Adopt bool
+	// AssumeOwned is true for a preview of an adoption: a group that carries no owner tag is observed as if it were the pool's. Nothing is
+	// ever started for such a target.
+	AssumeOwned bool
 	// KubernetesVersion that the machines should run, with the leading v; empty when the object names none.
 	KubernetesVersion string
 	// Bootstrap is what new machines boot with.
@@ -48,6 +53,9 @@ type Target[S any] struct {
 	// Spec is the kind's own specification. It must not be changed.
 	Spec S
 }
+
+// AdoptedTemplate is the key of Target.Remembered under which the name of the launch template of an adopted group is kept.
+const AdoptedTemplate = pool.AdoptedKey + "-template"
 
 // NoSharedCache is the MaxAge of an observation that is wholly new.
 const NoSharedCache time.Duration = -1

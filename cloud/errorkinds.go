@@ -30,6 +30,15 @@ func CodeOf(err error) string {
 	return ""
 }
 
+// OpOf returns the call of the *Error within err, or empty.
+func OpOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Op
+	}
+	return ""
+}
+
 // InField puts the field to an invalid request that names none.
 func InField(err error, field string) error {
 	var e *Error

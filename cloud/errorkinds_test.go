@@ -44,9 +44,9 @@ func TestRefusals(t *testing.T) {
 	if CodeOf(other) != "" || CodeOf(nil) != "" || InField(other, "spec.x").Error() != "other" || AsConflict(other).Error() != "other" {
 		t.Error("want an error that is no refusal left as it is")
 	}
-	refused := fmt.Errorf("step: %w", &Error{Kind: Invalid, Code: "Bad"})
-	if CodeOf(refused) != "Bad" {
-		t.Errorf("want the code within, got %q", CodeOf(refused))
+	refused := fmt.Errorf("step: %w", &Error{Kind: Invalid, Op: "Put", Code: "Bad"})
+	if CodeOf(refused) != "Bad" || OpOf(refused) != "Put" || OpOf(other) != "" {
+		t.Errorf("want the code and the call within, got %q and %q", CodeOf(refused), OpOf(refused))
 	}
 	var e *Error
 	if !errors.As(InField(refused, "spec.x"), &e) || e.Field != "spec.x" {

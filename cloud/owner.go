@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// ReasonForeignGroup is the reason of a pool whose group is not its own.
-const ReasonForeignGroup = "ForeignGroup"
+// ReasonOwnershipConflict is the reason of a pool whose group is not its own.
+const ReasonOwnershipConflict = "OwnershipConflict"
 
 // TagDomain is what the names of all tags begin with by which Muster knows what is its own.
 const TagDomain = "muster.dev"
@@ -62,7 +62,7 @@ func TaggedFor(tag func(name string) string) string {
 // NamedElsewhere is the cause of an object whose spec.providerID names a group that is not the pool's: group is the group as messages name
 // it, fact is what was found.
 func NamedElsewhere(group, fact string) *pool.Cause {
-	return &pool.Cause{Reason: ReasonForeignGroup, Message: fmt.Sprintf(
+	return &pool.Cause{Reason: ReasonOwnershipConflict, Message: fmt.Sprintf(
 		"spec.providerID names %s, which is not this pool's: %s. It is left alone, and no other is created. "+
 			"Remove spec.providerID to have one created", group, fact)}
 }

@@ -200,6 +200,13 @@ var effects = map[pool.StepKind]effect{
 		single: true,
 	},
 	pool.CreateGroup: {items: groupItem, missing: func(o pool.Observed, _ string) bool { return o.Group == nil }, single: true},
+	pool.Adopt: {
+		items: func(_ pool.Step, o pool.Observed, _ pool.Traits) []item {
+			return named("owner tags of ", []string{o.Unowned.Group})
+		},
+		missing: func(o pool.Observed, _ string) bool { return o.Unowned != nil },
+		single:  true,
+	},
 	pool.UpdateGroup: {items: updateItems, missing: updateMissing},
 	pool.Resize: {
 		items: func(s pool.Step, _ pool.Observed, _ pool.Traits) []item {

@@ -68,6 +68,13 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 			"the group never exists", func(s *scene) { s.driver.observed.Group = nil },
 			pool.CreateGroup, "group",
 		},
+		"adoption": {
+			"the cloud drops the owner tags", func(s *scene) {
+				s.driver.observed = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict"}, Unowned: &pool.Unowned{Name: "g", Group: "group g"}}
+				s.facts.Desired.Adopt.Name = "g"
+			},
+			pool.Adopt, "owner tags of group g",
+		},
 		"instance that stays": {
 			"the instance goes on running", func(s *scene) {
 				s.facts.Desired.Replicas = 1

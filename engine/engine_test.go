@@ -593,17 +593,21 @@ func TestCondemnedAreNotThoseWithTheSameID(t *testing.T) {
 	}
 }
 
-// A Node that has joined again after its Machine was drained holds pods that nobody has evicted: the pool drains it.
+// A Node that has joined or turned Ready again after its Machine was drained holds pods that have not been evicted: the pool drains it.
 func TestGuardThatDrainedAnEarlierNode(t *testing.T) {
 	for name, c := range map[string]struct {
-		ended   time.Duration
-		guarded bool
-	}{"drained after it joined": {time.Second, true}, "drained before it joined": {-time.Second, false}} {
+		ended, ready time.Duration
+		guarded      bool
+	}{
+		"drained after it joined":                     {2 * time.Second, time.Second, true},
+		"drained before it joined":                    {-time.Second, time.Second, false},
+		"drained before another machine took it over": {2 * time.Second, time.Minute, false},
+	} {
 		s := rest(t)
 		s.facts.DeletionRequested = map[string]pool.Cause{"aws://i-2": {Reason: "MachineDeleted", Message: "its Machine was deleted"}}
 		s.driver.observed.Instances[1].State = pool.Running
 		node := s.cluster.nodes["aws://i-2"]
-		node.Cordoned = true
+		node.Cordoned, node.Ready, node.ReadySince = true, true, node.Joined.Add(c.ready)
 		s.cluster.nodes["aws://i-2"] = node
 		s.facts.Guards = map[string]pool.Guard{"aws://i-2": {Requested: true, Released: true, DrainEnded: node.Joined.Add(c.ended)}}
 		out := s.pass()

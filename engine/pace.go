@@ -126,7 +126,7 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 		r.moving = now
 		switch s := out.Plan.Step; s.Kind {
 		case pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.DeleteGroup, pool.CreateGroup, pool.StartProviderRollout, pool.CancelProviderRollout,
-			pool.EnsurePrerequisites, pool.CleanUp, pool.Apply, pool.Unprotect:
+			pool.EnsurePrerequisites, pool.CleanUp, pool.Adopt, pool.Apply, pool.Unprotect:
 			if !s.More {
 				return r.movingFirst()
 			}

@@ -98,7 +98,7 @@ func TestNeeds(t *testing.T) {
 		{"taken away", "it is made again", wants(2), fleet(serving(2), needs), "EnsurePrerequisites fields role nodes-1 policy P (PrerequisiteMissing)"},
 		{"taken away, held", "not while nothing may be made", wants(2, held), fleet(serving(2), needs), "settled"},
 		{"taken away, refused", "the rest goes on", wants(3, refused(EnsurePrerequisites)), fleet(serving(2), needs), "Resize to 3 (ScaleOut), waiting Denied"},
-		{"foreign", "nothing is made for a group that is not ours", wants(2), nothing(needs, func(o *Observed) { o.OwnershipConflict = &Cause{"ForeignGroup", "x"} }), "refused ForeignGroup, settled"},
+		{"foreign", "nothing is made for a group that is not ours", wants(2), nothing(needs, func(o *Observed) { o.OwnershipConflict = &Cause{"OwnershipConflict", "x"} }), "refused OwnershipConflict, settled"},
 		{"pool deleted", "it is not repaired for a group that goes", wants(1, deleting), fleet(serving(1), needs), "Drain i-1 (PoolDeleted)"},
 		{"left, group there", "the group needs it", wants(0, deleting), fleet(nil, left), "DeleteGroup (PoolDeleted)"},
 		{"left, template there", "first what was made last", wants(0, deleting), nothing(made, left), "DeleteTemplates (PoolDeleted)"},

@@ -15,7 +15,7 @@ func Decide(d Desired, o Observed, t Traits, now time.Time) Plan {
 	case d.Deleting:
 		p = planDelete(in)
 	case o.OwnershipConflict != nil:
-		return Plan{Refused: o.OwnershipConflict, Quiescent: true}
+		return planConflict(d, o)
 	case o.Group == nil:
 		return planCreate(d, o, t)
 	case o.Group.Deleting:
@@ -55,6 +55,8 @@ func planKeep(in *inputs) Plan {
 // planCreate creates the template and the prerequisites, then the group.
 func planCreate(d Desired, o Observed, t Traits) Plan {
 	switch {
+	case adoptionTargetMissing(d, t) != nil:
+		return Plan{Refused: adoptionTargetMissing(d, t), Quiescent: true}
 	case d.CreateBlocked != nil:
 		return Plan{Waiting: []Cause{*d.CreateBlocked}, Quiescent: true}
 	case d.FormerMachines != nil:
@@ -162,4 +164,61 @@ func ensurePrerequisitesStep(d Desired, o Observed, t Traits) *Step {
 	}
 	return &Step{Kind: EnsurePrerequisites, Fields: o.MissingPrerequisites,
 		Cause: Cause{"PrerequisiteMissing", fmt.Sprintf("a prerequisite of the %s is missing or out of date", t.Group)}}
+}
+
+// planConflict plans for a group that exists and is not the pool's: it is adopted if the object asks for exactly this group and nothing
+// shows another owner, and left alone otherwise.
+func planConflict(d Desired, o Observed) Plan {
+	if refused := adoptionRefused(d.Adopt, o); refused != nil {
+		return Plan{Refused: refused, Quiescent: true}
+	}
+	var p Plan
+	p.first(d, &Step{Kind: Adopt, Fields: o.Unowned.Resources,
+		Cause: Cause{"AdoptionRequested", fmt.Sprintf("annotation %s asks for %s", AdoptAnnotation, o.Unowned.Group)}})
+	return p
+}
+
+// adoptionRefused returns why a group is left alone, or nil if it is adopted.
+func adoptionRefused(asked Adoption, o Observed) *Cause {
+	conflict, is := *o.OwnershipConflict, o.Unowned
+	refuse := func(format string, args ...any) *Cause {
+		return &Cause{conflict.Reason, fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case is == nil:
+		return &conflict
+	case is.Owner != "":
+		return &conflict
+	case asked.Name == "":
+		return refuse("%s. %s", conflict.Message, AdoptionHint(is.Name))
+	case asked.Name != is.Name:
+		return refuse("annotation %s names %q, and the group found is %s: set the annotation to %q, or remove it", AdoptAnnotation, asked.Name, is.Group, is.Name)
+	case is.NamedInstead != "":
+		return refuse("annotation %s names %q, and spec.providerID names %q: correct the one that is wrong", AdoptAnnotation, asked.Name, is.NamedInstead)
+	case is.OtherCluster != "":
+		return refuse("%s is not adopted: its tags say that it belongs to cluster %q. Correct the annotation %s", is.Group, is.OtherCluster, AdoptAnnotation)
+	case is.TemplateConflict != nil:
+		return is.TemplateConflict
+	case asked.Done:
+		return refuse("%s was this pool's and has lost its owner tag. To take it over again, remove the key %q from the annotation muster.dev/resolved",
+			is.Group, AdoptedKey)
+	}
+	return nil
+}
+
+// AdoptionHint says how the user has a group adopted.
+func AdoptionHint(name string) string {
+	return fmt.Sprintf("To take it over without replacing a machine, set the annotation %s: %s (docs/migrating.md)", AdoptAnnotation, name)
+}
+
+// AdoptedKey is the key under which an object remembers the name of the group that it has adopted.
+const AdoptedKey = "adopted"
+
+// adoptionTargetMissing returns that the group to adopt does not exist, or nil. No other is created in its place.
+func adoptionTargetMissing(d Desired, t Traits) *Cause {
+	if d.Adopt.Name == "" || d.Adopt.Done {
+		return nil
+	}
+	return &Cause{"AdoptionTargetMissing", fmt.Sprintf("annotation %s names the %s %q, which does not exist: correct the annotation, or remove it to have a new one created",
+		AdoptAnnotation, t.Group, d.Adopt.Name)}
 }

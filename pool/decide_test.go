@@ -23,6 +23,19 @@ func (r row) on(t *testing.T, tr Traits) {
 	})
 }
 
+// unowned is a group of the pool's name without an owner tag.
+func unowned(change ...func(*Unowned)) func(*Observed) {
+	return func(o *Observed) {
+		o.OwnershipConflict, o.Unowned = &Cause{"OwnershipConflict", "not ours"}, &Unowned{Name: "g", Group: "group g"}
+		for _, c := range change {
+			c(o.Unowned)
+		}
+	}
+}
+
+// adopt asks for the adoption of a group.
+func adopt(name string) func(*Desired) { return func(d *Desired) { d.Adopt.Name = name } }
+
 // nothing is a cloud that holds nothing of the pool.
 func nothing(change ...func(*Observed)) Observed {
 	o := Observed{Wanted: Template{Content: "v1:a", Data: "d"}}
@@ -74,7 +87,19 @@ func TestCreate(t *testing.T) {
 		{"group refused", "likewise", wants(3, refused(CreateGroup)), nothing(made), "waiting Denied"},
 		{"group refused, template behind", "what was refused does not keep the template from being put right, which may be the very cure",
 			wants(3, refused(CreateGroup)), nothing(), "PutTemplate (TemplateMissing)"},
-		{"foreign", "what carries another owner's tag, or none, is never touched", wants(3), nothing(func(o *Observed) { o.OwnershipConflict = &Cause{"ForeignGroup", "not ours"} }), "refused ForeignGroup, settled"},
+		{"foreign", "what carries another owner's tag, or none, is never touched", wants(3), nothing(func(o *Observed) { o.OwnershipConflict = &Cause{"OwnershipConflict", "not ours"} }), "refused OwnershipConflict, settled"},
+		{"unowned, not asked for", "the annotation is the user's word, and is named", wants(3), nothing(unowned()), "refused OwnershipConflict, settled"},
+		{"adoption", "the group that is named, and that nobody else owns, becomes the pool's", wants(3, adopt("g")), nothing(unowned()), "Adopt (AdoptionRequested)"},
+		{"adoption of another name", "a slip takes nothing", wants(3, adopt("h")), nothing(unowned()), "refused OwnershipConflict, settled"},
+		{"adoption of another owner's", "two pools never share a group", wants(3, adopt("g")), nothing(unowned(func(u *Unowned) { u.Owner = "other" })), "refused OwnershipConflict, settled"},
+		{"adoption from another cluster", "its own pool is in use there", wants(3, adopt("g")), nothing(unowned(func(u *Unowned) { u.OtherCluster = "c2" })), "refused OwnershipConflict, settled"},
+		{"adoption of one while another is named", "one of the two is wrong", wants(3, adopt("g")), nothing(unowned(func(u *Unowned) { u.NamedInstead = "h" })), "refused OwnershipConflict, settled"},
+		{"adoption with another's template", "machines would be launched from what is not the pool's", wants(3, adopt("g")),
+			nothing(unowned(func(u *Unowned) { u.TemplateConflict = &Cause{"ForeignTemplate", "x"} })), "refused ForeignTemplate, settled"},
+		{"adoption a second time", "the tag was taken off on purpose, or by an error: the user decides", wants(3, adopt("g"), func(d *Desired) { d.Adopt.Done = true }), nothing(unowned()), "refused OwnershipConflict, settled"},
+		{"adoption refused", "it is not asked for again before its back-off has ended", wants(3, adopt("g"), refused(Adopt)), nothing(unowned()), "waiting Denied"},
+		{"adoption of what is not there", "no group is created in the place of one that is misspelt", wants(3, adopt("g")), nothing(), "refused AdoptionTargetMissing, settled"},
+		{"adopted and lost", "a group of the pool's own is created again", wants(3, adopt("g"), func(d *Desired) { d.Adopt.Done = true }), nothing(made), "CreateGroup to 3 of lt:1 (GroupMissing)"},
 		{"being deleted by the cloud", "its name is not free yet", wants(3), fleet(nil, func(o *Observed) { o.Group.Deleting = true }), "waiting GroupDeleting"},
 	} {
 		r.check(t)
@@ -97,6 +122,9 @@ func TestKeep(t *testing.T) {
 			}
 		}
 	}
+	rotated := func(from string) func(*Desired) {
+		return func(d *Desired) { d.RotatedBootstrapData = []string{from} }
+	}
 	bound := func(n int) func(*Observed) { return func(o *Observed) { o.Group.Max = n } }
 	lowMax := func(d *Desired) { d.Max = 3 }
 	for _, r := range []row{
@@ -106,6 +134,14 @@ func TestKeep(t *testing.T) {
 		{"held, template changed", "no new version without all that it takes", wants(3, held), fleet(serving(3), newer("b", "d")), "settled"},
 		{"template changed", "new machines are made from what the specification says now", wants(3), fleet(serving(3), newer("b", "d")), "PutTemplate after lt:1 (TemplateChanged)"},
 		{"bootstrap data changed", "it reaches new machines and rolls none", wants(3), fleet(serving(3), newer("a", "e")), "PutTemplate after lt:1 (BootstrapDataChanged)"},
+		{"token rotated", "the token that the group launches with is kept alive", wants(3, rotated("d")), fleet(serving(3), newer("a", "e")), "settled"},
+		{"token rotated and lost", "machines can't join with it", wants(3, rotated("d"), func(d *Desired) { d.LostBootstrapData = []string{"d"} }), fleet(serving(3), newer("a", "e")),
+			"PutTemplate after lt:1 (BootstrapDataChanged)"},
+		{"token rotated, template changed", "the specification needs a version", wants(3, rotated("d")), fleet(serving(3), newer("b", "e")), "PutTemplate after lt:1 (TemplateChanged)"},
+		{"token rotated, newer version", "the group launches from the newest version, which has another content", wants(3, rotated("d")), fleet(serving(3), all(newer("a", "e"), put(version(2, "b", "d")))),
+			"PutTemplate after lt:2 (TemplateChanged)"},
+		{"token rotated, no group", "a group is created with the present data", wants(3, rotated("d")), nothing(func(o *Observed) { o.Versions, o.Wanted.Data = []Template{version(1, "a", "d")}, "e" }),
+			"PutTemplate after lt:1 (BootstrapDataChanged)"},
 		{"template unknown", "what can't be translated is no reason to change anything", wants(3), fleet(serving(3), func(o *Observed) { o.Wanted = Template{} }), "settled"},
 		{"version put", "the group follows its newest version", wants(3), fleet(serving(3), all(newer("b", "d"), put(version(2, "b", "d")))), "UpdateGroup of lt:2 (TemplateOutOfDate)"},
 		{"group points elsewhere", "somebody changed it by hand", wants(3), fleet(serving(3), func(o *Observed) { o.Group.Template = "lt:$Latest" }), "UpdateGroup of lt:1 (TemplateOutOfDate)"},
@@ -183,7 +219,7 @@ func TestDelete(t *testing.T) {
 	noGroup := func(o *Observed) { o.Group = nil }
 	for _, r := range []row{
 		{"nothing", "the object may go", wants(2, deleting), Observed{}, "settled, gone"},
-		{"nothing of ours", "a foreign group of our name is no reason to stay, and is left alone", wants(2, deleting), Observed{OwnershipConflict: &Cause{"ForeignGroup", "x"}}, "settled, gone"},
+		{"nothing of ours", "a foreign group of our name is no reason to stay, and is left alone", wants(2, deleting), Observed{OwnershipConflict: &Cause{"OwnershipConflict", "x"}}, "settled, gone"},
 		{"nodes", "they are drained first", wants(2, deleting), fleet(serving(2)), "Drain i-1 i-2 (PoolDeleted)"},
 		{"draining", "each pass evicts what it may, and says what is left", wants(2, deleting), fleet(serving(2, drainingNode)), "Drain i-1 i-2 (PoolDeleted), waiting Draining"},
 		{"one drained", "the others go on", wants(2, deleting), fleet([]Instance{machine("i-1", 2, drainedNode), machine("i-2", 1, drainingNode)}), "Drain i-2 (PoolDeleted), waiting Draining"},

@@ -18,10 +18,10 @@ type Guard struct {
 	WaitReasons []string
 }
 
-// DrainedOther reports whether the guard's drain ended before the node joined: it drained an earlier Node of the same instance, and the
-// pods of this one are still to be evicted.
+// DrainedOther reports whether the guard's drain ended before the node joined, or before it turned Ready: it drained an earlier Node of the
+// same instance, or the Node object that the kubelet of another machine of that name has taken over since, and pods are still to be evicted.
 func (g Guard) DrainedOther(n *Node) bool {
-	return n != nil && !g.DrainEnded.IsZero() && n.Joined.After(g.DrainEnded)
+	return n != nil && !g.DrainEnded.IsZero() && (n.Joined.After(g.DrainEnded) || n.Ready && n.ReadySince.After(g.DrainEnded))
 }
 
 // guarded says, for people, which instance is not let go yet by a guard who was asked, and what he waits for.
@@ -42,6 +42,8 @@ type Observed struct {
 	Group *Group
 	// OwnershipConflict, when set, names a cloud object that has the pool's name without its owner tag. Muster never changes or deletes it.
 	OwnershipConflict *Cause
+	// Unowned, when set, is the group behind OwnershipConflict, with what its adoption depends on.
+	Unowned *Unowned
 	// Wanted is the template that the spec asks for; its Ref is empty. It is zero while the spec can't be translated without bootstrap data
 	// that is missing.
 	Wanted Template
@@ -283,4 +285,32 @@ func (c NodeCapacity) Least(other NodeCapacity) NodeCapacity {
 		}
 	}
 	return out
+}
+
+// AdoptAnnotation is the annotation that names the group to adopt, for messages. Its value is Desired.Adopt.
+const AdoptAnnotation = "muster.dev/adopt"
+
+// Unowned is a group that has the name of the pool's and lacks its owner tag: what a decision about its adoption rests on.
+type Unowned struct {
+	// Name is the group's name, as Desired.Adopt gives it; Group is the group as messages name it.
+	Name, Group string
+	// Owner is the value of the group's owner tag: the ID of another owner; empty if there is none.
+	Owner string
+	// OtherCluster is the name of the cluster that the group's tags say it belongs to, where that is not the pool's.
+	OtherCluster string
+	// NamedInstead is the name of another group, which the object names in spec.providerID; empty if it names this one, or none.
+	NamedInstead string
+	// TemplateConflict, when set, is why the template that the group launches from can't become the pool's.
+	TemplateConflict *Cause
+	// Resources are the cloud objects that adoption writes the owner tags to, for people.
+	Resources []string
+}
+
+// Adoption is the wish to take over a group that another tool made.
+type Adoption struct {
+	// Name of the group (annotation muster.dev/adopt).
+	Name string
+	// Done is true if the pool has owned the group of that name before: its owner tag was removed since, or the group itself. An adoption
+	// is made once.
+	Done bool
 }

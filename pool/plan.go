@@ -109,6 +109,9 @@ const (
 	// CreateGroup makes the group, with Size instances launched from Template, or from the template that it brings along
 	// (Traits.InlineTemplate).
 	CreateGroup StepKind = "CreateGroup"
+	// Adopt writes the owner tags to the group that Observed.Unowned describes, to its template and its instances, so that they become the
+	// pool's. The group comes last. It changes nothing else.
+	Adopt StepKind = "Adopt"
 	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
 	UpdateGroup StepKind = "UpdateGroup"
 	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name. A group

@@ -36,6 +36,8 @@ type Desired struct {
 	// CreateBlocked, when set, is why nothing may be created yet: the cluster is not ready, the bootstrap data is missing. A group that
 	// exists is still sized, drained and deleted.
 	CreateBlocked *Cause
+	// Adopt names the group of another tool that becomes the pool's.
+	Adopt Adoption
 	// FormerMachines, when set, names the Machines of instances of a former group that are still being deleted. A new group gives the
 	// provider IDs of those to other instances, whose Nodes the controller of Machines would drain and delete: it is not created before.
 	FormerMachines *Cause
@@ -77,6 +79,9 @@ type Desired struct {
 	RemediationHint string
 	// LostBootstrapData are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
 	LostBootstrapData []string
+	// RotatedBootstrapData are the hashes of earlier bootstrap data that differs from the present data in its tokens alone, and whose tokens
+	// are kept alive: machines launched with it join as well.
+	RotatedBootstrapData []string
 	// TemplateHistoryLimit is how many template versions of distinct content are kept in all, the newest included, beside those in use.
 	// Zero is DefaultTemplateHistoryLimit; MinTemplateHistoryLimit is the least.
 	TemplateHistoryLimit int

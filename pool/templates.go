@@ -156,10 +156,16 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 
 // templateStep keeps the newest template at the spec, and its bootstrap data current as far as any instance needs it.
 func (v *steps) templateStep() *Step {
-	if v.t.SkipsDataOnlyVersions() && (v.fits(v.launched()) || v.providerRolloutRuns() && v.fits(v.o.ProviderRollout.Template)) && v.o.Latest().Same(v.o.Wanted) {
+	if v.o.Latest().Same(v.o.Wanted) && (v.serves(v.launched()) || v.providerRolloutRuns() && v.serves(v.o.ProviderRollout.Template)) {
 		return nil
 	}
 	return templateStep(v.d, v.o, v.t)
+}
+
+// serves reports whether instances of a template are what is wanted and can join, so that no version is needed for new bootstrap data: its
+// data differs in the tokens alone, or no version is created for data alone.
+func (v *steps) serves(t Template) bool {
+	return v.fits(t) && (v.t.SkipsDataOnlyVersions() || slices.Contains(v.d.RotatedBootstrapData, t.Data))
 }
 
 // fits reports whether instances of a template are what is wanted and can join.

@@ -379,6 +379,43 @@ func TestALookBeforeATemplateIsSaidToBeReused(t *testing.T) {
 	})
 }
 
+// Slow replies may lie between the look that shows missing machines and the write that gives them up: of machines that were launched
+// meanwhile the service would choose which to terminate.
+func TestMissingMachinesThatCameMeanwhileAreNotGivenUp(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
+			t.Fatal(err)
+		}
+		target, o := w.create(aTarget(), 2)
+		if len(o.Instances) > 0 {
+			t.Fatalf("want no machines yet, got %+v", o.Instances)
+		}
+		w.server.Faults().Clear()
+		time.Sleep(2 * time.Minute)
+		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.Resize, Size: 0}); cloud.KindOf(err) != cloud.Conflict {
+			t.Errorf("want the size left alone, got %v", err)
+		}
+		if o = w.observe(target); o.Group.Size != 2 || len(o.Instances) != 2 {
+			t.Errorf("want both machines, got size %d, %+v", o.Group.Size, o.Instances)
+		}
+	})
+}
+
+// A machine that was moved to standby and is in service all the same counts: a lower size would have the service choose one to terminate.
+func TestMachinesThatMayBeInStandbyAreNotGivenUp(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 2)
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Ignore, Action: "EnterStandby"}); err != nil {
+			t.Fatal(err)
+		}
+		w.start(target, pool.Step{Kind: pool.EnterStandby, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
+		w.observe(target)
+		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.Resize, Size: 1}); cloud.KindOf(err) != cloud.Conflict {
+			t.Errorf("want the size left alone, got %v", err)
+		}
+	})
+}
+
 // some are small pools of one account, each with its group and a machine, as a process that has just started finds them.
 func (w *world) some(n int) []aws.Target {
 	w.t.Helper()

@@ -170,6 +170,9 @@ func TestObjectsAreKeptAlive(t *testing.T) {
 		if len(seen.Issues) == 0 || !strings.Contains(seen.Issues[0].Message, old) || seen.Issues[0].Reason != "BootstrapDataGone" {
 			t.Errorf("want what can't be put there again to be said, got %v", seen.Issues)
 		}
+		if got := w.observe(target).Versions[1].Data; got != "" {
+			t.Errorf("want the version without its object to count as one without data, so that no group goes on launching from it, got %s", got)
+		}
 	})
 }
 

@@ -73,6 +73,9 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	}
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, target.group, target.template, target.Owner.ID}, "\n")
+	if t.AssumeOwned {
+		key += "\npreview"
+	}
 	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now)}
 	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now, Deleting: t.Deleting}
 	p.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition

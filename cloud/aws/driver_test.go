@@ -235,6 +235,25 @@ func TestMissingInstancesAreExplained(t *testing.T) {
 	})
 }
 
+// A zone may be without capacity for hours, and all groups of an account share the calls: the longer the answer stays the same, the less
+// often it is asked for.
+func TestMissingInstancesAreAskedAboutLessAndLess(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
+			t.Fatal(err)
+		}
+		target, _ := w.create(aTarget(), 2)
+		before := w.calls("DescribeScalingActivities")
+		for range 180 {
+			time.Sleep(20 * time.Second)
+			w.observe(target)
+		}
+		if n := w.calls("DescribeScalingActivities") - before; n < 20 || n > 30 {
+			t.Errorf("want some 24 questions in an hour, got %d", n)
+		}
+	})
+}
+
 // A process that another client has suspended is named while the group needs it, with what does not happen.
 func TestSuspendedProcessesAreNamed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

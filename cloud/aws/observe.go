@@ -46,11 +46,12 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if err := p.readNamed(ctx); err != nil {
 		return pool.Observed{}, err
 	}
+	followTemplate(p)
 	if err := p.readTemplate(ctx); err != nil {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}, nil
+		return pool.Observed{OwnershipConflict: foreign, Unowned: unowned(p), GroupFresh: p.fresh(), Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}, nil
 	}
 	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true, GroupFresh: p.fresh()}
 	if template := p.launch.Foreign(); template != nil {
@@ -144,19 +145,22 @@ func (p *pass) readNamed(ctx context.Context) error {
 	}
 	group.named = driverkit.NamedGroup{ID: p.t.GroupID}
 	if is != nil && !p.ours(is) {
-		owner := driverkit.QuoteTag(tagOf(is, session.TagOwner))
-		group.named.Conflict = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
+		group.named.Conflict = driverkit.NamedConflict(label, name, session.TagOwner, tagOf(is, session.TagOwner))
 	}
 	return nil
 }
 
 // ours reports whether the group carries our owner tag.
 func (p *pass) ours(is *asgtypes.AutoScalingGroup) bool {
-	return tagOf(is, session.TagOwner) == p.t.Owner.ID
+	owner := tagOf(is, session.TagOwner)
+	return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned
 }
 
 // foreignGroup returns why a group that has our name, or that the object names, is refused: it lacks our owner tag.
-func (p *pass) foreignGroup() *pool.Cause {
+func (p *pass) foreignGroup() *pool.Cause { return ownership(p).Conflict() }
+
+// ownership is what decides whether the group may be changed.
+func ownership(p *pass) driverkit.Ownership {
 	is := p.memory.group.is
 	o := driverkit.Ownership{
 		Exists: is != nil, Named: p.memory.group.named, GroupID: p.t.GroupID, Tag: session.TagOwner,
@@ -165,7 +169,7 @@ func (p *pass) foreignGroup() *pool.Cause {
 	if is != nil {
 		o.Owned, o.Owner = p.ours(is), tagOf(is, session.TagOwner)
 	}
-	return o.Conflict()
+	return o
 }
 
 // foreign says what keeps the pool from being made, or from being looked after. Once the group exists, a template that is
@@ -197,6 +201,7 @@ func (p *pass) foreignLaunches() bool {
 func (p *pass) want(ctx context.Context) (wanted, error) {
 	look := p.c.Resolver(p.t.Remembered, p.now)
 	w := wanted{group: groupSpecOf(p.t), remember: look.Remember}
+	session.KeepAdopted(p.t.Remembered, look.Remember)
 	var failed []error
 	subnets, err := launch.Subnets(ctx, look, p.t.cluster, p.t.places())
 	if err == nil {

@@ -94,8 +94,11 @@ func (p *pass) rollsCurrent(is *asgtypes.AutoScalingGroup) bool {
 	switch {
 	case known.refused != nil:
 		return age < session.RefusedPeriod
-	case known.at.IsZero() || known.running():
+	case known.at.IsZero():
 		return false
+	case known.running():
+		// A pass that was held back goes on with what it has read: it would spend the next call on the same question, and never get further.
+		return age <= p.t.MaxAge
 	case age >= mixedPeriod && (p.mixedVersions(is) || p.othersTerminate(is)):
 		return false
 	}

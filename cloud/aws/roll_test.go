@@ -260,3 +260,34 @@ func TestRollsThatEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestHeldPassGoesOnWithTheRollThatItRead: a pass that a rate budget has held back spends its next call on what it has not read yet.
+func TestHeldPassGoesOnWithTheRollThatItRead(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 2)
+		target = with(target, bigger)
+		w.rolling(target)
+		time.Sleep(10 * time.Second)
+		for _, c := range []struct {
+			reason string
+			after  time.Duration
+			age    time.Duration
+			want   int
+		}{
+			{"a look that is due reads it", time.Second, 0, 1},
+			{"a look that goes on accepts what was read", time.Second, 2 * time.Second, 0},
+			{"and nothing older", 3 * time.Second, 2 * time.Second, 1},
+			{"what must be wholly new is read again", 0, cloud.NoSharedCache, 1},
+		} {
+			time.Sleep(c.after)
+			target.MaxAge = c.age
+			before := w.calls("DescribeInstanceRefreshes")
+			if r := w.observe(target).ProviderRollout; r == nil {
+				t.Fatal("want a roll under way")
+			}
+			if got := w.calls("DescribeInstanceRefreshes") - before; got != c.want {
+				t.Errorf("%s: want %d calls, got %d", c.reason, c.want, got)
+			}
+		}
+	})
+}

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 var steps = driverkit.Steps[*pass]{
 	pool.PutTemplate:           (*pass).putTemplate,
 	pool.CreateGroup:           (*pass).createGroup,
+	pool.Adopt:                 func(p *pass, ctx context.Context, _ pool.Step) error { return adopt(ctx, p) },
 	pool.UpdateGroup:           (*pass).updateGroup,
 	pool.Resize:                (*pass).resize,
 	pool.Remove:                func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
@@ -64,6 +66,7 @@ func (p *pass) read(ctx context.Context) error {
 	if err := p.readNamed(ctx); err != nil {
 		return err
 	}
+	followTemplate(p)
 	if !p.memory.template.Known() {
 		return p.readTemplate(ctx)
 	}
@@ -163,6 +166,9 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		if err := p.upToDate(); err != nil {
 			return err
 		}
+		if err := removesNone(ctx, p, size); err != nil {
+			return err
+		}
 	}
 	p.memory.touchedMembers()
 	p.memory.resized = p.now
@@ -172,6 +178,27 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	err = session.Refusal(err, p.now)
 	p.memory.asked.Note(s.Size, p.now, err)
 	return err
+}
+
+// lookLasts is for how long after a look at the group its size may be lowered to the machines that were seen.
+const lookLasts = 5 * time.Second
+
+// removesNone makes sure that a lower size removes no machine: the service would choose which. Replies may have been slow, so that machines
+// were launched since the look, and a machine that was moved to standby may be in service all the same.
+func removesNone(ctx context.Context, p *pass, size int32) error {
+	is := p.memory.group.is
+	if p.now.Sub(p.memory.group.at) >= lookLasts {
+		var err error
+		if is, _, err = p.c.Group(ctx, p.t.group, 0); err != nil {
+			return err
+		}
+	}
+	if is != nil && asg.Members(is) <= int(size) {
+		return nil
+	}
+	p.memory.touchedGroup()
+	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
+		"Auto Scaling group %s was to get a size of %d and has more machines: the service would choose those that go", p.t.group, size)}
 }
 
 // upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.

@@ -31,7 +31,7 @@ func targetOf(t Target) (target, error) {
 		return target{}, err
 	}
 	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, group: t.Owner.ResourceName()}
-	out.template = cmp.Or(out.pool.AWSLaunchTemplate.Name, out.group)
+	out.template = cmp.Or(t.Remembered[cloud.AdoptedTemplate], out.pool.AWSLaunchTemplate.Name, out.group)
 	return out, nil
 }
 
@@ -53,7 +53,7 @@ func (t target) source() launch.Source {
 	s := launch.Source{
 		Owner: t.Owner, Name: t.template, Spec: &t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
 		TypesField: fieldMixed, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap,
-		Ignition: t.pool.Ignition,
+		Ignition: t.pool.Ignition, AssumeOwned: t.AssumeOwned,
 	}
 	if t.pool.MixedInstancesPolicy != nil {
 		for i, o := range t.pool.MixedInstancesPolicy.Overrides {

@@ -11,23 +11,23 @@ import (
 
 // wanted is what the specification asks for now.
 type wanted struct {
-	// model is what the scale set should be, as far as Azure can make that of what is there; nil when it can't be told. unchangeable
-	// names the fields in which it can't.
+	// model is what the scale set should be, as far as Azure can change the existing one to that; nil when it is unknown. unchangeable
+	// names the fields that Azure can't change.
 	model        *model.Model
 	unchangeable []string
-	// against compares it with the pool's scale set that exists; nil when there is none, or no model.
+	// against compares it with the pool's existing scale set; nil without a scale set or a model.
 	against  *model.Comparison
 	template pool.Template
 	remember map[string]string
-	// capacity is what each machine offers; nil where the size is not known.
+	// capacity is what each machine offers; nil where the VM size is unknown.
 	capacity *pool.NodeCapacity
 }
 
-// want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is there even
-// so.
+// want translates the specification, with the look-ups that this needs. Beside an error it returns what does not depend on the failed
+// look-up.
 func (p *pass) want(ctx context.Context) (wanted, error) {
 	w := wanted{remember: p.t.Remembered}
-	image, remember, err := p.image(ctx)
+	image, remember, err := p.t.image(ctx, p.lookups, p.now)
 	if err != nil {
 		return w, err
 	}
@@ -49,7 +49,7 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 		failed = model.Fits(in)
 	}
 	w.model = m
-	if is := p.memory.set.is; is != nil && p.ours(is) {
+	if is := p.memory.set.is; is != nil && p.t.owns(is) {
 		current := model.Read(*is)
 		w.model, w.unchangeable = m.Onto(current)
 		w.against = new(w.model.Against(current))

@@ -77,7 +77,7 @@ func TestRefusal(t *testing.T) {
 
 func TestOwnership(t *testing.T) {
 	t.Parallel()
-	named := driverkit.NamedGroup{ID: "id", Conflict: &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: "named"}}
+	named := driverkit.NamedGroup{ID: "id", Conflict: &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: "named"}}
 	base := driverkit.Ownership{Group: "group g", Kind: "group", Tag: "muster.dev/owner", Rename: "in spec.name"}
 	with := func(change func(*driverkit.Ownership)) driverkit.Ownership {
 		o := base

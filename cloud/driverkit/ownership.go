@@ -16,6 +16,16 @@ type NamedGroup struct {
 	Conflict *pool.Cause
 }
 
+// NamedConflict returns why no other group is created beside the one that the object names and that lacks the pool's owner tag: owner is the
+// value of that tag. group is the group as messages name it, name its name.
+func NamedConflict(group, name, tag, owner string) *pool.Cause {
+	cause := cloud.NamedElsewhere(group, fmt.Sprintf("its tag %s is %s", tag, QuoteTag(owner)))
+	if owner == "" {
+		cause.Message += ". " + pool.AdoptionHint(name)
+	}
+	return cause
+}
+
 // Ownership is what decides whether the group of a pool may be changed.
 type Ownership struct {
 	// Exists is true if the group with the pool's name exists, Owned if it has the pool's owner tag.
@@ -40,9 +50,31 @@ func (o Ownership) Conflict() *pool.Cause {
 	case !o.Exists || o.Owned:
 		return nil
 	}
-	return &pool.Cause{Reason: cloud.ReasonForeignGroup, Message: fmt.Sprintf(
+	return &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf(
 		"%s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's %s another name %s",
 		o.Group, o.Tag, QuoteTag(o.Owner), o.Kind, o.Rename)}
+}
+
+// Unowned returns the group that has the pool's name and lacks its owner tag; nil if there is none.
+func (o Ownership) Unowned(name string) *pool.Unowned {
+	if !o.Exists || o.Owned {
+		return nil
+	}
+	return &pool.Unowned{Name: name, Group: o.Group, Owner: o.Owner}
+}
+
+// Adoptable returns nil if the group can be adopted, and the error of the step otherwise: it is not as it was observed before the step was
+// begun.
+func (o Ownership) Adoptable(is *pool.Unowned) error {
+	switch {
+	case is == nil:
+		return &cloud.Error{Kind: cloud.Conflict, Code: "NothingToAdopt", Message: o.Group + " is gone: there is nothing to adopt"}
+	case is.TemplateConflict != nil:
+		return Owned(is.TemplateConflict)
+	case is.Owner != "" || is.OtherCluster != "" || is.NamedInstead != "":
+		return Owned(o.Conflict())
+	}
+	return nil
 }
 
 // QuoteTag returns the value of a tag as messages show it.

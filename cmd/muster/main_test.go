@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,8 +57,19 @@ func TestVersionFlag(t *testing.T) {
 	cmd := root()
 	cmd.SetArgs([]string{"--version"})
 	cmd.SetOut(&out)
-	if err := cmd.Execute(); err != nil || out.String() != builtFrom() {
+	info, _ := debug.ReadBuildInfo()
+	if err := cmd.Execute(); err != nil || out.String() != versionOf(info).text() {
 		t.Fatalf("want what \"muster version\" prints, got %v and\n%s", err, out.String())
+	}
+}
+
+func TestHelpListsCompletion(t *testing.T) {
+	var out bytes.Buffer
+	cmd := root()
+	cmd.SetArgs([]string{"--help"})
+	cmd.SetOut(&out)
+	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), "\n  completion ") {
+		t.Fatalf("want the command completion in the help, got %v and\n%s", err, out.String())
 	}
 }
 

@@ -18,6 +18,7 @@ const causesLimit = 4
 var words = map[pool.StepKind]struct{ reason, done string }{
 	pool.PutTemplate:           {"TemplateCreated", "Created a version of the %s"},
 	pool.CreateGroup:           {"GroupCreated", "Created the %s"},
+	pool.Adopt:                 {"GroupAdopted", "Adopted the %s"},
 	pool.UpdateGroup:           {"GroupUpdated", "Updated the %s"},
 	pool.Resize:                {"Scaled", "Resized the %s"},
 	pool.Drain:                 {"DrainStarted", "Started draining"},

@@ -23,6 +23,9 @@ func groupReady(f facts) *Condition {
 	if c := groupRefused(f); c != nil {
 		return c
 	}
+	if is := f.o.Unowned; is != nil {
+		return &Condition{GroupReady, False, "Adopting", fmt.Sprintf("%s is being adopted", is.Group)}
+	}
 	if c := missing(f); c != nil {
 		return c
 	}
@@ -31,7 +34,7 @@ func groupReady(f facts) *Condition {
 
 // groupSteps are the steps whose refusal the condition of the group reports, most important first.
 var groupSteps = []pool.StepKind{
-	pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.Release, pool.Protect, pool.Unprotect, pool.DeleteGroup,
+	pool.Adopt, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.Release, pool.Protect, pool.Unprotect, pool.DeleteGroup,
 }
 
 // groupRefused is the condition while Muster or the cloud refuses what the specification asks of the group, or the cloud failed to do it.

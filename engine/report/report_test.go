@@ -135,7 +135,11 @@ func refused(kind pool.StepKind, err error) func(*scene) {
 	return func(s *scene) { s.refused = map[pool.StepKind]error{kind: err} }
 }
 func foreign(s *scene) {
-	s.o = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "ForeignGroup", Message: "Auto Scaling group x is not this pool's"}}
+	s.o = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict", Message: "Auto Scaling group x is not this pool's"}}
+}
+func adopting(s *scene) {
+	foreign(s)
+	s.o.Unowned, s.d.Adopt = &pool.Unowned{Name: "x", Group: "Auto Scaling group x"}, pool.Adoption{Name: "x"}
 }
 func noGroup(s *scene)    { s.o.Group, s.o.Instances = nil, nil }
 func noTemplate(s *scene) { s.o.Versions = nil }
@@ -278,7 +282,9 @@ func TestGroupReady(t *testing.T) {
 		{"missing", "it is being made", noGroup, "False GroupMissing: the Auto Scaling group is being created"},
 		{"held", "what holds it up is the reason", and(noGroup, held), "False ClusterNotReady: waiting for the cluster's network"},
 		{"held, but there", "what exists is judged as ever", held, "True UpToDate: the Auto Scaling group is what the specification asks for"},
-		{"foreign", "it is not ours and never will be by itself", foreign, "False ForeignGroup: Auto Scaling group x is not this pool's"},
+		{"foreign", "it is not ours and never will be by itself", foreign, "False OwnershipConflict: Auto Scaling group x is not this pool's"},
+		{"adopting", "the group is about to be the pool's", adopting, "False Adopting: Auto Scaling group x is being adopted"},
+		{"adoption refused", "the cloud's words", and(adopting, refused(pool.Adopt, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"out of bounds", "the field and the allowed values are named", replicas(99), "False ReplicasOutOfBounds: spec.replicas of the MachinePool is 99, allowed are 0 (spec.minSize) to 10 (spec.maxSize)"},
 		{"being deleted", "somebody deleted it by hand", groupGoes, "False GroupDeleting: the Auto Scaling group is being deleted and will be created again"},
 		{"drift", "the fields are named", drift("spec.subnets", "spec.maxSize"), "False GroupChanged: the Auto Scaling group differs in spec.subnets, spec.maxSize"},
@@ -441,7 +447,7 @@ func TestReady(t *testing.T) {
 		{"capacity", "the cloud's words", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
 		{"workload cluster away", "nothing is counted that nobody can see", away, "Unknown ConnectionDown: 3 machines wanted; the workload cluster does not answer, so nothing is known about nodes and none is removed"},
 		{"held", "what holds it up", and(noGroup, noTemplate, held), "False ClusterNotReady: 0 of 3 machines are Ready; waiting for the cluster's network"},
-		{"foreign", "what is in the way", foreign, "False ForeignGroup: 0 of 3 machines are Ready; Auto Scaling group x is not this pool's"},
+		{"foreign", "what is in the way", foreign, "False OwnershipConflict: 0 of 3 machines are Ready; Auto Scaling group x is not this pool's"},
 		{"refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: 3 of 5 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
 		{"without effect", "the sentence names the field", and(drift("spec.defaultInstanceWarmup"), refused(pool.UpdateGroup, ineffective)), "False NoEffect: 3 of 3 machines are Ready; " + ineffective.Error()},
 		{"drain refused", "the same", and(first(notJoined), replicas(2), refused(pool.Drain, denied)), "False Scaling: 2 of 2 machines are Ready; waiting for 1 machine to join the cluster"},

@@ -93,6 +93,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 	}
 	if g.owner != t.Owner.ID {
 		o.OwnershipConflict = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to somebody else"}
+		o.Unowned = &pool.Unowned{Name: name, Group: "Auto Scaling group " + name, Owner: g.owner}
 		return o, nil
 	}
 	o.Group = &pool.Group{ID: "arn:" + name, TaggedFor: g.taggedFor, Size: g.size, Surge: g.surge, Min: g.min, Max: g.max, Template: g.template}
@@ -125,6 +126,8 @@ func (a *account) Start(_ context.Context, t target, s pool.Step) error {
 	case pool.CreateGroup:
 		a.groups[name] = &group{owner: t.Owner.ID, region: t.Spec.Cluster.Region, template: s.Template, min: int(t.Spec.Pool.MinSize), max: int(t.Spec.Pool.MaxSize)}
 		a.resize(name, s.Size)
+	case pool.Adopt:
+		g.owner = t.Owner.ID
 	case pool.UpdateGroup:
 		g.min, g.max = int(t.Spec.Pool.MinSize), int(t.Spec.Pool.MaxSize)
 		if s.Template != "" {

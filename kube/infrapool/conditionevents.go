@@ -21,7 +21,7 @@ var notable = map[string]map[string]bool{
 	report.TemplateReady:      {"Invalid": true, "Denied": true, pool.NoEffect: true},
 	report.PrerequisitesReady: {pool.NoEffect: true},
 	report.InstancesReady:     {"Capacity": true, "Denied": true, "Invalid": true, "LaunchFailed": true},
-	report.GroupReady:         {"ForeignGroup": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true, pool.NoEffect: true},
+	report.GroupReady:         {"OwnershipConflict": true, "ForeignTemplate": true, "ReplicasOutOfBounds": true, pool.NoEffect: true},
 	report.Draining:           {"DrainBlocked": true},
 	SettingsValid:             {reasonInvalidAnnotation: true},
 	MachinesOwned:             {reasonMachineNameTaken: true},

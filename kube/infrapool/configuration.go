@@ -33,7 +33,7 @@ type configuration struct{ secret, content, mark string }
 
 // configuration is the mark of the bootstrap configuration that machines are to have, and what has to be remembered for it. While
 // there is no data, it is the one that they had: nothing can be replaced then.
-func (r *Reconciler[O, S]) configuration(s *scope[O], remembered map[string]string) (mark string, keep map[string]string) {
+func (s *scope[O]) configuration(remembered map[string]string) (mark string, keep map[string]string) {
 	list := parseConfigurations(remembered[keyConfigurations])
 	if s.booted {
 		content := ""

@@ -70,9 +70,9 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 		SkipModel:                 r.SkipModelReconciliation,
 		MinReady:                  minReady(s.pool),
 	}
-	r.steer(s, f, remembered, t.RollDisabled)
-	mark, history := r.configuration(s, remembered)
-	f.keep = merged(r.tokensOf(s, remembered), merged(history, f.keep))
+	f.steer(s.settings, remembered, t.RollDisabled)
+	mark, history := s.configuration(remembered)
+	f.keep = merged(s.tokensToRemember(remembered), merged(history, f.keep))
 	r.aim(s, f, t, remembered, mark)
 	if err := r.nameGroup(ctx, s, f, remembered); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], e
 // aim fills in what the driver needs to know about the pool.
 func (r *Reconciler[O, S]) aim(s *scope[O], f *facts[S], t Translation[S], remembered map[string]string, mark string) {
 	f.Target = cloud.Target[S]{
-		Owner:      r.ownerOf(s.object, s.clusterName()),
+		Owner:      ownerOf(s.object, s.clusterName()),
 		GroupID:    s.object.GetProviderID(),
 		Bootstrap:  s.bootstrap.Marked(mark),
 		Remembered: f.remembered(remembered),
@@ -141,14 +141,14 @@ func (f *facts[S]) remembered(before map[string]string) map[string]string {
 
 // steer follows what annotations ask of rollouts. Where the object says that a changed template replaces nothing, machines
 // are replaced if somebody asks for it in so many words, and those alone that he asks for.
-func (r *Reconciler[O, S]) steer(s *scope[O], f *facts[S], remembered map[string]string, disabled *pool.Cause) {
+func (f *facts[S]) steer(asked settings, remembered map[string]string, disabled *pool.Cause) {
 	d := &f.Desired
-	d.JoinDeadline, d.ProgressDeadline, d.RemediationHint = s.settings.join, s.settings.progress, s.settings.healHint
+	d.JoinDeadline, d.ProgressDeadline, d.RemediationHint = asked.join, asked.progress, asked.healHint
 	var keep map[string]string
-	d.Restart, keep, f.drop = restarting(s.settings.restarts, remembered, f.Now)
+	d.Restart, keep, f.drop = restarting(asked.restarts, remembered, f.Now)
 	f.keep = merged(keep, f.keep)
-	if d.RolloutPaused = s.settings.held; d.RolloutPaused == nil {
-		d.Remediation = s.settings.healing
+	if d.RolloutPaused = asked.held; d.RolloutPaused == nil {
+		d.Remediation = asked.healing
 	}
 	switch {
 	case disabled == nil:

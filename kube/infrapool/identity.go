@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ const keyGroupName = "group-name"
 const reasonGroupUnchangeable = "GroupUnchangeable"
 
 // ownerOf is who the object's cloud objects belong to. As long as no owner ID is written down it is the one that will be.
-func (r *Reconciler[O, S]) ownerOf(o O, cluster string) cloud.Owner {
+func ownerOf(o client.Object, cluster string) cloud.Owner {
 	id := o.GetAnnotations()[OwnerIDAnnotation]
 	if id == "" {
 		id = string(o.GetUID())
@@ -41,6 +42,7 @@ func (r *Reconciler[O, S]) ownerOf(o O, cluster string) cloud.Owner {
 // group can't be renamed, and under another name a second one would be made. The annotation counts as long as there is no group.
 func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s *scope[O], f *facts[S], remembered map[string]string) error {
 	owner := &f.Target.Owner
+	adopt(s, f, remembered)
 	asked := owner.GroupName
 	before, known := remembered[keyGroupName]
 	if before != asked && r.hasIdentity(s.object) {
@@ -64,6 +66,28 @@ func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s *scope[O], f *facts[
 	}
 	f.Target.Remembered = f.remembered(remembered)
 	return nil
+}
+
+// adopt fills in which group of another tool the object, or its MachinePool, asks to adopt. Once the pool has owned the group, the
+// annotation has no effect and can be removed: the object remembers the name.
+func adopt[O Object, S any](s *scope[O], f *facts[S], remembered map[string]string) {
+	asked, adopted := s.object.GetAnnotations()[AdoptAnnotation], remembered[pool.AdoptedKey]
+	if asked == "" && s.pool != nil {
+		asked = s.pool.GetAnnotations()[AdoptAnnotation]
+	}
+	f.Desired.Adopt = pool.Adoption{Name: asked, Done: asked != "" && asked == adopted}
+	f.Target.Adopt = asked != "" && asked != adopted && !s.deleting()
+	owner := &f.Target.Owner
+	owner.GroupName = cmp.Or(asked, owner.GroupName, adopted)
+}
+
+// adopted is what is remembered of an adoption that this pass has found made.
+func (f *facts[S]) adopted(o pool.Observed) map[string]string {
+	asked := f.Desired.Adopt
+	if asked.Name == "" || asked.Done || o.Group == nil || f.Target.Owner.GroupName != asked.Name {
+		return nil
+	}
+	return map[string]string{pool.AdoptedKey: asked.Name}
 }
 
 // groupExists reports whether the cloud has anything that was made for the pool under the name in f.
@@ -90,13 +114,21 @@ func reportGroupName[S any](f *facts[S], group string, rep *report.Report) {
 		was = "remove it"
 	}
 	text := fmt.Sprintf("the %s keeps the name that it was created with, although metadata.annotations[%s] has changed: %s, or make another pool",
-		group, GroupNameAnnotation, was)
+		group, nameAnnotation(f), was)
 	for i := range rep.Conditions {
 		c := &rep.Conditions[i]
 		if (c.Type == report.Ready || c.Type == report.GroupReady) && c.Status == report.True {
 			c.Status, c.Reason, c.Message = report.False, reasonGroupUnchangeable, text
 		}
 	}
+}
+
+// nameAnnotation is the annotation that asks for the group's name.
+func nameAnnotation[S any](f *facts[S]) string {
+	if f.Desired.Adopt.Name != "" {
+		return AdoptAnnotation
+	}
+	return GroupNameAnnotation
 }
 
 // hasIdentity says whether the object may own something in the cloud.
@@ -189,7 +221,7 @@ func resolve(o client.Object, found map[string]string, drop ...string) error {
 	if len(next) > resolvedLimit {
 		maps.DeleteFunc(next, func(key, _ string) bool {
 			_, is := found[key]
-			return !is && !strings.HasPrefix(key, keyToken) && key != keyConfigurations && key != keyGroupName
+			return !is && !lasts(key)
 		})
 	}
 	for _, key := range drop {
@@ -204,6 +236,14 @@ func resolve(o client.Object, found map[string]string, drop ...string) error {
 	}
 	annotate(o, ResolvedAnnotation, string(text))
 	return nil
+}
+
+// lasts reports whether what is remembered under a key is kept however much is remembered.
+func lasts(key string) bool {
+	if key == keyConfigurations || key == keyGroupName {
+		return true
+	}
+	return slices.ContainsFunc([]string{keyToken, keyContent, pool.AdoptedKey}, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 // rivals are the other objects of the kind with the same owner ID: a copy of a manifest carries the annotation along, and two objects

@@ -31,7 +31,7 @@ func TestJoinsWith(t *testing.T) {
 		other  *pool.Cause
 		want   []string
 	}{
-		"disowned":       {reason: "a group that lost its owner tag goes on launching, and may be given back", other: &pool.Cause{Reason: "ForeignGroup"}, want: []string{anyData}},
+		"disowned":       {reason: "a group that lost its owner tag goes on launching, and may be given back", other: &pool.Cause{Reason: "OwnershipConflict"}, want: []string{anyData}},
 		"rest":           {reason: "what the group launches from, and what it will be pointed at next", want: []string{"d1", "d2"}},
 		"joined":         {reason: "a machine that has joined needs no token any more", i: []pool.Instance{machine("d0", time.Minute, joined)}, want: []string{"d1", "d2"}},
 		"boots":          {reason: "one that boots does, whatever the group launches from by now", i: []pool.Instance{machine("d0", 14*time.Minute)}, want: []string{"d0", "d1", "d2"}},

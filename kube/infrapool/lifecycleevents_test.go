@@ -109,7 +109,7 @@ func TestMilestones(t *testing.T) {
 		"group deleted at last":     {why: "it was told when that began", before: with(running("i-1!"), group("GroupDeleting")), o: pool.Observed{}},
 		"failed group being remade": {why: "Muster deletes it", before: with(running("i-1!"), group("CREATE_FAILED")), o: pool.Observed{Group: &pool.Group{Deleting: true}}},
 		"failed group remade":       {why: "Muster has deleted it", before: with(running("i-1!"), group("CREATE_FAILED")), o: pool.Observed{}},
-		"group taken over":          {why: "a condition tells that", before: running("i-1"), o: pool.Observed{OwnershipConflict: &pool.Cause{Reason: "ForeignGroup"}}},
+		"group taken over":          {why: "a condition tells that", before: running("i-1"), o: pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict"}}},
 		"group still there not":     {why: "once is enough", before: common.Status{Conditions: group("GroupMissing")}, o: pool.Observed{}},
 
 		"group made": {why: "the cloud makes it for minutes after it was asked", before: common.Status{Conditions: group("Creating")}, o: pool.Observed{Group: &pool.Group{ID: "arn:x"}},

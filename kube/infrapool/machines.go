@@ -192,7 +192,7 @@ func throughMachines[O Object](s *scope[O], nodes engine.Nodes) engine.Nodes {
 }
 
 // syncMachines brings the machines of the pool to what was seen. The pool is gone only when they are.
-func (r *Reconciler[O, S]) syncMachines(ctx context.Context, s *scope[O], out *engine.Outcome) error {
+func (s *scope[O]) syncMachines(ctx context.Context, out *engine.Outcome) error {
 	m := s.machines
 	if m == nil || !out.Seen {
 		return nil

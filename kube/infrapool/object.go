@@ -25,6 +25,9 @@ const (
 	OwnerIDAnnotation = "muster.dev/owner-id"
 	// GroupNameAnnotation is the name that the cloud's group shall have, where the derived one does not fit.
 	GroupNameAnnotation = "muster.dev/group-name"
+	// AdoptAnnotation is the name of the cloud's group that another tool made and that becomes the pool's, without a machine
+	// replaced. It is read on the infrastructure object and on its MachinePool.
+	AdoptAnnotation = pool.AdoptAnnotation
 	// ResolvedAnnotation holds what was looked up for the specification and what is needed to find the pool's cloud
 	// objects when its cluster is gone, as a JSON object of strings.
 	ResolvedAnnotation = "muster.dev/resolved"

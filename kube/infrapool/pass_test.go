@@ -954,7 +954,7 @@ func TestAPoolOfAnotherTool(t *testing.T) {
 	w.passes(3)
 	w.wantCalls("nothing is written")
 	for _, name := range []string{"GroupReady", "Ready"} {
-		if c := w.condition(name); c.Status != metav1.ConditionFalse || c.Reason != cloud.ReasonForeignGroup || !strings.Contains(c.Message, "Auto Scaling group theirs") {
+		if c := w.condition(name); c.Status != metav1.ConditionFalse || c.Reason != cloud.ReasonOwnershipConflict || !strings.Contains(c.Message, "Auto Scaling group theirs") {
 			t.Errorf("want %s to name the group, got %+v", name, c)
 		}
 	}
@@ -970,6 +970,44 @@ func TestAPoolOfAnotherTool(t *testing.T) {
 	}
 	if got := strings.Join(w.events(), "\n"); strings.Count(got, "GroupLeft") != 1 || !strings.Contains(got, "Auto Scaling group theirs") {
 		t.Errorf("want one event that names what is left, got %q", got)
+	}
+}
+
+// TestAdoption: a group of another tool becomes the pool's when the annotation names it. The name stays when the annotation is removed, and
+// counts for a group that is created in the place of one that was lost.
+func TestAdoption(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
+		o.Spec.ProviderID, o.Annotations = "arn:theirs", map[string]string{infrapool.AdoptAnnotation: "theirs"}
+	}), cluster(), place(), data(), definition())
+	w.account.groups["theirs"] = &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1", instances: []pool.Instance{{ID: "i-9", ProviderID: "aws:///zone-a/i-9", State: pool.Running}}}
+	w.passes(1)
+	w.wantCalls("the group is adopted, and nothing is made beside it", "Adopt")
+	w.settled()
+	calls := w.account.take()
+	if slices.Contains(calls, "CreateGroup") || len(w.account.groups) != 1 {
+		t.Errorf("want one group, got %v after %q", w.account.groups, calls)
+	}
+	if got := w.get().Annotations[infrapool.ResolvedAnnotation]; !strings.Contains(got, `"adopted":"theirs"`) {
+		t.Errorf("want the adoption remembered, got %s", got)
+	}
+	change(w, w.get(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, infrapool.AdoptAnnotation) })
+	w.settled()
+	if c := w.condition("GroupReady"); len(w.account.groups) != 1 || c.Reason == "GroupUnchangeable" {
+		t.Errorf("want the group kept without the annotation, got %v and %+v", w.account.groups, c)
+	}
+	change(w, w.get(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.AdoptAnnotation] = "theirs" })
+	delete(w.account.groups, "theirs")
+	w.settled()
+	if len(w.account.groups) != 1 || w.account.groups["theirs"] == nil {
+		t.Errorf("want the lost group created again under its name, got %v", w.account.groups)
+	}
+	w.account.groups["theirs"].owner = ""
+	w.account.take()
+	w.passes(3)
+	w.wantCalls("a group that lost its tag is not adopted a second time")
+	if c := w.condition("GroupReady"); !strings.Contains(c.Message, "has lost its owner tag") {
+		t.Errorf("want the reason told, got %+v", c)
 	}
 }
 

@@ -51,6 +51,8 @@ type Look struct {
 	Unreachable error
 	// Health is what the cloud's own roll keeps to, when the kind has one.
 	Health *Health
+	// Adopts is the group of another tool that the pool would adopt first; Observed is what it would observe then. It is nil without one.
+	Adopts *pool.Unowned
 }
 
 // Health are the bounds that a cloud's own roll keeps to, as percentages of the group's size.
@@ -130,6 +132,11 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	_, look.Unreachable = r.remote(ctx, s)
 	f.Target.MaxAge = age
 	out := r.engine.Look(ctx, f.Input, r.workload(ctx, s))
+	if step := out.Plan.Step; step != nil && step.Kind == pool.Adopt {
+		f.Desired.Adopt.Done, f.Target.AssumeOwned = true, true
+		look.Desired, look.Adopts = f.Desired, out.Observed.Unowned
+		out = r.engine.Look(ctx, f.Input, r.workload(ctx, s))
+	}
 	look.Observed, look.Seen = out.Observed, out.Seen
 	if !out.Seen {
 		look.NotObserved = asCause(out.Err)

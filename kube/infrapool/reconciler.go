@@ -180,7 +180,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	tended := r.syncMachines(ctx, s, &out)
+	tended := s.syncMachines(ctx, &out)
 	r.recordMetrics(s, f, out)
 	rep := report.Build(f.Desired, out, r.engine.Traits())
 	reportConflicts(s.machines, &rep)
@@ -234,6 +234,7 @@ func (r *Reconciler[O, S]) nextAction(ctx context.Context, s *scope[O], f *facts
 func (r *Reconciler[O, S]) runWithTokens(ctx context.Context, s *scope[O], f *facts[S], v action) (engine.Outcome, error) {
 	var kept tokens.Refreshed
 	kept, f.Desired.LostBootstrapData, f.failed = r.refreshTokens(ctx, s, f.Target.Remembered)
+	f.Desired.RotatedBootstrapData = rotatedData(f.Target.Remembered, s.bootstrap.Hash())
 	f.tokensEnd = kept.Until
 	out := engine.Outcome{RequeueAfter: engine.DefaultSteady}
 	var err error
@@ -275,7 +276,7 @@ func (r *Reconciler[O, S]) run(ctx context.Context, s *scope[O], f *facts[S]) (e
 	if !out.Seen || out.Plan.DeletionComplete {
 		return out, nil
 	}
-	return out, write(ctx, out.Observed.ResolvedLookups)
+	return out, write(ctx, merged(f.adopted(out.Observed), out.Observed.ResolvedLookups))
 }
 
 // contradicts says that what was seen a moment ago is not what the objects say. Somebody has seen something newer, as a

@@ -212,7 +212,7 @@ func TestSteer(t *testing.T) {
 			s.settings = r.settings(s)
 			f := &facts[string]{}
 			f.Now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-			r.steer(s, f, nil, c.disabled)
+			f.steer(s.settings, nil, c.disabled)
 			d := f.Desired
 			if held := d.RolloutPaused; (held == nil) != (c.held == "") || held != nil && held.Reason != c.held {
 				t.Errorf("%s: want held for %q, got %+v", c.reason, c.held, held)

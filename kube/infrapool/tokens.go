@@ -25,20 +25,36 @@ import (
 // makes machines of the version that it was begun with; and a template may be left as it is for data alone.
 const keyToken = "token-"
 
-// tokensOf are the tokens of the present data, to be remembered before anything is launched with it.
-func (r *Reconciler[O, S]) tokensOf(s *scope[O], remembered map[string]string) map[string]string {
+// keyContent and the hash of bootstrap data are the key under which a pool remembers the content of that data, which is all of it but the
+// tokens, for as long as its tokens are remembered.
+const keyContent = "content-"
+
+// tokensToRemember are the tokens of the present data and its content, to be remembered before anything is launched with it.
+func (s *scope[O]) tokensToRemember(remembered map[string]string) map[string]string {
 	hash := s.bootstrap.Hash()
 	if hash == "" || s.deleting() || !kubeadms(s.bootstrap.Format()) {
 		return nil
 	}
-	if ids, ok := remembered[keyToken+hash]; ok {
-		return map[string]string{keyToken + hash: ids}
+	ids, content := remembered[keyToken+hash], remembered[keyContent+hash]
+	if ids == "" || content == "" {
+		ids, content = strings.Join(tokens.IDs(s.bootstrap.Data()), ","), tokens.Content(s.bootstrap.Data())
 	}
-	ids := tokens.IDs(s.bootstrap.Data())
-	if len(ids) == 0 {
+	if ids == "" {
 		return nil
 	}
-	return map[string]string{keyToken + hash: strings.Join(ids, ",")}
+	return map[string]string{keyToken + hash: ids, keyContent + hash: content}
+}
+
+// rotatedData are the hashes of the data whose tokens are remembered and that has the content of the present data.
+func rotatedData(remembered map[string]string, present string) []string {
+	var hashes []string
+	for _, key := range tokenKeys(remembered) {
+		hash := strings.TrimPrefix(key, keyToken)
+		if content := remembered[keyContent+hash]; content != "" && hash != present && content == remembered[keyContent+present] {
+			hashes = append(hashes, hash)
+		}
+	}
+	return hashes
 }
 
 // kubeadms says that data of a format may be kubeadm's, whose tokens are bootstrap tokens of the workload cluster. Others have
@@ -94,7 +110,7 @@ func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, s *scope[O], f *fac
 	var drop []string
 	for _, key := range tokenKeys(f.Target.Remembered) {
 		if !needed[strings.TrimPrefix(key, keyToken)] && !needed[anyData] {
-			drop = append(drop, key)
+			drop = append(drop, key, keyContent+strings.TrimPrefix(key, keyToken))
 		}
 	}
 	return r.patchMetadata(ctx, s.object, func() error { return resolve(s.object, nil, drop...) })
@@ -111,7 +127,7 @@ func joinsWith(o pool.Observed, deadline time.Duration, now time.Time) map[strin
 		needed[anyData] = true
 	}
 	for _, template := range append(o.LaunchesFrom(), o.Latest()) {
-		if template.Data != "" {
+		if template.Data != "" || template.Ref != "" && !template.UserManaged {
 			needed[template.Data] = true
 		}
 	}

@@ -25,7 +25,13 @@ func token(id string, until time.Time) *corev1.Secret {
 // joinsWith has the bootstrap data hold another token.
 func (w *world) joinsWith(id string) {
 	w.t.Helper()
-	change(w, data(), func(s *corev1.Secret) { s.Data["value"] = []byte("#cloud-config\ntoken: " + id + ".0123456789abcdef") })
+	w.bootsWith("#cloud-config\ntoken: " + id + ".0123456789abcdef")
+}
+
+// bootsWith changes the bootstrap data.
+func (w *world) bootsWith(text string) {
+	w.t.Helper()
+	change(w, data(), func(s *corev1.Secret) { s.Data["value"] = []byte(text) })
 }
 
 // until is when a token runs out.
@@ -79,6 +85,7 @@ func TestTokenOfARollIsKept(t *testing.T) {
 	}
 	w.account.rolled.State, w.account.rolled.Ended = pool.ProviderRolloutSucceeded, w.now
 	w.account.rolled.Template.Content = ""
+	w.bootsWith("#cloud-config\nhostname: other\ntoken: zzzzzz.0123456789abcdef")
 	w.passes(3)
 	last := w.until("abcdef")
 	w.now = w.now.Add(time.Hour)
@@ -191,6 +198,55 @@ func TestTokensOfADeletedPool(t *testing.T) {
 				if kept := err == nil; kept != tc.kept {
 					t.Errorf("%s: want token %s kept %t, got %t (%v)", tc.reason, id, tc.kept, kept, err)
 				}
+			}
+		})
+	}
+}
+
+// TestRotatedTokenMakesNoVersion: the group goes on launching with the token of its template, which is kept alive, until the bootstrap data
+// changes in more than its token or that token is gone.
+func TestRotatedTokenMakesNoVersion(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		change func(*world)
+		want   bool
+	}{
+		"rotated":      {"machines join with either token", func(*world) {}, false},
+		"content, too": {"new machines are to have it", func(w *world) { w.bootsWith("#cloud-config\nhostname: x\ntoken: zzzzzz.0123456789abcdef") }, true},
+		"the token is gone": {"no machine joins with it", func(w *world) {
+			if err := w.workload.Delete(w.t.Context(), token("abcdef", w.now)); err != nil {
+				w.t.Fatal(err)
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, everything()...)
+			w.joinsWith("abcdef")
+			w.settled()
+			w.join()
+			w.settle()
+			if err := w.workload.Create(t.Context(), token("abcdef", w.now.Add(15*time.Minute))); err != nil {
+				t.Fatal(err)
+			}
+			w.joinsWith("zzzzzz")
+			w.account.take()
+			for end := w.now.Add(time.Hour); w.now.Before(end); {
+				w.pass()
+				w.now = w.now.Add(max(w.again, time.Second))
+				if at := w.until("abcdef"); !at.After(w.now) {
+					t.Fatalf("at %s the token that the group launches with had run out at %s", w.now, at)
+				}
+			}
+			if calls := w.account.take(); len(calls) > 0 {
+				t.Errorf("want no step for another token, got %v", calls)
+			}
+			tc.change(w)
+			w.now = w.now.Add(time.Minute) // what was read a moment ago serves for some seconds
+			w.passes(4)
+			if calls := w.account.take(); len(calls) > 0 != tc.want {
+				t.Errorf("%s: want steps %t, got %v", tc.reason, tc.want, calls)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/pool"
 )
@@ -477,6 +478,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 		"none":               {"a node without one is drained as ever", pool.Drain, false, []string{"i-3"}, []string{"Drain i-3"}, nil, ""},
 		"some of each":       {"each its way", pool.Drain, false, []string{"i-1", "i-3", "i-2"}, []string{"Drain i-3"}, []string{"i-1"}, ""},
 		"being deleted":      {"nothing more is to be done", pool.Drain, false, []string{"i-2"}, nil, nil, ""},
+		"drained before":     {"its Machine drained an earlier Node, and drains no further one", pool.Drain, false, []string{"i-5"}, []string{"Drain i-5"}, nil, ""},
 		"paused":             {"it is said that it is left alone, and the others go", pool.Drain, false, []string{"i-4", "i-1"}, nil, []string{"i-1"}, "Machine i-4, which has the annotation cluster.x-k8s.io/paused"},
 		"cluster away":       {"Machines need no workload cluster", pool.Drain, true, []string{"i-1"}, nil, []string{"i-1"}, ""},
 		"cluster away, none": {"its nodes do", pool.Drain, true, []string{"i-3"}, []string{"Drain i-3"}, nil, errAway.Error()},
@@ -484,8 +486,8 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			objects := []client.Object{infra("i-1"), infra("i-2"), infra("i-3"), infra("i-4")}
-			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused)}
+			objects := []client.Object{infra("i-1"), infra("i-2"), infra("i-3"), infra("i-4"), infra("i-5", infraGoing)}
+			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing)}
 			w := newWorld(t, objects, list)
 			nodes := &plain{}
 			if tc.away {
@@ -497,6 +499,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 				step.Targets = append(step.Targets, target(id))
 			}
 			n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
+			n.Guards[cloud.ProviderKey(target("i-5").ProviderID)] = pool.Guard{Requested: true, Released: true}
 			err := n.Start(t.Context(), step)
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("%s: want error %q, got %v", tc.reason, tc.err, err)

@@ -78,9 +78,9 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 	rest.Targets = nil
 	for _, t := range s.Targets {
 		key := cloud.ProviderKey(t.ProviderID)
-		_, guarded := n.Guards[key]
+		guard, guarded := n.Guards[key]
 		switch m := machines[key]; {
-		case !guarded || m == nil:
+		case !guarded || m == nil || guard.Released: // a Machine that drained an earlier Node drains no further one
 			rest.Targets = append(rest.Targets, t)
 		case m.Deleting:
 		case m.Paused:

@@ -11,6 +11,10 @@ const (
 
 // templateTable is what goes wrong with the versions of launch templates, in both kinds.
 var templateTable = []Mutation{
+	one("kept data is any data", poolTemplates, "takes all bootstrap data before for data that differs in its tokens",
+		Pool, []string{"TestKeep"},
+		`slices.Contains(v.d.RotatedBootstrapData, t.Data)`,
+		`(slices.Contains(v.d.RotatedBootstrapData, t.Data) || mutated("kept data is any data"))`),
 	one("token rotations are history", poolTemplates, "counts versions that differ in nothing but their tokens",
 		Pool, []string{"TestPrune"},
 		`	return t.Content
@@ -64,8 +68,8 @@ var nodegroupTable = []Mutation{
 		`if cause == nil || !mutated("failed group with nodes made again") && slices.ContainsFunc(`),
 	one("owner of the node group not checked", groupObserve, "takes any node group of the right name for ours",
 		Explore, []string{"foreign"},
-		`return is.Tags[session.TagOwner] == p.t.Owner.ID`,
-		`return is.Tags[session.TagOwner] == p.t.Owner.ID || mutated("owner of the node group not checked")`),
+		`return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned`,
+		`return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned || mutated("owner of the node group not checked")`),
 	one("labels of others removed", groupDrift, "takes away every label that the object does not name",
 		Explore, []string{"as desired"},
 		`!wanted && session.Marked(is.Tags[tagOurLabels], key) {`,

@@ -29,6 +29,7 @@ func (p *Plan) fill(f Facts) {
 func (p *Plan) follow(f Facts) Forecast {
 	p.New = f.Observed.Group == nil && !f.Desired.Deleting
 	p.Machines = kept(f.Observed)
+	p.Adoption = adoptionOf(f)
 	if p.New && comesByItself(f) {
 		p.Warnings = append(p.Warnings, "first: "+f.Desired.CreateBlocked.Message)
 		f.Desired.CreateBlocked, f.Observed.Wanted = nil, pool.Template{Content: "new"}

@@ -21,6 +21,8 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -98,6 +100,11 @@ func TestMake(t *testing.T) {
 		{name: "new", why: "a pool that does not exist yet is made", infra: strategy, request: func(t *testing.T, r *plan.Request) {
 			r.Manifests = manifest(t, newManifest)
 		}},
+		{name: "adopt", why: "an adoption tells what is tagged and what is changed in place, and replaces nothing", infra: strategy, world: disowned,
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"metadata.annotations[muster.dev/adopt]=" + cloud.Owner{ID: string(awsMachinePool().UID), Name: "workers"}.ResourceName()}
+			}},
 		{name: "rollout-paused", why: "a rollout that is held waits, and says how many", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
 			named(r)
 			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "metadata.annotations[muster.dev/rollout]=paused"}
@@ -194,6 +201,17 @@ func golden(t *testing.T, name, why string, plans []plan.Plan) {
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: want %s\n%s\ngot\n%s", why, file, want, got)
 		}
+	}
+}
+
+// disowned takes the owner tag off the pool's group: it is then one that can be adopted.
+func disowned(w *world) {
+	group := cloud.Owner{ID: string(awsMachinePool().UID), Name: "workers"}.ResourceName()
+	if _, err := w.cloud.Capabilities().OutOfBand.Do(sim.RemoveTag, sim.Resource{Name: group, Key: "muster.dev/owner"}); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.cloud.Capabilities().OutOfBand.Do(sim.SetBounds, sim.Resource{Name: group, Size: 9}); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 // set has the API server judge what --set asks for, on top of what the manifests say.
 func (r Request) set(ctx context.Context, e editor, mp *clusterv1.MachinePool, edits []edited) ([]edited, error) {
 	ref := mp.Spec.Template.Spec.InfrastructureRef
-	core := clusterv1.GroupVersion.WithKind("MachinePool").GroupKind()
 	infra := schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}
 	lists := map[schema.GroupKind][]assignment{}
 	for _, text := range r.Set {
@@ -26,15 +25,15 @@ func (r Request) set(ctx context.Context, e editor, mp *clusterv1.MachinePool, e
 			return nil, err
 		}
 		gk := infra
-		if isPool(r.Kind) && ofMachinePool(a.at) {
-			gk = core
+		if sameKind(r.Kind, machinePoolKind) && ofMachinePool(a.at) {
+			gk = machinePoolKind
 		}
 		lists[gk] = append(lists[gk], a)
 	}
 	for _, o := range []struct {
 		gk   schema.GroupKind
 		name string
-	}{{core, mp.Name}, {infra, ref.Name}} {
+	}{{machinePoolKind, mp.Name}, {infra, ref.Name}} {
 		gk, name := o.gk, o.name
 		if len(lists[gk]) == 0 {
 			continue

@@ -50,6 +50,8 @@ type Plan struct {
 	// cloud replaces machines by itself they are the bounds that it promises.
 	LowestReady  int `json:"lowestReady"`
 	MostMachines int `json:"mostMachines"`
+	// Adoption is what happens to the group of another tool before all else; absent where none is adopted.
+	Adoption *Adoption `json:"adoption,omitempty"`
 	// Changes are the fields that the edit changes, and what each does.
 	Changes []Change `json:"changes"`
 	// Waves are the rounds in which machines are replaced one by one.

@@ -30,6 +30,7 @@ func Text(w io.Writer, plans []Plan) error {
 
 func (p Plan) text(b *strings.Builder) {
 	fmt.Fprintf(b, "MachinePool %s/%s (%s %s)\n%s\n", p.Namespace, p.Name, p.Infrastructure.Kind, p.Infrastructure.Name, p.Headline)
+	p.Adoption.text(b)
 	for _, c := range p.Blocked {
 		fmt.Fprintf(b, "Blocked: %s: %s\n", c.Reason, c.Message)
 	}

@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// activityGrace is how long after a change of its size a group is not asked why instances are missing; activityPeriod is the time
-	// between two such questions; activitiesMost are read: the newest, which are those that count.
-	activityGrace, activityPeriod = 5 * time.Second, 20 * time.Second
-	activitiesMost                = 20
+	// activityGrace is how long after a change of its size a group is not asked why instances are missing. activityPeriod is the time
+	// between two such questions; it doubles up to maxActivityPeriod while the answer stays the same: a zone without capacity may last
+	// for hours, and all groups of an account share the calls. activitiesMost are read: the newest, which are those that count.
+	activityGrace, activityPeriod, maxActivityPeriod = 5 * time.Second, 20 * time.Second, 160 * time.Second
+	activitiesMost                                   = 20
 	// issuesMost keeps a condition readable.
 	issuesMost = 3
 )
@@ -28,6 +29,8 @@ const (
 type Activities struct {
 	issues []pool.Cause
 	at     time.Time
+	// pause is how long the answer is kept.
+	pause time.Duration
 }
 
 // Issues returns what was read last.
@@ -40,7 +43,7 @@ func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.
 		*a = Activities{}
 		return nil, nil
 	}
-	if now.Sub(resized) < activityGrace || !a.at.IsZero() && now.Sub(a.at) < activityPeriod {
+	if now.Sub(resized) < activityGrace || a.current(resized, now) {
 		return a.issues, nil
 	}
 	pages := autoscaling.NewDescribeScalingActivitiesPaginator(c.AutoScaling, &autoscaling.DescribeScalingActivitiesInput{
@@ -49,25 +52,48 @@ func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.
 	found, err := session.Listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
 		activitiesMost, now)
 	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*a = Activities{issues: []pool.Cause{driverkit.CauseOf(err)}, at: now}
+		a.keep([]pool.Cause{driverkit.CauseOf(err)}, now)
 		return a.issues, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	*a = Activities{issues: LaunchIssues(found), at: now}
+	a.keep(LaunchIssues(found), now)
 	return a.issues, nil
+}
+
+// current reports whether the last answer still counts.
+func (a *Activities) current(resized, now time.Time) bool {
+	pause := a.pause
+	if a.at.Before(resized) {
+		pause = activityPeriod
+	}
+	return !a.at.IsZero() && now.Sub(a.at) < pause
+}
+
+// keep keeps an answer, longer each time that it is the same.
+func (a *Activities) keep(issues []pool.Cause, now time.Time) {
+	pause := activityPeriod
+	if !a.at.IsZero() && slices.Equal(issues, a.issues) {
+		pause = min(2*a.pause, maxActivityPeriod)
+	}
+	*a = Activities{issues: issues, at: now, pause: pause}
 }
 
 // Missing reports whether the group has fewer members than it should.
 func Missing(is *asgtypes.AutoScalingGroup) bool {
+	return Members(is) < int(session.Deref(is.DesiredCapacity)) && !strings.HasPrefix(session.Deref(is.Status), StatusDeleting)
+}
+
+// Members returns how many instances the group has that count towards its size.
+func Members(is *asgtypes.AutoScalingGroup) int {
 	members := 0
 	for _, i := range is.Instances {
 		if state, member := StateOf(i); member && state != pool.Terminating && !InStandby(i) {
 			members++
 		}
 	}
-	return members < int(session.Deref(is.DesiredCapacity)) && !strings.HasPrefix(session.Deref(is.Status), StatusDeleting)
+	return members
 }
 
 // LaunchIssues returns the failed activities since the last launch that worked, newest first, each message once.

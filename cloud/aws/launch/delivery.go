@@ -43,7 +43,8 @@ func isData(userData *string, hash string) bool {
 	return strings.HasPrefix(hex.EncodeToString(sum[:]), hash)
 }
 
-// mark marks the versions of the wanted data that bring it in another way than is wanted. What can't be told is taken to be right.
+// mark marks the versions that bring their data in another way than is wanted. What can't be told is taken to be right, and so is a version
+// of other data that a node group launches from: EKS would replace every node for another one.
 func (m *Memory) mark(s Source, want Want) error {
 	way, presigned := "", true
 	if want.stored && s.Bootstrap.Format() == formatIgnition {
@@ -57,15 +58,31 @@ func (m *Memory) mark(s Source, want Want) error {
 		v := &m.versions[k]
 		ours := v.pointer != nil && strings.HasPrefix(v.pointer.to.key, s.folder())
 		switch {
-		case v.Data != want.Template.Data:
+		case s.Managed && v.Data != want.Template.Data:
 			v.otherwise = false
 		case !want.stored:
 			v.otherwise = ours
 		case ours:
-			v.otherwise = v.pointer.to != s.object() || v.pointer.way != way || presigned == v.pointer.until.IsZero()
+			v.otherwise = m.elsewhere(s, v, want) || v.pointer.differs(way, presigned)
 		default:
 			v.otherwise = v.whole
 		}
 	}
 	return nil
+}
+
+// differs reports whether machines come to what is pointed to in another way, or with an address that ends where none should or the other
+// way round.
+func (q *pointer) differs(way string, presigned bool) bool {
+	return q.way != way || presigned == q.until.IsZero()
+}
+
+// elsewhere reports whether a version points to another object than is wanted for its data, or to one that is gone and whose data is not at
+// hand any more.
+func (m *Memory) elsewhere(s Source, v *version, want Want) bool {
+	to := v.pointer.to
+	if v.Data == want.Template.Data {
+		return to != s.object()
+	}
+	return to.bucket != s.object().bucket || m.objects[to].missing
 }

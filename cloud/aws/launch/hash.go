@@ -1,8 +1,12 @@
 package launch
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"strings"
@@ -11,6 +15,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -31,8 +36,11 @@ var outside = map[string]bool{"UserData": true, "TagSpecifications": true}
 
 // contentHash is what tells launch templates apart: the hash of what is sent, by algorithm v1. It depends on no more
 // than the fields that are set and their values, so that a new SDK with more fields changes nothing.
-func contentHash(data *ec2types.RequestLaunchTemplateData) (string, error) {
-	fields := encodeStruct(reflect.ValueOf(*data), outside)
+func contentHash(data *ec2types.RequestLaunchTemplateData) (string, error) { return hashOf(*data) }
+
+// hashOf is contentHash of a launch template as it is sent, or as it is shown: both have the same names.
+func hashOf(data any) (string, error) {
+	fields := encodeStruct(reflect.ValueOf(data), outside)
 	text, err := json.Marshal(fields)
 	if err != nil {
 		return "", fmt.Errorf("encode the launch template for its hash: %w", err)
@@ -112,3 +120,70 @@ func undescribe(text string) (content, data, about string) {
 	}
 	return match[1], match[2], strings.TrimSpace(text[len(match[0]):])
 }
+
+// Versions that the ecosystem's provider for AWS has made carry no hashes in their descriptions. They are known by the tags that they put
+// on instances, and their content is derived from what they launch: where that is what Muster would send, the hash is the same, and the
+// instances are up to date.
+
+// ofProvider returns content and data of a version that the ecosystem's provider has made; both are empty for any other.
+func ofProvider(is ec2types.ResponseLaunchTemplateData) (content, data string) {
+	if !session.ByProvider(instanceTags(is)) {
+		return "", ""
+	}
+	content, err := hashOf(asSent(is))
+	if err != nil {
+		return "", ""
+	}
+	return content, dataOf(is.UserData)
+}
+
+// instanceTags are the tags that a version puts on instances.
+func instanceTags(is ec2types.ResponseLaunchTemplateData) map[string]string {
+	for _, spec := range is.TagSpecifications {
+		if spec.ResourceType == ec2types.ResourceTypeInstance {
+			return session.TagMap(spec.Tags)
+		}
+	}
+	return nil
+}
+
+// asSent is what a version launches without what Muster never sends, because it means the same as its absence: an empty key name, enclaves
+// that are off, a maximum price that is not set, the order of security groups, and whether the metadata options have been applied.
+func asSent(is ec2types.ResponseLaunchTemplateData) ec2types.ResponseLaunchTemplateData {
+	if session.Deref(is.KeyName) == "" {
+		is.KeyName = nil
+	}
+	if is.EnclaveOptions != nil && !session.Deref(is.EnclaveOptions.Enabled) {
+		is.EnclaveOptions = nil
+	}
+	is.SecurityGroupIds = session.Unique(is.SecurityGroupIds)
+	if is.MetadataOptions != nil {
+		options := *is.MetadataOptions
+		options.State = ""
+		is.MetadataOptions = &options
+	}
+	if m := is.InstanceMarketOptions; m != nil && m.SpotOptions != nil && session.Deref(m.SpotOptions.MaxPrice) == "" {
+		market, spot := *m, *m.SpotOptions
+		spot.MaxPrice = nil
+		market.SpotOptions = &spot
+		is.InstanceMarketOptions = &market
+	}
+	return is
+}
+
+// dataOf is the hash of user data, compressed or not; empty if it can't be read.
+func dataOf(userData *string) string {
+	text, err := base64.StdEncoding.DecodeString(session.Deref(userData))
+	if err != nil {
+		return ""
+	}
+	if packed, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
+		if text, err = io.ReadAll(io.LimitReader(packed, unpackedMost)); err != nil || len(text) == unpackedMost {
+			return ""
+		}
+	}
+	return cloud.Digest(text, dataLength)
+}
+
+// unpackedMost bounds how much compressed user data is read.
+const unpackedMost = 1 << 20

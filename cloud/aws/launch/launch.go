@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -21,6 +22,8 @@ type Source struct {
 	// Spec is the kind's spec.awsLaunchTemplate; it is not changed.
 	Spec    *awsv1.AWSLaunchTemplate
 	Cluster awsv1.ClusterView
+	// AssumeOwned is true if a template without an owner tag is read as if it were the pool's.
+	AssumeOwned bool
 	// Tags are what the template, its instances and their volumes carry.
 	Tags map[string]string
 	// Types are instance types that machines may have beside the template's own; TypesField is where more of them could be
@@ -145,4 +148,25 @@ func (p Pass) Foreign() *pool.Cause {
 	return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
 		"launch template %s (%s) exists and is not this pool's: its tag %s is not this pool's. It is left alone. Delete it, or give this pool's template another name in %s",
 		p.Source.Name, p.Memory.id, session.TagOwner, fieldName)}
+}
+
+// clusters are the names by which tags may name the pool's cluster.
+func (s Source) clusters() []string {
+	return slices.DeleteFunc([]string{s.Owner.Cluster, s.Cluster.EKSClusterName}, func(name string) bool { return name == "" })
+}
+
+// Unowned reports whether a launch template of the pool's name exists without its owner tag, and returns its ID, and why it can't become
+// the pool's: it is another owner's, or another cluster's.
+func (p Pass) Unowned() (id string, conflict *pool.Cause) {
+	foreign := p.Foreign()
+	switch {
+	case foreign == nil:
+		return "", nil
+	case p.Memory.owner != "":
+		return p.Memory.id, foreign
+	case p.Memory.otherCluster != "":
+		foreign.Message = fmt.Sprintf("launch template %s (%s) is not adopted: its tags say that it belongs to cluster %q", p.Source.Name, p.Memory.id, p.Memory.otherCluster)
+		return p.Memory.id, foreign
+	}
+	return p.Memory.id, nil
 }

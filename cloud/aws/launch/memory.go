@@ -41,6 +41,8 @@ type identity struct {
 	// id is empty if there is no template; ours is true if it carries the pool's owner tag.
 	id   string
 	ours bool
+	// owner is the value of the owner tag of one that is not ours, otherCluster the cluster that its tags name, where that is not the pool's.
+	owner, otherCluster string
 	// newest is the number of the newest version, standard that of the default one.
 	newest, standard int64
 }

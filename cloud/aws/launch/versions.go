@@ -101,6 +101,11 @@ func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration)
 			id: session.Deref(is.LaunchTemplateId), ours: session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner),
 			newest: session.Deref(is.LatestVersionNumber), standard: session.Deref(is.DefaultVersionNumber),
 		}
+		tags := session.TagMap(is.Tags)
+		read.ours = read.ours || p.Source.AssumeOwned && tags[session.TagOwner] == ""
+		if !read.ours {
+			read.owner, read.otherCluster = tags[session.TagOwner], session.OtherCluster(tags, p.Source.clusters()...)
+		}
 	}
 	return read, nil
 }
@@ -230,6 +235,10 @@ func versionOf(v ec2types.LaunchTemplateVersion) version {
 	out := version{number: number, Template: pool.Template{
 		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Description: about, Undeletable: session.Deref(v.DefaultVersion),
 	}}
+	if v.LaunchTemplateData != nil && content == "" {
+		out.Content, out.Data = ofProvider(*v.LaunchTemplateData)
+		data = out.Data
+	}
 	if v.LaunchTemplateData != nil {
 		out.parts, out.pointer = partsOf(*v.LaunchTemplateData), pointerOf(v.LaunchTemplateData.UserData)
 		out.whole = isData(v.LaunchTemplateData.UserData, data)

@@ -239,3 +239,14 @@ func (p Pass) Delete(ctx context.Context) error {
 	*p.Memory = Memory{at: p.Now, seen: p.Now, Wrote: true}
 	return nil
 }
+
+// Adopt writes the pool's tags to a launch template that lacks its owner tag.
+func Adopt(ctx context.Context, p Pass) error {
+	id, _ := p.Unowned()
+	if id == "" {
+		return nil
+	}
+	defer p.touched()()
+	_, err := p.Session.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: session.EC2Tags(p.Source.Tags)})
+	return session.Refusal(err, p.Now)
+}

@@ -35,6 +35,7 @@ type wanted struct {
 func (p *pass) want(ctx context.Context) (wanted, error) {
 	look := p.c.Resolver(p.t.Remembered, p.now)
 	w := wanted{group: groupSpecOf(p.t), remember: look.Remember}
+	session.KeepAdopted(p.t.Remembered, look.Remember)
 	failed := []error{p.refused(), p.wantSubnets(ctx, look, &w), p.wantTemplate(ctx, look, &w)}
 	for _, err := range failed {
 		if err != nil {

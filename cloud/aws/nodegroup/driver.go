@@ -84,6 +84,9 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	}
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, target.eks, target.name, target.template, target.Owner.ID}, "\n")
+	if t.AssumeOwned {
+		key += "\npreview"
+	}
 	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.Of(key, now), slow: session.SlowReads{Now: now}}
 	p.memory.mu.Lock()
 	p.memory.touch = func() {

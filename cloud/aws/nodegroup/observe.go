@@ -37,7 +37,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := p.foreign(); foreign != nil {
-		out := pool.Observed{OwnershipConflict: foreign, Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}
+		out := pool.Observed{OwnershipConflict: foreign, Unowned: unowned(p), Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}
 		return p.observeConflict(ctx, out)
 	}
 	is := p.memory.group.is
@@ -79,6 +79,7 @@ func (p *pass) readGroupAndTemplate(ctx context.Context) error {
 	if err := p.readNamed(ctx); err != nil {
 		return err
 	}
+	followTemplate(p)
 	return p.readTemplate(ctx)
 }
 
@@ -178,7 +179,10 @@ func (p *pass) readTemplate(ctx context.Context) error {
 }
 
 // ours reports whether the node group carries our owner tag.
-func (p *pass) ours(is *ekstypes.Nodegroup) bool { return is.Tags[session.TagOwner] == p.t.Owner.ID }
+func (p *pass) ours(is *ekstypes.Nodegroup) bool {
+	owner := is.Tags[session.TagOwner]
+	return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned
+}
 
 // readNamed reads the node group that the object names, where that is another than ours and ours does not exist: another tool may have
 // managed the pool before.
@@ -199,24 +203,13 @@ func (p *pass) readNamed(ctx context.Context) error {
 	}
 	group.named = driverkit.NamedGroup{ID: p.t.GroupID}
 	if err == nil && found.Nodegroup != nil && !p.ours(found.Nodegroup) {
-		owner := driverkit.QuoteTag(found.Nodegroup.Tags[session.TagOwner])
-		group.named.Conflict = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", session.TagOwner, owner))
+		group.named.Conflict = driverkit.NamedConflict(label, on.name, session.TagOwner, found.Nodegroup.Tags[session.TagOwner])
 	}
 	return nil
 }
 
 // foreignGroup returns why a node group that has our name, or that the object names, is refused: it lacks our owner tag.
-func (p *pass) foreignGroup() *pool.Cause {
-	is := p.memory.group.is
-	o := driverkit.Ownership{
-		Exists: is != nil, Named: p.memory.group.named, GroupID: p.t.GroupID, Tag: session.TagOwner,
-		Group: fmt.Sprintf("node group %s of EKS cluster %s", p.t.name, p.t.eks), Kind: "node group", Rename: "in " + fieldName,
-	}
-	if is != nil {
-		o.Owned, o.Owner = p.ours(is), is.Tags[session.TagOwner]
-	}
-	return o.Conflict()
-}
+func (p *pass) foreignGroup() *pool.Cause { return ownership(p).Conflict() }
 
 // foreignTemplate returns the cause of a launch template that has the pool's name without its owner tag.
 func (p *pass) foreignTemplate() *pool.Cause {

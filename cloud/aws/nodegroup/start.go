@@ -31,6 +31,7 @@ var steps = driverkit.Steps[*pass]{
 	pool.EnsurePrerequisites:  (*pass).provide,
 	pool.CleanUp:              (*pass).cleanUp,
 	pool.CreateGroup:          (*pass).createGroup,
+	pool.Adopt:                func(p *pass, ctx context.Context, _ pool.Step) error { return adopt(ctx, p) },
 	pool.UpdateGroup:          (*pass).updateGroup,
 	pool.Resize:               (*pass).resize,
 	pool.Remove:               func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
@@ -66,6 +67,7 @@ func (p *pass) read(ctx context.Context) error {
 	if err := p.readNamed(ctx); err != nil {
 		return err
 	}
+	followTemplate(p)
 	if p.t.template != "" && !p.memory.template.Known() {
 		return p.readTemplate(ctx)
 	}

@@ -1,6 +1,7 @@
 package nodegroup
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -59,9 +60,7 @@ func targetOf(t Target) (target, error) {
 		out.name = shortName(t.Owner)
 	}
 	if own := out.pool.AWSLaunchTemplate; own != nil {
-		if out.template = own.Name; out.template == "" {
-			out.template = t.Owner.ResourceName()
-		}
+		out.template = cmp.Or(t.Remembered[cloud.AdoptedTemplate], own.Name, t.Owner.ResourceName())
 	}
 	return out, nil
 }
@@ -155,6 +154,6 @@ func (t target) places() launch.Places {
 func (t target) source() launch.Source {
 	return launch.Source{
 		Owner: t.Owner, Name: t.template, Spec: t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
-		Types: t.types(), TypesField: fieldTypes, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap, Managed: true, OwnImage: t.pool.OwnImage(),
+		Types: t.types(), TypesField: fieldTypes, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap, Managed: true, OwnImage: t.pool.OwnImage(), AssumeOwned: t.AssumeOwned,
 	}
 }

@@ -238,7 +238,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	}
 	size := int32(s.Size)
 	if size < p.size() {
-		if err := p.takesNobody(ctx, size); err != nil {
+		if err := p.removesNone(ctx, size); err != nil {
 			return err
 		}
 	}
@@ -255,8 +255,8 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	return err
 }
 
-// takesNobody makes sure, by what there is this very moment, that a lower size takes away nothing that exists.
-func (p *pass) takesNobody(ctx context.Context, size int32) error {
+// removesNone makes sure, by a look right before the write, that a lower size removes no machine.
+func (p *pass) removesNone(ctx context.Context, size int32) error {
 	if err := p.upToDate(); err != nil {
 		return err
 	}
@@ -266,11 +266,7 @@ func (p *pass) takesNobody(ctx context.Context, size int32) error {
 	}
 	there := int32(0)
 	if behind := p.memory.behind.is; behind != nil {
-		for _, i := range behind.Instances {
-			if state, member := asg.StateOf(i); member && state != pool.Terminating && !asg.InStandby(i) {
-				there++
-			}
-		}
+		there = int32(asg.Members(behind))
 	}
 	if there <= size {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"slices"
+	"strings"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -45,6 +46,9 @@ func OwnTags(o cloud.Owner, additional ...map[string]string) map[string]string {
 	tags[tagRole] = valueNode
 	return tags
 }
+
+// OwnerTags are the tags that say whose a cloud object is.
+func OwnerTags(o cloud.Owner) map[string]string { return o.Tags(between) }
 
 // SortedKeys are the keys of a map, in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -92,6 +96,15 @@ func Marked(text, name string) bool {
 	return false
 }
 
+// TagMap returns EC2's tags by key.
+func TagMap(tags []ec2types.Tag) map[string]string {
+	all := make(map[string]string, len(tags))
+	for _, t := range tags {
+		all[Deref(t.Key)] = Deref(t.Value)
+	}
+	return all
+}
+
 // TaggedFor reports whether the tags name the owner under the key.
 func TaggedFor(tags []ec2types.Tag, key string, o cloud.Owner) bool {
 	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return Deref(t.Key) == key && Deref(t.Value) == o.ID })
@@ -124,3 +137,42 @@ func GroupTags(group string, tags map[string]string, apart func(key string) bool
 
 // OwnTag returns the name of a tag that says whose a cloud object is, from its name without the domain.
 func OwnTag(name string) string { return cloud.TagDomain + between + name }
+
+// OtherCluster returns the name of the cluster that tags of the ecosystem say something belongs to, where that is none of the pool's names
+// of its own; empty if the tags name one of those, or no cluster. The provider's own tag decides where there is one: others share a network
+// or a machine among clusters.
+func OtherCluster(tags map[string]string, own ...string) string {
+	for _, prefix := range []string{tagClusterPrefix, tagKubernetesPrefix} {
+		var clusters []string
+		for _, key := range SortedKeys(tags) {
+			if name, ok := strings.CutPrefix(key, prefix); ok && tags[key] == valueOwned {
+				clusters = append(clusters, name)
+			}
+		}
+		if len(clusters) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(clusters, func(name string) bool { return slices.Contains(own, name) }) {
+			return ""
+		}
+		return clusters[0]
+	}
+	return ""
+}
+
+// KeepAdopted keeps the name of the launch template of an adopted group among what is remembered.
+func KeepAdopted(before, after map[string]string) {
+	if name, ok := before[cloud.AdoptedTemplate]; ok {
+		after[cloud.AdoptedTemplate] = name
+	}
+}
+
+// ByProvider reports whether tags are those that the ecosystem's provider for AWS puts on the machines of a cluster, and not Muster's.
+func ByProvider(tags map[string]string) bool {
+	for key := range tags {
+		if strings.HasPrefix(key, tagClusterPrefix) {
+			return tags[TagOwner] == ""
+		}
+	}
+	return false
+}

@@ -436,6 +436,11 @@ func TestMachineOfAFailedMachine(t *testing.T) {
 			if removed() {
 				t.Fatalf("want nothing removed before its Machine's controller is done, got %v", w.cloud.steps)
 			}
+			machine.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue,
+				Reason: clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, LastTransitionTime: metav1.NewTime(w.now)}}
+			if err := w.management.Update(t.Context(), machine); err != nil {
+				t.Fatal(err)
+			}
 			if err := w.management.Delete(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}

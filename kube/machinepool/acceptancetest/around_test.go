@@ -146,16 +146,16 @@ func TestRow65_TheGateIsKnownByItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if usage := set.Lookup("feature-gates").Usage; !strings.Contains(usage, "MachinePool=true|false (BETA - default=true)") {
-		t.Errorf("--feature-gates: want the gate MachinePool, on by default, got %s", usage)
+		t.Errorf("--feature-gates: want Cluster API's gate MachinePool, on by default, got %s", usage)
 	}
 	err := gates.AddFlag(pflag.NewFlagSet("manager", pflag.ContinueOnError), func(name string) string {
-		return map[string]string{"EXP_MACHINE_POOL": "perhaps"}[name]
+		return map[string]string{"MUSTER_MACHINE_POOLS": "perhaps"}[name]
 	})
-	if err == nil || !strings.Contains(err.Error(), "EXP_MACHINE_POOL") {
-		t.Errorf("EXP_MACHINE_POOL=perhaps: want it refused by name, got %v", err)
+	if err == nil || !strings.Contains(err.Error(), "MUSTER_MACHINE_POOLS") {
+		t.Errorf("MUSTER_MACHINE_POOLS=perhaps: want it refused by name, got %v", err)
 	}
-	if manifest := read(t, "config/manager/manager.yaml"); !strings.Contains(manifest, "MachinePool=${EXP_MACHINE_POOL:=true}") {
-		t.Error("config/manager/manager.yaml: want the gate set by its variable")
+	if manifest := read(t, "config/clusterctl/variables/kustomization.yaml"); !strings.Contains(manifest, "MusterMachinePools=${MUSTER_MACHINE_POOLS:=true}") {
+		t.Error("config/clusterctl: want the gate set by its variable")
 	}
 }
 

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/view/plan"
+)
+
+// adopter is one run of "muster adopt".
+type adopter struct {
+	planner
+	group           string
+	dryRun, replace bool
+}
+
+// adoptCommand has a pool take over the group of another tool.
+func adoptCommand() *cobra.Command {
+	a := &adopter{}
+	cmd := &cobra.Command{
+		Use:   "adopt KIND/NAME [--group NAME] [--dry-run]",
+		Short: "Take over a pool's group that another provider made, without replacing a machine",
+		Long: `Take over the group of a machine pool that another provider made. The plan of the adoption is printed first: the cloud objects that get
+the pool's owner tags, the fields of the group that are changed in place, and the machines that would be replaced, if there are any. Then the
+annotation ` + infrapool.AdoptAnnotation + ` is set on the MachinePool, and the controller writes the tags. With --dry-run nothing is set.
+
+If machines would be replaced, the annotation is set only with --allow-replacement.
+
+docs/migrating.md describes the way from another provider, and back.`,
+		Example: `  muster adopt machinepool/workers --dry-run
+  muster adopt machinepool/workers --group default_workers -n team-a`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.in, a.out = cmd.InOrStdin(), cmd.OutOrStdout()
+			return a.run(cmd.Context(), args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&a.group, "group", "", "name of the group in the cloud (default: the pool's own name)")
+	f.BoolVar(&a.dryRun, "dry-run", false, "print what would be tagged and what would differ, and set nothing")
+	f.BoolVar(&a.replace, "allow-replacement", false, "adopt the group also if machines would be replaced afterwards")
+	f.StringVarP(&a.output, "output", "o", "text", "text or json")
+	f.StringVarP(&a.namespace, "namespace", "n", "", "namespace of the pool (default: the one of the kubeconfig)")
+	f.StringVar(&a.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster (default: KUBECONFIG, or the one in the home folder)")
+	f.StringVar(&a.kubeContext, "context", "", "context of the kubeconfig")
+	f.StringVar(&a.world, "dir", "", `folder of a "muster up", in the place of a kubeconfig`)
+	f.StringVar(&a.gates, gatesFlag, "", "feature gates that the controllers run with (default: as the environment has them)")
+	f.StringVar(&a.identities, "identity-namespace", "", "namespace of the secrets that identities name (default: "+infrapool.DefaultIdentityNamespace+")")
+	return cmd
+}
+
+// run prints the plan of the adoption, and sets the annotation.
+func (a *adopter) run(ctx context.Context, args []string) error {
+	ctrl.SetLogger(klog.Background())
+	request, err := a.adoption(args)
+	if err != nil {
+		return err
+	}
+	if err := a.connect(&request); err != nil {
+		return err
+	}
+	plans, err := plan.Build(ctx, request)
+	if err != nil {
+		return fmt.Errorf("plan the adoption: %w", err)
+	}
+	return a.apply(ctx, request.Client, plans)
+}
+
+// adoption is the request for the plan of the adoption.
+func (a *adopter) adoption(args []string) (plan.Request, error) {
+	kind, name, err := named(args)
+	if err != nil {
+		return plan.Request{}, err
+	}
+	if a.group == "" {
+		a.group = name
+	}
+	value, err := json.Marshal(a.group) // --set reads YAML
+	if err != nil {
+		return plan.Request{}, fmt.Errorf("encode --group: %w", err)
+	}
+	a.set = []string{fmt.Sprintf("metadata.annotations[%s]=%s", infrapool.AdoptAnnotation, value)}
+	return a.request([]string{kind + "/" + name})
+}
+
+// apply prints the plan, and sets the annotation if it adopts the group and replaces no machine.
+func (a *adopter) apply(ctx context.Context, c client.Client, plans []plan.Plan) error {
+	tell := plan.Text
+	if a.output == "json" {
+		tell = plan.JSON
+	}
+	if err := tell(a.out, plans); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	p := plans[0]
+	switch {
+	case p.Adoption == nil:
+		return errors.New("nothing to adopt: the plan tells why, or the pool owns its group")
+	case a.dryRun:
+		return nil
+	case p.Moves() && !a.replace:
+		return errors.New("machines would be replaced or removed after the adoption: correct the specification, or accept it with --allow-replacement")
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{infrapool.AdoptAnnotation: a.group}}})
+	if err != nil {
+		return fmt.Errorf("encode the annotation: %w", err)
+	}
+	mp := &clusterv1.MachinePool{}
+	mp.Namespace, mp.Name = p.Namespace, p.Name
+	if err := c.Patch(ctx, mp, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("set the annotation of MachinePool %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	if a.output == "json" {
+		return nil
+	}
+	if _, err := io.WriteString(a.out, fmt.Sprintf("\nSet %s: %s on MachinePool %s/%s. GroupReady of %s %s tells when it is adopted.\n",
+		infrapool.AdoptAnnotation, a.group, p.Namespace, p.Name, p.Infrastructure.Kind, p.Infrastructure.Name)); err != nil {
+		return fmt.Errorf("write the outcome: %w", err)
+	}
+	return nil
+}
