@@ -9,61 +9,63 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// guest reports whether a virtual machine was attached to a Flexible scale set by a user, and not created by it: it does not carry our tag,
-// and is not named as Azure names what a scale set makes. One that has lost its tags alone is no guest.
-func (p *pass) guest(m machine) bool {
-	made := p.t.name + "_"
-	return m.flexible != nil && model.Tag(m.tags, model.TagOwner) != p.t.Owner.ID &&
+// attachedVMs are virtual machines that a user attached to a Flexible scale set. Azure counts them with the scale set's machines; Muster
+// does not.
+type attachedVMs []machine
+
+// attached reports whether a virtual machine was attached to the pool's Flexible scale set by a user, and not created by it: it does not
+// carry the pool's owner tag, and is not named as Azure names what a scale set creates. One that merely lost its tags is not attached.
+func (t target) attached(m machine) bool {
+	made := t.name + "_"
+	return m.flexible != nil && model.Tag(m.tags, model.TagOwner) != t.Owner.ID &&
 		(len(m.id) <= len(made) || !strings.EqualFold(m.id[:len(made)], made))
 }
 
-// parted are the scale set's own machines, and those that were attached to it.
-func (p *pass) parted(all []machine) (own, guests []machine) {
+// separate returns the scale set's own machines, and those that were attached to it.
+func (t target) separate(all []machine) (own []machine, attached attachedVMs) {
 	own = make([]machine, 0, len(all))
 	for _, m := range all {
-		if p.guest(m) {
-			guests = append(guests, m)
+		if t.attached(m) {
+			attached = append(attached, m)
 		} else {
 			own = append(own, m)
 		}
 	}
-	return own, guests
+	return own, attached
 }
 
-// withGuests is the capacity of a scale set with so many machines of its own. Azure counts those that were attached with them: left
-// out, it would choose some to go.
-func (p *pass) withGuests(size int) int { return size + staying(p.memory.set.guests) }
-
-// lent are the guests as their Nodes are known: whatever stands for one stays as it is.
-func (p *pass) lent() []string {
+// providerIDs returns the provider IDs of their Nodes. What represents an attached virtual machine in the cluster stays as it is.
+func (a attachedVMs) providerIDs(t target) []string {
 	var list []string
-	for _, m := range p.memory.set.guests {
-		list = append(list, p.providerID(m.id, true))
+	for _, m := range a {
+		list = append(list, t.providerID(m.id, true))
 	}
 	return list
 }
 
-// guestIssues say that there are guests, and what becomes of them.
-func (p *pass) guestIssues() []pool.Cause {
-	if len(p.memory.set.guests) == 0 {
+// issues returns the issue that machines are attached; none where there are none.
+func (a attachedVMs) issues() []pool.Cause {
+	if len(a) == 0 {
 		return nil
 	}
-	return []pool.Cause{{Reason: "MachinesAttached", Message: p.guestNames() +
+	return []pool.Cause{{Reason: "MachinesAttached", Message: a.names() +
 		": attached to the scale set by another client, and left alone: neither counted, nor replaced, nor removed"}}
 }
 
-// noGuests refuses to delete a scale set to which machines are attached: Azure would delete them with it.
-func (p *pass) noGuests() error {
-	if staying(p.memory.set.guests) == 0 {
+// checkNone returns an error if machines are attached to a scale set that is to be deleted: Azure would delete them with it.
+func (a attachedVMs) checkNone(scaleSet string) error {
+	if staying(a) == 0 {
 		return nil
 	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesAttached", Message: fmt.Sprintf(
-		"%s: attached to scale set %s by another client, and would be deleted with it: detach what is to stay, and delete the rest", p.guestNames(), p.t.name)}
+		"%s: attached to scale set %s by another client, and would be deleted with it: detach what is to stay, and delete the rest",
+		a.names(), scaleSet)}
 }
 
-func (p *pass) guestNames() string {
+// names returns the names of the machines for a message.
+func (a attachedVMs) names() string {
 	var ids []string
-	for _, m := range p.memory.set.guests {
+	for _, m := range a {
 		ids = append(ids, m.id)
 	}
 	return named(ids)

@@ -40,11 +40,11 @@ func Over(sessions *session.Sessions) *Driver { return &Driver{sessions: session
 func (d *Driver) Close() { d.sessions.Close() }
 
 const (
-	// removeBatch is how many machines one removal names: what drains end together is far less.
+	// removeBatch is the most machines that one removal names. Far fewer finish their drain together.
 	removeBatch = 100
 )
 
-// Traits are those of scale sets.
+// Traits returns those of scale sets.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "scale set", Template: "model", Prerequisites: "role assignment", RemoveBatch: removeBatch,
@@ -53,19 +53,18 @@ func (d *Driver) Traits() pool.Traits {
 }
 
 // Observe reads one pool. In the steady state it sends one request in mode Uniform and next to none in mode Flexible, because pools share
-// the rest. When the specification can't be followed and nothing of the
-// pool exists yet, the error is *cloud.SpecUnsatisfiableError and what was observed is returned beside it, so that a pool that never came
-// to be can be deleted; when something exists, the error is among the issues and Wanted is zero.
+// the rest. If the specification can't be satisfied and the pool does not exist yet, it returns *cloud.SpecUnsatisfiableError beside the
+// observation, so that a pool that was never created can be deleted; if something exists, the error is among the issues and Wanted is zero.
 func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
 	return driverkit.Observe(ctx, d.begin, t)
 }
 
-// Start begins one step. A conflict makes everything be read again, for something is not as it was observed.
+// Start begins one step. After a conflict everything is read again: something is not as it was observed.
 func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
 	return driverkit.Start(ctx, d.begin, t, s)
 }
 
-// begin prepares a pass and locks what is cached of the pool.
+// begin prepares a pass and locks the memory of the pool.
 func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	target, err := targetOf(t)
 	if err != nil {

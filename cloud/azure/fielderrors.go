@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
 )
@@ -17,57 +18,58 @@ const (
 	fieldSize     = fieldTemplate + ".vmSize"
 )
 
-// imageCodes are Azure's words for an image that can't be had.
+// imageCodes are Azure's error codes of an image that does not exist.
 var imageCodes = []string{"ImageNotFound", "GalleryImageNotFound", "PlatformImageNotFound", "ImageVersionNotFound"}
 
-// blame names the field behind a refusal that names none: what Azure says does not exist is looked for in the specification.
-func (p *pass) blame(err error) error {
+// withField returns a refusal that names no field with the field that it is about: what Azure says does not exist is looked for in the
+// template and the identities of the specification.
+func withField(spec *azurev1.AzureMachinePoolSpec, err error) error {
 	var e *cloud.Error
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	e.Field = cmp.Or(p.fieldOf(e), fieldOfTarget(session.TargetOf(err)))
+	e.Field = cmp.Or(fieldOf(spec, e), fieldOfTarget(session.TargetOf(err)))
 	return err
 }
 
-// fieldOf is the field that a refusal is about; empty where that can't be told.
-func (p *pass) fieldOf(e *cloud.Error) string {
+// fieldOf returns the field that a refusal is about; empty where that is unknown.
+func fieldOf(spec *azurev1.AzureMachinePoolSpec, e *cloud.Error) string {
 	words := strings.ToLower(e.Message)
 	says := func(what string) bool { return what != "" && strings.Contains(words, strings.ToLower(what)) }
 	if slices.Contains(imageCodes, e.Code) || says("/CommunityGalleries/") || says("/galleries/") || says("/images/") {
 		return fieldImage
 	}
-	if field := p.fieldOfSubnet(words); field != "" {
+	if field := fieldOfSubnet(&spec.Template, words); field != "" {
 		return field
 	}
-	if field := p.fieldOfID(says); field != "" {
+	if field := fieldOfID(spec, says); field != "" {
 		return field
 	}
-	if says("'"+p.t.pool.Template.VMSize+"'") || strings.HasPrefix(e.Code, "Sku") {
+	if says("'"+spec.Template.VMSize+"'") || strings.HasPrefix(e.Code, "Sku") {
 		return fieldSize
 	}
 	return ""
 }
 
-// fieldOfID is where the specification has an ID of which a text speaks.
-func (p *pass) fieldOfID(says func(string) bool) string {
-	for k, identity := range p.t.pool.UserAssignedIdentities {
+// fieldOfID returns the field with an ID that a text mentions.
+func fieldOfID(spec *azurev1.AzureMachinePoolSpec, says func(string) bool) string {
+	for k, identity := range spec.UserAssignedIdentities {
 		if says(strings.TrimPrefix(identity.ProviderID, "azure://")) {
 			return fmt.Sprintf("spec.userAssignedIdentities[%d].providerID", k)
 		}
 	}
-	if managed := p.t.pool.Template.OSDisk.ManagedDisk; managed != nil && managed.DiskEncryptionSet != nil && says(managed.DiskEncryptionSet.ID) {
+	if managed := spec.Template.OSDisk.ManagedDisk; managed != nil && managed.DiskEncryptionSet != nil && says(managed.DiskEncryptionSet.ID) {
 		return fieldTemplate + ".osDisk.managedDisk.diskEncryptionSet.id"
 	}
 	return ""
 }
 
-// fieldOfSubnet is where the specification names a subnet of which a text speaks.
-func (p *pass) fieldOfSubnet(words string) string {
-	for k, nic := range p.t.pool.Template.Interfaces() {
+// fieldOfSubnet returns the field with the name of a subnet that a text mentions.
+func fieldOfSubnet(template *azurev1.AzureMachinePoolMachineTemplate, words string) string {
+	for k, nic := range template.Interfaces() {
 		switch {
 		case nic.SubnetName == "" || !saysName(words, "/subnets/", nic.SubnetName):
-		case len(p.t.pool.Template.NetworkInterfaces) == 0:
+		case len(template.NetworkInterfaces) == 0:
 			return fieldTemplate + ".subnetName"
 		default:
 			return fmt.Sprintf("%s.networkInterfaces[%d].subnetName", fieldTemplate, k)

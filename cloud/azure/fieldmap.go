@@ -2,8 +2,8 @@ package azure
 
 import "strings"
 
-// targets are the parts of a request that Azure names in refusals, as the object spells them. The longest that a refusal's target
-// begins with counts, letter case aside.
+// targets maps the parts of a request that Azure names in errors to the object's fields. The longest prefix of an error's target counts,
+// letter case aside.
 var targets = map[string]string{
 	"additionalCapabilities":                 fieldTemplate + ".additionalCapabilities",
 	"additionalCapabilities.ultraSSDEnabled": fieldTemplate + ".additionalCapabilities.ultraSSDEnabled",
@@ -48,7 +48,7 @@ var targets = map[string]string{
 	"zoneBalance":                            "spec.zoneBalance",
 }
 
-// fieldOfTarget is the object's field behind what a refusal of Azure is about; empty where it is about none of them.
+// fieldOfTarget returns the object's field for the target of an error of Azure; empty if there is none.
 func fieldOfTarget(target string) string {
 	target = strings.ToLower(target)
 	for _, outer := range []string{"properties.", "virtualmachineprofile.", "storageprofile."} {

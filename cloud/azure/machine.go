@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// The provisioning states of scale sets and machines that say something.
+// The provisioning states of scale sets and machines that Muster distinguishes.
 const (
 	stateCreating  = "Creating"
 	stateDeleting  = "Deleting"
@@ -21,9 +21,9 @@ const (
 )
 
 const (
-	// powerMark begins the status that says whether a machine runs.
+	// powerMark is the prefix of the status with the power state.
 	powerMark = "PowerState/"
-	// powerDeallocated is the power state of a machine that has given back what it ran on, as an evicted one does.
+	// powerDeallocated is the power state of a machine without a host, such as an evicted one.
 	powerDeallocated = "deallocated"
 )
 
@@ -39,14 +39,14 @@ type machine struct {
 	provisioning, power string
 	zone                string
 	created             time.Time
-	// shielded reports that it is protected from scale-in, shieldUnknown that Azure refuses to list which machines are.
-	shielded, shieldUnknown bool
-	// statuses are what its instance view says, those of its extensions behind its own.
+	// protected is true if it is protected from scale-in, protectionUnknown if Azure refuses to list which machines are.
+	protected, protectionUnknown bool
+	// statuses are those of its instance view, followed by those of its extensions.
 	statuses []*armcompute.InstanceViewStatus
 }
 
 func uniformMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration) machine {
-	m := machine{id: idOf(vm), uniform: vm, tags: vm.Tags, shielded: guarded(vm)}
+	m := machine{id: idOf(vm), uniform: vm, tags: vm.Tags, protected: guarded(vm)}
 	var domain *int32
 	if is := vm.Properties; is != nil {
 		m.provisioning, m.created, m.uid = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew), deref(is.VMID)
@@ -73,7 +73,7 @@ func flexibleMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine 
 	return m.in(vm.Zones, domain)
 }
 
-// in is the machine with its failure domain, which is its zone or else its fault domain, and its power.
+// in returns the machine with its failure domain, which is its zone or else its fault domain, and its power state.
 func (m machine) in(zones []*string, domain *int32) machine {
 	switch {
 	case len(zones) > 0:
@@ -102,7 +102,7 @@ func (m machine) same(other machine) bool {
 	return m.id == other.id && m.uid == other.uid && m.provisioning == other.provisioning && m.power == other.power
 }
 
-// state is the machine's place in its life.
+// state returns the machine's state.
 func (m machine) state() pool.InstanceState {
 	switch m.provisioning {
 	case stateDeleting:
@@ -118,7 +118,7 @@ func (m machine) state() pool.InstanceState {
 	return pool.Running
 }
 
-// stopped is the power state of a machine that was made and runs no more; empty for any other.
+// stopped returns the power state of a machine that was created and no longer runs; empty for any other.
 func (m machine) stopped() string {
 	switch m.provisioning {
 	case "", stateCreating, stateDeleting, stateFailed, stateCanceled:
@@ -131,7 +131,7 @@ func (m machine) stopped() string {
 	return ""
 }
 
-// idOf is a machine's name within its scale set: a number, or the name of its virtual machine.
+// idOf returns a machine's ID within its scale set: a number, or the name of its virtual machine.
 func idOf(vm *armcompute.VirtualMachineScaleSetVM) string {
 	if vm.InstanceID != nil {
 		return *vm.InstanceID
@@ -144,7 +144,7 @@ func guarded(vm *armcompute.VirtualMachineScaleSetVM) bool {
 	return vm.Properties != nil && vm.Properties.ProtectionPolicy != nil && deref(vm.Properties.ProtectionPolicy.ProtectFromScaleIn)
 }
 
-// ourTime is a moment that Azure tells, by our clock: what is decided compares it with our own moments.
+// ourTime converts a moment by Azure's clock to the controller's clock.
 func ourTime(at *time.Time, skew time.Duration) time.Time {
 	if at == nil {
 		return time.Time{}
@@ -152,15 +152,7 @@ func ourTime(at *time.Time, skew time.Duration) time.Time {
 	return at.Add(-skew)
 }
 
-// stateOf is a scale set's provisioning state.
-func stateOf(is *armcompute.VirtualMachineScaleSet) string {
-	if is.Properties == nil {
-		return ""
-	}
-	return deref(is.Properties.ProvisioningState)
-}
-
-// deref is what a pointer points at, or the zero value.
+// deref returns what a pointer points at, or the zero value.
 func deref[T any](p *T) T {
 	if p == nil {
 		var zero T

@@ -2,23 +2,29 @@ package azure
 
 import (
 	"cmp"
+	"context"
 	"slices"
+	"time"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
-// instances are the scale set's machines, in the order in which they were made. Those of which it is not known yet are the youngest.
-func (p *pass) instances(want wanted) []pool.Instance {
+// instances returns the scale set's machines, in the order in which they were created. Those whose creation is not known yet are the
+// youngest. A machine that failed with the extensions that it was given is not offered them again: its tags, which are written afterwards,
+// show that it still lacks them.
+func (r setRead) instances(t target, want wanted, given extended) []pool.Instance {
 	var list []pool.Instance
-	for _, m := range p.memory.set.machines {
+	for _, m := range r.machines {
 		is := m.made(want.against)
-		if p.spoiled(m, want) {
+		if m.state() == pool.Failed && want.model != nil && given.has(m, want.model) {
 			is.Behind = nil
 		}
 		list = append(list, pool.Instance{
 			ID:                 m.id,
-			ProviderID:         p.providerID(m.id, m.flexible != nil),
+			ProviderID:         t.providerID(m.id, m.flexible != nil),
 			UID:                m.uid,
 			Zone:               m.zone,
 			Template:           pool.Template{Ref: model.Ref(is.Content, is.Data), Content: is.Content, Data: is.Data},
@@ -28,8 +34,8 @@ func (p *pass) instances(want wanted) []pool.Instance {
 			Created:            m.created,
 			TemplateDiff:       is.Differs,
 			InPlaceDrift:       is.Behind,
-			ScaleInUnprotected: !m.shielded && !m.shieldUnknown,
-			ScaleInProtected:   m.shielded,
+			ScaleInUnprotected: !m.protected && !m.protectionUnknown,
+			ScaleInProtected:   m.protected,
 		})
 	}
 	slices.SortFunc(list, func(a, b pool.Instance) int {
@@ -41,13 +47,7 @@ func (p *pass) instances(want wanted) []pool.Instance {
 	return list
 }
 
-// spoiled reports whether a machine has failed with the extensions that it was given: its tags, which are written once it has them, say
-// that it still lacks them.
-func (p *pass) spoiled(m machine, want wanted) bool {
-	return m.state() == pool.Failed && want.model != nil && p.memory.extended[m.id] == want.model.Extensions()
-}
-
-// made is what the machine was made from: as it can be seen beside what is wanted, else as its tags say.
+// made returns what the machine was created from: by comparison with the wanted model, or else by its tags.
 func (m machine) made(against *model.Comparison) model.Instance {
 	switch {
 	case against == nil:
@@ -57,4 +57,75 @@ func (m machine) made(against *model.Comparison) model.Instance {
 	default:
 		return against.Flexible(*m.flexible)
 	}
+}
+
+// extended are the extensions that machines of a Flexible scale set were last given, by the machine's ID, as a hash.
+type extended map[string]string
+
+// has reports whether a machine was given the extensions of a model.
+func (e extended) has(m machine, wanted *model.Model) bool { return e[m.id] == wanted.Extensions() }
+
+// lacking returns the chosen machines that lack extensions and were not given them. A machine's tags show the extensions only once they
+// are written; losing this memory costs one more request.
+func (e extended) lacking(want wanted, chosen []machine) []machine {
+	return slices.DeleteFunc(slices.Clone(chosen), func(m machine) bool {
+		behind := want.against == nil || slices.Contains(m.made(want.against).Behind, model.FieldExtensions)
+		return !behind || e.has(m, want.model)
+	})
+}
+
+// protection is which machines of a Flexible scale set are protected from scale-in. Their own list does not show it.
+type protection struct {
+	// of are the protected machines by ID, as they were read at the moment at; nil after a change by Muster.
+	of map[string]bool
+	at time.Time
+	// refused is Azure's refusal to list them, at the moment at; of is nil then.
+	refused *pool.Cause
+}
+
+// due reports whether to list the protected machines.
+func (k *protection) due(now time.Time) bool {
+	age := now.Sub(k.at)
+	if k.refused != nil {
+		return age >= refusedPeriod
+	}
+	return k.of == nil || age >= slowPeriod
+}
+
+// read sets on the machines of a scale set which are protected. It lists them if that is due; machines created since are not protected.
+func (k *protection) read(ctx context.Context, from reader, set setRead) error {
+	machines := set.machines
+	if !from.t.owns(set.is) || !flexible(set.is) {
+		return nil
+	}
+	if len(machines) == 0 {
+		k.refused = nil
+	} else if k.due(from.now) {
+		err := k.list(ctx, from)
+		if err != nil && cloud.KindOf(err) == cloud.Denied {
+			*k = protection{at: from.now, refused: new(driverkit.CauseOf(err))}
+		} else if err != nil {
+			return notShown(err)
+		}
+	}
+	for i := range machines {
+		machines[i].protected = k.of[machines[i].id]
+		machines[i].protectionUnknown = k.refused != nil
+	}
+	return nil
+}
+
+// list lists which machines are protected.
+func (k *protection) list(ctx context.Context, from reader) error {
+	list, err := from.listMachines(ctx, nil)
+	if err != nil {
+		return err
+	}
+	*k = protection{of: map[string]bool{}, at: from.now}
+	for _, vm := range list {
+		if guarded(vm) {
+			k.of[idOf(vm)] = true
+		}
+	}
+	return nil
 }

@@ -280,7 +280,7 @@ func TestForeign(t *testing.T) {
 		w.create(theirs, 1)
 		target := w.aTarget()
 		o := w.observe(target)
-		if o.OwnershipConflict == nil || o.OwnershipConflict.Reason != "ForeignGroup" || o.Group != nil || len(o.Instances) > 0 {
+		if o.OwnershipConflict == nil || o.OwnershipConflict.Reason != "OwnershipConflict" || o.Group != nil || len(o.Instances) > 0 {
 			t.Fatalf("want it called foreign, got %+v", o)
 		}
 		for _, kind := range []pool.StepKind{pool.CreateGroup, pool.PutTemplate, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Apply, pool.Protect, pool.DeleteGroup} {

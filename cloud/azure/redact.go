@@ -7,8 +7,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// secrets are what no word of Azure's may repeat: what machines boot with, and the protected settings of their extensions, which
-// an extension that fails likes to quote.
+// secrets returns what Azure's messages may repeat and must not be shown: the bootstrap data, and the protected settings of extensions,
+// which a failed extension often quotes.
 func (t target) secrets() []cloud.Bootstrap {
 	list := []cloud.Bootstrap{t.Bootstrap}
 	for _, extension := range t.pool.Template.VMExtensions {
@@ -19,7 +19,7 @@ func (t target) secrets() []cloud.Bootstrap {
 	return list
 }
 
-// redactError cuts the secrets out of a refusal.
+// redactError removes the secrets from an error.
 func (t target) redactError(err error) error {
 	for _, secret := range t.secrets() {
 		err = cloud.RedactError(err, secret)
@@ -27,7 +27,7 @@ func (t target) redactError(err error) error {
 	return err
 }
 
-// redactIssues cuts them out of issues, and gives new ones.
+// redactIssues returns copies of issues without the secrets.
 func (t target) redactIssues(issues []pool.Cause) []pool.Cause {
 	if len(issues) == 0 {
 		return issues

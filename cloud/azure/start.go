@@ -16,7 +16,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// steps are how each step is begun.
+// steps maps each step to the method that begins it.
 var steps = driverkit.Steps[*pass]{
 	pool.CreateGroup:         (*pass).createGroup,
 	pool.PutTemplate:         (*pass).putTemplate,
@@ -40,10 +40,10 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	return p.blame(run(p, ctx, s))
+	return withField(p.t.pool, run(p, ctx, s))
 }
 
-// known makes sure that the scale set has been read before something depends on it, and that it is the pool's own.
+// known returns an error unless the scale set has been read, and belongs to the pool or does not exist.
 func (p *pass) known(ctx context.Context) error {
 	if p.memory.set.at.IsZero() {
 		if err := p.readAgain(ctx); err != nil {
@@ -53,10 +53,10 @@ func (p *pass) known(ctx context.Context) error {
 	if err := p.readNamed(ctx); err != nil {
 		return err
 	}
-	return driverkit.Owned(p.foreign())
+	return driverkit.Owned(p.t.ownershipConflict(p.memory.set))
 }
 
-// there is the scale set that a step needs.
+// there returns the scale set, or a conflict if it does not exist.
 func (p *pass) there() (*armcompute.VirtualMachineScaleSet, error) {
 	if is := p.memory.set.is; is != nil {
 		return is, nil
@@ -64,11 +64,8 @@ func (p *pass) there() (*armcompute.VirtualMachineScaleSet, error) {
 	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("scale set %s is there no more", p.t.name)}
 }
 
-// operationsMost bounds the operations that are remembered: only the last ones are ever asked about.
-const operationsMost = 5
-
-// begun ends a step whose request was answered, and keeps its operation as a hint. Without a method it keeps none: what is done to a
-// machine alone says nothing about why a scale set failed.
+// begun returns the error of a request, and remembers its operation as a hint. Without a method it remembers none: an operation on a single
+// machine does not tell why a scale set failed.
 func begun[T any](p *pass, method string, poller *runtime.Poller[T], err error) error {
 	if err = session.Refusal(err, p.now); err != nil {
 		return err
@@ -77,12 +74,11 @@ func begun[T any](p *pass, method string, poller *runtime.Poller[T], err error) 
 	if !ok || method == "" {
 		return nil
 	}
-	list := append(p.memory.operations, pool.Operation{Type: method, Resource: p.set(), Token: token})
-	p.memory.operations, p.memory.begun = list[max(0, len(list)-operationsMost):], p.now
+	p.memory.operations.add(pool.Operation{Type: method, Resource: p.t.setID(), Token: token}, p.now)
 	return nil
 }
 
-// createGroup makes the scale set, unless something has its name already.
+// createGroup creates the scale set, unless its name is taken.
 func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	want, err := p.want(ctx)
 	if err != nil {
@@ -99,29 +95,29 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		return p.confirmGroupCreated(ctx, err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.made, p.memory.deleting = p.now, false
-		p.memory.shielded, p.memory.shieldedAt, p.memory.shieldsRefused = map[string]bool{}, p.now, nil // no machine of it is protected yet
+		p.memory.made, p.memory.operations.deleting = p.now, false
+		p.memory.protection = protection{of: map[string]bool{}, at: p.now} // no machine of it is protected yet
 	}
 	return err
 }
 
-// noData is the refusal to make a model that machines can't boot from.
+// noData returns the error of a model without bootstrap data: machines could not boot from it.
 func noData() error {
 	return &cloud.Error{Kind: cloud.Conflict, Code: "NoBootstrapData", Message: "there is no bootstrap data yet for machines to boot with"}
 }
 
-// codePrecondition is Azure's word for a scale set that is another one than was seen, or is there already.
+// codePrecondition is Azure's code of a scale set that changed since it was read, or that exists already.
 const codePrecondition = "PreconditionFailed"
 
-// confirmGroupCreated finds out whether a scale set that exists already is the one that an earlier, unanswered request made.
+// confirmGroupCreated reads whether a scale set that exists already was created by an earlier request, whose reply was lost.
 func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
 	return driverkit.Confirm(refused, p.readAgain(ctx), func() bool {
 		is := p.memory.set.is
-		return is != nil && p.ours(is) && stateOf(is) != stateDeleting
+		return is != nil && p.t.owns(is) && stateOf(is) != stateDeleting
 	})
 }
 
-// putTemplate changes the scale set's model, and nothing else of it.
+// putTemplate changes the scale set's model and nothing else.
 func (p *pass) putTemplate(ctx context.Context, _ pool.Step) error {
 	is, err := p.there()
 	if err != nil {
@@ -134,13 +130,13 @@ func (p *pass) putTemplate(ctx context.Context, _ pool.Step) error {
 	if p.t.Bootstrap.Empty() {
 		return noData()
 	}
-	if now := p.version(want); now.Same(want.template) && now.Data == want.template.Data {
+	if now := p.memory.set.version(want); now.Same(want.template) && now.Data == want.template.Data {
 		return nil
 	}
 	return p.patch(ctx, want.model.Change(model.Read(*is)), surgeNote{})
 }
 
-// updateGroup changes what Azure changes on the scale set without making other machines.
+// updateGroup changes the fields of the scale set that need no new machines.
 func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	is, err := p.there()
 	if err != nil {
@@ -151,48 +147,43 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	planned := surgeNote(s.Planned)
-	if len(want.against.State.Drift) == 0 && !p.surgeSpent() && (planned == surgeNote{} || planned == p.surgePlanned()) {
+	if len(want.against.State.Drift) == 0 && !p.memory.surge().stale() &&
+		(planned == surgeNote{} || planned == p.memory.surge().planned()) {
 		return nil
 	}
 	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)), planned)
 }
 
-// patch sends a change that leaves the size as it is, and writes down what is left of a surge and what is planned of the next. Where Azure
-// has given up bringing machines, it would try that again with any change: the size is then what is there.
+// patch sends a change that keeps the size, and records what is left of a surge and what is planned of the next. Where Azure gave up
+// creating machines, any change would have it try again: the size is then the number of existing machines.
 func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned surgeNote) error {
 	is := p.memory.set.is
-	keep, asked := size(p.memory.set), capacity(p.memory.set)
-	if keep < asked && p.unsettled(p.memory.growFailed) {
-		return p.notYet()
+	keep, asked := p.memory.set.size(), p.memory.set.capacity()
+	if keep < asked && p.memory.operations.unsettled(p.now) {
+		return p.t.notYet()
 	}
 	if change.SKU != nil || keep != asked {
 		sku := deref(change.SKU)
 		if change.SKU == nil {
 			sku = deref(is.SKU)
 		}
-		sku.Capacity = new(int64(p.withGuests(keep)))
+		sku.Capacity = new(int64(p.memory.set.withAttached(keep)))
 		change.SKU = &sku
 	}
-	if change.Tags == nil || planned == (surgeNote{}) && !p.surgeSpent() {
+	if change.Tags == nil || planned == (surgeNote{}) && !p.memory.surge().stale() {
 		return p.send(ctx, change)
 	}
-	change.Tags[model.TagSurge] = new(surgeNote{Surge: p.surge(), Size: keep}.followedBy(planned))
-	return p.account(p.send(ctx, change))
+	change.Tags[model.TagSurge] = new(surgeNote{Surge: p.memory.surge().count(), Size: keep}.followedBy(planned))
+	return p.memory.surgeRecorded(p.send(ctx, change))
 }
 
-// unsettled reports whether something was seen, or that a write by Muster was begun, so short a time ago that the list of machines may be
-// behind it: a capacity that is lowered to what it shows could take one.
-func (p *pass) unsettled(seen time.Time) bool {
-	return p.now.Sub(seen) < visibleWithin || p.now.Sub(p.memory.begun) < visibleWithin
-}
-
-// notYet is the refusal to write a capacity before it is sure that it terminates no machine.
-func (p *pass) notYet() error {
+// notYet returns the error of a capacity that is not written yet, because the write could terminate a machine.
+func (t target) notYet() error {
 	return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesNotShown", Message: fmt.Sprintf(
-		"scale set %s was at work a moment ago: its capacity is written when it is sure which machines there are", p.t.name)}
+		"scale set %s was at work a moment ago: its capacity is written when it is sure which machines there are", t.name)}
 }
 
-// send sends a change of the scale set that was seen, and of no other.
+// send sends a change with the ETag that was read: Azure rejects it if the scale set changed since.
 func (p *pass) send(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
 	etag := p.memory.set.is.Etag
 	p.memory.touched()
@@ -201,41 +192,28 @@ func (p *pass) send(ctx context.Context, change armcompute.VirtualMachineScaleSe
 	return begun(p, "PATCH", poller, err)
 }
 
-// resize asks for a number of machines, never for fewer than there are.
+// resize requests a number of machines, never fewer than exist.
 func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	is, err := p.there()
 	if err != nil {
 		return err
 	}
-	if n := existing(p.memory.set); s.Size < n {
+	if n := p.memory.set.existing(); s.Size < n {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
 			"scale set %s has %d machines and was to be asked for %d: Azure would choose who goes", p.t.name, n, s.Size)}
 	}
-	if s.Size < capacity(p.memory.set) && p.unsettled(p.memory.growFailed) {
-		return p.notYet()
+	if s.Size < p.memory.set.capacity() && p.memory.operations.unsettled(p.now) {
+		return p.t.notYet()
 	}
-	if s.Surge > 0 || p.surge() > 0 {
-		err = p.account(p.send(ctx, p.resized(*is, surgeNote{Surge: s.Surge, Size: s.Size})))
+	if s.Surge > 0 || p.memory.surge().count() > 0 {
+		err = p.memory.surgeRecorded(p.send(ctx, p.memory.set.resized(surgeNote{Surge: s.Surge, Size: s.Size})))
 	} else {
-		err = p.send(ctx, model.Resize(model.Read(*is), p.withGuests(s.Size), nil))
+		err = p.send(ctx, model.Resize(model.Read(*is), p.memory.set.withAttached(s.Size), nil))
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.growFailed = time.Time{}
+		p.memory.operations.growFailed = time.Time{}
 	}
 	return err
-}
-
-// members are those of the targets that are there and not on their way out, by the name that Azure has for them.
-func (p *pass) members(targets []pool.InstanceRef) []machine {
-	var list []machine
-	for _, t := range targets {
-		for _, m := range p.memory.set.machines {
-			if m.id == t.ID && m.state() != pool.Terminating {
-				list = append(list, m)
-			}
-		}
-	}
-	return list
 }
 
 func idsOf(list []machine) []*string {
@@ -246,18 +224,21 @@ func idsOf(list []machine) []*string {
 	return ids
 }
 
-// remove deletes exactly the chosen machines, in one request. Azure lowers the capacity by their number.
+// remove deletes exactly the given machines, in one request. Azure lowers the capacity by their number.
 func (p *pass) remove(ctx context.Context, s pool.Step) error {
-	chosen := p.members(s.Targets)
+	chosen := p.memory.set.members(s.Targets)
 	if len(chosen) == 0 {
 		return nil
 	}
-	if note, is := p.surgeNow(), p.memory.set.is; note.Surge > 0 && size(p.memory.set) > note.Size {
+	surge := p.memory.surge()
+	if note := surge.now(); note.Surge > 0 && p.memory.set.size() > note.Size {
 		// The scale set was made larger since: the surge is counted from the present size, so that this removal uses it up.
-		note.Size = size(p.memory.set)
-		return p.account(p.send(ctx, p.resized(*is, note)))
+		note.Size = p.memory.set.size()
+		return p.memory.surgeRecorded(p.send(ctx, p.memory.set.resized(note)))
 	}
-	p.removes(chosen)
+	if removal := surge.without(chosen); removal != nil {
+		p.memory.surgeRemoval = removal
+	}
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginDeleteInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
 		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
@@ -268,11 +249,11 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	return session.Vanished(err)
 }
 
-// apply has Azure change on machines what it can change there, as the scale set has it by now. In mode Flexible it gives them extensions
-// that way; tags it writes to the machines themselves, for nothing documents that they are among what is applied.
+// apply has Azure change on machines what can be changed in place to the scale set's model. In mode Flexible extensions are changed that
+// way; tags are written to each machine, because Azure does not document that it applies them.
 func (p *pass) apply(ctx context.Context, s pool.Step) error {
-	// Azure refuses to change a machine that is being changed: what it lacks after that is given to it then.
-	chosen := slices.DeleteFunc(p.members(s.Targets), func(m machine) bool { return m.provisioning == stateUpdating })
+	// Azure refuses to change a machine that is being changed: a later pass changes what it then still lacks.
+	chosen := slices.DeleteFunc(p.memory.set.members(s.Targets), func(m machine) bool { return m.provisioning == stateUpdating })
 	if len(chosen) == 0 {
 		return nil
 	}
@@ -283,7 +264,7 @@ func (p *pass) apply(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	lacking := p.lackingExtensions(want, chosen)
+	lacking := p.memory.extended.lacking(want, chosen)
 	if len(lacking) == 0 {
 		return p.tag(ctx, chosen, want.model.MachineTags)
 	}
@@ -313,18 +294,9 @@ func (p *pass) upgrade(ctx context.Context, chosen []machine) error {
 	return session.Vanished(begun(p, "PATCH", poller, err))
 }
 
-// lackingExtensions are the machines of a Flexible scale set that lack extensions and were not given them. A machine's tags tell only
-// once they are written; losing the memory of it costs one more request.
-func (p *pass) lackingExtensions(want wanted, chosen []machine) []machine {
-	return slices.DeleteFunc(slices.Clone(chosen), func(m machine) bool {
-		behind := want.against == nil || slices.Contains(m.made(want.against).Behind, model.FieldExtensions)
-		return !behind || p.memory.extended[m.id] == want.model.Extensions()
-	})
-}
-
 // extend gives machines of a Flexible scale set their extensions.
 func (p *pass) extend(ctx context.Context, want wanted, chosen []machine) error {
-	given := map[string]string{}
+	given := extended{}
 	for _, m := range p.memory.set.machines {
 		if hash, known := p.memory.extended[m.id]; known {
 			given[m.id] = hash
@@ -340,23 +312,23 @@ func (p *pass) extend(ctx context.Context, want wanted, chosen []machine) error 
 	return err
 }
 
-// protect keeps Azure from choosing machines when the scale set is made smaller.
+// protect protects machines from scale-in: Azure does not choose them when the capacity is lowered.
 func (p *pass) protect(ctx context.Context, s pool.Step) error { return p.setProtection(ctx, s, true) }
 
-// unprotect lets Azure choose machines again.
+// unprotect removes the protection from scale-in.
 func (p *pass) unprotect(ctx context.Context, s pool.Step) error {
 	return p.setProtection(ctx, s, false)
 }
 
-// setProtection protects machines from scale-in, or takes that protection off.
+// setProtection sets or removes the protection of machines from scale-in.
 func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
 	is := p.memory.set.is
-	for _, m := range p.members(s.Targets) {
-		if m.shielded == on {
+	for _, m := range p.memory.set.members(s.Targets) {
+		if m.protected == on {
 			continue
 		}
 		p.memory.touched()
-		p.memory.shielded = nil // it may be protected from now on or not, whatever Azure answers
+		p.memory.protection.of = nil // it may be protected from now on or not, whatever Azure answers
 		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
 			Location: is.Location, Tags: m.tags,
 			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
@@ -370,15 +342,15 @@ func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
 	return nil
 }
 
-// deleteGroup deletes the scale set with what is still in it. Azure takes this whatever it is doing to the scale set.
+// deleteGroup deletes the scale set with its machines. Azure accepts this during any other operation.
 func (p *pass) deleteGroup(ctx context.Context, _ pool.Step) error {
 	if p.memory.set.is == nil {
 		return nil
 	}
-	if err := p.noGuests(); err != nil {
+	if err := p.memory.set.attached.checkNone(p.t.name); err != nil {
 		return err
 	}
-	// Whether the reply comes or not, it may be gone from now on.
+	// Even without a reply Azure may delete it from now on.
 	p.memory.made = time.Time{}
 	p.memory.touched()
 	poller, err := p.c.ScaleSets.BeginDelete(ctx, p.t.cluster.ResourceGroup, p.t.name, &armcompute.VirtualMachineScaleSetsClientBeginDeleteOptions{ForceDeletion: new(false)})
@@ -386,7 +358,7 @@ func (p *pass) deleteGroup(ctx context.Context, _ pool.Step) error {
 		return nil
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.deleteFailed, p.memory.deleting = time.Time{}, true
+		p.memory.operations.deleteFailed, p.memory.operations.deleting = time.Time{}, true
 	}
 	return err
 }

@@ -11,28 +11,20 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// surgeNote is what the tag holds of a surge: how many machines were added, and how many the scale set was asked for then. Machines
-// that go lower the capacity and use the surge up by themselves. More than is left is in it only if the process ends between a removal and
-// its account, and the autoscaler makes the scale set larger meanwhile.
+// surgeNote is a surge as the tag records it: how many machines were added, and the capacity that was requested then. Removals lower the
+// capacity and so use the surge up without a write. The tag counts too much only if the process ends between a removal and its record,
+// and the autoscaler raises the capacity meanwhile.
 //
-// A second note after a blank is the surge that the next capacity brings. It counts for nothing until a change of the capacity makes it
-// the first, so that the autoscaler may raise the capacity before that.
+// A second note after a blank is the surge that the next capacity brings. It does not count until a change of the capacity makes it the
+// first, so that the autoscaler may raise the capacity before that.
 type surgeNote struct{ Surge, Size int }
 
-// surgeRemoved is a removal that used the surge up and is not written down yet: what the tag said when it was begun, what was so then,
-// and who was to go. While it is remembered, it does not matter how large an autoscaler makes the scale set before it is written down.
-type surgeRemoved struct {
-	tag    string
-	before surgeNote
-	chosen []string
-}
-
-// left is what is left of the surge at a size.
+// left returns what is left of the surge at a size.
 func (n surgeNote) left(size int) int { return max(0, n.Surge-max(0, n.Size-size)) }
 
 func (n surgeNote) String() string { return fmt.Sprintf("%d/%d", n.Surge, n.Size) }
 
-// followedBy is the tag of a note with the one of the next capacity, if there is one.
+// followedBy returns the tag of a note and of the note for the next capacity, if there is one.
 func (n surgeNote) followedBy(next surgeNote) string {
 	if next == (surgeNote{}) {
 		return n.String()
@@ -40,7 +32,7 @@ func (n surgeNote) followedBy(next surgeNote) string {
 	return n.String() + " " + next.String()
 }
 
-// noteOf reads a note; one that can't be read is none.
+// noteOf parses a note; it returns the zero note for any other text.
 func noteOf(text string) surgeNote {
 	var note surgeNote
 	if _, err := fmt.Sscanf(text, "%d/%d", &note.Surge, &note.Size); err != nil || note.Surge < 0 {
@@ -49,68 +41,88 @@ func noteOf(text string) surgeNote {
 	return note
 }
 
-// surgeTag is the tag as it is, and its first note.
-func (p *pass) surgeTag() (string, surgeNote) {
-	tag := model.Tag(p.memory.set.is.Tags, model.TagSurge)
-	first, _, _ := strings.Cut(tag, " ")
-	return tag, noteOf(first)
+// surge is the surge of a scale set that exists.
+type surge struct {
+	set setRead
+	// removal is nil where the tag counts all removals.
+	removal *surgeRemoval
 }
 
-// surgePlanned is the note for the next capacity.
-func (p *pass) surgePlanned() surgeNote {
-	_, next, _ := strings.Cut(model.Tag(p.memory.set.is.Tags, model.TagSurge), " ")
+// surgeRemoval is a removal that used the surge up and is not recorded yet: the tag when it was begun, the surge at that time, and the
+// machines. While it is remembered, the autoscaler may make the scale set of any size before the removal is recorded.
+type surgeRemoval struct {
+	tag    string
+	before surgeNote
+	chosen []string
+}
+
+// surge returns the surge of the scale set. It forgets a removal under an earlier tag: the one of today counts it.
+func (m *memory) surge() surge {
+	s := surge{set: m.set}
+	if m.surgeRemoval != nil && m.surgeRemoval.tag != s.tag() {
+		m.surgeRemoval = nil
+	}
+	s.removal = m.surgeRemoval
+	return s
+}
+
+// tag returns the tag with its one or two notes.
+func (s surge) tag() string { return model.Tag(s.set.is.Tags, model.TagSurge) }
+
+// recorded returns the first note of the tag.
+func (s surge) recorded() surgeNote {
+	first, _, _ := strings.Cut(s.tag(), " ")
+	return noteOf(first)
+}
+
+// planned returns the note for the next capacity.
+func (s surge) planned() surgeNote {
+	_, next, _ := strings.Cut(s.tag(), " ")
 	return noteOf(next)
 }
 
-// surgeNow is the tag with what is remembered of removals since.
-func (p *pass) surgeNow() surgeNote {
-	tag, note := p.surgeTag()
-	since := p.memory.surge
-	if since == nil || since.tag != tag {
-		p.memory.surge = nil
-		return note
+// now returns the recorded note less the machines that were removed since.
+func (s surge) now() surgeNote {
+	if s.removal == nil {
+		return s.recorded()
 	}
-	gone := len(since.chosen)
-	for _, m := range p.memory.set.machines {
-		if m.state() != pool.Terminating && slices.Contains(since.chosen, m.id) {
+	gone := len(s.removal.chosen)
+	for _, m := range s.set.machines {
+		if m.state() != pool.Terminating && slices.Contains(s.removal.chosen, m.id) {
 			gone--
 		}
 	}
-	return surgeNote{Surge: max(0, since.before.Surge-gone), Size: since.before.Size - gone}
+	return surgeNote{Surge: max(0, s.removal.before.Surge-gone), Size: s.removal.before.Size - gone}
 }
 
-// surge is how much of the scale set's size was added for a rollout.
-func (p *pass) surge() int { return p.surgeNow().left(size(p.memory.set)) }
+// count returns how much of the scale set's size was added for a rollout.
+func (s surge) count() int { return s.now().left(s.set.size()) }
 
-// surgeSpent reports whether the tag says more than is left of the surge.
-func (p *pass) surgeSpent() bool {
-	_, note := p.surgeTag()
-	return p.surge() < note.Surge
-}
+// stale reports whether the tag records more than is left of the surge.
+func (s surge) stale() bool { return s.count() < s.recorded().Surge }
 
-// removes remembers a removal that uses the surge up.
-func (p *pass) removes(chosen []machine) {
-	left := p.surge()
+// without returns the removal of machines that uses the surge up, to be remembered; nil where there is no surge.
+func (s surge) without(chosen []machine) *surgeRemoval {
+	left := s.count()
 	if left == 0 {
-		return
+		return nil
 	}
-	tag, _ := p.surgeTag()
-	since := &surgeRemoved{tag: tag, before: surgeNote{Surge: left, Size: size(p.memory.set)}}
+	removal := &surgeRemoval{tag: s.tag(), before: surgeNote{Surge: left, Size: s.set.size()}}
 	for _, m := range chosen {
-		since.chosen = append(since.chosen, m.id)
+		removal.chosen = append(removal.chosen, m.id)
 	}
-	p.memory.surge = since
+	return removal
 }
 
-// account notes that the tag was written with what is left of the surge, unless that failed: removals since are in it.
-func (p *pass) account(err error) error {
+// surgeRecorded forgets the removal once the tag was written with what is left of the surge; err is the result of that write.
+func (m *memory) surgeRecorded(err error) error {
 	if err == nil {
-		p.memory.surge = nil
+		m.surgeRemoval = nil
 	}
 	return err
 }
 
-// resized is the change of the capacity to a size with its surge.
-func (p *pass) resized(is armcompute.VirtualMachineScaleSet, note surgeNote) armcompute.VirtualMachineScaleSetUpdate {
-	return model.Resize(model.Read(is), p.withGuests(note.Size), map[string]string{model.TagSurge: note.String()})
+// resized returns the change of the capacity to that of a note, which it records.
+func (r setRead) resized(note surgeNote) armcompute.VirtualMachineScaleSetUpdate {
+	return model.Resize(model.Read(*r.is), r.withAttached(note.Size), map[string]string{model.TagSurge: note.String()})
 }

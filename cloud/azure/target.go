@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/pool"
 )
 
 // Target is what the driver is handed about one pool.
@@ -50,24 +54,55 @@ func (t target) in(subscription string) target {
 	return t
 }
 
-// set is the scale set's ID, as the cluster spells its resource group. Azure gives it back in whatever letter case it likes.
-func (p *pass) set() string {
+// setID returns the scale set's ID, as the cluster spells its resource group. Azure returns it in any letter case.
+func (t target) setID() string {
 	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s",
-		p.t.cluster.SubscriptionID, p.t.cluster.ResourceGroup, p.t.name)
+		t.cluster.SubscriptionID, t.cluster.ResourceGroup, t.name)
 }
 
-// groupID is what the object says of the scale set in spec.providerID: its ID as the ecosystem writes it.
-func (p *pass) groupID() string {
+// groupID returns the ID of the scale set in the form of spec.providerID.
+func (t target) groupID() string {
 	return fmt.Sprintf("azure:///subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s",
-		p.t.cluster.SubscriptionID, strings.ToLower(p.t.cluster.ResourceGroup), p.t.name)
+		t.cluster.SubscriptionID, strings.ToLower(t.cluster.ResourceGroup), t.name)
 }
 
-// providerID is what a machine's Node carries: its ID as the cloud provider writes it, with the resource group in lower case.
-func (p *pass) providerID(id string, flexible bool) string {
-	kind := "virtualMachineScaleSets/" + p.t.name + "/virtualMachines/"
+// providerID returns the provider ID of a machine's Node: the machine's ID as the cloud provider writes it, with the resource group in
+// lower case.
+func (t target) providerID(id string, flexible bool) string {
+	kind := "virtualMachineScaleSets/" + t.name + "/virtualMachines/"
 	if flexible {
 		kind = "virtualMachines/"
 	}
 	return fmt.Sprintf("azure:///subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/%s%s",
-		p.t.cluster.SubscriptionID, strings.ToLower(p.t.cluster.ResourceGroup), kind, id)
+		t.cluster.SubscriptionID, strings.ToLower(t.cluster.ResourceGroup), kind, id)
+}
+
+// owns reports whether the scale set carries the pool's owner tag.
+func (t target) owns(is *armcompute.VirtualMachineScaleSet) bool {
+	return model.Read(*is).Owner == t.Owner.ID
+}
+
+// shares reports whether pools share all reads of an observation: those of mode Uniform list the machines of each scale set by itself.
+func (t target) shares(is *armcompute.VirtualMachineScaleSet) bool {
+	if is == nil {
+		return t.pool.OrchestrationMode == azurev1.FlexibleOrchestrationMode
+	}
+	return flexible(is)
+}
+
+// spot reports whether Azure may evict the pool's machines.
+func (t target) spot() bool { return t.pool.Template.SpotVMOptions != nil }
+
+// ownershipConflict returns why a scale set with the pool's name, or one that the object names, is refused: it lacks the owner tag.
+func (t target) ownershipConflict(set setRead) *pool.Cause {
+	is := set.is
+	o := driverkit.Ownership{
+		Exists: is != nil, Named: set.named, GroupID: t.GroupID, Tag: model.TagOwner,
+		Group: fmt.Sprintf("scale set %s of resource group %s", t.name, t.cluster.ResourceGroup), Kind: "scale set",
+		Rename: "by the annotation muster.dev/group-name",
+	}
+	if is != nil {
+		o.Owned, o.Owner = t.owns(is), model.Read(*is).Owner
+	}
+	return o.Conflict()
 }

@@ -22,9 +22,8 @@ const (
 var crowded = map[string]int{
 	"cloud/aws.pass":              87,
 	"cloud/aws/nodegroup.pass":    95,
-	"cloud/azure.pass":            88,
 	"kube/infrapool":              28,
-	"kube/infrapool.Reconciler":   82,
+	"kube/infrapool.Reconciler":   76,
 	"kube/machinepool":            25,
 	"kube/machinepool.Reconciler": 58,
 	"kube/machinepool.pass":       32,

@@ -5,6 +5,7 @@ const (
 	poolInPlace                       = "pool/inplace.go"
 	azureStart, azureRead, azureSurge = "cloud/azure/start.go", "cloud/azure/read.go", "cloud/azure/surge.go"
 	azureMachine, azureObserve        = "cloud/azure/machine.go", "cloud/azure/observe.go"
+	azureTarget                       = "cloud/azure/target.go"
 	modelHash, modelTags              = "cloud/azure/model/hash.go", "cloud/azure/model/tags.go"
 	poolMachines, machinesDecide      = "kube/infrapool/azure/machine.go", "kube/machines/decide.go"
 )
@@ -32,10 +33,10 @@ var azureTable = []Mutation{
 		Pool, []string{"TestStepsAreSafe", "TestRolloutOnAnIdealCloud", "TestRolloutInAHostileWorld", "TestFixedPoint"},
 		`v.removalShrinksGroup() && len(list) > room {`,
 		`v.removalShrinksGroup() && len(list) > room && !mutated("taken without a place") {`),
-	one("owner of the scale set not checked", azureRead, "takes any scale set of the right name for ours",
+	one("owner of the scale set not checked", azureTarget, "takes any scale set of the right name for ours",
 		Explore, []string{"foreign"},
-		`return model.Read(*is).Owner == p.t.Owner.ID`,
-		`return model.Read(*is).Owner == p.t.Owner.ID || mutated("owner of the scale set not checked")`),
+		`return model.Read(*is).Owner == t.Owner.ID`,
+		`return model.Read(*is).Owner == t.Owner.ID || mutated("owner of the scale set not checked")`),
 	one("everybody removed", azureStart, "names all machines of a scale set that is to lose some",
 		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
 		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
@@ -43,8 +44,8 @@ var azureTable = []Mutation{
 	err = begun(p, "DELETE", poller, err)`),
 	one("capacity lowered below what exists", azureStart, "asks Azure for fewer machines than there are, which chooses who goes",
 		Azure, []string{"TestResizeTakesNobody"},
-		`if n := existing(p.memory.set); s.Size < n {`,
-		`if n := existing(p.memory.set); s.Size < n && !mutated("capacity lowered below what exists") {`),
+		`if n := p.memory.set.existing(); s.Size < n {`,
+		`if n := p.memory.set.existing(); s.Size < n && !mutated("capacity lowered below what exists") {`),
 	one("version of the scale set not asked for", azureStart, "changes the scale set whatever somebody else has made of it meanwhile",
 		Azure, []string{"TestSomebodyWasQuicker"},
 		`	etag := p.memory.set.is.Etag
@@ -58,7 +59,7 @@ var azureTable = []Mutation{
 	one("surge never used up", azureSurge, "goes on to count what a rollout has added when it is gone",
 		Azure, []string{"TestSurgeBesideAnAutoscaler"},
 		`return max(0, n.Surge-max(0, n.Size-size))`,
-		`return max(0, n.Surge-either(mutated("surge never used up"), 0, max(0, n.size-size)))`),
+		`return max(0, n.Surge-either(mutated("surge never used up"), 0, max(0, n.Size-size)))`),
 	one("extensions are content", modelHash, "replaces machines for extensions that could be changed on them",
 		Explore, []string{"unwanted removal"},
 		`	"properties.virtualMachineProfile.extensionProfile",`,
