@@ -71,8 +71,8 @@ func (b *bench) crash(ctx context.Context) error {
 		answers <- b.firstWrites(ctx, asked, scaled.name, removed.name)
 	}()
 	delete(data, removed.name)
-	rotated := b.untilRotated(ctx, data, len(data))
-	b.say("all bootstrap data is new %s after the kill", time.Since(killed).Round(time.Second))
+	n, last, rotated := b.untilRotationEnds(ctx, data)
+	b.say("%d of %d pools have new bootstrap data, the last one %s after the kill; the tokens of the others are kept alive", n, len(data), last.Sub(killed).Round(time.Second))
 	b.say("%s", <-answers)
 	if err := errors.Join(rotated, sleep(ctx, watched)); err != nil {
 		return err
@@ -126,18 +126,44 @@ func (b *bench) bootstrapData(ctx context.Context) (map[string]uint64, error) {
 	return all, nil
 }
 
+// countRotated returns how many pools have other bootstrap data than before.
+func (b *bench) countRotated(ctx context.Context, before map[string]uint64) (rotated int, err error) {
+	now, err := b.bootstrapData(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for name, hash := range before {
+		if is, ok := now[name]; ok && is != hash {
+			rotated++
+		}
+	}
+	return rotated, nil
+}
+
+// untilRotationEnds waits until no further pool has got other bootstrap data for a while, and returns how many have, and when the last one
+// got it. Pools whose token Muster keeps alive get none.
+func (b *bench) untilRotationEnds(ctx context.Context, before map[string]uint64) (rotated int, last time.Time, err error) {
+	for last = time.Now(); time.Since(last) < watched; {
+		n, err := b.countRotated(ctx, before)
+		if err != nil {
+			return rotated, last, err
+		}
+		if n > rotated {
+			rotated, last = n, time.Now()
+		}
+		if err := sleep(ctx, look); err != nil {
+			return rotated, last, err
+		}
+	}
+	return rotated, last, nil
+}
+
 // untilRotated waits until so many pools have other bootstrap data.
 func (b *bench) untilRotated(ctx context.Context, before map[string]uint64, most int) error {
 	for end := time.Now().Add(b.limit); ; {
-		now, err := b.bootstrapData(ctx)
+		rotated, err := b.countRotated(ctx, before)
 		if err != nil {
 			return err
-		}
-		rotated := 0
-		for name, hash := range before {
-			if is, ok := now[name]; ok && is != hash {
-				rotated++
-			}
 		}
 		if rotated >= most && most > 0 {
 			return nil
