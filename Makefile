@@ -12,10 +12,10 @@ REPEATS  = ^TestContractCanFail$$|^TestContractWithoutTemplate$$|^TestContract/(
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln
+.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln release release-check
 
 help: ## print these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
 
 up: ## run the local world: API servers, simulated clouds, controllers
 	$(GO) run ./cmd/muster up
@@ -44,7 +44,8 @@ mutants: ## run every mistake of docs/mutations.md until a test notices it
 fuzz: ## run every fuzz target for T seconds (default 30)
 	hack/fuzz.sh $(T)
 
-lint: bin/golangci-lint ## hold the budgets: function, file, complexity, imports
+lint: bin/golangci-lint bin/actionlint ## hold the budgets: function, file, complexity, imports; check the workflows
+	bin/actionlint .github/workflows/*.yaml
 	$(GO) vet ./...
 	bin/golangci-lint run --allow-parallel-runners
 
@@ -65,11 +66,25 @@ scale: ## start a world with N pools and measure it; FLAGS="-kill" and others: s
 vuln: bin/govulncheck ## check both binaries for known vulnerabilities; DB=file:///path reads a copy of the database
 	bin/govulncheck $(if $(DB),-db $(DB)) ./cmd/...
 
+release: bin/release-tool ## build a release into bin/release/VERSION, without Docker: VERSION=v0.1.0 [PLATFORMS=linux/amd64,linux/arm64]
+	bin/release-tool -version '$(VERSION)' $(if $(PLATFORMS),-platforms '$(PLATFORMS)') $(RELEASE_FLAGS)
+
+release-check: bin/release-tool ## verify the checksums of bin/release/VERSION and start its image's manager (Linux, as root)
+	bin/release-tool -check 'bin/release/$(VERSION)'
+
+# The tool's own tests run before each release: its module is not part of go test ./...
+.PHONY: bin/release-tool
+bin/release-tool:
+	cd hack/release && $(GO) vet . && $(GO) test . && $(GO) build -o ../../$@ .
+
 bin/govulncheck: hack/vuln/go.mod
 	$(GO) build -modfile=hack/vuln/go.mod -o $@ golang.org/x/vuln/cmd/govulncheck
 
 bin/golangci-lint: hack/tools/go.mod
 	$(TOOLS) -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+bin/actionlint: hack/workflows/go.mod
+	$(GO) build -modfile=hack/workflows/go.mod -o $@ github.com/rhysd/actionlint/cmd/actionlint
 
 bin/clusterctl: hack/clusterctl/go.mod
 	$(GO) build -modfile=hack/clusterctl/go.mod -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl

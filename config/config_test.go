@@ -3,6 +3,7 @@ package config_test
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,15 +69,16 @@ func TestBuilds(t *testing.T) {
 				t.Errorf("%s: want %d webhook configurations, got %d", tc.reason, tc.hooks, hooks)
 			}
 			deployment := text(t, m, "Deployment", "muster-controller-manager")
-			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MachinePool=${EXP_MACHINE_POOL:=true}",
-				"MachinePoolMachines=${EXP_MACHINE_POOL_MACHINES:=false}", "SkipMachinePoolModelReconciliation=${EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION:=false}",
-				"EKS=${CAPA_EKS:=true}", "EKSEnableIAM=${CAPA_EKS_IAM:=false}", "EKSAllowAddRoles=${CAPA_EKS_ADD_ROLES:=false}", "BootstrapFormatIgnition=${EXP_BOOTSTRAP_FORMAT_IGNITION:=false}",
+			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MusterMachinePools=true,", "replicas: 2\n", "node-role.kubernetes.io/control-plane",
 				"readOnlyRootFilesystem: true", "allowPrivilegeEscalation: false", "runAsNonRoot: true", "memory: 1Gi", "type: RuntimeDefault",
-				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager", "name: POD_NAMESPACE"} {
+				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager", "name: POD_NAMESPACE",
+				"value: /run/muster\n", "mountPath: /run/muster\n", "medium: Memory"} {
 				if !strings.Contains(deployment, want) {
 					t.Errorf("%s: want %q in\n%s", tc.reason, want, deployment)
 				}
 			}
+			text(t, m, "PodDisruptionBudget", "muster-controller-manager")
+			text(t, m, "NetworkPolicy", "muster-controller-manager")
 			for _, kind := range []string{"awsmachinepools", "awsmanagedmachinepools"} {
 				crd := text(t, m, "CustomResourceDefinition", kind+".infrastructure.cluster.x-k8s.io")
 				for _, want := range []string{"name: muster-webhook-service", "namespace: muster-system", "path: /convert", "cluster.x-k8s.io/v1beta2:"} {
@@ -102,6 +104,45 @@ func TestBuilds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// variable is a variable as clusterctl substitutes it, with its default.
+var variable = regexp.MustCompile(`\$\{([A-Z_]+):=([^}]*)\}`)
+
+// TestVariablesHaveTheDefaultsOfPlainManifests: kubectl applies the manifests as they stand, and clusterctl's variables change nothing where
+// none is set.
+func TestVariablesHaveTheDefaultsOfPlainManifests(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		"CAPA_EKS", "CAPA_EKS_ADD_ROLES", "CAPA_EKS_IAM", "EXP_BOOTSTRAP_FORMAT_IGNITION", "EXP_MACHINE_POOL_MACHINES", "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION",
+		"MUSTER_DIAGNOSTICS_ADDRESS", "MUSTER_INSECURE_DIAGNOSTICS", "MUSTER_LOGLEVEL", "MUSTER_MACHINE_POOLS",
+	}
+	for dir, plain := range map[string]string{"clusterctl": "default", "clusterctl/full": "full", "clusterctl/namespaced": "namespaced"} {
+		with, without := all(t, dir), all(t, plain)
+		if strings.Contains(without, "${") {
+			t.Errorf("%s: want no variables in what kubectl applies", plain)
+		}
+		if variable.ReplaceAllString(with, "$2") != without {
+			t.Errorf("%s: want the manifests of %s once the defaults are in the place of the variables", dir, plain)
+		}
+		var names []string
+		for _, found := range variable.FindAllStringSubmatch(with, -1) {
+			names = append(names, found[1])
+		}
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("%s: want the variables %v, got %v", dir, want, names)
+		}
+	}
+}
+
+// all is a whole build, as YAML.
+func all(t *testing.T, dir string) string {
+	t.Helper()
+	y, err := build(t, dir).AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(y)
 }
 
 // role is what RBAC has of a role.

@@ -27,8 +27,11 @@ const (
 // Certificates says how the webhook server's certificates are made: a secret is filled with an authority and a
 // certificate of it, both are renewed in time, and the authority is written into the configurations of the webhooks.
 type Certificates struct {
-	// Secret that holds them. It is mounted as Options.Webhook.CertDir, and made if it does not exist.
+	// Secret that holds them. It is created if it does not exist, and shared by all replicas.
 	Secret types.NamespacedName
+	// Dir is the writable folder that the certificate and key are copied to, in the place of Options.Webhook.CertDir. If empty, a folder
+	// is created in the temporary folder.
+	Dir string
 	// DNSName is the name that the API server calls the webhooks by: SERVICE.NAMESPACE.svc.
 	DNSName string
 	// Validating, Mutating and Conversion are the names of the objects that carry the authority: webhook configurations
@@ -80,7 +83,7 @@ func (m *Manager) rotate(ctx context.Context, o Options) (<-chan struct{}, error
 	if err != nil {
 		return nil, fmt.Errorf("have the certificates of the webhooks made: %w", err)
 	}
-	return ready, nil
+	return ready, m.copySecret(o)
 }
 
 // makeSecret makes the secret, empty, if it is not there: the rotation fills it and does not make it.

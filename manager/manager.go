@@ -75,6 +75,9 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 	if err != nil {
 		return nil, err
 	}
+	if o, err = o.withCertificateDir(); err != nil {
+		return nil, err
+	}
 	scheme, err := NewScheme()
 	if err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
 	m := &Manager{Manager: inner}
-	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
+	for _, step := range []func(context.Context, Options) error{m.checkRequired, m.addMetrics, m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
 		}

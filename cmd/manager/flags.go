@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-base/logs"
 	logsv1 "k8s.io/component-base/logs/api/v1"
+	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/feature"
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
@@ -24,6 +25,7 @@ import (
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/manager/tracing"
 	"github.com/muster-project/muster/providers/all"
+	"github.com/muster-project/muster/providers/gates"
 )
 
 const (
@@ -108,7 +110,7 @@ func (f *flags) addServing(set *pflag.FlagSet) {
 	set.StringVar(&f.o.Webhook.CertName, "webhook-cert-name", "tls.crt", "File of the certificate in --webhook-cert-dir.")
 	set.StringVar(&f.o.Webhook.KeyName, "webhook-key-name", "tls.key", "File of the key in --webhook-cert-dir.")
 	set.StringVar(&f.certificates, "webhook-certs", certificatesAuto, fmt.Sprintf(
-		"Where the certificates come from: %s (somebody puts them into --webhook-cert-dir), %s (the manager makes and renews them in a secret that is mounted there), "+
+		"Where the certificates come from: %s (somebody puts them into --webhook-cert-dir), %s (the manager creates and renews them in the secret --webhook-secret), "+
 			"or %s (the former if they are there, the latter otherwise).", certificatesMounted, certificatesMade, certificatesAuto))
 	set.StringVar(&f.service, "webhook-service", "muster-webhook-service", "Service by which the API server calls the webhooks; for --webhook-certs made.")
 	set.StringVar(&f.secret, "webhook-secret", "muster-webhook-service-cert", "Secret of the certificates; for --webhook-certs made.")
@@ -179,7 +181,7 @@ func expressions(flag string, list []string) ([]*regexp.Regexp, error) {
 
 // switched takes the controllers of pools out where the feature gate is off.
 func switched(names []string) ([]string, error) {
-	if feature.Gates.Enabled(feature.MachinePool) {
+	if feature.Gates.Enabled(gates.MusterMachinePools) {
 		return names, nil
 	}
 	if len(names) == 0 {
@@ -188,8 +190,9 @@ func switched(names []string) ([]string, error) {
 	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name != manager.Webhook })
 	if len(left) == 0 {
 		return nil, fmt.Errorf("nothing to run: feature gate %s is off, which leaves none of the controllers %s",
-			feature.MachinePool, strings.Join(names, ", "))
+			gates.MusterMachinePools, strings.Join(names, ", "))
 	}
+	klog.InfoS("a feature gate is off: controllers of pools do not run", "gate", gates.MusterMachinePools, "variable", gates.EnvMusterMachinePools, "running", left)
 	return left, nil
 }
 
@@ -228,8 +231,14 @@ func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*man
 	return made, nil
 }
 
-// version is that of the module, as it was built.
+// release is the version that a release build sets through the linker; empty in any other build.
+var release string
+
+// version returns the release, or the version of the module as it was built.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -56,7 +56,7 @@ func TestFlags(t *testing.T) {
 			reason: "every flag of the ecosystem's managers is known",
 			args: []string{"--leader-elect", "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline=40s", "--leader-elect-retry-period=5s",
 				"--metrics-bind-address=127.0.0.1:8080", "--diagnostics-address=:1", "--insecure-diagnostics", "--health-addr=:2", "--namespace=ns", "--watch-filter=w",
-				"--sync-period=1m", "--feature-gates=MachinePool=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--clustercache-concurrency=5",
+				"--sync-period=1m", "--feature-gates=MusterMachinePools=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--clustercache-concurrency=5",
 				"--controllers=awsmachinepool", "--webhook-port=6", "--webhook-cert-dir=/x", "--kube-api-qps=7", "--kube-api-burst=8",
 				"--clustercache-client-qps=9", "--clustercache-client-burst=10", "--logging-format=json", "--v=4", "--profiler-address=:11"},
 			check: func(o manager.Options) bool {
@@ -96,24 +96,28 @@ func TestFlags(t *testing.T) {
 			reason: "the allowed values are named", args: []string{"--webhook-certs=never"}, err: "want auto, mounted or made",
 		},
 		"gate off": {
-			reason: "the ecosystem's switch for machine pools leaves the webhooks", env: environment(gates.EnvMachinePool, "false", podNamespace, "x"),
+			reason: "Muster's switch for machine pools leaves the webhooks", env: environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"),
 			check: func(o manager.Options) bool { return len(o.Controllers) == 1 && o.Controllers[0] == manager.Webhook },
+		},
+		"core's gate off": {
+			reason: "the variable that switches the pools of other providers off leaves Muster's", env: environment("EXP_MACHINE_POOL", "false", podNamespace, "x"),
+			check: func(o manager.Options) bool { return len(o.Controllers) == 0 },
 		},
 		"machines and models": {
 			reason: "gates reach the controllers, by the flag and by the environment", env: environment(gates.EnvSkipMachinePoolModelReconciliation, "true", podNamespace, "x"),
-			args: []string{"--feature-gates=MachinePool=true,MachinePoolMachines=true"},
+			args: []string{"--feature-gates=MusterMachinePools=true,MachinePoolMachines=true"},
 			check: func(o manager.Options) bool {
 				return o.Gates.MachinePoolMachines && o.Gates.SkipMachinePoolModelReconciliation
 			},
 		},
 		"gate off, flag on": {
-			reason: "the flag wins over the environment", env: environment(gates.EnvMachinePool, "false", podNamespace, "x"), args: []string{"--feature-gates=MachinePool=true"},
+			reason: "the flag wins over the environment", env: environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"), args: []string{"--feature-gates=MusterMachinePools=true"},
 			check: func(o manager.Options) bool { return len(o.Controllers) == 0 },
 		},
 		"nothing to run": {
-			reason: "a manager that does nothing says so", args: []string{"--controllers=awsmachinepool"}, env: environment(gates.EnvMachinePool, "0"), err: "nothing to run",
+			reason: "a manager that does nothing says so", args: []string{"--controllers=awsmachinepool"}, env: environment(gates.EnvMusterMachinePools, "0"), err: "nothing to run",
 		},
-		"gate unreadable": {reason: "a value that is neither is refused", env: environment(gates.EnvMachinePool, "maybe"), err: `want true or false, found "maybe"`},
+		"gate unreadable": {reason: "a value that is neither is refused", env: environment(gates.EnvMusterMachinePools, "maybe"), err: `want true or false, found "maybe"`},
 		"unknown flag":    {reason: "a misspelt flag is refused", args: []string{"--sync-periods=1m"}, err: "unknown flag"},
 		"arguments":       {reason: "words are no flags", args: []string{"leader-elect"}, err: "want flags alone"},
 		"bad TLS version": {reason: "bad values are refused", args: []string{"--tls-min-version=1"}, err: "diagnostics flags"},
@@ -122,7 +126,7 @@ func TestFlags(t *testing.T) {
 			if _, err := manager.EnabledGates(); err != nil {
 				t.Fatal(err)
 			}
-			if err := feature.MutableGates.SetFromMap(map[string]bool{"MachinePool": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false}); err != nil {
+			if err := feature.MutableGates.SetFromMap(map[string]bool{"MusterMachinePools": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false}); err != nil {
 				t.Fatal(err)
 			}
 			if tc.env == nil {

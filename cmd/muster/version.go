@@ -1,21 +1,33 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
+// release is the version that a release build sets through the linker; empty in any other build.
+var release string
+
 // versionCommand prints what this binary was built from.
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	output := "text"
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of Muster and of what it holds",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, true) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			info, _ := debug.ReadBuildInfo()
+			return printVersion(cmd.OutOrStdout(), versionOf(info), output)
+		},
 	}
+	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
+	return cmd
 }
 
 // helpOrVersion prints what this binary was built from, or the help of the command.
@@ -23,40 +35,86 @@ func helpOrVersion(cmd *cobra.Command, version bool) error {
 	if !version {
 		return cmd.Help()
 	}
-	_, err := fmt.Fprint(cmd.OutOrStdout(), builtFrom())
-	return err
-}
-
-// builtFrom returns what "muster version" and "muster --version" print about this binary.
-func builtFrom() string {
 	info, _ := debug.ReadBuildInfo()
-	return versions(info)
+	return printVersion(cmd.OutOrStdout(), versionOf(info), "text")
 }
 
-// versions words the build information; info is nil for a binary that carries none.
-func versions(info *debug.BuildInfo) string {
+// buildVersion describes what a binary was built from. Its JSON form is what "muster version -o json" prints.
+type buildVersion struct {
+	// Version is the release, or "unreleased".
+	Version string `json:"version"`
+	// Revision is the commit; empty where the build did not record it.
+	Revision string `json:"revision,omitempty"`
+	// Modified is true if the working tree had changes that were not committed.
+	Modified bool `json:"modified"`
+	// Kubernetes and ClusterAPI are the versions of these modules in the binary.
+	Kubernetes string `json:"kubernetes,omitempty"`
+	ClusterAPI string `json:"clusterAPI,omitempty"`
+	Go         string `json:"go"`
+	// Platform is the operating system and the architecture, as in linux/amd64.
+	Platform string `json:"platform"`
+}
+
+// versionOf reads the build information; info is nil for a binary that has none.
+func versionOf(info *debug.BuildInfo) buildVersion {
 	if info == nil {
 		info = &debug.BuildInfo{}
 	}
-	muster := info.Main.Version
-	if muster == "" || muster == "(devel)" {
-		muster = "unreleased"
+	v := buildVersion{Version: info.Main.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	switch {
+	case release != "":
+		v.Version = release
+	case v.Version == "" || v.Version == "(devel)":
+		v.Version = "unreleased"
 	}
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && s.Value != "":
-			muster += ", revision " + s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			muster += ", modified"
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
 		}
 	}
-	text := fmt.Sprintf("muster      %s\n", muster)
-	for _, m := range []struct{ name, path string }{{"kubernetes", "k8s.io/kubernetes"}, {"cluster-api", "sigs.k8s.io/cluster-api"}} {
-		for _, d := range info.Deps {
-			if d.Path == m.path {
-				text += fmt.Sprintf("%-11s %s\n", m.name, d.Version)
-			}
+	for _, d := range info.Deps {
+		switch d.Path {
+		case "k8s.io/kubernetes":
+			v.Kubernetes = d.Version
+		case "sigs.k8s.io/cluster-api":
+			v.ClusterAPI = d.Version
 		}
 	}
-	return text + fmt.Sprintf("go          %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return v
+}
+
+// printVersion writes v as text or as JSON.
+func printVersion(w io.Writer, v buildVersion, output string) error {
+	switch output {
+	case "text":
+		_, err := io.WriteString(w, v.text())
+		return err
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	default:
+		return fmt.Errorf("--output: want text or json, found %q", output)
+	}
+}
+
+// text returns one line for Muster and one for each component whose version is known.
+func (v buildVersion) text() string {
+	muster := v.Version
+	if v.Revision != "" {
+		muster += ", revision " + v.Revision[:min(len(v.Revision), 12)]
+	}
+	if v.Modified {
+		muster += ", modified"
+	}
+	var text strings.Builder
+	for _, row := range [][2]string{{"muster", muster}, {"kubernetes", v.Kubernetes}, {"cluster-api", v.ClusterAPI}, {"go", v.Go + " " + v.Platform}} {
+		if row[1] != "" {
+			fmt.Fprintf(&text, "%-11s %s\n", row[0], row[1])
+		}
+	}
+	return text.String()
 }

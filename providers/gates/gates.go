@@ -13,6 +13,9 @@ import (
 )
 
 const (
+	// MusterMachinePools has the controllers of pools run. Cluster API's own gate MachinePool, with which its manifests switch off the pools of
+	// other providers beside Muster, does not concern them.
+	MusterMachinePools featuregate.Feature = "MusterMachinePools"
 	// MachinePoolMachines gives every instance of a pool a Machine and an infrastructure machine of its own.
 	MachinePoolMachines featuregate.Feature = "MachinePoolMachines"
 	// SkipMachinePoolModelReconciliation keeps a changed template from replacing instances that exist, and from being a
@@ -22,7 +25,7 @@ const (
 
 // The environment variables that switch gates. A variable that is unset or empty switches nothing.
 const (
-	EnvMachinePool                        = "EXP_MACHINE_POOL"
+	EnvMusterMachinePools                 = "MUSTER_MACHINE_POOLS"
 	EnvClusterTopology                    = "CLUSTER_TOPOLOGY"
 	EnvMachinePoolMachines                = "EXP_MACHINE_POOL_MACHINES"
 	EnvSkipMachinePoolModelReconciliation = "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION"
@@ -40,7 +43,7 @@ type Gate struct {
 // own are the gates that concern every provider, those of Cluster API among them.
 func own() []Gate {
 	return []Gate{
-		{Feature: feature.MachinePool, Env: EnvMachinePool},
+		{Feature: MusterMachinePools, Env: EnvMusterMachinePools, Spec: featuregate.FeatureSpec{Default: true, PreRelease: featuregate.Beta}},
 		{Feature: feature.ClusterTopology, Env: EnvClusterTopology},
 		{Feature: MachinePoolMachines, Env: EnvMachinePoolMachines, Spec: featuregate.FeatureSpec{PreRelease: featuregate.Alpha}},
 		{Feature: SkipMachinePoolModelReconciliation, Env: EnvSkipMachinePoolModelReconciliation, Spec: featuregate.FeatureSpec{PreRelease: featuregate.Alpha}},

@@ -34,7 +34,7 @@ func TestGates(t *testing.T) {
 		"environment":          {reason: "the variables that the ecosystem's manifests set", env: map[string]string{EnvMachinePoolMachines: "true", EnvSkipMachinePoolModelReconciliation: "1"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
 		"flag":                 {reason: "one flag for all", args: []string{"--feature-gates=MachinePoolMachines=true,SkipMachinePoolModelReconciliation=true"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
 		"flag wins":            {reason: "what is said last and nearest counts", args: []string{"--feature-gates=MachinePoolMachines=false"}, env: map[string]string{EnvMachinePoolMachines: "true"}, pools: true},
-		"each its own":         {reason: "a flag for one leaves the variable of the other", args: []string{"--feature-gates=MachinePoolMachines=true"}, env: map[string]string{EnvSkipMachinePoolModelReconciliation: "true", EnvMachinePool: "false"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}},
+		"each its own":         {reason: "a flag for one leaves the variable of the other", args: []string{"--feature-gates=MachinePoolMachines=true"}, env: map[string]string{EnvSkipMachinePoolModelReconciliation: "true", EnvMusterMachinePools: "false", "EXP_MACHINE_POOL": "false"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}},
 		"a provider's":         {reason: "the variables that the ecosystem's providers know", env: map[string]string{"CAPX": "false", "CAPX_MORE": "true"}, want: Gates{Switched: switched(false, true)}, pools: true},
 		"a provider's by flag": {reason: "the flag wins over the variable here too", args: []string{"--feature-gates=X=true,XMore=false"}, env: map[string]string{"CAPX": "false", "CAPX_MORE": "true"}, pools: true},
 		"empty":                {reason: "a variable that a manifest leaves empty switches nothing", env: map[string]string{EnvMachinePoolMachines: ""}, pools: true},
@@ -44,7 +44,7 @@ func TestGates(t *testing.T) {
 			if err := register(append(own(), theirs...)); err != nil {
 				t.Fatal(err)
 			}
-			if err := feature.MutableGates.SetFromMap(map[string]bool{"MachinePool": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false,
+			if err := feature.MutableGates.SetFromMap(map[string]bool{"MusterMachinePools": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false,
 				"X": true, "XMore": false}); err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestGates(t *testing.T) {
 			if c.want.Switched == nil {
 				c.want.Switched = switched(true, false)
 			}
-			if err != nil || enabled != nil || !reflect.DeepEqual(got, c.want) || feature.Gates.Enabled(feature.MachinePool) != c.pools {
+			if err != nil || enabled != nil || !reflect.DeepEqual(got, c.want) || feature.Gates.Enabled(MusterMachinePools) != c.pools || !feature.Gates.Enabled(feature.MachinePool) {
 				t.Errorf("%s: want %+v, got %+v, %v, %v", c.reason, c.want, got, err, enabled)
 			}
 		})

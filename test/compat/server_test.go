@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,10 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -30,6 +34,9 @@ import (
 	"github.com/muster-project/muster/providers/azure/azurejson"
 )
 
+// readyTimeout is shorter than a kubelet may take to mount a secret that the manager creates.
+const readyTimeout = 30 * time.Second
+
 // server is the one API server of all tests; each test works in a namespace of its own.
 var server *rest.Config
 
@@ -43,26 +50,28 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// serveWebhooks runs the manager with its webhooks and the one controller that asks no cloud, and tells the API server about the
-// webhooks. It returns when they answer.
+// serveWebhooks runs the manager with its webhooks and the one controller that asks no cloud. As in a pod that mounts no certificate, the
+// manager creates the certificates and writes their authority into the objects by which the API server calls the webhooks. It returns
+// when /readyz answers 200.
 func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop func() error, err error) {
-	ca, err := apiserver.OpenAuthority(dir, "ca", "webhooks")
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := ca.IssueFiles("tls", apiserver.Subject{CommonName: "webhooks", Server: true}); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	port, err := ports.Pick(dir, nil)
 	if err != nil {
 		return nil, err
 	}
-	at := &install.Webhook{URL: fmt.Sprintf("https://127.0.0.1:%d", port), CA: ca.CertPEM}
-	if err := install.Definitions(ctx, config, at, slices.Concat(awskinds.All(), azurekinds.All())...); err != nil {
+	health, err := ports.Pick(dir, map[int]bool{port: true})
+	if err != nil {
 		return nil, err
 	}
-	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{azurejson.Name, manager.Webhook},
-		Webhook: webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir, CertName: "tls.crt", KeyName: "tls.key"}})
+	made, err := installWebhooks(ctx, config, fmt.Sprintf("https://localhost:%d", port))
+	if err != nil {
+		return nil, err
+	}
+	made.Dir = dir
+	mgr, err := manager.New(ctx, config, manager.Options{Controllers: []string{azurejson.Name, manager.Webhook}, Certificates: made,
+		HealthAddress: fmt.Sprintf("127.0.0.1:%d", health), Webhook: webhook.Options{Host: "127.0.0.1", Port: port}})
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +82,66 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 		cancel()
 		return <-ended
 	}
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return mgr.GetWebhookServer().StartedChecker()(nil) == nil, nil
-	})
-	if err != nil {
-		return nil, errors.Join(err, stop())
+	if err := waitReady(ctx, fmt.Sprintf("http://127.0.0.1:%d/readyz", health)); err != nil {
+		return nil, errors.Join(fmt.Errorf("the manager is not ready: %w", err), stop())
 	}
-	return stop, install.Objects(ctx, config, clientgoscheme.Scheme, manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {
-		return admissionregistrationv1.WebhookClientConfig{URL: new(at.URL + path), CABundle: at.CA}
-	}))
+	return stop, nil
+}
+
+// installWebhooks installs the definitions and the configurations of the webhooks, without an authority. It returns where the manager is
+// to write one.
+func installWebhooks(ctx context.Context, config *rest.Config, url string) (*manager.Certificates, error) {
+	if err := install.Definitions(ctx, config, &install.Webhook{URL: url}, slices.Concat(awskinds.All(), azurekinds.All())...); err != nil {
+		return nil, err
+	}
+	hooks := manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {
+		return admissionregistrationv1.WebhookClientConfig{URL: new(url + path)}
+	})
+	made := &manager.Certificates{Secret: types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: "webhooks"}, DNSName: "localhost"}
+	for _, o := range hooks {
+		switch o.(type) {
+		case *admissionregistrationv1.MutatingWebhookConfiguration:
+			made.Mutating = append(made.Mutating, o.GetName())
+		case *admissionregistrationv1.ValidatingWebhookConfiguration:
+			made.Validating = append(made.Validating, o.GetName())
+		}
+	}
+	if err := install.Objects(ctx, config, clientgoscheme.Scheme, hooks); err != nil {
+		return nil, err
+	}
+	scheme, err := manager.NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	var definitions apiextensionsv1.CustomResourceDefinitionList
+	if err := c.List(ctx, &definitions); err != nil {
+		return nil, err
+	}
+	for _, d := range definitions.Items {
+		if d.Spec.Conversion != nil && d.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
+			made.Conversion = append(made.Conversion, d.Name)
+		}
+	}
+	return made, nil
+}
+
+// waitReady returns when the URL answers 200, and an error after readyTimeout.
+func waitReady(ctx context.Context, url string) error {
+	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return false, err
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return false, nil
+		}
+		return answer.StatusCode == http.StatusOK, answer.Body.Close()
+	})
 }
 
 // admin is a client of the server that knows no type.
