@@ -12,7 +12,7 @@ REPEATS  = ^TestContractCanFail$$|^TestContractWithoutTemplate$$|^TestContract/(
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln release release-check
+.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln release release-check chart-test
 
 help: ## print these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -72,9 +72,12 @@ release: bin/release-tool ## build a release into bin/release/VERSION, without D
 release-check: bin/release-tool ## verify the checksums of bin/release/VERSION and start its image's manager (Linux, as root)
 	bin/release-tool -check 'bin/release/$(VERSION)'
 
-# The tool's own tests run before each release: its module is not part of go test ./...
+chart-test: ## lint the Helm chart and compare it with config/, object by object
+	cd hack/chart && $(GO) vet . && $(GO) test .
+
+# The tool's own tests and the chart's run before each release: their modules are not part of go test ./...
 .PHONY: bin/release-tool
-bin/release-tool:
+bin/release-tool: chart-test
 	cd hack/release && $(GO) vet . && $(GO) test . && $(GO) build -o ../../$@ .
 
 bin/govulncheck: hack/vuln/go.mod

@@ -66,5 +66,11 @@ if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission output:webhook:dir=config/admission
 fi
 
+# The templates of the Helm chart that need no values, from config/ as it is now.
+if [ -d charts/muster ]; then
+  (cd hack/chart && go build -o ../../bin/chart .)
+  bin/chart
+fi
+
 # The wire shapes of the simulated clouds, from what the pinned SDKs write and read.
 go generate ./sim/aws/shapes ./sim/azure/shapes

@@ -160,6 +160,7 @@ func (r *release) build() error {
 		run  func() error
 	}{
 		{"manifests", r.manifests},
+		{"Helm chart", r.chart},
 		{"release notes", r.notes},
 		{"binaries", r.binaries},
 		{"image", r.image},

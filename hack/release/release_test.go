@@ -3,8 +3,10 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -235,4 +237,43 @@ func countRoots(t *testing.T, content []byte) int {
 		n++
 	}
 	return n
+}
+
+// TestChart packs the chart as it is today.
+func TestChart(t *testing.T) {
+	t.Parallel()
+	r := testRelease(t)
+	if err := r.chart(); err != nil {
+		t.Fatal(err)
+	}
+	unpacked, err := gzip.NewReader(strings.NewReader(read(t, r, "muster-0.1.0.tgz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := map[string]string{}
+	for archive := tar.NewReader(unpacked); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[header.Name] = string(file)
+	}
+	if got := content["muster/Chart.yaml"]; !strings.Contains(got, "\nversion: 0.1.0\n") || !strings.Contains(got, "\nappVersion: v0.1.0\n") {
+		t.Errorf("want the versions of the release in\n%s", got)
+	}
+	for _, name := range []string{"muster/values.yaml", "muster/templates/deployment.yaml", "muster/templates/definitions.yaml"} {
+		if content[name] == "" {
+			t.Errorf("want %s in the chart", name)
+		}
+	}
+	if _, err := withVersions([]byte("name: muster\nversion: 1.0.0\n"), "0.1.0"); err == nil {
+		t.Error("want an error for a chart without the lines that a release replaces")
+	}
 }

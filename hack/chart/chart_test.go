@@ -1,0 +1,333 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	root   = "../.."
+	folder = root + "/charts/muster"
+)
+
+// values are the values of a chart, as a file of values has them.
+type values = map[string]any
+
+// object is one object as YAML decodes it.
+type object = map[string]any
+
+// render returns the objects that `helm template` prints for a namespace and values, by kind, namespace and name.
+func render(t *testing.T, namespace string, v values) map[string]object {
+	t.Helper()
+	objects, err := tryRender(namespace, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+func tryRender(namespace string, v values) (map[string]object, error) {
+	rendered, err := texts(namespace, v)
+	if err != nil {
+		return nil, err
+	}
+	objects := map[string]object{}
+	for _, content := range rendered {
+		for _, document := range releaseutil.SplitManifests(content) {
+			var o object
+			if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+				return nil, err
+			}
+			if len(o) == 0 {
+				continue
+			}
+			if _, ok := objects[identity(o)]; ok {
+				return nil, fmt.Errorf("%s is rendered twice", identity(o))
+			}
+			objects[identity(o)] = o
+		}
+	}
+	return objects, nil
+}
+
+// texts returns the rendered templates by name.
+func texts(namespace string, v values) (map[string]string, error) {
+	c, err := loader.Load(folder)
+	if err != nil {
+		return nil, err
+	}
+	all, err := chartutil.ToRenderValues(c, v, chartutil.ReleaseOptions{Name: "muster", Namespace: namespace, Revision: 1, IsInstall: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Render(c, all)
+}
+
+func identity(o object) string {
+	metadata := o["metadata"].(object)
+	namespace, _ := metadata["namespace"].(string)
+	return o["kind"].(string) + "/" + namespace + "/" + metadata["name"].(string)
+}
+
+// expected returns the objects that kubectl applies from a folder below config/, without the differences that the chart declares: helm
+// creates the namespace, and keeps definitions when the chart is uninstalled.
+func expected(t *testing.T, variant string) map[string]object {
+	t.Helper()
+	built, err := build(root, variant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := map[string]object{}
+	for _, r := range built {
+		content, err := r.AsYAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o object
+		if err := yaml.Unmarshal(content, &o); err != nil {
+			t.Fatal(err)
+		}
+		switch o["kind"] {
+		case "Namespace":
+			continue
+		case "CustomResourceDefinition":
+			o["metadata"].(object)["annotations"].(object)["helm.sh/resource-policy"] = "keep"
+		}
+		objects[identity(o)] = o
+	}
+	return objects
+}
+
+// TestSameAsKustomize: helm installs what kubectl does, object by object.
+func TestSameAsKustomize(t *testing.T) {
+	t.Parallel()
+	for variant, v := range map[string]values{
+		"default":    {},
+		"full":       {"core": values{"enabled": true}},
+		"namespaced": {"watchNamespace": "default"},
+	} {
+		t.Run(variant, func(t *testing.T) {
+			t.Parallel()
+			want, got := expected(t, variant), render(t, managerNamespace, v)
+			wantNames, gotNames := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))
+			if diff := cmp.Diff(wantNames, gotNames); diff != "" {
+				t.Fatalf("objects of config/%s (-) and of the chart (+):\n%s", variant, diff)
+			}
+			if len(wantNames) < 20 {
+				t.Errorf("the test reads too little: %v", wantNames)
+			}
+			for name, o := range want {
+				if diff := cmp.Diff(o, got[name]); diff != "" {
+					t.Errorf("%s of config/%s (-) and of the chart (+):\n%s", name, variant, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestGenerated: the generated templates are what config/ makes of them.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	files, err := templates(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 3 {
+		t.Errorf("want definitions, RBAC and webhooks, got %v", slices.Sorted(maps.Keys(files)))
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(folder, "templates", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s differs from what config/ makes: run make generate", name)
+		}
+	}
+}
+
+func TestLint(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]values{"default": {}, "full": {"core": values{"enabled": true}}, "namespaced": {"watchNamespace": "pools"}} {
+		for _, m := range lint.All(folder, v, managerNamespace, true).Messages {
+			if m.Severity >= support.WarningSev {
+				t.Errorf("%s: %s", name, m)
+			}
+		}
+	}
+}
+
+// TestOtherNamespace: nothing names the namespace of config/, so that the chart can be installed in any.
+func TestOtherNamespace(t *testing.T) {
+	t.Parallel()
+	for _, v := range []values{{}, {"core": values{"enabled": true}}, {"watchNamespace": "pools"}} {
+		rendered, err := texts("elsewhere", v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range rendered {
+			if strings.Contains(content, managerNamespace) {
+				t.Errorf("%s names %s in another namespace", name, managerNamespace)
+			}
+		}
+	}
+	for name := range render(t, "elsewhere", values{"watchNamespace": "pools"}) {
+		if strings.Contains(name, "RoleBinding/default/") {
+			t.Errorf("%s: want the binding in the namespace that is watched", name)
+		}
+	}
+	if _, ok := render(t, "elsewhere", values{"watchNamespace": "pools"})["RoleBinding/pools/muster-manager-pools"]; !ok {
+		t.Error("want a RoleBinding in the namespace that is watched")
+	}
+}
+
+// deployment returns the Deployment as YAML.
+func deployment(t *testing.T, v values) string {
+	t.Helper()
+	content, err := yaml.Marshal(render(t, managerNamespace, v)["Deployment/"+managerNamespace+"/muster-controller-manager"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// TestValues: each value reaches the object that it is for.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		values values
+		want   []string
+	}{
+		"replicas":          {values{"replicas": 3}, []string{"replicas: 3\n"}},
+		"tag":               {values{"image": values{"tag": "v9"}}, []string{"image: ghcr.io/muster-project/muster:v9\n"}},
+		"digest":            {values{"image": values{"digest": "sha256:" + strings.Repeat("a", 64)}}, []string{"muster@sha256:aaaa"}},
+		"repository":        {values{"image": values{"repository": "registry.local/m"}}, []string{"image: registry.local/m:latest\n"}},
+		"pull policy":       {values{"image": values{"pullPolicy": "Always"}}, []string{"imagePullPolicy: Always\n"}},
+		"pull secrets":      {values{"imagePullSecrets": []any{values{"name": "pull"}}}, []string{"imagePullSecrets:\n      - name: pull\n"}},
+		"gates":             {values{"featureGates": values{"MachinePoolMachines": true, "EKS": false}}, []string{"MusterMachinePools=true,MachinePoolMachines=true,", ",EKS=false,"}},
+		"diagnostics":       {values{"diagnostics": values{"address": "127.0.0.1:9000", "insecure": true}}, []string{"--diagnostics-address=127.0.0.1:9000\n", "--insecure-diagnostics=true\n", "containerPort: 9000\n"}},
+		"log level":         {values{"logLevel": 5}, []string{"--v=5\n"}},
+		"extra arguments":   {values{"extraArgs": []any{"--sync-period=5m"}}, []string{"- --sync-period=5m\n"}},
+		"extra environment": {values{"extraEnv": []any{values{"name": "HTTPS_PROXY", "value": "http://proxy"}}}, []string{"name: HTTPS_PROXY\n"}},
+		"resources":         {values{"resources": values{"limits": values{"memory": "4Gi"}}}, []string{"memory: 4Gi\n", "cpu: 100m\n"}},
+		"tolerations":       {values{"tolerations": []any{values{"key": "mine", "operator": "Exists"}}}, []string{"key: mine\n"}},
+		"node selector":     {values{"nodeSelector": values{"role": "system"}}, []string{"nodeSelector:\n        role: system\n"}},
+		"affinity":          {values{"affinity": values{"nodeAffinity": values{}}}, []string{"affinity:\n        nodeAffinity: {}\n"}},
+		"priority class":    {values{"priorityClassName": "system-cluster-critical"}, []string{"priorityClassName: system-cluster-critical\n"}},
+		"pod annotations":   {values{"podAnnotations": values{"a": "b"}}, []string{"annotations:\n        a: b\n"}},
+		"pod labels":        {values{"podLabels": values{"azure.workload.identity/use": "true"}}, []string{`azure.workload.identity/use: "true"`, "control-plane: muster-controller-manager"}},
+		"namespace":         {values{"watchNamespace": "pools"}, []string{"- --namespace=pools\n"}},
+		"core":              {values{"core": values{"enabled": true}}, []string{"--controllers=machinepool,awsmachinepool,"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := deployment(t, tc.values)
+			for _, want := range tc.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("want %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+	accounts := render(t, managerNamespace, values{"serviceAccount": values{"annotations": values{"eks.amazonaws.com/role-arn": "arn"}}})
+	if got := accounts["ServiceAccount/muster-system/muster-manager"]["metadata"].(object)["annotations"]; !cmp.Equal(got, object{"eks.amazonaws.com/role-arn": "arn"}) {
+		t.Errorf("annotations of the service account: got %v", got)
+	}
+}
+
+// TestSwitches: what is switched off is left out.
+func TestSwitches(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		values values
+		absent string
+	}{
+		"network policy":            {values{"networkPolicy": values{"enabled": false}}, "NetworkPolicy/"},
+		"disruption budget":         {values{"podDisruptionBudget": values{"enabled": false}}, "PodDisruptionBudget/"},
+		"no budget for one replica": {values{"replicas": 1}, "PodDisruptionBudget/"},
+	} {
+		for id := range render(t, managerNamespace, tc.values) {
+			if strings.HasPrefix(id, tc.absent) {
+				t.Errorf("%s: want no %s", name, id)
+			}
+		}
+	}
+}
+
+// TestRefused: values that cannot work are refused before anything is installed.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		values values
+		want   string
+	}{
+		"both variants":   {values{"core": values{"enabled": true}, "watchNamespace": "pools"}, "exclude each other"},
+		"unknown value":   {values{"replica": 3}, "replica"},
+		"unknown gate":    {values{"featureGates": values{"MachinePool": true}}, "MachinePool"},
+		"gate as a text":  {values{"featureGates": values{"EKS": "true"}}, "EKS"},
+		"digest of a tag": {values{"image": values{"digest": "v1"}}, "digest"},
+	} {
+		if _, err := tryRender(managerNamespace, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: want an error with %q, got %v", name, tc.want, err)
+		}
+	}
+}
+
+// TestFitsIntoSecret: helm stores a release, with chart and manifest, in one secret, which the API server limits to 1 MiB.
+func TestFitsIntoSecret(t *testing.T) {
+	t.Parallel()
+	c, err := loader.Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := texts(managerNamespace, values{"core": values{"enabled": true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := stored(t, c, strings.Join(slices.Collect(maps.Values(rendered)), "\n---\n"))
+	t.Logf("a release is stored in %d bytes", size)
+	if size > 900_000 {
+		t.Errorf("want a release to be stored in 900000 bytes at most, got %d", size)
+	}
+}
+
+// stored returns the size of a release as helm stores it: JSON, compressed, in base64.
+func stored(t *testing.T, c *helmchart.Chart, manifest string) int {
+	t.Helper()
+	content, err := json.Marshal(&release.Release{Name: "muster", Chart: c, Manifest: manifest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compressed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodedLen(compressed.Len())
+}
