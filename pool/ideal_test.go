@@ -207,6 +207,7 @@ func (c *ideal) tick() {
 		return i.State == Terminating && (i.LifecycleHook == nil || !i.LifecycleHook.Until.After(c.now)) || i.State == Failed && !c.tr.KeepsFailedInstances || i.TerminationNotice != nil && c.now.Sub(now) > 2*time.Minute
 	})
 	for k, i := range c.o.Instances {
+		c.o.Instances[k].Updating = false
 		if i.State == Terminating || i.State == Failed {
 			continue
 		}

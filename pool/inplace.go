@@ -27,6 +27,16 @@ func (v *steps) drifted() []*member {
 	return list
 }
 
+// updating returns the member with in-place drift that the cloud is changing already, with what it waits for, or nil.
+func (v *steps) updating() *Cause {
+	for _, m := range v.drifted() {
+		if m.Updating {
+			return &Cause{"Updating", fmt.Sprintf("machine %s gets %s when the cloud has ended the change that it is making", m.ID, listed(m.InPlaceDrift))}
+		}
+	}
+	return nil
+}
+
 // driftCause returns why fields are changed in place, or why that stops.
 func (v *steps) driftCause(fields []string) Cause {
 	if failed := v.failedWithAll(); failed != nil {
@@ -49,7 +59,7 @@ func (v *steps) failedWithAll() *member {
 
 // applyStep changes a few instances at a time in place, because a change is not always harmless. The group is changed first.
 func (v *steps) applyStep() *Step {
-	list := v.drifted()
+	list := slices.DeleteFunc(v.drifted(), func(m *member) bool { return m.Updating })
 	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.failedWithAll() != nil || !v.o.Latest().Same(v.o.Wanted) {
 		return nil
 	}

@@ -40,12 +40,18 @@ func TestInlineIsNamed(t *testing.T) {
 	}
 }
 
+// updating is an instance that the cloud is changing.
+func updating(i *Instance) { i.Updating = true }
+
 // What is changed on machines that stay.
 func TestApply(t *testing.T) {
 	tags := behindIn("spec.additionalTags")
 	checkOn(t, scaleSet, []row{
 		{name: "behind", why: "what the cloud can change replaces nobody", d: wants(2, rolls(1, 0)), o: fleet(list(machine("i-1", 2, tags), machine("i-2", 1))), want: "Apply i-1 (ChangedInPlace)"},
 		{name: "a few at a time", why: "what it does to a machine is not always harmless", d: wants(5), o: fleet(serving(5, tags)), want: "Apply i-1 i-2 i-3 (ChangedInPlace)"},
+		{name: "one is being changed", why: "the cloud takes one change of a machine at a time", d: wants(2), o: fleet(list(machine("i-1", 2, tags, updating), machine("i-2", 1, tags))), want: "Apply i-2 (ChangedInPlace), waiting Updating"},
+		{name: "all are being changed", why: "nothing is asked that the cloud would refuse", d: wants(2), o: fleet(serving(2, tags, updating)), want: "waiting Updating"},
+		{name: "being changed, and lacks nothing", why: "what another client does is not waited for", d: wants(1), o: fleet(serving(1, updating)), want: "settled"},
 		{name: "one has failed with it", why: "nobody else gets what has just broken one", d: wants(5), o: fleet(append(serving(4, tags), machine("i-9", 9, failed))), want: "waiting FailedServing, settled"},
 		{name: "one has failed, and the group was changed again", why: "then it gets the better one with the others", d: wants(3), o: fleet(append(serving(2, tags), machine("i-9", 9, failed, tags))), want: "Apply i-1 i-2 i-9 (ChangedInPlace), waiting FailedServing"},
 		{name: "group behind", why: "the group comes first: it is what machines are given", d: wants(2), o: fleet(serving(2, tags), func(o *Observed) { o.Group.Drift = []string{"spec.additionalTags"} }), want: "UpdateGroup fields spec.additionalTags (GroupChanged)"},

@@ -212,6 +212,8 @@ type Instance struct {
 	// InPlaceDrift names the object's fields that the cloud can change on an existing instance and that differ from the spec on this one.
 	// They do not make an instance stale.
 	InPlaceDrift []string
+	// Updating is true while the cloud changes the instance in place: it accepts no other change of it before it is done.
+	Updating bool
 	// ScaleInUnprotected is true if the cloud may terminate this instance when another client makes the group smaller.
 	ScaleInUnprotected bool
 	// ScaleInProtected is true if the cloud does not choose this instance when the group is made smaller, and Unprotect can change that.

@@ -55,6 +55,7 @@ func anInstance(id string) *rapid.Generator[Instance] {
 		i.ScaleInUnprotected = rapid.IntRange(0, 5).Draw(t, "exposed") == 0
 		i.ScaleInProtected = !i.ScaleInUnprotected && rapid.IntRange(0, 5).Draw(t, "protected") == 0
 		i.InPlaceDrift = rapid.SampledFrom([][]string{nil, nil, nil, {"tags"}}).Draw(t, "behind")
+		i.Updating = rapid.IntRange(0, 5).Draw(t, "updating") == 0
 		switch rapid.IntRange(0, 15).Draw(t, "special") {
 		case 0:
 			i.DeletionRequested = &Cause{"MachineDeleted", "x"}
@@ -526,6 +527,8 @@ func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Ins
 			return target.ID + " is not there to stay"
 		case s.Kind == Apply && (len(i.InPlaceDrift) == 0 || outdated(d, o, i) || !i.Template.Same(o.Wanted)):
 			return target.ID + " would be changed in more than what is meant"
+		case s.Kind == Apply && i.Updating:
+			return target.ID + " is being changed"
 		case s.Kind == Protect && !i.ScaleInUnprotected:
 			return target.ID + " is protected"
 		}

@@ -57,7 +57,7 @@ func listed(names []string) string { return strings.Join(names, ", ") }
 
 // quiescent reports whether the cloud is idle: as many instances run as the group wants, and none comes, goes or was requested to go.
 func (v *status) quiescent() bool {
-	if v.operation() != nil || v.scaleUpInBackoff() != nil {
+	if v.operation() != nil || v.scaleUpInBackoff() != nil || v.updating() != nil {
 		return false
 	}
 	running := 0
@@ -96,6 +96,9 @@ func (v *status) waiting() []Cause {
 	}
 	out = append(out, v.launching()...)
 	out = append(out, draining(o.Instances)...)
+	if c := v.updating(); c != nil {
+		out = append(out, *c)
+	}
 	if d.MaxReplicas() < o.Group.Size && (d.ReplicasManagedExternally || v.toReplace == 0) {
 		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
 	}

@@ -34,6 +34,7 @@ func (r setRead) instances(t target, want wanted, given extended) []pool.Instanc
 			Created:            m.created,
 			TemplateDiff:       is.Differs,
 			InPlaceDrift:       is.Behind,
+			Updating:           m.provisioning == stateUpdating,
 			ScaleInUnprotected: !m.protected && !m.protectionUnknown,
 			ScaleInProtected:   m.protected,
 		})

@@ -358,17 +358,17 @@ func TestStopped(t *testing.T) {
 	})
 }
 
-// Azure's own word on a machine is passed on: what it does to one that runs is told, and decides nothing.
+// Azure's own word on a machine is passed on. One that it is changing takes no other change.
 func TestWords(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
 		o := w.create(target, 1)
 		w.start(target, pool.Step{Kind: pool.Protect, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
-		if i := w.observe(target).Instances[0]; i.CloudState != "Updating" || i.State != pool.Running {
+		if i := w.observe(target).Instances[0]; i.CloudState != "Updating" || !i.Updating || i.State != pool.Running {
 			t.Errorf("want a machine that runs and is being changed, got %+v", i)
 		}
 		settle()
-		if i := w.observe(target).Instances[0]; i.CloudState != "Succeeded" || i.State != pool.Running {
+		if i := w.observe(target).Instances[0]; i.CloudState != "Succeeded" || i.Updating || i.State != pool.Running {
 			t.Errorf("want a machine that runs, got %+v", i)
 		}
 	})
