@@ -42,6 +42,8 @@ type attempt struct {
 	name string
 	// failed is true once the effect has been missing for longer than reads are behind.
 	failed bool
+	// due is the first look at which the back-off had ended, without another try since.
+	due time.Time
 }
 
 // begun records that a step was accepted, and returns true if all of it had been accepted before without a visible effect.
@@ -62,7 +64,7 @@ func (r *record) begun(s pool.Step, o pool.Observed, t pool.Traits, now time.Tim
 			a = attempt{first: now, name: i.name}
 		}
 		wait := backoffLeast << min(a.times, backoffDoublings)
-		a.times, a.until = a.times+1, now.Add(min(wait, backoffMost))
+		a.times, a.until, a.due = a.times+1, now.Add(min(wait, backoffMost)), time.Time{}
 		after[i.key] = a
 	}
 	if r.attempts == nil {
@@ -72,8 +74,17 @@ func (r *record) begun(s pool.Step, o pool.Observed, t pool.Traits, now time.Tim
 	return repeated && len(after) > 0
 }
 
-// sawEffects drops the attempts whose effect is visible, and marks those whose effect is missing. While the cloud is at work on
-// the group neither can be told.
+// abandoned reports whether a change has not been tried again for a long time, although its back-off has ended: it is not wanted any more,
+// and a pool that is never settled would report it for ever.
+func (a *attempt) abandoned(now time.Time) bool {
+	if !now.Before(a.until) && a.due.IsZero() {
+		a.due = now
+	}
+	return !a.due.IsZero() && now.Sub(a.due) >= backoffMost
+}
+
+// sawEffects drops the attempts whose effect is visible or not wanted any more, and marks those whose effect is missing. While the cloud is
+// at work on the group none of these can be told.
 func (r *record) sawEffects(o pool.Observed, now time.Time) {
 	if o.Group != nil && o.Group.Busy != nil {
 		return
@@ -84,8 +95,10 @@ func (r *record) sawEffects(o pool.Observed, now time.Time) {
 		progress := len(list) < count
 		for key, a := range list {
 			switch {
-			case a.failed:
+			case a.abandoned(now):
+				delete(list, key)
 				continue
+			case a.failed:
 			case progress:
 				// A driver may make the changes of one step one after the other: the next one begins only now.
 				a.first, a.times = now, min(a.times, 1)

@@ -222,6 +222,24 @@ func TestAStepThatIsNotWantedAnyMoreIsNotMissed(t *testing.T) {
 	check(t, "missed", map[pool.StepKind]error(nil), s.pass().Refused)
 }
 
+// Nor is it reported for ever on a pool that is never settled, because a machine does not start.
+func TestAStepThatIsNotWantedAnyMoreIsForgottenBesideOthers(t *testing.T) {
+	s := ignoring(t, func(s *scene) {
+		s.facts.Desired.Strategy = &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}
+		s.driver.observed.Instances[0].Template = pool.Template{Ref: "t:0", Content: "v1:z"}
+	})
+	s.play(10 * time.Minute)
+	if out := s.pass(); noEffectOf(out, pool.Resize) == "" {
+		t.Fatalf("want the size of the surge missed, got %v", out.Refused)
+	}
+	s.driver.observed.Instances[0].Template = s.driver.observed.Versions[0]
+	s.driver.observed.Instances[1].State = pool.Pending
+	s.play(15 * time.Minute)
+	if out := s.pass(); out.Plan.Quiescent || out.Refused != nil {
+		t.Errorf("want an unsettled pool that misses nothing, got %+v, %v", out.Plan, out.Refused)
+	}
+}
+
 // A new process tries once more, then backs off as the one before it did.
 func TestARestartRepeatsAStepWithoutEffectOnce(t *testing.T) {
 	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
