@@ -28,7 +28,7 @@ func Foreign(w Write) []string {
 	return append(append(wrong, second(w)...), foreignRoles(w)...)
 }
 
-// second finds a group or a template of ours that was created although the object names a group that exists and is not ours.
+// second finds a group, a template or a role of ours that was created although the object names a group that exists and is not ours.
 func second(w Write) []string {
 	named := slices.ContainsFunc(w.Before.Groups, func(g Group) bool { return g.Name == w.Wanted.Named && g.Owner != w.Wanted.Owner })
 	if w.Wanted.Named == "" || !named {
@@ -43,6 +43,11 @@ func second(w Write) []string {
 	for _, t := range w.After.Templates {
 		if t.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Templates, func(b Template) bool { return b.ID == t.ID }) {
 			wrong = append(wrong, fmt.Sprintf("%s created launch template %s although the object names group %s, which is not ours", w.Call, t.Name, w.Wanted.Named))
+		}
+	}
+	for _, r := range w.After.Roles {
+		if r.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Roles, func(b Role) bool { return b.Name == r.Name }) {
+			wrong = append(wrong, fmt.Sprintf("%s created role %s although the object names group %s, which is not ours", w.Call, r.Name, w.Wanted.Named))
 		}
 	}
 	return wrong

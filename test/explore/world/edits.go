@@ -72,6 +72,7 @@ func edits() map[What]func(*World, Event) {
 		Uncordon:         func(w *World, _ Event) { w.workload.uncordon() },
 		Waver:            func(w *World, e Event) { w.waver(e.N) },
 		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
+		Copied:           func(w *World, _ Event) { w.applyCopy() },
 		Mark:             func(w *World, e Event) { w.workload.mark(e.N) },
 		DropMachine:      (*World).dropMachine,
 		DropInfraMachine: (*World).dropMachine,

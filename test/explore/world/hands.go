@@ -201,6 +201,10 @@ func (w *World) foreign(n int) {
 		w.foreignScaleSets(n)
 		return
 	}
+	if w.scenario.Managed {
+		w.foreignNodegroup()
+		return
+	}
 	names := [][]string{{theirGroup}, {w.owner().ResourceName()}, {theirGroup, w.owner().ResourceName()}}[n]
 	err := w.account.hand(func(ctx context.Context) error {
 		_, err := w.account.byHandEC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
@@ -251,6 +255,10 @@ func (w *World) image() string {
 func (w *World) dropForeign() {
 	if w.scenario.onAzure() {
 		w.dropForeignScaleSet()
+		return
+	}
+	if w.scenario.Managed {
+		w.dropForeignNodegroup()
 		return
 	}
 	name := w.owner().ResourceName()

@@ -176,3 +176,24 @@ func (a *account) meddleRole(ctx context.Context, n *nodegroup, e Event) error {
 	_, err := a.byHandIAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(workerPolicy)})
 	return err
 }
+
+// foreignNodegroup makes a node group of somebody else beside ours, without machines.
+func (w *World) foreignNodegroup() {
+	err := w.account.hand(func(ctx context.Context) error {
+		_, err := w.account.byHandEKS.CreateNodegroup(ctx, &eks.CreateNodegroupInput{
+			ClusterName: awssdk.String(eksCluster), NodegroupName: awssdk.String(theirGroup), Subnets: []string{simaws.SubnetID},
+			NodeRole:      awssdk.String("arn:aws:iam::" + simaws.AccountID + ":role/" + simaws.NodegroupRole),
+			ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(1), DesiredSize: awssdk.Int32(0)},
+		})
+		return err
+	})
+	w.must(err, "make a node group by hand")
+}
+
+// dropForeignNodegroup takes it away again.
+func (w *World) dropForeignNodegroup() {
+	_ = w.account.hand(func(ctx context.Context) error {
+		_, err := w.account.byHandEKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: awssdk.String(eksCluster), NodegroupName: awssdk.String(theirGroup)})
+		return err
+	})
+}

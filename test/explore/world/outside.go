@@ -3,6 +3,7 @@ package world
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/memapi"
 )
 
@@ -40,13 +42,17 @@ func (d *drawing) outside() {
 	}
 	d.named()
 	if d.IntN(outsideOneIn) == 0 {
-		d.s.add(Event{What: Restored, At: d.moment(), N: d.IntN(9)})
+		at := d.moment()
+		d.s.add(Event{What: Restored, At: at, N: d.IntN(9)})
+		if d.IntN(2) == 0 {
+			d.s.add(Event{What: Copied, At: max(0, at-time.Duration(d.IntN(120))*time.Second)})
+		}
 	}
 }
 
 // named draws a pool whose object names the group of another tool.
 func (d *drawing) named() {
-	if d.IntN(outsideOneIn) > 0 || d.s.Managed || d.s.Has(HandForeign) {
+	if d.IntN(outsideOneIn) > 0 || d.s.Has(HandForeign) {
 		return
 	}
 	d.s.Named = true
@@ -66,10 +72,24 @@ func (d *drawing) secondary() string {
 	return "DescribeScalingActivities"
 }
 
+// theirUUID is the last part of the ARN of a node group, by which nothing is found.
+const theirUUID = "00000000-0000-0000-0000-000000000000"
+
+// groupOf returns the name of the group that a provider ID names.
+func groupOf(id string) string {
+	if _, path, managed := strings.Cut(id, ":nodegroup/"); managed {
+		return strings.Split(path+"/", "/")[1]
+	}
+	return id[strings.LastIndex(id, "/")+1:]
+}
+
 // theirID is what spec.providerID says of the group of another tool.
 func (w *World) theirID() string {
 	if w.scenario.onAzure() {
 		return "azure://" + setPath(theirGroup)
+	}
+	if w.scenario.Managed {
+		return "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + eksCluster + "/" + theirGroup + "/" + theirUUID
 	}
 	return "arn:aws:autoscaling:eu-west-1:000000000000:autoScalingGroup:x:autoScalingGroupName/" + theirGroup
 }

@@ -39,6 +39,7 @@ func (w *World) peace() {
 	}
 	w.own()
 	w.dropForeign()
+	w.dropCopy()
 	if w.scenario.Managed {
 		w.appease()
 	}
@@ -269,7 +270,7 @@ func (p *process) knows() oracle.Wanted {
 			wanted.Keep = o.keep()
 		}
 		if named, ok := o.Object.(infrapool.Lists); ok {
-			wanted.Named = named.GetProviderID()[strings.LastIndex(named.GetProviderID(), "/")+1:]
+			wanted.Named = groupOf(named.GetProviderID())
 		}
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)

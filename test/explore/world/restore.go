@@ -13,6 +13,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/test/explore/oracle"
 )
 
 // backup are the kinds of a backup that concern the pool, in the order in which they are restored.
@@ -45,6 +46,34 @@ func (w *World) restore(owners bool) {
 	for _, p := range slices.Clone(w.processes) {
 		w.bury(p)
 	}
+}
+
+// elsewhere is the namespace of a copy of the pool's infrastructure object.
+const elsewhere = "elsewhere"
+
+// applyCopy applies the infrastructure object as it was exported, with the owner ID in its annotations, in another namespace.
+func (w *World) applyCopy() {
+	_, o := w.objects(w.user)
+	if o == nil || w.deleted() {
+		return
+	}
+	c := o.Object.DeepCopyObject().(client.Object)
+	c.SetNamespace(elsewhere)
+	c.SetUID("")
+	c.SetResourceVersion("")
+	c.SetFinalizers(nil)
+	c.SetOwnerReferences(nil)
+	w.must(w.user.Create(w.t.Context(), c), "apply a copy")
+}
+
+// dropCopy deletes the copy where the pool has no group whose tags tell which of the two objects it belongs to.
+func (w *World) dropCopy() {
+	o := w.scenario.newInfra()
+	ours := func(g oracle.Group) bool { return g.Owner == w.owner().ID && !g.Deleting }
+	if slices.ContainsFunc(w.account.snapshot().Groups, ours) || w.user.Get(w.t.Context(), client.ObjectKey{Namespace: elsewhere, Name: infraKey.Name}, o.Object) != nil {
+		return
+	}
+	w.must(w.user.Delete(w.t.Context(), o.Object), "delete the copy")
 }
 
 // uncordonRestored has a user take back the cordons of Machines whose deletion was not in the backup: their controller knows of no drain.

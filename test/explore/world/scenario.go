@@ -120,6 +120,8 @@ const (
 	LoseOwner What = "an owner is lost"
 	// Restored is a restore of the management cluster from a backup.
 	Restored What = "a backup is restored"
+	// Copied applies the infrastructure object, with its annotations, in another namespace.
+	Copied What = "a copy is applied"
 	// Waver scales the pool in by a node that a user has cordoned and marked, and has the user change their mind during its drain.
 	Waver What = "a user gives up a scale-in"
 	// DropMachine deletes a Machine of the pool, DropInfraMachine the object of the infrastructure that it stands on.
