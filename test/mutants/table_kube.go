@@ -17,6 +17,10 @@ var kubeTable = []Mutation{
 		Infrapool, []string{"TestCreate"},
 		`if m := d.pass(t.Owner.ID); m != nil {`,
 		`if m := d.pass(t.Owner.ID); m != nil && !mutated("step before its look-ups are kept") {`),
+	one("tags do not tell the owner", kubeIdentity, "lets the oldest of several objects with one owner ID have the group, whomever its tags name",
+		Explore, []string{"as desired"},
+		`		return strings.HasSuffix(taggedFor, "/"+other.GetNamespace()+"/"+other.GetName())`,
+		`		return !mutated("tags do not tell the owner") && strings.HasSuffix(taggedFor, "/"+other.GetNamespace()+"/"+other.GetName())`),
 	one("owner ID written anew", kubeIdentity, "takes the object's present UID for its owner ID",
 		Infrapool, []string{"TestOwnerIDSurvivesAMove"},
 		`		if o.GetAnnotations()[OwnerIDAnnotation] == "" {

@@ -49,6 +49,10 @@ var templateTable = []Mutation{
 
 // nodegroupTable is what goes wrong with managed node groups.
 var nodegroupTable = []Mutation{
+	one("named node group made beside", groupObserve, "creates a node group beside that of another tool which the object names",
+		Explore, []string{"foreign"},
+		`if group.is != nil || !p.t.namesAnother(on) ||`,
+		`if group.is != nil || mutated("named node group made beside") || !p.t.namesAnother(on) ||`),
 	one("busy ignored", poolOperation, "changes a group that the cloud is at work on",
 		Pool, []string{"TestBusy", "TestStepsAreSafe"},
 		`	if v.operation() == nil {
