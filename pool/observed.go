@@ -42,6 +42,9 @@ type Observed struct {
 	Group *Group
 	// OwnershipConflict, when set, names a cloud object that has the pool's name without its owner tag. Muster never changes or deletes it.
 	OwnershipConflict *Cause
+	// TaggedFor is the object that the group's tags name beside the owner ID, as cluster/namespace/name; where there is no group, the tags of
+	// its template.
+	TaggedFor string
 	// Unowned, when set, is the group behind OwnershipConflict, with what its adoption depends on.
 	Unowned *Unowned
 	// Wanted is the template that the spec asks for; its Ref is empty. It is zero while the spec can't be translated without bootstrap data
@@ -107,8 +110,6 @@ type Operation struct {
 type Group struct {
 	// ID is what the cloud calls the group (an ARN, a resource ID).
 	ID string
-	// TaggedFor is the object that the group's tags name beside the owner ID, as cluster/namespace/name.
-	TaggedFor string
 	// Size is the number of machines that the group itself is asked to keep; those that are set aside are not in it.
 	Size int
 	// Surge is how much of Size was added by Muster for a rollout, as the driver recorded it beside the size (Traits.RecordsSurge). It is

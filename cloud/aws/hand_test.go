@@ -332,3 +332,20 @@ func TestDeletionGoesOnWithoutTheCluster(t *testing.T) {
 		}
 	})
 }
+
+// The tags of the launch template tell which object what is left is for, when another client has deleted the group.
+func TestWhatIsLeftTellsItsObject(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, o := w.create(aTarget(), 1)
+		if o.TaggedFor != target.Owner.Key() {
+			t.Errorf("want %s of the group, got %q", target.Owner.Key(), o.TaggedFor)
+		}
+		if has, err := w.server.Capabilities().OutOfBand.Do(sim.DeleteGroup, sim.Resource{Name: target.Owner.ResourceName()}); !has || err != nil {
+			t.Fatal(has, err)
+		}
+		time.Sleep(5 * time.Minute)
+		if o = w.observe(target); o.Group != nil || o.TaggedFor != target.Owner.Key() {
+			t.Errorf("want %s of the launch template, got %q, group %+v", target.Owner.Key(), o.TaggedFor, o.Group)
+		}
+	})
+}

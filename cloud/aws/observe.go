@@ -53,7 +53,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if foreign := p.foreign(); foreign != nil {
 		return pool.Observed{OwnershipConflict: foreign, Unowned: unowned(p), GroupFresh: p.fresh(), Versions: p.versionsToDelete(), ResolvedLookups: p.t.Remembered}, nil
 	}
-	out := pool.Observed{Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true, GroupFresh: p.fresh()}
+	out := pool.Observed{TaggedFor: p.memory.template.TaggedFor(), Versions: p.memory.template.Versions(), Reused: p.reused, Shared: true, GroupFresh: p.fresh()}
 	if template := p.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
@@ -87,6 +87,7 @@ func (p *pass) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup, 
 		return err
 	}
 	out.Group = p.group(is, want.group)
+	out.TaggedFor = cloud.TaggedFor(func(name string) string { return tagOf(is, session.OwnTag(name)) })
 	out.Shared = !p.memory.rolls.running() // a refresh is read for one pool alone
 	out.Instances, out.ExternalStandby = p.instances(is, want), p.externalStandby(is)
 	out.ShortNotice = p.atShortNotice(is)
@@ -243,13 +244,12 @@ func (p *pass) refOf(s *asgtypes.LaunchTemplateSpecification) string {
 
 func (p *pass) group(is *asgtypes.AutoScalingGroup, want groupSpec) *pool.Group {
 	g := &pool.Group{
-		ID:        session.Deref(is.AutoScalingGroupARN),
-		TaggedFor: cloud.TaggedFor(func(name string) string { return tagOf(is, session.OwnTag(name)) }),
-		Size:      int(session.Deref(is.DesiredCapacity)),
-		Min:       int(session.Deref(is.MinSize)),
-		Max:       int(session.Deref(is.MaxSize)),
-		Template:  p.refOf(launchedFrom(is)),
-		Deleting:  strings.HasPrefix(session.Deref(is.Status), asg.StatusDeleting),
+		ID:       session.Deref(is.AutoScalingGroupARN),
+		Size:     int(session.Deref(is.DesiredCapacity)),
+		Min:      int(session.Deref(is.MinSize)),
+		Max:      int(session.Deref(is.MaxSize)),
+		Template: p.refOf(launchedFrom(is)),
+		Deleting: strings.HasPrefix(session.Deref(is.Status), asg.StatusDeleting),
 	}
 	if !g.Deleting {
 		g.Drift = want.drift(is, p.memory.hooks)

@@ -62,6 +62,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	out.Operations = p.memory.operations.list
 	version := p.memory.set.version(want)
 	out.Versions, out.Group = []pool.Template{version}, p.group(want, version, issues)
+	out.TaggedFor = cloud.TaggedFor(func(name string) string { return model.Tag(p.memory.set.is.Tags, model.OwnTag(name)) })
 	out.Instances = p.memory.set.instances(p.t, want, p.memory.extended)
 	out.ExternalStandby = p.memory.set.attached.providerIDs(p.t)
 	out.Issues = p.t.redactIssues(append(out.Issues, unique(mergeIssues(issues, p.memory.set.machineIssues(p.t.spot())))...))
@@ -77,8 +78,7 @@ func (p *pass) group(want wanted, version pool.Template, issues []pool.Cause) *p
 	is := p.memory.set.is
 	state, surge, operations := stateOf(is), p.memory.surge(), &p.memory.operations
 	g := &pool.Group{
-		ID: p.t.groupID(), TaggedFor: cloud.TaggedFor(func(name string) string { return model.Tag(is.Tags, model.OwnTag(name)) }),
-		Size: p.memory.set.size(), Surge: surge.count(), Template: version.Ref,
+		ID: p.t.groupID(), Size: p.memory.set.size(), Surge: surge.count(), Template: version.Ref,
 		Deleting: state == stateDeleting, Busy: cmp.Or(busy(state), p.memory.set.extending(want)), State: state, Created: p.memory.set.created,
 		ScaleUpFailedAt: operations.growFailed, DeleteFailedAt: operations.deleteFailed,
 	}

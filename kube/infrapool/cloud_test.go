@@ -96,7 +96,8 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		o.Unowned = &pool.Unowned{Name: name, Group: "Auto Scaling group " + name, Owner: g.owner}
 		return o, nil
 	}
-	o.Group = &pool.Group{ID: "arn:" + name, TaggedFor: g.taggedFor, Size: g.size, Surge: g.surge, Min: g.min, Max: g.max, Template: g.template}
+	o.TaggedFor = g.taggedFor
+	o.Group = &pool.Group{ID: "arn:" + name, Size: g.size, Surge: g.surge, Min: g.min, Max: g.max, Template: g.template}
 	if g.min != int(t.Spec.Pool.MinSize) || g.max != int(t.Spec.Pool.MaxSize) {
 		o.Group.Drift = []string{"sizes"}
 	}

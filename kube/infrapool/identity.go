@@ -260,8 +260,8 @@ func (r *Reconciler[O, S]) rivals(ctx context.Context, o O) ([]client.Object, er
 	return slices.DeleteFunc(objects(list), func(other client.Object) bool { return other.GetUID() == o.GetUID() }), nil
 }
 
-// winner returns which of several objects with one owner ID owns the group, if it is not o: the one that the group's tags name, and
-// without such the oldest.
+// winner returns which of several objects with one owner ID owns what the cloud has for it, if it is not o: the one that the tags of it
+// name, and without such the oldest.
 func winner(o client.Object, others []client.Object, taggedFor string) types.NamespacedName {
 	named := func(other client.Object) bool {
 		return strings.HasSuffix(taggedFor, "/"+other.GetNamespace()+"/"+other.GetName())
@@ -282,8 +282,8 @@ func winner(o client.Object, others []client.Object, taggedFor string) types.Nam
 	return types.NamespacedName{}
 }
 
-// ownerIDConflict finds another object of the kind with the same owner ID that owns the group. sure is false if the cloud could not be asked whom
-// the group's tags name.
+// ownerIDConflict finds another object of the kind with the same owner ID that owns the group, or what is left
+// of it. sure is false if the cloud could not be asked whom the tags name.
 func (r *Reconciler[O, S]) ownerIDConflict(ctx context.Context, o O, f *facts[S]) (rival types.NamespacedName, sure bool, err error) {
 	others, err := r.rivals(ctx, o)
 	if err != nil || len(others) == 0 {
@@ -303,10 +303,7 @@ func (r *Reconciler[O, S]) ownerIDConflict(ctx context.Context, o O, f *facts[S]
 	if err != nil && !errors.As(err, &unmet) {
 		return winner(o, others, ""), false, nil
 	}
-	if seen.Group == nil {
-		return winner(o, others, ""), true, nil
-	}
-	return winner(o, others, seen.Group.TaggedFor), true, nil
+	return winner(o, others, seen.TaggedFor), true, nil
 }
 
 // older orders objects by creation, then UID. The object whose own UID the ID is always comes first.

@@ -43,9 +43,14 @@ type identity struct {
 	ours bool
 	// owner is the value of the owner tag of one that is not ours, otherCluster the cluster that its tags name, where that is not the pool's.
 	owner, otherCluster string
+	// taggedFor is the object that the tags of ours name.
+	taggedFor string
 	// newest is the number of the newest version, standard that of the default one.
 	newest, standard int64
 }
+
+// TaggedFor returns the object that the tags of the pool's template name, as cluster/namespace/name; empty if there is none.
+func (i identity) TaggedFor() string { return i.taggedFor }
 
 // disagreement is a template whose list of versions does not show its newest or its default version, and since when.
 type disagreement struct {

@@ -103,7 +103,9 @@ func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration)
 		}
 		tags := session.TagMap(is.Tags)
 		read.ours = read.ours || p.Source.AssumeOwned && tags[session.TagOwner] == ""
-		if !read.ours {
+		if read.ours {
+			read.taggedFor = cloud.TaggedFor(func(name string) string { return tags[session.OwnTag(name)] })
+		} else {
 			read.owner, read.otherCluster = tags[session.TagOwner], session.OtherCluster(tags, p.Source.clusters()...)
 		}
 	}

@@ -140,7 +140,7 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 		first.Undeletable = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
 		id := session.Deref(made.LaunchTemplate.LaunchTemplateId)
 		first.Ref = Ref(id, strconv.FormatInt(first.number, 10))
-		p.Memory.versions, p.Memory.identity = nil, identity{}
+		p.Memory.versions, p.Memory.identity = nil, identity{taggedFor: p.Source.Owner.Key()}
 		p.Memory.learned(id, first, p.Now)
 	}
 	return nil

@@ -47,6 +47,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	out := pool.Observed{Versions: p.versions(want), Wanted: want.template, ResolvedLookups: want.remember, Reused: p.reused,
 		GroupFresh: !p.memory.group.at.Before(p.now), Capacity: want.capacity(),
+		TaggedFor: p.memory.template.TaggedFor(),
 	}
 	if failed != nil {
 		out.Wanted = pool.Template{}
@@ -98,6 +99,7 @@ func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wa
 	}
 	p.attribute()
 	out.Group = p.group(is, want)
+	out.TaggedFor = cloud.TaggedFor(func(name string) string { return is.Tags[session.OwnTag(name)] })
 	out.Instances, out.ExternalStandby = p.instances(is, want), asg.Standby(p.memory.behind.is, func(string) bool { return true })
 	out.ProviderRollout, out.ProviderRolloutUnknown = p.roll(is, want), p.rollUnknown()
 	out.Shared = p.atRest()
@@ -259,17 +261,16 @@ func (p *pass) rollSurge() int {
 func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 	scaling := scalingOf(is)
 	g := &pool.Group{
-		ID:        session.Deref(is.NodegroupArn),
-		TaggedFor: cloud.TaggedFor(func(name string) string { return is.Tags[session.OwnTag(name)] }),
-		Size:      int(p.size()),
-		Min:       int(session.Deref(scaling.MinSize)),
-		Max:       int(session.Deref(scaling.MaxSize)),
-		Template:  p.templateNow(is, want).Ref,
-		Content:   p.templateNow(is, want).Content,
-		Deleting:  is.Status == ekstypes.NodegroupStatusDeleting,
-		Busy:      busy(is),
-		Failed:    failed(is),
-		Created:   session.Deref(is.CreatedAt),
+		ID:       session.Deref(is.NodegroupArn),
+		Size:     int(p.size()),
+		Min:      int(session.Deref(scaling.MinSize)),
+		Max:      int(session.Deref(scaling.MaxSize)),
+		Template: p.templateNow(is, want).Ref,
+		Content:  p.templateNow(is, want).Content,
+		Deleting: is.Status == ekstypes.NodegroupStatusDeleting,
+		Busy:     busy(is),
+		Failed:   failed(is),
+		Created:  session.Deref(is.CreatedAt),
 
 		ProviderRolloutSurge: p.rollSurge(),
 	}
