@@ -76,6 +76,9 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	}
 	now := d.sessions.Now()
 	key := strings.Join([]string{c.Key, strings.ToLower(target.cluster.ResourceGroup), strings.ToLower(target.name), target.Owner.ID}, "\n")
+	if t.AssumeOwned {
+		key += "\npreview"
+	}
 	p := &pass{c: c, t: target.in(c.SubscriptionID), now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
 	p.memory.mu.Lock()
 	p.memory.touch = func() { c.TouchSet(p.t.cluster.ResourceGroup, p.t.name) }

@@ -34,8 +34,8 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if err := p.readNamed(ctx); err != nil {
 		return pool.Observed{}, err
 	}
-	if foreign := p.t.ownershipConflict(p.memory.set); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, ResolvedLookups: p.t.Remembered, Fresh: p.fresh}, nil
+	if foreign := p.t.ownership(p.memory.set).Conflict(); foreign != nil {
+		return pool.Observed{OwnershipConflict: foreign, Unowned: p.t.unowned(p.memory.set), ResolvedLookups: p.t.Remembered, Fresh: p.fresh}, nil
 	}
 	want, failed := p.want(ctx)
 	out := pool.Observed{

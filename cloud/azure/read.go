@@ -74,8 +74,7 @@ func (p *pass) readNamed(ctx context.Context) error {
 	}
 	set.named = driverkit.NamedGroup{ID: id}
 	if err == nil && !p.t.owns(&found.VirtualMachineScaleSet) {
-		owner := driverkit.QuoteTag(model.Read(found.VirtualMachineScaleSet).Owner)
-		set.named.Conflict = cloud.NamedElsewhere(label, fmt.Sprintf("its tag %s is %s", model.TagOwner, owner))
+		set.named.Conflict = driverkit.NamedConflict(label, name, model.TagOwner, model.Read(found.VirtualMachineScaleSet).Owner)
 	}
 	return nil
 }

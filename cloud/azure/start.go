@@ -18,6 +18,7 @@ import (
 
 // steps maps each step to the method that begins it.
 var steps = driverkit.Steps[*pass]{
+	pool.Adopt:               func(p *pass, ctx context.Context, _ pool.Step) error { return adopt(ctx, p) },
 	pool.CreateGroup:         (*pass).createGroup,
 	pool.PutTemplate:         (*pass).putTemplate,
 	pool.UpdateGroup:         (*pass).updateGroup,
@@ -40,20 +41,20 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
+	if conflict := p.t.ownership(p.memory.set).Conflict(); conflict != nil && s.Kind != pool.Adopt {
+		return driverkit.Owned(conflict)
+	}
 	return withField(p.t.pool, run(p, ctx, s))
 }
 
-// known returns an error unless the scale set has been read, and belongs to the pool or does not exist.
+// known reads the scale set, and the one that the object names, unless they are known.
 func (p *pass) known(ctx context.Context) error {
 	if p.memory.set.at.IsZero() {
 		if err := p.readAgain(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.readNamed(ctx); err != nil {
-		return err
-	}
-	return driverkit.Owned(p.t.ownershipConflict(p.memory.set))
+	return p.readNamed(ctx)
 }
 
 // there returns the scale set, or a conflict if it does not exist.
@@ -76,6 +77,18 @@ func begun[T any](p *pass, method string, poller *runtime.Poller[T], err error) 
 	}
 	p.memory.operations.add(pool.Operation{Type: method, Resource: p.t.setID(), Token: token}, p.now)
 	return nil
+}
+
+// adopt writes the owner tags to the scale set. Its machines are given them afterwards, as those of any scale set whose tags were changed.
+func adopt(ctx context.Context, p *pass) error {
+	set := p.memory.set
+	if set.is != nil && p.t.owns(set.is) {
+		return nil
+	}
+	if err := p.t.ownership(set).Adoptable(p.t.unowned(set)); err != nil {
+		return err
+	}
+	return p.send(ctx, armcompute.VirtualMachineScaleSetUpdate{Tags: model.Adopt(set.is.Tags, p.t.Owner)})
 }
 
 // createGroup creates the scale set, unless its name is taken.

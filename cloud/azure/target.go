@@ -79,7 +79,8 @@ func (t target) providerID(id string, flexible bool) string {
 
 // owns reports whether the scale set carries the pool's owner tag.
 func (t target) owns(is *armcompute.VirtualMachineScaleSet) bool {
-	return model.Read(*is).Owner == t.Owner.ID
+	owner := model.Read(*is).Owner
+	return owner == t.Owner.ID || owner == "" && t.AssumeOwned
 }
 
 // shares reports whether pools share all reads of an observation: those of mode Uniform list the machines of each scale set by itself.
@@ -93,8 +94,8 @@ func (t target) shares(is *armcompute.VirtualMachineScaleSet) bool {
 // spot reports whether Azure may evict the pool's machines.
 func (t target) spot() bool { return t.pool.Template.SpotVMOptions != nil }
 
-// ownershipConflict returns why a scale set with the pool's name, or one that the object names, is refused: it lacks the owner tag.
-func (t target) ownershipConflict(set setRead) *pool.Cause {
+// ownership returns what decides whether the scale set with the pool's name, or the one that the object names, may be changed.
+func (t target) ownership(set setRead) driverkit.Ownership {
 	is := set.is
 	o := driverkit.Ownership{
 		Exists: is != nil, Named: set.named, GroupID: t.GroupID, Tag: model.TagOwner,
@@ -104,5 +105,19 @@ func (t target) ownershipConflict(set setRead) *pool.Cause {
 	if is != nil {
 		o.Owned, o.Owner = t.owns(is), model.Read(*is).Owner
 	}
-	return o.Conflict()
+	return o
+}
+
+// unowned returns the scale set that has the pool's name and lacks its owner tag, nil if there is none, with what its adoption depends on.
+func (t target) unowned(set setRead) *pool.Unowned {
+	out := t.ownership(set).Unowned(t.name)
+	if out == nil {
+		return nil
+	}
+	out.OtherCluster = model.OtherCluster(set.is.Tags, t.Owner.Cluster)
+	if t.GroupID != "" && !strings.EqualFold(t.GroupID, t.groupID()) {
+		out.NamedInstead = t.GroupID
+	}
+	out.Resources = []string{out.Group}
+	return out
 }

@@ -25,6 +25,9 @@ func Read(set armcompute.VirtualMachineScaleSet) Current {
 	}
 }
 
+// unmarked reports whether no tag says what the model was made of: another tool made the scale set.
+func (c Current) unmarked() bool { return c.Content == "" && c.InPlace == "" && c.Data == "" }
+
 // Capacity is how many machines the scale set is asked to keep.
 func (c Current) Capacity() int {
 	if c.Set.SKU == nil {
@@ -61,6 +64,10 @@ func (m *Model) Against(cur Current) Comparison {
 	c.State = State{Content: cur.Content, Drift: m.drift(cur)}
 	names := withoutFixed(c.is.against(c.wanted))
 	switch {
+	case cur.unmarked() && len(judged(slices.Concat(names, withoutFixed(c.is.more(c.wanted)), withoutFixed(c.is.fewer(c.wanted))))) == 0:
+		// Another tool made it, and it is what is wanted as far as that can be seen.
+		c.State.Content = m.Content
+		return c
 	case cur.Content == "", cur.Content == m.Content && len(judged(names)) > 0:
 		c.State.Content = c.is.content()
 	case cur.Content == m.Content:

@@ -226,5 +226,37 @@ func (m *Model) tagsDiffer(is map[string]*string) bool {
 	return false
 }
 
+// Adopt returns the tags of a scale set of another tool with the owner's beside them: Azure replaces all tags with those of a request.
+func Adopt(is map[string]*string, owner cloud.Owner) map[string]*string {
+	tags := maps.Clone(is)
+	if tags == nil {
+		tags = map[string]*string{}
+	}
+	for name, value := range owner.Tags(between) {
+		if other, ok := nameLike(tags, name); ok {
+			delete(tags, other)
+		}
+		tags[name] = &value
+	}
+	return tags
+}
+
+// OtherCluster returns the name of the cluster that the ecosystem's tags say a scale set belongs to, where that is another; empty if they
+// name the cluster, or none.
+func OtherCluster(tags map[string]*string, cluster string) string {
+	other := ""
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
+		owner, ok := strings.CutPrefix(strings.ToLower(name), tagClusterPrefix)
+		switch {
+		case !ok || deref(tags[name]) != "owned":
+		case strings.EqualFold(owner, cluster):
+			return ""
+		case other == "":
+			other = name[len(tagClusterPrefix):]
+		}
+	}
+	return other
+}
+
 // OwnTag returns the name of a tag that says whose a scale set is, from its name without the domain.
 func OwnTag(name string) string { return ownPrefix + name }
