@@ -303,6 +303,24 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	})
 }
 
+// spares takes back what condemns has noted of a Machine whose deletion was refused.
+func (p *process) spares(workload bool, op memapi.Op) {
+	w := p.world
+	m := &clusterv1.Machine{}
+	if workload || op.Kind != "Machine" || op.Verb != "delete" || w.user.Get(w.t.Context(), op.Key, m) != nil || !m.DeletionTimestamp.IsZero() {
+		return
+	}
+	infra := w.keeper.infraOf(m)
+	if infra == nil || !infra.DeletionTimestamp.IsZero() {
+		return
+	}
+	for _, vm := range w.workload.running() {
+		if cloud.ProviderKey(vm.ProviderID) == cloud.ProviderKey(infra.Spec.ProviderID) {
+			delete(w.keeper.drains, vm.ID)
+		}
+	}
+}
+
 // former reports whether what stands below a Machine says that its instance is one that is gone, whichever has its provider ID now: the
 // deletion of that Machine takes no instance along.
 func (w *World) former(infra *azurev1.AzureMachinePoolMachine) bool {

@@ -84,6 +84,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 			p.condemns(workload, op)
 			err := p.world.meet(workload, op, do)
 			begins()
+			p.spares(workload, op)
 			if workload {
 				p.world.workload.lifts(op)
 			}
