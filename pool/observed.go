@@ -43,7 +43,7 @@ type Observed struct {
 	// OwnershipConflict, when set, names a cloud object that has the pool's name without its owner tag. Muster never changes or deletes it.
 	OwnershipConflict *Cause
 	// TaggedFor is the object that the group's tags name beside the owner ID, as cluster/namespace/name; where there is no group, the tags of
-	// its template.
+	// what is left of it: its template, its role.
 	TaggedFor string
 	// Unowned, when set, is the group behind OwnershipConflict, with what its adoption depends on.
 	Unowned *Unowned

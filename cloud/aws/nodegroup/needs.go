@@ -1,6 +1,7 @@
 package nodegroup
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -40,6 +41,7 @@ func (p *pass) observeNeeds(ctx context.Context, failed *error, out *pool.Observ
 		return err
 	}
 	out.Leftovers, out.MissingPrerequisites, out.Issues = role.Leftovers, role.Missing, append(out.Issues, role.Issues...)
+	out.TaggedFor = cmp.Or(out.TaggedFor, role.TaggedFor)
 	if role.Unsatisfiable != nil {
 		*failed, out.Wanted = role.Unsatisfiable, pool.Template{}
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,6 +85,8 @@ type Memory struct {
 	// arn is empty if the role does not exist; owned is true if it carries the pool's owner tag.
 	arn   string
 	owned bool
+	// taggedFor is the object that the tags of an owned role name, as cluster/namespace/name.
+	taggedFor string
 	// made is when the role was created.
 	made time.Time
 	// attached are the ARNs of its policies, read for owned roles only.
@@ -190,13 +191,24 @@ func (p Pass) get(ctx context.Context, name string) error {
 	read := Memory{name: name, at: p.Now, attached: p.Memory.attached, listed: p.Memory.listed}
 	if found != nil {
 		read.arn = session.Deref(found.Arn)
-		read.owned = slices.ContainsFunc(found.Tags, func(t iamtypes.Tag) bool {
-			return session.Deref(t.Key) == session.TagOwner && session.Deref(t.Value) == p.Spec.OwnerID
-		})
+		tag := func(name string) string { return tagOf(found.Tags, session.OwnTag(name)) }
+		if read.owned = tag(cloud.TagOwner) == p.Spec.OwnerID; read.owned {
+			read.taggedFor = cloud.TaggedFor(tag)
+		}
 		read.made = session.Deref(found.CreateDate)
 	}
 	*p.Memory = read
 	return nil
+}
+
+// tagOf returns the value of a tag, empty without one.
+func tagOf(tags []iamtypes.Tag, key string) string {
+	for _, t := range tags {
+		if session.Deref(t.Key) == key {
+			return session.Deref(t.Value)
+		}
+	}
+	return ""
 }
 
 // listPolicies reads which policies are attached to the role.

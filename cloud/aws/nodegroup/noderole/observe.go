@@ -18,6 +18,8 @@ type Findings struct {
 	Issues  []pool.Cause
 	// Unsatisfiable is why the specification can't be satisfied, nil if it can.
 	Unsatisfiable error
+	// TaggedFor is the object that the tags of a role that Muster made name, as cluster/namespace/name.
+	TaggedFor string
 	// unread is true if the role could not be read.
 	unread bool
 }
@@ -31,7 +33,7 @@ func (p Pass) Observe(ctx context.Context) (Findings, error) {
 		// The group has its role: a denied read of it blocks nothing else.
 		return Findings{Issues: []pool.Cause{driverkit.CauseOf(err)}, unread: true}, nil
 	}
-	var found Findings
+	found := Findings{TaggedFor: p.Memory.taggedFor}
 	if p.Memory.deletable() {
 		found.Leftovers = []string{roleItem(p.Memory.name)}
 	}
