@@ -270,6 +270,30 @@ func announceMachines[O Object, S any](k Kind[O, S], s *scope[O]) {
 	*k.MachineKind(s.object) = kind
 }
 
+// machinesLeft are the infrastructure machines of a pool that does not exist any more: those that name it as their owner, and those without
+// an owner that carry the label of its MachinePool.
+func (r *Reconciler[O, S]) machinesLeft(ctx context.Context, key client.ObjectKey) ([]client.Object, error) {
+	pools := &clusterv1.MachinePoolList{}
+	if err := r.Client.List(ctx, pools, client.InNamespace(key.Namespace)); err != nil {
+		return nil, err
+	}
+	fields := []client.MatchingFields{{PoolField: key.Name}}
+	for _, mp := range pools.Items {
+		if ref := mp.Spec.Template.Spec.InfrastructureRef; ref.Kind == r.kind.Name && ref.APIGroup == r.kind.Group && ref.Name == key.Name {
+			fields = append(fields, client.MatchingFields{OrphanField: format.MustFormatValue(mp.Name)})
+		}
+	}
+	var left []client.Object
+	for _, of := range fields {
+		list := r.kind.Machines.NewList()
+		if err := r.Client.List(ctx, list, client.InNamespace(key.Namespace), of); err != nil {
+			return nil, err
+		}
+		left = append(left, objects(list)...)
+	}
+	return left, nil
+}
+
 // releaseMachines lets the infrastructure machines of a pool go that does not exist any more: whatever it had in the cloud is
 // gone, or never was its own. There are some when they were made a moment before it went, so that it did not know of them.
 func (r *Reconciler[O, S]) releaseMachines(ctx context.Context, key client.ObjectKey) error {
@@ -277,11 +301,11 @@ func (r *Reconciler[O, S]) releaseMachines(ctx context.Context, key client.Objec
 		return nil
 	}
 	kind := *r.kind.Machines
-	infras := kind.NewList()
-	if err := r.Client.List(ctx, infras, client.InNamespace(key.Namespace), client.MatchingFields{PoolField: key.Name}); err != nil {
+	infras, err := r.machinesLeft(ctx, key)
+	if err != nil {
 		return fmt.Errorf("read the %ss of %s %s, which is gone: %w", kind.Name, r.kind.Name, key, err)
 	}
-	for _, o := range objects(infras) {
+	for _, o := range infras {
 		if o.GetDeletionTimestamp().IsZero() || !controllerutil.ContainsFinalizer(o, kind.Finalizer) {
 			continue
 		}

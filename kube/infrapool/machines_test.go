@@ -472,6 +472,22 @@ func TestWhatAPoolLeftBehind(t *testing.T) {
 	}
 }
 
+// TestWhatAPoolLeftBehindWithoutAnOwner: nor is one kept that has lost its owner reference, as a restore drops it.
+func TestWhatAPoolLeftBehindWithoutAnOwner(t *testing.T) {
+	t.Parallel()
+	left := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp-i-9", Finalizers: []string{awsv1.MachineFinalizer},
+		Labels: map[string]string{clusterv1.MachinePoolNameLabel: "mp"}}}
+	another := left.DeepCopy()
+	another.Name, another.Labels = "other-i-9", map[string]string{clusterv1.MachinePoolNameLabel: "other"}
+	w := newWorld(t, machinePool(), left, another)
+	w.remove(left)
+	w.remove(another)
+	w.pass()
+	if got := w.names(); !slices.Equal(got, []string{"other-i-9"}) {
+		t.Errorf("want that of another pool kept alone, got %v", got)
+	}
+}
+
 // TestAPausedMachineIsLeftAlone: nothing is done to it, and why is said.
 func TestAPausedMachineIsLeftAlone(t *testing.T) {
 	t.Parallel()
