@@ -272,21 +272,21 @@ func announceMachines[O Object, S any](k Kind[O, S], s *scope[O]) {
 
 // machinesLeft are the infrastructure machines of a pool that does not exist any more: those that name it as their owner, and those without
 // an owner that carry the label of its MachinePool.
-func (r *Reconciler[O, S]) machinesLeft(ctx context.Context, key client.ObjectKey) ([]client.Object, error) {
+func (k Kind[O, S]) machinesLeft(ctx context.Context, c client.Client, key client.ObjectKey) ([]client.Object, error) {
 	pools := &clusterv1.MachinePoolList{}
-	if err := r.Client.List(ctx, pools, client.InNamespace(key.Namespace)); err != nil {
+	if err := c.List(ctx, pools, client.InNamespace(key.Namespace)); err != nil {
 		return nil, err
 	}
 	fields := []client.MatchingFields{{PoolField: key.Name}}
 	for _, mp := range pools.Items {
-		if ref := mp.Spec.Template.Spec.InfrastructureRef; ref.Kind == r.kind.Name && ref.APIGroup == r.kind.Group && ref.Name == key.Name {
+		if ref := mp.Spec.Template.Spec.InfrastructureRef; ref.Kind == k.Name && ref.APIGroup == k.Group && ref.Name == key.Name {
 			fields = append(fields, client.MatchingFields{OrphanField: format.MustFormatValue(mp.Name)})
 		}
 	}
 	var left []client.Object
 	for _, of := range fields {
-		list := r.kind.Machines.NewList()
-		if err := r.Client.List(ctx, list, client.InNamespace(key.Namespace), of); err != nil {
+		list := k.Machines.NewList()
+		if err := c.List(ctx, list, client.InNamespace(key.Namespace), of); err != nil {
 			return nil, err
 		}
 		left = append(left, objects(list)...)
@@ -301,7 +301,7 @@ func (r *Reconciler[O, S]) releaseMachines(ctx context.Context, key client.Objec
 		return nil
 	}
 	kind := *r.kind.Machines
-	infras, err := r.machinesLeft(ctx, key)
+	infras, err := r.kind.machinesLeft(ctx, r.Client, key)
 	if err != nil {
 		return fmt.Errorf("read the %ss of %s %s, which is gone: %w", kind.Name, r.kind.Name, key, err)
 	}

@@ -43,7 +43,7 @@ type identity struct {
 	ours bool
 	// owner is the value of the owner tag of one that is not ours, otherCluster the cluster that its tags name, where that is not the pool's.
 	owner, otherCluster string
-	// taggedFor is the object that the tags of ours name.
+	// taggedFor is the object that the tags of the pool's own template name.
 	taggedFor string
 	// newest is the number of the newest version, standard that of the default one.
 	newest, standard int64

@@ -45,6 +45,12 @@ func second(w Write) []string {
 			wrong = append(wrong, fmt.Sprintf("%s created launch template %s although the object names group %s, which is not ours", w.Call, t.Name, w.Wanted.Named))
 		}
 	}
+	return append(wrong, secondRole(w)...)
+}
+
+// secondRole finds a role of the pool that was created for it.
+func secondRole(w Write) []string {
+	var wrong []string
 	for _, r := range w.After.Roles {
 		if r.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Roles, func(b Role) bool { return b.Name == r.Name }) {
 			wrong = append(wrong, fmt.Sprintf("%s created role %s although the object names group %s, which is not ours", w.Call, r.Name, w.Wanted.Named))

@@ -177,7 +177,7 @@ func (a *account) meddleRole(ctx context.Context, n *nodegroup, e Event) error {
 	return err
 }
 
-// foreignNodegroup makes a node group of somebody else beside ours, without machines.
+// foreignNodegroup has a user make a node group beside the pool's, without machines.
 func (w *World) foreignNodegroup() {
 	err := w.account.hand(func(ctx context.Context) error {
 		_, err := w.account.byHandEKS.CreateNodegroup(ctx, &eks.CreateNodegroupInput{

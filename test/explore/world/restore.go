@@ -57,7 +57,7 @@ func (w *World) applyCopy() {
 	if o == nil || w.deleted() {
 		return
 	}
-	c := o.Object.DeepCopyObject().(client.Object)
+	c := o.DeepCopyObject().(client.Object)
 	c.SetNamespace(elsewhere)
 	c.SetUID("")
 	c.SetResourceVersion("")
