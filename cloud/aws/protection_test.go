@@ -49,7 +49,7 @@ func TestManyAreProtectedInParts(t *testing.T) {
 	settings := awssdk.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: &http.Client{Transport: count},
 	}
-	p := &pass{c: &session.Session{EC2: ec2.NewFromConfig(settings), AutoScaling: autoscaling.NewFromConfig(settings)}, t: target{group: "g"}, memory: &memory{}}
+	p := &pass{c: &session.Session{EC2: session.NewEC2(ec2.NewFromConfig(settings)), AutoScaling: autoscaling.NewFromConfig(settings)}, t: target{group: "g"}, memory: &memory{}}
 	var ids []string
 	for k := range 2500 {
 		ids = append(ids, fmt.Sprintf("i-%017x", k))

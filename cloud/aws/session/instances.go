@@ -21,7 +21,7 @@ const (
 )
 
 // newInstances makes the sweep over the instances of a region. It reads what is asked for at the same time, and nothing beside it.
-func newInstances(client *ec2.Client, now func() time.Time) *sweep.Sweep[ec2types.Instance] {
+func newInstances(client *EC2, now func() time.Time) *sweep.Sweep[ec2types.Instance] {
 	some := func(ctx context.Context, ids []string, found func(string, ec2types.Instance)) error {
 		list, err := instances(ctx, client, ids, now())
 		for _, i := range list {
@@ -49,7 +49,7 @@ func (s *Session) Instances(ctx context.Context, ids []string) ([]ec2types.Insta
 
 // instances asks for the instances of those names. If EC2 does not know one of them, or not yet, it refuses the question and says which:
 // it is asked for the others.
-func instances(ctx context.Context, client *ec2.Client, ids []string, now time.Time) ([]ec2types.Instance, error) {
+func instances(ctx context.Context, client *EC2, ids []string, now time.Time) ([]ec2types.Instance, error) {
 	found, err := client.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
 	if err = Refusal(err, now); cloud.CodeOf(err) == codeNoInstance {
 		missing := InstanceID.FindAllString(err.Error(), -1)

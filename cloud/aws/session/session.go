@@ -77,7 +77,7 @@ type Session struct {
 	// Key tells sessions apart: by region, and by who asks. What was observed through one says nothing about another.
 	Key         string
 	AutoScaling *autoscaling.Client
-	EC2         *ec2.Client
+	EC2         *EC2
 	EKS         *eks.Client
 	IAM         *iam.Client
 	S3          *s3.Client
@@ -172,7 +172,7 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
 		s.naming(account, settings.Region, transport))
 	s.identify(&settings, identity)
-	client, machines, identities := autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings), iam.NewFromConfig(settings)
+	client, machines, identities := autoscaling.NewFromConfig(settings), NewEC2(ec2.NewFromConfig(settings)), iam.NewFromConfig(settings)
 	return &Session{
 		Region:      settings.Region,
 		AutoScaling: client,

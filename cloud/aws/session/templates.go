@@ -16,12 +16,12 @@ const templatesAtOnce = 200
 
 // templates are the launch templates of a session's region, read for all pools together.
 type templates struct {
-	client *ec2.Client
+	client *EC2
 	now    func() time.Time
 }
 
 // newTemplates makes the sweep over the launch templates of a region.
-func newTemplates(client *ec2.Client, now func() time.Time) *sweep.Sweep[*ec2types.LaunchTemplate] {
+func newTemplates(client *EC2, now func() time.Time) *sweep.Sweep[*ec2types.LaunchTemplate] {
 	t := templates{client: client, now: now}
 	return sweep.New(sweep.Options[*ec2types.LaunchTemplate]{Some: t.named, Chunk: templatesAtOnce, Now: now})
 }
