@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/all"
@@ -14,7 +15,7 @@ import (
 
 // Planners observe the pools of every infrastructure kind as the manager's controllers do, and change nothing. The client's
 // scheme is NewScheme's.
-func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([]infrapool.Planner, error) {
+func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([]preview.Planner, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
@@ -23,7 +24,7 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 		Client: c, ClusterCache: clusters, IdentityNamespace: o.IdentityNamespace,
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation, Machines: o.Gates.MachinePoolMachines,
 	}
-	var planners []infrapool.Planner
+	var planners []preview.Planner
 	for _, p := range all.Providers() {
 		connection, err := p.Connect(providers.Environment{Gates: o.Gates, Pools: func(string) infrapool.Options { return options }})
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers/gates"
 )
@@ -78,7 +79,7 @@ type Connection struct {
 	// Setups add the controllers to the manager, by name.
 	Setups map[string]Setup
 	// Planners observe pools as the controllers do, and change nothing.
-	Planners []infrapool.Planner
+	Planners []preview.Planner
 }
 
 // Setup adds a controller to the manager.

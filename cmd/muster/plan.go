@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/seed"
@@ -224,9 +225,9 @@ func (p *planner) equip(r *plan.Request, config *rest.Config) error {
 	if o.Gates, err = manager.EnabledGates(); err != nil {
 		return err
 	}
-	once := infrapool.ReadOnce(r.Client)
+	once := preview.ReadOnce(r.Client)
 	r.Hub = manager.Hub(once)
-	r.Planners, err = manager.Planners(once, infrapool.NewClusters(infrapool.ConnectBySecret(once)), o)
+	r.Planners, err = manager.Planners(once, preview.NewClusters(preview.ConnectBySecret(once)), o)
 	return err
 }
 

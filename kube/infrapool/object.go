@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
@@ -78,7 +79,7 @@ type Kind[O Object, S any] struct {
 	Conditions func(o O, r report.Report, out engine.Outcome) []report.Condition
 	// Health returns the bounds of the cloud's own rollout that the object asks for, with the cloud's defaults filled in, for plans. Nil:
 	// the cloud replaces no machines by itself.
-	Health func(O) Health
+	Health func(O) preview.Health
 }
 
 // BootstrapMode is what the bootstrap data of a MachinePool is to the machines of its infrastructure object.

@@ -2,80 +2,24 @@ package infrapool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
-
-// Planner looks at the pools of one infrastructure kind as the reconciler does, and changes nothing: neither in the cloud,
-// which it only observes, nor in Kubernetes, where every write is refused.
-type Planner interface {
-	// Kind of the infrastructure objects.
-	Kind() schema.GroupKind
-	// Look looks at one pool with the edited objects in the place of those that the API server has. An observation of the
-	// cloud may be as old as age says. That the cloud can't be asked, or does not answer, is in the Look; the error is
-	// one of the API server.
-	Look(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (Look, error)
-}
 
 // ReasonWaitingForBootstrap is why a pool is held whose bootstrap data is still to be made.
 const ReasonWaitingForBootstrap = reasonWaitBootstrap
 
-// Look is what a pass over one pool would decide from.
-type Look struct {
-	// Object is the infrastructure object, Pool its MachinePool (nil when there is none).
-	Object client.Object
-	Pool   *clusterv1.MachinePool
-	// InfraCluster is what the cluster's place in the cloud is read from; its name is empty when there is none.
-	InfraCluster clusterv1.ContractVersionedObjectReference
-	// Desired, Observed and Traits go into pool.Decide, with Now.
-	Desired  pool.Desired
-	Observed pool.Observed
-	Traits   pool.Traits
-	Now      time.Time
-	// Seen says that the cloud has answered; without that Observed means nothing.
-	Seen bool
-	// Paused says why the reconciler would leave the pool alone; empty when it would not.
-	Paused string
-	// NotObserved says why the cloud was not asked, or what it answered in the place of an observation.
-	NotObserved *pool.Cause
-	// Unreachable is why the workload cluster can't be asked for nodes; nil when it can.
-	Unreachable error
-	// Health is what the cloud's own roll keeps to, when the kind has one.
-	Health *Health
-	// Adopts is the group of another tool that the pool would adopt first; Observed is what it would observe then. It is nil without one.
-	Adopts *pool.Unowned
-}
-
-// Health are the bounds that a cloud's own roll keeps to, as percentages of the group's size.
-type Health struct {
-	// MinPercent serve at any time; up to MaxPercent may exist.
-	MinPercent, MaxPercent int
-}
-
-// Bounds are the least number that serve and the largest that exist while a group of so many machines is rolled. Where the
-// percentages leave no room for a single machine, one goes at a time nevertheless.
-func (h Health) Bounds(size int) (least, most int) {
-	least, most = min(size, (size*h.MinPercent+99)/100), size
-	switch {
-	case h.MaxPercent > 100:
-		most = size + max(1, size*(h.MaxPercent-100)/100)
-	case least == size:
-		least = max(0, size-1)
-	}
-	return least, most
-}
-
 // NewPlanner makes the planner of one kind over its driver. Of the options it needs Client, ClusterCache and Now.
-func NewPlanner[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) Planner {
+func NewPlanner[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) preview.Planner {
 	return &planner[O, S]{adapter: a, driver: observing[S]{d}, options: o}
 }
 
@@ -92,31 +36,40 @@ func (p *planner[O, S]) Kind() schema.GroupKind {
 }
 
 // Look runs the reading half of a pass.
-func (p *planner[O, S]) Look(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (Look, error) {
+func (p *planner[O, S]) Look(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (preview.Look, error) {
 	options := p.options
-	options.Client = newPreview(p.options.Client, edited, slices.Concat(Indexes(), []Index{OwnerIDIndex(p.adapter.Kind().New())}, MachineIndexes(p.adapter)))
+	options.Client = preview.NewClient(p.options.Client, edited, p.indexes())
 	r := New(p.adapter, p.driver, options)
 	o := r.kind.New()
 	if err := options.Client.Get(ctx, key, o); err != nil {
-		return Look{}, fmt.Errorf("read %s %s: %w", r.kind.Name, key, err)
+		return preview.Look{}, fmt.Errorf("read %s %s: %w", r.kind.Name, key, err)
 	}
 	return r.preview(ctx, o, age)
 }
 
+// indexes are those that a pass selects by.
+func (p *planner[O, S]) indexes() []clustercache.CacheOptionsIndex {
+	var list []clustercache.CacheOptionsIndex
+	for _, i := range slices.Concat(Indexes(), []Index{OwnerIDIndex(p.adapter.Kind().New())}, MachineIndexes(p.adapter)) {
+		list = append(list, clustercache.CacheOptionsIndex{Object: i.Object, Field: i.Field, ExtractValue: i.Values})
+	}
+	return list
+}
+
 // preview is a pass without its writes.
-func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) (Look, error) {
+func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) (preview.Look, error) {
 	s, err := r.gather(ctx, o)
 	if err != nil {
-		return Look{}, err
+		return preview.Look{}, err
 	}
 	f, err := r.facts(ctx, s)
 	if err != nil {
-		return Look{}, err
+		return preview.Look{}, err
 	}
 	if err := r.findMachines(ctx, s, f); err != nil {
-		return Look{}, err
+		return preview.Look{}, err
 	}
-	look := Look{
+	look := preview.Look{
 		Object: o, Pool: s.pool, Desired: f.Desired, Traits: r.engine.Traits(), Now: f.Now, Paused: pauses(r.kind.Name, s.cluster, o),
 	}
 	if s.cluster != nil {
@@ -166,13 +119,10 @@ func asCause(err error) *pool.Cause {
 	return &pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
 }
 
-// errReadOnly is what every write of a plan meets.
-var errReadOnly = errors.New("a plan writes nothing")
-
 // observing is a driver that begins nothing.
 type observing[S any] struct{ cloud.Driver[S] }
 
 // Start refuses.
 func (observing[S]) Start(_ context.Context, _ cloud.Target[S], s pool.Step) error {
-	return fmt.Errorf("%s: %w", s.Kind, errReadOnly)
+	return fmt.Errorf("%s: %w", s.Kind, preview.ErrReadOnly)
 }

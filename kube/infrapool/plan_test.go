@@ -18,15 +18,16 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 )
 
 // planner looks at the world's pool.
-func (w *world) planner(connect infrapool.Connect) infrapool.Planner {
+func (w *world) planner(connect preview.Connect) preview.Planner {
 	if connect == nil {
 		connect = func(context.Context, client.ObjectKey) (client.Client, error) { return w.workload, nil }
 	}
 	return infrapool.NewPlanner(awspool.Adapter{}, w.account, infrapool.Options{
-		Client: infrapool.ReadOnce(w.management), ClusterCache: infrapool.NewClusters(connect), Now: func() time.Time { return w.now },
+		Client: preview.ReadOnce(w.management), ClusterCache: preview.NewClusters(connect), Now: func() time.Time { return w.now },
 	})
 }
 
@@ -40,44 +41,44 @@ func TestLook(t *testing.T) {
 		why     string
 		world   func(*world)
 		edited  []client.Object
-		connect infrapool.Connect
-		want    func(infrapool.Look) bool
+		connect preview.Connect
+		want    func(preview.Look) bool
 	}{
-		{why: "a pool as it is: its machines with their nodes", want: func(l infrapool.Look) bool {
+		{why: "a pool as it is: its machines with their nodes", want: func(l preview.Look) bool {
 			return l.Seen && l.NotObserved == nil && l.Desired.Replicas == 2 && len(l.Observed.Instances) == 2 && l.Observed.Instances[0].Node.Ready &&
 				l.Observed.Instances[0].Template.Same(l.Observed.Wanted)
 		}},
 		{why: "edited objects stand in the place of the stored ones, both at once", edited: []client.Object{
 			machinePool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(5)) }),
 			awsMachinePool(func(o *awsv1.AWSMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = "m5.xlarge" }),
-		}, want: func(l infrapool.Look) bool {
+		}, want: func(l preview.Look) bool {
 			return l.Seen && l.Desired.Replicas == 5 && strings.Contains(l.Observed.Wanted.Content, "m5.xlarge") && !l.Observed.Instances[0].Template.Same(l.Observed.Wanted)
 		}},
 		{why: "an edited secret is what machines would boot with", edited: []client.Object{
 			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: other")}},
-		}, want: func(l infrapool.Look) bool {
+		}, want: func(l preview.Look) bool {
 			return l.Observed.Wanted.Data != l.Observed.Instances[0].Template.Data && l.Observed.Wanted.Same(l.Observed.Instances[0].Template)
 		}},
-		{why: "the place is edited too, untyped as it is", edited: []client.Object{inRegion("us-east-1")}, want: func(l infrapool.Look) bool {
+		{why: "the place is edited too, untyped as it is", edited: []client.Object{inRegion("us-east-1")}, want: func(l preview.Look) bool {
 			return l.Seen && l.Observed.Group == nil
 		}},
 		{why: "a pause is told, and what would be done without it is seen", world: func(w *world) {
 			change(w, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}}, func(c *clusterv1.Cluster) { c.Spec.Paused = new(true) })
-		}, want: func(l infrapool.Look) bool { return strings.Contains(l.Paused, "spec.paused") && l.Seen }},
-		{why: "who can't be asked for nodes is told, and no node is known", connect: broken, want: func(l infrapool.Look) bool {
+		}, want: func(l preview.Look) bool { return strings.Contains(l.Paused, "spec.paused") && l.Seen }},
+		{why: "who can't be asked for nodes is told, and no node is known", connect: broken, want: func(l preview.Look) bool {
 			return l.Seen && l.Observed.NodesUnknown && strings.Contains(l.Unreachable.Error(), "no route to host")
 		}},
 		{why: "without its cluster nothing says where to ask", world: func(w *world) {
 			w.remove(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}})
-		}, want: func(l infrapool.Look) bool { return !l.Seen && l.NotObserved.Reason == "ClusterDoesNotExist" }},
+		}, want: func(l preview.Look) bool { return !l.Seen && l.NotObserved.Reason == "ClusterDoesNotExist" }},
 		{why: "a cloud that refuses is quoted", world: func(w *world) {
 			w.account.observe = &cloud.Error{Kind: cloud.Denied, Code: "AccessDenied", Message: "you shall not look"}
-		}, want: func(l infrapool.Look) bool {
+		}, want: func(l preview.Look) bool {
 			return !l.Seen && l.NotObserved.Reason == string(cloud.Denied) && strings.Contains(l.NotObserved.Message, "you shall not look")
 		}},
 		{why: "what the cloud would be asked for in vain is not asked", edited: []client.Object{
 			awsMachinePool(func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{infrapool.ResolvedAnnotation: "{"} }),
-		}, want: func(l infrapool.Look) bool { return !l.Seen && l.NotObserved.Reason == "InvalidConfiguration" }},
+		}, want: func(l preview.Look) bool { return !l.Seen && l.NotObserved.Reason == "InvalidConfiguration" }},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +132,7 @@ func TestReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everything()...)
 	reads := 0
-	c := infrapool.ReadOnce(interceptor.NewClient(w.management, interceptor.Funcs{
+	c := preview.ReadOnce(interceptor.NewClient(w.management, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			reads++
 			return c.Get(ctx, key, o, opts...)
@@ -169,27 +170,5 @@ func TestReadOnce(t *testing.T) {
 	}
 	if len(w.writes) > 0 {
 		t.Errorf("want nothing written, got %v", w.writes)
-	}
-}
-
-// The bounds of a cloud's own roll, for groups in which percentages leave room and for those in which they do not.
-func TestHealthBounds(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		why                      string
-		health                   infrapool.Health
-		size, wantLeast, wantMax int
-	}{
-		{"a tenth of ten is one", infrapool.Health{MinPercent: 90, MaxPercent: 100}, 10, 9, 10},
-		{"a tenth of three is none, and one goes nevertheless", infrapool.Health{MinPercent: 90, MaxPercent: 100}, 3, 2, 3},
-		{"nobody may be missing, so another is launched first", infrapool.Health{MinPercent: 100, MaxPercent: 110}, 10, 10, 11},
-		{"a tenth of three more is one more", infrapool.Health{MinPercent: 100, MaxPercent: 110}, 3, 3, 4},
-		{"neither room below nor above: one goes", infrapool.Health{MinPercent: 100, MaxPercent: 100}, 5, 4, 5},
-		{"all at once", infrapool.Health{MinPercent: 0, MaxPercent: 100}, 5, 0, 5},
-		{"nobody is there", infrapool.Health{MinPercent: 90, MaxPercent: 100}, 0, 0, 0},
-	} {
-		if least, most := c.health.Bounds(c.size); least != c.wantLeast || most != c.wantMax {
-			t.Errorf("%s: want %d to %d, got %d to %d", c.why, c.wantLeast, c.wantMax, least, most)
-		}
 	}
 }

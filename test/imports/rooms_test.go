@@ -22,7 +22,7 @@ const (
 var crowded = map[string]int{
 	"cloud/aws.pass":              87,
 	"cloud/aws/nodegroup.pass":    95,
-	"kube/infrapool":              28,
+	"kube/infrapool":              25,
 	"kube/infrapool.Reconciler":   76,
 	"kube/machinepool":            25,
 	"kube/machinepool.Reconciler": 58,

@@ -53,7 +53,8 @@ var rules = []rule{
 	{path: "kube/machinepool/status", only: kubernetes, never: server, why: "each condition is a pure function"},
 	{path: "kube/machinepool/...", only: kubed("kube/machinepool/...", "cloud", "cloud/trace"), never: server,
 		why: "the core runs with any provider's infrastructure kinds"},
-	{path: "kube/infrapool", only: kubed("kube/machinepool/contract", "api/common", "cloud", "cloud/trace", "engine/...", "pool"), never: server,
+	{path: "kube/infrapool/preview", only: kubed("pool"), never: server, why: "what a plan sees of any pool"},
+	{path: "kube/infrapool", only: kubed("kube/infrapool/preview", "kube/machinepool/contract", "api/common", "cloud", "cloud/trace", "engine/...", "pool"), never: server,
 		why: "one reconciler for all kinds; it runs under any core"},
 	{path: "kube/infrapool/aws*", only: adapter("aws"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/infrapool/azure*", only: adapter("azure"), never: server, why: "an adapter knows the API of one cloud"},
@@ -64,10 +65,11 @@ var rules = []rule{
 	{path: "kube/*", only: kubed("cloud", "cloud/trace", "engine", "pool", "kube/machinepool/contract", "github.com/prometheus/client_golang/..."), never: server,
 		why: "the parts that both controllers use know neither"},
 
-	{path: "view/...", only: kubed("view/...", "api/crd", "kube/infrapool", "pool", "engine/..."), never: server, why: "drivers are handed in"},
+	{path: "view/...", only: kubed("view/...", "api/crd", "kube/infrapool", "kube/infrapool/preview", "pool", "engine/..."), never: server, why: "drivers are handed in"},
 
 	{path: "providers/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},
-	{path: "providers", only: kubed("providers/gates", "cloud", "cloud/metrics", "cloud/trace", "cloud/wire", "kube/infrapool", "kube/webhook", "github.com/spf13/pflag", "go.opentelemetry.io/otel/..."), never: server,
+	{path: "providers", only: kubed("providers/gates", "cloud", "cloud/metrics", "cloud/trace", "cloud/wire", "kube/infrapool", "kube/infrapool/preview", "kube/webhook",
+		"github.com/spf13/pflag", "go.opentelemetry.io/otel/..."), never: server,
 		why: "a description of any cloud"},
 	{path: "providers/all", only: []string{"providers", "providers/*", "kube/webhook"}, why: "a list"},
 	{path: "providers/*/...", only: kubed("providers", "providers/gates", "providers/$1/...", "api/common", "api/$1/...", "cloud/$1/...", "kube/infrapool", "kube/infrapool/$1*",
@@ -95,7 +97,7 @@ var rules = []rule{
 	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world", "local/clouds/..."},
 		why: "what stands in for other providers' controllers knows nothing of Muster's, and no cloud"},
 	{path: "cmd/muster", only: append([]string{
-		"kube/infrapool", "local/*", "local/clouds/all", "manager/...", "providers", "providers/all", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
+		"kube/infrapool", "kube/infrapool/preview", "local/*", "local/clouds/all", "manager/...", "providers", "providers/all", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
 	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
 
 	{path: "config/..."}, {path: "docs/..."}, {path: "templates/..."},
@@ -110,5 +112,5 @@ func kubed(only ...string) []string { return append(append(only, shared...), kub
 
 // adapter is what the adapters of a cloud's kinds may import.
 func adapter(name string) []string {
-	return kubed("kube/infrapool", "kube/infrapool/"+name+"*", "api/common", "api/"+name+"/...", "engine/...", "pool")
+	return kubed("kube/infrapool", "kube/infrapool/preview", "kube/infrapool/"+name+"*", "api/common", "api/"+name+"/...", "engine/...", "pool")
 }

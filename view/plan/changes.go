@@ -12,13 +12,13 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
 
 // fieldEffects looks at one pool with this or that part of an edit.
 type fieldEffects struct {
-	planner infrapool.Planner
+	planner preview.Planner
 	key     client.ObjectKey
 	edits   []edited
 }

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/muster-project/muster/api/crd"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -30,7 +30,7 @@ type Request struct {
 	// Hub gives objects in the version that controllers read.
 	Hub Hub
 	// Planners look at the pools of each infrastructure kind.
-	Planners []infrapool.Planner
+	Planners []preview.Planner
 	// Namespace of Pool, and of manifests that name none.
 	Namespace string
 	// Manifests are planned as if they were applied.
@@ -249,7 +249,7 @@ func (r Request) plan(ctx context.Context, mp *clusterv1.MachinePool, edits []ed
 		Namespace: mp.Namespace, Name: mp.Name, Cluster: mp.Spec.ClusterName, Infrastructure: Reference{ref.Kind, ref.Name},
 		Changes: []Change{}, Waves: []Wave{}, Rolled: []Machine{}, Gone: []Machine{}, InPlace: []Machine{}, Steps: []string{}, Blocked: []Cause{}, Warnings: []string{},
 	}
-	k := slices.IndexFunc(r.Planners, func(p infrapool.Planner) bool {
+	k := slices.IndexFunc(r.Planners, func(p preview.Planner) bool {
 		return p.Kind() == schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}
 	})
 	if k < 0 {

@@ -39,6 +39,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/sim"
@@ -293,7 +294,7 @@ func awsMachinePool() *awsv1.AWSMachinePool {
 }
 
 // cache of workload clusters, as a reconciler and a plan have it.
-func (w *world) clusters() infrapool.Connect {
+func (w *world) clusters() preview.Connect {
 	return func(context.Context, client.ObjectKey) (client.Client, error) {
 		if w.away {
 			return nil, fmt.Errorf("dial tcp: the workload cluster is away")
@@ -377,13 +378,13 @@ func (w *world) join() {
 func (w *world) plan(change func(*plan.Request)) ([]plan.Plan, error) {
 	w.sealed = true
 	defer func() { w.sealed = false }()
-	options := infrapool.Options{Client: infrapool.ReadOnce(w.management), ClusterCache: infrapool.NewClusters(w.clusters()), Now: time.Now}
+	options := infrapool.Options{Client: preview.ReadOnce(w.management), ClusterCache: preview.NewClusters(w.clusters()), Now: time.Now}
 	r := plan.Request{
 		Client: w.management, Namespace: "default",
 		Hub: func(ctx context.Context, o client.Object) (client.Object, error) {
 			return webhook.ToHub(ctx, w.management.Scheme(), w.management, o)
 		},
-		Planners: []infrapool.Planner{infrapool.NewPlanner(awspool.Adapter{}, w.driver, options)},
+		Planners: []preview.Planner{infrapool.NewPlanner(awspool.Adapter{}, w.driver, options)},
 	}
 	change(&r)
 	return plan.Build(w.t.Context(), r)

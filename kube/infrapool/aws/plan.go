@@ -4,7 +4,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 )
 
 // An instance refresh that says nothing keeps to these percentages of the group's size.
@@ -14,8 +14,8 @@ const (
 )
 
 // health returns the bounds of an instance refresh under spec.refreshPreferences.
-func health(o *awsv1.AWSMachinePool) infrapool.Health {
-	h := infrapool.Health{MinPercent: minHealthyPercent, MaxPercent: maxHealthyPercent}
+func health(o *awsv1.AWSMachinePool) preview.Health {
+	h := preview.Health{MinPercent: minHealthyPercent, MaxPercent: maxHealthyPercent}
 	if asked := o.Spec.RefreshPreferences; asked != nil {
 		h.MinPercent = int(ptr.Deref(asked.MinHealthyPercentage, minHealthyPercent))
 		h.MaxPercent = int(ptr.Deref(asked.MaxHealthyPercentage, maxHealthyPercent))

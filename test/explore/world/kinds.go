@@ -22,6 +22,7 @@ import (
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 )
 
 // settings are what drivers work with.
@@ -84,7 +85,7 @@ func (w *World) reconciler(base http.RoundTripper, o infrapool.Options) reconcil
 }
 
 // look is how a plan looks at the pool.
-type look func(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (infrapool.Look, error)
+type look func(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (preview.Look, error)
 
 // planner is the one of the scenario's kind.
 func (w *World) planner(base http.RoundTripper, o infrapool.Options) look {

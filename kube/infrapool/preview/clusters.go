@@ -1,4 +1,4 @@
-package infrapool
+package preview
 
 import (
 	"context"
@@ -72,20 +72,11 @@ func (c *clusters) reach(ctx context.Context, cluster client.ObjectKey) (client.
 	if err != nil {
 		return nil, err
 	}
-	once := newPreview(ReadOnce(made), nil, nodeIndexes())
+	once := NewClient(ReadOnce(made), nil, nodes.Indexes())
 	if err := once.List(ctx, &corev1.NodeList{}); err != nil {
 		return nil, fmt.Errorf("read the nodes of Cluster %s: %w", cluster, err)
 	}
 	return once, nil
-}
-
-// nodeIndexes are those that a pool's nodes are found by.
-func nodeIndexes() []Index {
-	var list []Index
-	for _, i := range nodes.Indexes() {
-		list = append(list, Index{Object: i.Object, Field: i.Field, Values: i.ExtractValue})
-	}
-	return list
 }
 
 // GetReader is GetClient.

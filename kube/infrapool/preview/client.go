@@ -1,4 +1,4 @@
-package infrapool
+package preview
 
 import (
 	"context"
@@ -13,24 +13,26 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// preview is a client that reads as if some objects had been edited, and writes nothing. It knows indexes, as a cache does:
-// an API server selects by none of them.
-type preview struct {
+// edits is a client that reads as if some objects had been edited, and rejects every write.
+type edits struct {
 	refusing
 	base    client.Client
 	edited  []client.Object
-	indexes []Index
+	indexes []clustercache.CacheOptionsIndex
 }
 
-func newPreview(base client.Client, edited []client.Object, indexes []Index) client.Client {
-	return &preview{base: base, edited: edited, indexes: indexes}
+// NewClient returns a client that reads what base has as if some objects had been edited, and rejects every write. It selects by the
+// indexes itself, as a cache does: an API server selects by none of them.
+func NewClient(base client.Client, edited []client.Object, indexes []clustercache.CacheOptionsIndex) client.Client {
+	return &edits{base: base, edited: edited, indexes: indexes}
 }
 
 // Get gives the edited object where there is one.
-func (p *preview) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
+func (p *edits) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
 	gvk, err := p.base.GroupVersionKindFor(out)
 	if err != nil {
 		return fmt.Errorf("find the kind of %T: %w", out, err)
@@ -43,7 +45,7 @@ func (p *preview) Get(ctx context.Context, key client.ObjectKey, out client.Obje
 	return p.base.Get(ctx, key, out, opts...)
 }
 
-func (p *preview) kindOf(o runtime.Object) schema.GroupKind {
+func (p *edits) kindOf(o runtime.Object) schema.GroupKind {
 	gvk, err := p.base.GroupVersionKindFor(o)
 	if err != nil {
 		return schema.GroupKind{}
@@ -75,7 +77,7 @@ func assign(o, out client.Object, gvk schema.GroupVersionKind) error {
 }
 
 // List gives the edited objects in the place of those that they come from, and beside them where they are new.
-func (p *preview) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
+func (p *edits) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	o := (&client.ListOptions{}).ApplyOptions(opts)
 	index, value := p.indexOf(out, o.FieldSelector)
 	if index != nil {
@@ -90,13 +92,13 @@ func (p *preview) List(ctx context.Context, out client.ObjectList, opts ...clien
 	}
 	items = slices.DeleteFunc(p.laidOver(items, out, o), func(item runtime.Object) bool {
 		object, ok := item.(client.Object)
-		return !ok || index != nil && !slices.Contains(index.Values(object), value)
+		return !ok || index != nil && !slices.Contains(index.ExtractValue(object), value)
 	})
 	return meta.SetList(out, items)
 }
 
 // laidOver is the list with the edited objects that belong into it.
-func (p *preview) laidOver(items []runtime.Object, list client.ObjectList, o *client.ListOptions) []runtime.Object {
+func (p *edits) laidOver(items []runtime.Object, list client.ObjectList, o *client.ListOptions) []runtime.Object {
 	kind := p.kindOf(list)
 	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
 	for _, edited := range p.edited {
@@ -124,7 +126,7 @@ func selects(o *client.ListOptions, edited client.Object) bool {
 }
 
 // indexOf is the index that a field selector asks for, with the value; nil when it asks the API server itself.
-func (p *preview) indexOf(list client.ObjectList, selector fields.Selector) (*Index, string) {
+func (p *edits) indexOf(list client.ObjectList, selector fields.Selector) (*clustercache.CacheOptionsIndex, string) {
 	if selector == nil {
 		return nil, ""
 	}
@@ -139,18 +141,18 @@ func (p *preview) indexOf(list client.ObjectList, selector fields.Selector) (*In
 }
 
 // Scheme is the client's.
-func (p *preview) Scheme() *runtime.Scheme { return p.base.Scheme() }
+func (p *edits) Scheme() *runtime.Scheme { return p.base.Scheme() }
 
 // RESTMapper is the client's.
-func (p *preview) RESTMapper() meta.RESTMapper { return p.base.RESTMapper() }
+func (p *edits) RESTMapper() meta.RESTMapper { return p.base.RESTMapper() }
 
 // GroupVersionKindFor is the client's.
-func (p *preview) GroupVersionKindFor(o runtime.Object) (schema.GroupVersionKind, error) {
+func (p *edits) GroupVersionKindFor(o runtime.Object) (schema.GroupVersionKind, error) {
 	return p.base.GroupVersionKindFor(o)
 }
 
 // IsObjectNamespaced is the client's.
-func (p *preview) IsObjectNamespaced(o runtime.Object) (bool, error) {
+func (p *edits) IsObjectNamespaced(o runtime.Object) (bool, error) {
 	return p.base.IsObjectNamespaced(o)
 }
 
@@ -178,7 +180,7 @@ func (refusing) DeleteAllOf(_ context.Context, o client.Object, _ ...client.Dele
 }
 
 func (refusing) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
-	return fmt.Errorf("apply: %w", errReadOnly)
+	return fmt.Errorf("apply: %w", ErrReadOnly)
 }
 
 func (refusing) Status() client.SubResourceWriter { return refusingPart{} }
@@ -186,7 +188,7 @@ func (refusing) Status() client.SubResourceWriter { return refusingPart{} }
 func (refusing) SubResource(string) client.SubResourceClient { return refusingPart{} }
 
 func refused(verb string, o client.Object) error {
-	return fmt.Errorf("%s %T %s: %w", verb, o, client.ObjectKeyFromObject(o), errReadOnly)
+	return fmt.Errorf("%s %T %s: %w", verb, o, client.ObjectKeyFromObject(o), ErrReadOnly)
 }
 
 // refusingPart refuses everything about subresources.
@@ -209,5 +211,5 @@ func (refusingPart) Patch(_ context.Context, o client.Object, _ client.Patch, _ 
 }
 
 func (refusingPart) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
-	return fmt.Errorf("apply a part: %w", errReadOnly)
+	return fmt.Errorf("apply a part: %w", ErrReadOnly)
 }

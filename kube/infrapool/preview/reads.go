@@ -1,4 +1,4 @@
-package infrapool
+package preview
 
 import (
 	"context"
