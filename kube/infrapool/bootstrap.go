@@ -32,7 +32,7 @@ const (
 
 // findBootstrap reads what new machines boot with. Without it pools that exist go on being sized and drained.
 func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error {
-	boots := r.bootstrapMode(s.object)
+	boots := r.kind.bootstrapMode(s.object)
 	if s.pool == nil || s.deleting() || boots == BootstrapModeNone {
 		return nil
 	}
@@ -68,12 +68,12 @@ func (r *Reconciler[O, S]) findBootstrap(ctx context.Context, s *scope[O]) error
 	return nil
 }
 
-// bootstrapMode is what bootstrap data is to the object's machines.
-func (r *Reconciler[O, S]) bootstrapMode(o O) BootstrapMode {
-	if r.kind.BootstrapMode == nil {
+// bootstrapMode returns what bootstrap data is to the object's machines.
+func (k Kind[O, S]) bootstrapMode(o O) BootstrapMode {
+	if k.BootstrapMode == nil {
 		return BootstrapModeRequired
 	}
-	return r.kind.BootstrapMode(o)
+	return k.BootstrapMode(o)
 }
 
 func waitForBootstrap(machinePool, config string) *pool.Cause {

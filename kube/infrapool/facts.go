@@ -159,20 +159,20 @@ func (f *facts[S]) steer(asked settings, remembered map[string]string, disabled 
 	}
 }
 
-// settings are what the object's and its MachinePool's annotations ask for.
-func (r *Reconciler[O, S]) settings(s *scope[O]) settings {
+// settings returns what the object's and its MachinePool's annotations ask for.
+func (k Kind[O, S]) settings(s *scope[O], machinesByDefault bool) settings {
 	var machinePool *annotated
 	if s.pool != nil {
 		machinePool = &annotated{"MachinePool", keyRestartPool, s.pool}
 	}
 	machines, on := standsNever, false
-	if kind := r.kind.Machines; kind != nil {
-		machines, on = standsMaybe, r.wantsMachines(*kind, s.object)
+	if kind := k.Machines; kind != nil {
+		machines, on = standsMaybe, k.wantsMachines(s.object, machinesByDefault)
 		if kind.Always {
 			machines = standsAlways
 		}
 	}
-	return settingsOf(annotated{r.kind.Name, keyRestart, s.object}, machinePool, machines, on)
+	return settingsOf(annotated{k.Name, keyRestart, s.object}, machinePool, machines, on)
 }
 
 // minReady is how long a node must have been Ready to count as available.

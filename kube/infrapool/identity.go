@@ -45,7 +45,7 @@ func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s *scope[O], f *facts[
 	adopt(s, f, remembered)
 	asked := owner.GroupName
 	before, known := remembered[keyGroupName]
-	if before != asked && r.hasIdentity(s.object) {
+	if before != asked && r.kind.hasIdentity(s.object) {
 		owner.GroupName = before
 		if !known || s.object.GetProviderID() == "" && !s.deleting() {
 			exists, err := r.groupExists(ctx, s, f)
@@ -131,9 +131,9 @@ func nameAnnotation[S any](f *facts[S]) string {
 	return GroupNameAnnotation
 }
 
-// hasIdentity says whether the object may own something in the cloud.
-func (r *Reconciler[O, S]) hasIdentity(o O) bool {
-	return controllerutil.ContainsFinalizer(o, r.kind.Finalizer) || o.GetAnnotations()[OwnerIDAnnotation] != ""
+// hasIdentity reports whether the object may own something in the cloud.
+func (k Kind[O, S]) hasIdentity(o O) bool {
+	return controllerutil.ContainsFinalizer(o, k.Finalizer) || o.GetAnnotations()[OwnerIDAnnotation] != ""
 }
 
 // claim writes down who owns the pool's cloud objects and what finds them again, and keeps the object until they are

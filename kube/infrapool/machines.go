@@ -54,19 +54,20 @@ type poolMachines struct {
 	conflicts []string
 }
 
-// wantsMachines says whether the pool's instances have Machines. An annotation that means nothing leaves it as it is.
-func (r *Reconciler[O, S]) wantsMachines(kind machines.Kind, o O) bool {
+// wantsMachines reports whether the pool's instances have Machines; byDefault is the answer where no annotation gives one. An annotation
+// that means nothing leaves it as it is. It is called for kinds that have Machines.
+func (k Kind[O, S]) wantsMachines(o O, byDefault bool) bool {
 	switch value, ok := o.GetAnnotations()[MachinesAnnotation]; {
-	case kind.Always:
+	case k.Machines.Always:
 		return true
 	case !ok:
-		return r.Machines
+		return byDefault
 	case value == machinesOn:
 		return true
 	case value == machinesOff:
 		return false
 	}
-	return r.kind.announcedMachines(o) != ""
+	return k.announcedMachines(o) != ""
 }
 
 // announcedMachines returns the kind of infrastructure machines that the object's status announces; empty if it announces none.
@@ -83,7 +84,7 @@ func (r *Reconciler[O, S]) findMachines(ctx context.Context, s *scope[O], f *fac
 		return nil
 	}
 	kind := *r.kind.Machines
-	m := &poolMachines{kind: kind, on: r.wantsMachines(kind, s.object), announced: r.kind.announcedMachines(s.object) != ""}
+	m := &poolMachines{kind: kind, on: r.kind.wantsMachines(s.object, r.Machines), announced: r.kind.announcedMachines(s.object) != ""}
 	m.doer = r.machineDoer(s, kind)
 	infras, err := r.infraMachines(ctx, s, m.doer)
 	if err != nil {

@@ -75,41 +75,41 @@ func (r *Reconciler[O, S]) watchMachines(ctx context.Context, mgr ctrl.Manager, 
 			return fmt.Errorf("index %ss by pool: %w", kind.Name, err)
 		}
 	}
-	b.Watches(kind.New(), handler.EnqueueRequestsFromMapFunc(r.infraMachineRequests), builder.WithPredicates(askedAnew()))
-	b.Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.machineRequests(kind)), builder.WithPredicates(askedAnew()))
+	b.Watches(kind.New(), handler.EnqueueRequestsFromMapFunc(r.requests.ofInfraMachine), builder.WithPredicates(askedAnew()))
+	b.Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.requests.ofMachine(kind)), builder.WithPredicates(askedAnew()))
 	return nil
 }
 
-// infraMachineRequests is the request for the pool that an infrastructure machine belongs to: by its owner, or by its label where it
+// ofInfraMachine is the request for the pool that an infrastructure machine belongs to: by its owner, or by its label where it
 // has lost that.
-func (r *Reconciler[O, S]) infraMachineRequests(ctx context.Context, o client.Object) []ctrl.Request {
-	name := poolOf(o, r.kind.Group, r.kind.Name)
+func (q *requests) ofInfraMachine(ctx context.Context, o client.Object) []ctrl.Request {
+	name := poolOf(o, q.group, q.kind)
 	if name == "" {
-		return r.namedRequests(ctx, o.GetNamespace(), o.GetLabels()[clusterv1.MachinePoolNameLabel])
+		return q.named(ctx, o.GetNamespace(), o.GetLabels()[clusterv1.MachinePoolNameLabel])
 	}
 	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
 }
 
-// machineRequests are the requests for the pool that a Machine belongs to, if its infrastructure is of our kind. A look-up that
+// ofMachine are the requests for the pool that a Machine belongs to, if its infrastructure is of our kind. A look-up that
 // fails finds none: the next look comes by the clock.
-func (r *Reconciler[O, S]) machineRequests(kind machines.Kind) handler.MapFunc {
+func (q *requests) ofMachine(kind machines.Kind) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []ctrl.Request {
 		m, ok := o.(*clusterv1.Machine)
 		if !ok || m.Spec.InfrastructureRef.Kind != kind.Name || m.Spec.InfrastructureRef.APIGroup != kind.GroupVersion.Group {
 			return nil
 		}
-		return r.namedRequests(ctx, m.Namespace, ownerName(m))
+		return q.named(ctx, m.Namespace, ownerName(m))
 	}
 }
 
-// namedRequests are the requests for the infrastructure object of the MachinePool that is named, if any is.
-func (r *Reconciler[O, S]) namedRequests(ctx context.Context, namespace, name string) []ctrl.Request {
+// named are the requests for the infrastructure object of the MachinePool that is named, if any is.
+func (q *requests) named(ctx context.Context, namespace, name string) []ctrl.Request {
 	if name == "" {
 		return nil
 	}
 	mp := &clusterv1.MachinePool{}
-	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, mp); err != nil {
+	if err := q.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, mp); err != nil {
 		return nil
 	}
-	return r.requestsOf(mp)
+	return q.of(mp)
 }

@@ -45,7 +45,7 @@ func TestMachinesWakeTheirOwnPool(t *testing.T) {
 			o.Labels[clusterv1.MachinePoolNameLabel] = "b"
 		}
 		var got []string
-		for _, request := range r.infraMachineRequests(t.Context(), o) {
+		for _, request := range r.requests.ofInfraMachine(t.Context(), o) {
 			got = append(got, request.Name)
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -67,7 +67,7 @@ func TestMachinesWakeTheirOwnPool(t *testing.T) {
 		m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", OwnerReferences: tc.owners}}
 		m.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: tc.group, Kind: tc.kind, Name: "m"}
 		var got []string
-		for _, request := range r.machineRequests(kind)(t.Context(), m) {
+		for _, request := range r.requests.ofMachine(kind)(t.Context(), m) {
 			got = append(got, request.Name)
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {

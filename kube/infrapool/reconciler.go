@@ -89,7 +89,10 @@ type Reconciler[O Object, S any] struct {
 	tokens  tokens.Memory
 	begin   sync.Once
 	began   time.Time
+	metrics poolMetrics
 	watches watches
+	// requests maps what is watched to pools.
+	requests *requests
 }
 
 // New makes the reconciler of one kind over its driver.
@@ -97,16 +100,18 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	driver := newLookupPersister(d)
+	driver, kind, sources := newLookupPersister(d), a.Kind(), NewSources(o.Client, o.IdentityNamespace)
 	return &Reconciler[O, S]{
-		Options: o,
-		adapter: a,
-		kind:    a.Kind(),
-		driver:  driver,
-		engine:  engine.New(driver, engine.Options{Steady: o.Steady}),
-		stale:   newStaleCache(),
-		drains:  drain.NewMemory(),
-		sources: NewSources(o.Client, o.IdentityNamespace),
+		Options:  o,
+		adapter:  a,
+		kind:     kind,
+		driver:   driver,
+		engine:   engine.New(driver, engine.Options{Steady: o.Steady}),
+		stale:    newStaleCache(),
+		drains:   drain.NewMemory(),
+		sources:  sources,
+		metrics:  poolMetrics{recorder: o.Metrics, kind: kind.Name},
+		requests: &requests{group: kind.Group, kind: kind.Name, reader: o.Client, sources: sources, infraCluster: a.InfraCluster},
 	}
 }
 
@@ -117,7 +122,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		r.stale.forget(req.NamespacedName)
 		r.sources.Use(req.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
-			r.forgetMetrics(req.NamespacedName)
+			r.metrics.forget(req.NamespacedName)
 			err = r.releaseMachines(ctx, req.NamespacedName)
 		}
 		return ctrl.Result{}, err
@@ -126,7 +131,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
 	}
 	if !r.isManaged(o) {
-		r.forgetMetrics(req.NamespacedName)
+		r.metrics.forget(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	s, err := r.gather(ctx, o)
@@ -134,7 +139,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{}, err
 	}
 	if why := pauses(r.kind.Name, s.cluster, o); why != "" {
-		r.forgetMetrics(req.NamespacedName)
+		r.metrics.forget(req.NamespacedName)
 		return r.reconcilePaused(ctx, s, why)
 	}
 	result, err := r.pass(ctx, s)
@@ -181,7 +186,7 @@ func (r *Reconciler[O, S]) pass(ctx context.Context, s *scope[O]) (ctrl.Result, 
 		return ctrl.Result{}, err
 	}
 	tended := s.syncMachines(ctx, &out)
-	r.recordMetrics(s, f, out)
+	r.metrics.observe(client.ObjectKeyFromObject(s.object), metrics.Pass{Cluster: s.clusterName(), Outcome: out, TokensEnd: f.tokensEnd, Now: f.Now})
 	rep := report.Build(f.Desired, out, r.engine.Traits())
 	reportConflicts(s.machines, &rep)
 	reportGroupName(f, r.engine.Traits().Group, &rep)
@@ -223,7 +228,7 @@ func (r *Reconciler[O, S]) nextAction(ctx context.Context, s *scope[O], f *facts
 		return statusOnly, nil
 	case f.notObservable != nil:
 		return statusOnly, nil
-	case f.Desired.CreateBlocked != nil && !s.deleting() && (s.observeBlocked || !r.hasIdentity(s.object)):
+	case f.Desired.CreateBlocked != nil && !s.deleting() && (s.observeBlocked || !r.kind.hasIdentity(s.object)):
 		return statusOnly, nil
 	}
 	return runEngine, r.claim(ctx, s.object, f.keep, f.drop)
@@ -297,7 +302,7 @@ func (r *Reconciler[O, S]) release(ctx context.Context, o O, owner cloud.Owner) 
 		return client.IgnoreNotFound(err)
 	}
 	r.engine.Forget(owner.ID)
-	r.forgetMetrics(client.ObjectKeyFromObject(o))
+	r.metrics.forget(client.ObjectKeyFromObject(o))
 	return nil
 }
 

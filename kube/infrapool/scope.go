@@ -91,7 +91,7 @@ func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (*scope[O], error) {
 			return nil, err
 		}
 	}
-	s.settings = r.settings(s)
+	s.settings = r.kind.settings(s, r.Machines)
 	return s, nil
 }
 

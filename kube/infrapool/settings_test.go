@@ -207,9 +207,8 @@ func TestSteer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := New[*awsv1.AWSMachinePool, string](kindOf{}, idle{}, Options{})
 			s := &scope[*awsv1.AWSMachinePool]{object: &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}}}
-			s.settings = r.settings(s)
+			s.settings = kindOf{}.Kind().settings(s, false)
 			f := &facts[string]{}
 			f.Now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 			f.steer(s.settings, nil, c.disabled)

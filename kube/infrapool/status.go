@@ -49,7 +49,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	o := s.object
 	before := o.DeepCopyObject().(O)
 	setPaused(o, "", r.Now())
-	rep.Conditions = append(rep.Conditions, r.told(o, rep, out)...)
+	rep.Conditions = append(rep.Conditions, r.kind.ownConditions(o, rep, out)...)
 	holdRollout(before.GetConditions(), &rep)
 	r.fillStatus(s, rep)
 	takenBy(out, o.GetCommonStatus().Instances)
@@ -64,12 +64,12 @@ func (r *Reconciler[O, S]) write(ctx context.Context, s *scope[O], rep report.Re
 	return nil
 }
 
-// told are the conditions that only this kind has.
-func (r *Reconciler[O, S]) told(o O, rep report.Report, out engine.Outcome) []report.Condition {
-	if r.kind.Conditions == nil || !rep.Seen {
+// ownConditions returns the conditions that only this kind has.
+func (k Kind[O, S]) ownConditions(o O, rep report.Report, out engine.Outcome) []report.Condition {
+	if k.Conditions == nil || !rep.Seen {
 		return nil
 	}
-	return r.kind.Conditions(o, rep, out)
+	return k.Conditions(o, rep, out)
 }
 
 // conditionEvents are the events of what a pass has seen that is told of once: what conditions have begun to say, and what the cloud has
@@ -220,16 +220,16 @@ func (r *Reconciler[O, S]) fillConditions(s *scope[O], rep report.Report) {
 			})
 		}
 	}
-	list = slices.DeleteFunc(list, func(c metav1.Condition) bool { return r.reported(c.Type) && !said[c.Type] })
+	list = slices.DeleteFunc(list, func(c metav1.Condition) bool { return r.kind.reported(c.Type) && !said[c.Type] })
 	o.SetConditions(list)
 }
 
-// reported says whether a condition is one that reports set: what was said earlier and is not said any more is taken
+// reported reports whether a condition is one that reports set: what was said earlier and is not said any more is taken
 // away, and conditions of others are left alone.
-func (r *Reconciler[O, S]) reported(name string) bool {
+func (k Kind[O, S]) reported(name string) bool {
 	for _, t := range []string{report.Ready, report.TemplateReady, report.PrerequisitesReady, report.GroupReady, report.InstancesReady, report.UpToDate,
 		report.Draining, report.Deleting, SettingsValid, MachinesOwned} {
-		if name == t || name == r.kind.Aliases[t] {
+		if name == t || name == k.Aliases[t] {
 			return true
 		}
 	}

@@ -105,14 +105,14 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 	if err := mgr.GetFieldIndexer().IndexField(ctx, ids.Object, ids.Field, ids.Values); err != nil {
 		return fmt.Errorf("index %ss by owner ID: %w", r.kind.Name, err)
 	}
-	log := ctrl.LoggerFrom(ctx).WithValues("controller", r.name())
-	b := ctrl.NewControllerManagedBy(mgr).Named(r.name()).WithOptions(o).
+	log := ctrl.LoggerFrom(ctx).WithValues("controller", r.kind.controllerName())
+	b := ctrl.NewControllerManagedBy(mgr).Named(r.kind.controllerName()).WithOptions(o).
 		For(r.kind.New(), builder.WithPredicates(askedAnew())).
-		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(r.poolRequests), builder.WithPredicates(askedAnew())).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.clusterRequests), builder.WithPredicates(clusterMoved())).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretRequests),
+		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(r.requests.ofPool), builder.WithPredicates(askedAnew())).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.requests.ofCluster), builder.WithPredicates(clusterMoved())).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.requests.ofSecret),
 			builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
-		WatchesRawSource(r.ClusterCache.GetClusterSource(r.name(), r.clusterRequests))
+		WatchesRawSource(r.ClusterCache.GetClusterSource(r.kind.controllerName(), r.requests.ofCluster))
 	if err := r.watchMachines(ctx, mgr, b); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (r *Reconciler[O, S]) watchInfraCluster(ctx context.Context, place *unstruc
 	if r.watches.tracker == nil {
 		return nil
 	}
-	if err := r.watches.tracker.Watch(ctrl.LoggerFrom(ctx), place, handler.EnqueueRequestsFromMapFunc(r.infraClusterRequests),
+	if err := r.watches.tracker.Watch(ctrl.LoggerFrom(ctx), place, handler.EnqueueRequestsFromMapFunc(r.requests.ofInfraCluster),
 		predicates.ResourceIsChanged(r.Client.Scheme(), *r.watches.tracker.PredicateLogger)); err != nil {
 		return fmt.Errorf("watch %s: %w", place.GetKind(), err)
 	}
@@ -145,68 +145,81 @@ func (r *Reconciler[O, S]) watchNodes(ctx context.Context, s *scope[O]) error {
 		return nil
 	}
 	return nodes.Watch(ctx, r.ClusterCache, client.ObjectKeyFromObject(s.cluster), nodes.WatchOptions{
-		Name: r.name() + "-nodes", Controller: r.watches.controller, Reader: r.Client, Requests: r.requestsOf,
+		Name: r.kind.controllerName() + "-nodes", Controller: r.watches.controller, Reader: r.Client, Requests: r.requests.of,
 	})
 }
 
-// requestsOf are the requests for a MachinePool's infrastructure object, if that is of our kind.
-func (r *Reconciler[O, S]) requestsOf(mp *clusterv1.MachinePool) []ctrl.Request {
+// requests maps objects that are watched to the infrastructure objects of one kind that they concern.
+type requests struct {
+	// group and kind of the infrastructure objects.
+	group, kind string
+	reader      client.Reader
+	sources     *Sources
+	// infraCluster is Adapter.InfraCluster.
+	infraCluster func(*clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
+}
+
+// of are the requests for a MachinePool's infrastructure object, if that is of our kind.
+func (q *requests) of(mp *clusterv1.MachinePool) []ctrl.Request {
 	ref := mp.Spec.Template.Spec.InfrastructureRef
-	if ref.APIGroup != r.kind.Group || ref.Kind != r.kind.Name || ref.Name == "" {
+	if ref.APIGroup != q.group || ref.Kind != q.kind || ref.Name == "" {
 		return nil
 	}
 	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: mp.Namespace, Name: ref.Name}}}
 }
 
-func (r *Reconciler[O, S]) poolRequests(_ context.Context, o client.Object) []ctrl.Request {
+// ofPool is of, for a watch.
+func (q *requests) ofPool(_ context.Context, o client.Object) []ctrl.Request {
 	mp, ok := o.(*clusterv1.MachinePool)
 	if !ok {
 		return nil
 	}
-	return r.requestsOf(mp)
+	return q.of(mp)
 }
 
-func (r *Reconciler[O, S]) clusterRequests(ctx context.Context, cluster client.Object) []ctrl.Request {
-	return r.requestsWhere(ctx, cluster.GetNamespace(), ClusterField, cluster.GetName())
+// ofCluster are the requests for the pools of a Cluster.
+func (q *requests) ofCluster(ctx context.Context, cluster client.Object) []ctrl.Request {
+	return q.where(ctx, cluster.GetNamespace(), ClusterField, cluster.GetName())
 }
 
-func (r *Reconciler[O, S]) secretRequests(ctx context.Context, secret client.Object) []ctrl.Request {
-	return append(r.requestsWhere(ctx, secret.GetNamespace(), DataSecretField, secret.GetName()), r.sources.SecretRequests(secret)...)
+// ofSecret are the requests for the pools that boot with a secret, or call the cloud with it.
+func (q *requests) ofSecret(ctx context.Context, secret client.Object) []ctrl.Request {
+	return append(q.where(ctx, secret.GetNamespace(), DataSecretField, secret.GetName()), q.sources.SecretRequests(secret)...)
 }
 
-// requestsWhere are the requests for the MachinePools with a value in an index. A look-up that fails finds none: the next
+// where are the requests for the MachinePools with a value in an index. A look-up that fails finds none: the next
 // look comes by the clock.
-func (r *Reconciler[O, S]) requestsWhere(ctx context.Context, namespace, field, value string) []ctrl.Request {
+func (q *requests) where(ctx context.Context, namespace, field, value string) []ctrl.Request {
 	list := &clusterv1.MachinePoolList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{field: value}); err != nil {
+	if err := q.reader.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{field: value}); err != nil {
 		return nil
 	}
 	var all []ctrl.Request
 	for i := range list.Items {
-		all = append(all, r.requestsOf(&list.Items[i])...)
+		all = append(all, q.of(&list.Items[i])...)
 	}
 	return all
 }
 
-// infraClusterRequests are the requests for the pools of every cluster that is where the object says.
-func (r *Reconciler[O, S]) infraClusterRequests(ctx context.Context, place client.Object) []ctrl.Request {
+// ofInfraCluster are the requests for the pools of every cluster that is where the object says.
+func (q *requests) ofInfraCluster(ctx context.Context, place client.Object) []ctrl.Request {
 	list := &clusterv1.ClusterList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(place.GetNamespace())); err != nil {
+	if err := q.reader.List(ctx, list, client.InNamespace(place.GetNamespace())); err != nil {
 		return nil
 	}
 	gk := place.GetObjectKind().GroupVersionKind().GroupKind()
 	var all []ctrl.Request
 	for i := range list.Items {
-		ref := r.adapter.InfraCluster(&list.Items[i])
+		ref := q.infraCluster(&list.Items[i])
 		if ref.Name == place.GetName() && ref.GroupKind() == gk {
-			all = append(all, r.clusterRequests(ctx, &list.Items[i])...)
+			all = append(all, q.ofCluster(ctx, &list.Items[i])...)
 		}
 	}
 	return all
 }
 
-// name of the controller.
-func (r *Reconciler[O, S]) name() string { return strings.ToLower(r.kind.Name) }
+// controllerName returns the name of the kind's controller.
+func (k Kind[O, S]) controllerName() string { return strings.ToLower(k.Name) }
 
 // askedAnew passes what people and other controllers change on an object. Status alone is what controllers tell.
 func askedAnew() predicate.Predicate {

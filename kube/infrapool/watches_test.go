@@ -98,13 +98,13 @@ func TestRequests(t *testing.T) {
 		object client.Object
 		want   []string
 	}{
-		"pool":            {"a MachinePool wakes the object that it refers to", r.poolRequests, poolNamed("a", "c1", "AWSMachinePool", ""), []string{"default/infra-a"}},
-		"pool of another": {"pools of other kinds are others' matter", r.poolRequests, poolNamed("x", "c1", "OtherPool", ""), nil},
-		"cluster":         {"a Cluster wakes its own pools of our kind", r.clusterRequests, at("c1", ""), []string{"default/infra-a"}},
-		"secret":          {"a secret wakes the pools that boot with it", r.secretRequests, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "boot-b"}}), []string{"default/infra-b"}},
-		"other secret":    {"other secrets wake nobody", r.secretRequests, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kubeconfig"}}), nil},
-		"place":           {"what a cluster is made of wakes that cluster's pools", r.infraClusterRequests, place("AWSCluster", "two"), []string{"default/infra-b"}},
-		"other place":     {"one name of two kinds is two objects", r.infraClusterRequests, place("AzureCluster", "two"), nil},
+		"pool":            {"a MachinePool wakes the object that it refers to", r.requests.ofPool, poolNamed("a", "c1", "AWSMachinePool", ""), []string{"default/infra-a"}},
+		"pool of another": {"pools of other kinds are others' matter", r.requests.ofPool, poolNamed("x", "c1", "OtherPool", ""), nil},
+		"cluster":         {"a Cluster wakes its own pools of our kind", r.requests.ofCluster, at("c1", ""), []string{"default/infra-a"}},
+		"secret":          {"a secret wakes the pools that boot with it", r.requests.ofSecret, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "boot-b"}}), []string{"default/infra-b"}},
+		"other secret":    {"other secrets wake nobody", r.requests.ofSecret, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kubeconfig"}}), nil},
+		"place":           {"what a cluster is made of wakes that cluster's pools", r.requests.ofInfraCluster, place("AWSCluster", "two"), []string{"default/infra-b"}},
+		"other place":     {"one name of two kinds is two objects", r.requests.ofInfraCluster, place("AzureCluster", "two"), nil},
 	} {
 		var got []string
 		for _, request := range tc.wake(t.Context(), tc.object) {

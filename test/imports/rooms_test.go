@@ -23,7 +23,7 @@ var crowded = map[string]int{
 	"cloud/aws.pass":              87,
 	"cloud/aws/nodegroup.pass":    95,
 	"kube/infrapool":              25,
-	"kube/infrapool.Reconciler":   76,
+	"kube/infrapool.Reconciler":   57,
 	"kube/machinepool":            25,
 	"kube/machinepool.Reconciler": 58,
 	"kube/machinepool.pass":       32,
