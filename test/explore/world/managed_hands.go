@@ -71,7 +71,7 @@ func (w *World) appease() {
 	n := w.account.nodegroup()
 	if n != nil {
 		w.must(w.account.aws.ClearIssues(n.Cluster, n.Name), "heal the node group")
-		if n.Status == string(ekstypes.NodegroupStatusDeleteFailed) && n.Tags[tagOwner] == w.owner().ID {
+		if w.stuck(n) && n.Tags[tagOwner] == w.owner().ID {
 			_ = w.account.hand(func(ctx context.Context) error { return w.account.meddleManaged(ctx, n, Event{What: HandDropGroup}) }) // the user finishes what failed
 		}
 	}
@@ -83,6 +83,13 @@ func (w *World) appease() {
 			})
 		}
 	}
+}
+
+// stuck reports whether a user has to delete the node group: EKS failed to delete it, or failed to make it although machines of it serve,
+// which Muster does not take away.
+func (w *World) stuck(n *nodegroup) bool {
+	g := w.account.behind(n)
+	return n.Status == string(ekstypes.NodegroupStatusDeleteFailed) || n.Status == string(ekstypes.NodegroupStatusCreateFailed) && g != nil && len(g.Members) > 0
 }
 
 // meddleManaged is a change by hand that takes a call.
