@@ -35,8 +35,8 @@ var azureTable = []Mutation{
 		`v.removalShrinksGroup() && len(list) > room && !mutated("taken without a place") {`),
 	one("owner of the scale set not checked", azureTarget, "takes any scale set of the right name for ours",
 		Explore, []string{"foreign"},
-		`return model.Read(*is).Owner == t.Owner.ID`,
-		`return model.Read(*is).Owner == t.Owner.ID || mutated("owner of the scale set not checked")`),
+		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned`,
+		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned || mutated("owner of the scale set not checked")`),
 	one("everybody removed", azureStart, "names all machines of a scale set that is to lose some",
 		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
 		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
