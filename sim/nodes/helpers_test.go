@@ -51,7 +51,7 @@ func deadline(t *testing.T) context.Context {
 	return ctx
 }
 
-// joinConfig is a pool's, as the seeds have it.
+// joinConfig is a pool's, as the seeds have it. Its stages last longer than any test waits: how fast this machine is decides nothing.
 func joinConfig(s *fakeapi.Server) *bootstrapv1.JoinConfiguration {
 	return &bootstrapv1.JoinConfiguration{
 		NodeRegistration: bootstrapv1.NodeRegistrationOptions{
@@ -59,9 +59,20 @@ func joinConfig(s *fakeapi.Server) *bootstrapv1.JoinConfiguration {
 			Taints: ptr.To([]corev1.Taint{{Key: "node.cluster.x-k8s.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}}),
 		},
 		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: fakeapi.Token, APIServerEndpoint: s.Endpoint(), CACertHashes: []string{s.Pin()}}},
-		Timeouts:  bootstrapv1.Timeouts{DiscoverySeconds: ptr.To[int32](1), TLSBootstrapSeconds: ptr.To[int32](1), KubernetesAPICallSeconds: ptr.To[int32](1)},
+		Timeouts:  bootstrapv1.Timeouts{DiscoverySeconds: ptr.To[int32](60), TLSBootstrapSeconds: ptr.To[int32](60), KubernetesAPICallSeconds: ptr.To[int32](60)},
 	}
 }
+
+// impatient gives up one stage of a join after three seconds; the others keep their time.
+func impatient(s *fakeapi.Server, stage func(*bootstrapv1.Timeouts) **int32) *bootstrapv1.JoinConfiguration {
+	j := joinConfig(s)
+	*stage(&j.Timeouts) = ptr.To[int32](3)
+	return j
+}
+
+func discovery(t *bootstrapv1.Timeouts) **int32    { return &t.DiscoverySeconds }
+func tlsBootstrap(t *bootstrapv1.Timeouts) **int32 { return &t.TLSBootstrapSeconds }
+func apiCall(t *bootstrapv1.Timeouts) **int32      { return &t.KubernetesAPICallSeconds }
 
 // userData renders a join configuration as the bootstrap provider does for a Kubernetes version.
 func userData(t *testing.T, j *bootstrapv1.JoinConfiguration, version string, change func(*upstream.NodeInput)) []byte {

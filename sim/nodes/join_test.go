@@ -136,7 +136,7 @@ type failedJoin struct {
 
 // failedJoins by name.
 var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not in cluster-info", data: func(t *testing.T, s *fakeapi.Server) []byte {
-	j := joinConfig(s)
+	j := impatient(s, discovery)
 	j.Discovery.BootstrapToken.Token = "zzzzzz.0123456789abcdef"
 	return userData(t, j, "1.33.0", nil)
 }, want: `could not find a JWS signature in the cluster-info ConfigMap for token ID "zzzzzz"`},
@@ -149,34 +149,38 @@ var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not
 		if err := s.ExpireToken(fakeapi.Token); err != nil {
 			t.Fatal(err)
 		}
-		return userData(t, joinConfig(s), "1.33.0", nil)
+		return userData(t, impatient(s, discovery), "1.33.0", nil)
 	}, want: "or it has expired"},
 	"token expires between discovery and bootstrap": {reason: "the API server knows it no more", refuse: func(user, _, path string) int {
 		if strings.Contains(path, "certificatesigningrequests") && strings.HasPrefix(user, "system:bootstrap:") {
 			return 401
 		}
 		return 0
-	}, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "failed while waiting for TLS bootstrap: timed out: cannot create certificate signing request"},
+	}, data: func(t *testing.T, s *fakeapi.Server) []byte {
+		return userData(t, impatient(s, tlsBootstrap), "1.33.0", nil)
+	}, want: "failed while waiting for TLS bootstrap: timed out: cannot create certificate signing request"},
 	"wrong pin": {reason: "another cluster's CA", data: func(t *testing.T, s *fakeapi.Server) []byte {
 		j := joinConfig(s)
 		j.Discovery.BootstrapToken.CACertHashes = []string{"sha256:" + strings.Repeat("ab", 32)}
 		return userData(t, j, "1.33.0", nil)
 	}, want: "are pinned"},
 	"server away": {reason: "nothing listens there", data: func(t *testing.T, s *fakeapi.Server) []byte {
-		j := joinConfig(s)
+		j := impatient(s, discovery)
 		j.Discovery.BootstrapToken.APIServerEndpoint = "127.0.0.1:1"
 		return userData(t, j, "1.33.0", nil)
 	}, want: "connection refused"},
-	"denied":    {reason: "an approver refuses", sign: fakeapi.Deny, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request is denied, reason: NotWanted"},
-	"failed":    {reason: "the signer fails", sign: fakeapi.Fail, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request failed"},
-	"no answer": {reason: "no approver runs", sign: fakeapi.Silence, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "was neither approved and issued nor denied"},
+	"denied": {reason: "an approver refuses", sign: fakeapi.Deny, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request is denied, reason: NotWanted"},
+	"failed": {reason: "the signer fails", sign: fakeapi.Fail, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request failed"},
+	"no answer": {reason: "no approver runs", sign: fakeapi.Silence, data: func(t *testing.T, s *fakeapi.Server) []byte {
+		return userData(t, impatient(s, tlsBootstrap), "1.33.0", nil)
+	}, want: "was neither approved and issued nor denied"},
 	"no kubeadm-config": {reason: "the cluster was not made by kubeadm", refuse: func(_, _, path string) int {
 		if strings.HasSuffix(path, "/kubeadm-config") {
 			return 500
 		}
 		return 0
 	}, data: func(t *testing.T, s *fakeapi.Server) []byte {
-		return userData(t, joinConfig(s), "1.33.0", nil)
+		return userData(t, impatient(s, apiCall), "1.33.0", nil)
 	}, want: "unable to fetch the kubeadm-config ConfigMap"},
 	"name in use": {reason: "kubeadm protects a living node", data: func(t *testing.T, s *fakeapi.Server) []byte {
 		s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
