@@ -24,10 +24,41 @@ func TestErrorsWhileDeleting(t *testing.T) {
 				}
 			}
 			s.driver.failing = nil
-			if out := s.after(5 * time.Minute); !out.Plan.DeletionComplete {
+			s.after(5 * time.Minute)
+			if out := s.after(10 * time.Second); !out.Plan.DeletionComplete {
 				t.Errorf("want it gone once the cloud says that nothing is left, got %+v", out)
 			}
 		})
+	}
+}
+
+// A process that ended a moment ago may have created what reads do not show yet, so one look that finds nothing does not end a deletion,
+// unless this process has seen the group go.
+func TestDeletionIsConfirmed(t *testing.T) {
+	s := rest(t)
+	there := s.driver.observed
+	s.facts.Desired.Deleting, s.driver.observed = true, pool.Observed{}
+	out := s.pass()
+	if out.Plan.DeletionComplete || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "ConfirmingDeletion" || out.RequeueAfter != 10*time.Second {
+		t.Fatalf("want the object kept for ten seconds, got %+v", out)
+	}
+	s.driver.observed = pool.Observed{Versions: there.Versions}
+	if out = s.after(out.RequeueAfter); !out.Started || s.driver.began() != "DeleteTemplates" {
+		t.Fatalf("want what the second look shows deleted, got %+v", out)
+	}
+	s.driver.observed = pool.Observed{}
+	if out = s.after(time.Second); out.Plan.DeletionComplete {
+		t.Errorf("want the ten seconds counted from the last look that found something, got %+v", out)
+	}
+	if out = s.after(10 * time.Second); !out.Plan.DeletionComplete {
+		t.Errorf("want it gone, got %+v", out)
+	}
+
+	s = rest(t)
+	s.pass()
+	s.facts.Desired.Deleting, s.facts.Generation, s.driver.observed = true, "2", pool.Observed{}
+	if out := s.after(time.Second); !out.Plan.DeletionComplete {
+		t.Errorf("want no second look where the group was seen before, got %+v", out)
 	}
 }
 
@@ -40,7 +71,8 @@ func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
 		t.Errorf("want the field named while the pool stays, got %+v", out)
 	}
 	s.facts.Desired.Deleting, s.facts.Generation = true, "2"
-	if out := s.pass(); !out.Plan.DeletionComplete || out.Err != nil {
+	s.pass()
+	if out := s.after(10 * time.Second); !out.Plan.DeletionComplete || out.Err != nil {
 		t.Errorf("want it gone: everything was read, and nothing was there; got %+v", out)
 	}
 	s = rest(t)

@@ -10,9 +10,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// effectWithin is how long after a change its effect may still not be visible: three times as long as the reads of the clouds are
-// behind their writes.
-const effectWithin = 30 * time.Second
+// effectWithin is how long after a change its effect may still not be visible.
+const effectWithin = 3 * readsBehind
 
 // NoEffectError reports changes that the cloud accepted and that show no effect.
 type NoEffectError struct {

@@ -150,10 +150,13 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes) Outcome {
 		return out
 	}
 	e.confirm(ctx, f, n, m, &out)
+	absent := m.confirmAbsence(&out, f.Now)
 	e.start(ctx, f, n, m, &out)
 	m.queue.ended(f.Now, m.place(out.Plan.Step, f.Now) > 0, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
-	out.RequeueAfter = m.next(f.Now, out, e.steadyOf(f.Desired))
+	if out.RequeueAfter = m.next(f.Now, out, e.steadyOf(f.Desired)); absent > 0 {
+		out.RequeueAfter = absent
+	}
 	return out
 }
 
@@ -275,6 +278,7 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n Nodes, m *record, o
 		return
 	}
 	*s = m.withoutResting(*s, f.Now)
+	m.presence.group = m.presence.group && s.Kind != pool.CreateGroup
 	var err error
 	if onNodes(s.Kind) {
 		err = n.Start(ctx, *s)

@@ -36,7 +36,7 @@ func (m *memory) of(owner, generation, content string, edited bool) *record {
 	if r.generation != generation {
 		*r = record{
 			generation: generation, refusal: map[pool.StepKind]failure{},
-			due: r.due, waited: r.waited, shared: r.shared, moving: r.moving, queue: r.changed(content),
+			due: r.due, waited: r.waited, shared: r.shared, moving: r.moving, queue: r.changed(content), presence: r.presence,
 		}
 	}
 	r.content = content
@@ -64,6 +64,7 @@ type record struct {
 	// cloud need not be asked anew with each round.
 	draining time.Time
 	queue    queue
+	presence presence
 	// throttled is when the cloud throttled the last look; zero if it did not. throttledFor is for how long it has throttled look after
 	// look, without the times in which a rate budget held them back.
 	throttled    time.Time

@@ -937,6 +937,10 @@ func TestAKillAtEveryStepConverges(t *testing.T) {
 			w.passes(1)
 			w.restart()
 		}
+		if w.account.left() != "0 groups, 0 templates" {
+			t.Errorf("killed after every pass of the deletion: want nothing left, got %s", w.account.left())
+		}
+		w.passes(2) // a process that lives for ten seconds confirms it
 		if !w.gone() || w.account.left() != "0 groups, 0 templates" {
 			t.Errorf("killed after every pass of the deletion: want nothing left, got %s", w.account.left())
 		}

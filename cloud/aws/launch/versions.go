@@ -45,7 +45,7 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	}
 	m := p.Memory
 	switch {
-	case m.doubted || m.refersToUnknown(refs) || m.unproven && p.needsProof(refs):
+	case m.doubted || m.refersToUnknown(refs) || m.unproven && p.needsProof(refs) || p.Deleting && m.Known() && m.id == "":
 		return p.read(ctx, refs, 0)
 	case !m.Known() && !m.seen.IsZero():
 		return p.read(ctx, refs, 0)
