@@ -33,7 +33,7 @@ func TestErrorsWhileDeleting(t *testing.T) {
 }
 
 // A process that ended a moment ago may have created what reads do not show yet, so one look that finds nothing does not end a deletion,
-// unless this process has seen the group go.
+// unless this process has seen the group deleted.
 func TestDeletionIsConfirmed(t *testing.T) {
 	s := rest(t)
 	there := s.driver.observed
@@ -57,8 +57,14 @@ func TestDeletionIsConfirmed(t *testing.T) {
 	s = rest(t)
 	s.pass()
 	s.facts.Desired.Deleting, s.facts.Generation, s.driver.observed = true, "2", pool.Observed{}
+	if out := s.after(time.Second); out.Plan.DeletionComplete {
+		t.Errorf("want a second look where the group was there a moment ago, got %+v", out)
+	}
+	s.driver.observed = pool.Observed{Group: &pool.Group{ID: "g", Deleting: true}}
+	s.after(time.Second)
+	s.driver.observed = pool.Observed{}
 	if out := s.after(time.Second); !out.Plan.DeletionComplete {
-		t.Errorf("want no second look where the group was seen before, got %+v", out)
+		t.Errorf("want no second look where the group was seen to be deleted, got %+v", out)
 	}
 }
 

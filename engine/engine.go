@@ -278,7 +278,7 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n Nodes, m *record, o
 		return
 	}
 	*s = m.withoutResting(*s, f.Now)
-	m.presence.group = m.presence.group && s.Kind != pool.CreateGroup
+	m.presence.begins(s.Kind)
 	var err error
 	if onNodes(s.Kind) {
 		err = n.Start(ctx, *s)
