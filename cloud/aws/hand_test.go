@@ -16,6 +16,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
@@ -40,6 +41,36 @@ func TestWhatOthersPutOnTheGroupStays(t *testing.T) {
 		want := leftovers{tags: []string{"muster.dev/managed-hooks", "theirs"}, hooks: []string{"muster-drain", "theirs"}, suspended: []string{"AlarmNotification"}}
 		if diff := cmp.Diff(want, w.leftovers(name), cmp.AllowUnexported(leftovers{})); diff != "" {
 			t.Errorf("what is left on the group beside its fixed tags (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A hook that was put a moment ago, and that the specification does not have any more, is removed although reads show neither it nor its
+// mark when the other hooks are updated.
+func TestAHookThatReadsDoNotShowYetIsRemoved(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, _ := w.create(aTarget(), 1)
+		time.Sleep(time.Minute)
+		hook := func(name string) aws.Target {
+			return with(target, func(s *awsv1.AWSMachinePoolSpec) {
+				s.AWSLifecycleHooks = []awsv1.AWSLifecycleHook{{Name: name, LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating}}
+			})
+		}
+		step := pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.lifecycleHooks"}}
+		w.observe(hook("hello"))
+		w.start(hook("hello"), step)
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "Describe*", Delay: sim.Duration(5 * time.Second), Times: 4}); err != nil {
+			t.Fatal(err)
+		}
+		w.start(hook("bye"), step)
+		for range 4 {
+			time.Sleep(15 * time.Second)
+			if o := w.observe(hook("bye")); len(o.Group.Drift) > 0 {
+				w.start(hook("bye"), pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+			}
+		}
+		if got := w.leftovers(target.Owner.ResourceName()).hooks; !slices.Equal(got, []string{"bye", "muster-drain"}) {
+			t.Errorf("want the hooks bye and muster-drain, got %q", got)
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,8 @@ type memory struct {
 	holds map[string]holdRead
 	// takes are the instances that we had the group terminate and that are still in it, by ID, with the time.
 	takes map[string]time.Time
+	// putHooks is when this process last put each lifecycle hook, by name.
+	putHooks map[string]time.Time
 	// marked are the spot instances of the region that have their notice.
 	marked map[string]bool
 }
@@ -77,6 +81,16 @@ func (m *memory) remember(id string, read memberRead) {
 		m.members = map[string]memberRead{}
 	}
 	m.members[id] = read
+}
+
+// hooksPutBefore returns the lifecycle hooks that this process has put a moment ago. Reads may show neither them nor their mark: to drop it
+// would leave a hook for ever that is not wanted any more.
+func (m *memory) hooksPutBefore(now time.Time) []string {
+	if m.putHooks == nil {
+		m.putHooks = map[string]time.Time{}
+	}
+	maps.DeleteFunc(m.putHooks, func(_ string, at time.Time) bool { return now.Sub(at) >= session.VisibleWithin })
+	return slices.Collect(maps.Keys(m.putHooks))
 }
 
 // size is that of the group as it was read; zero where there was none.

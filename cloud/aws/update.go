@@ -172,10 +172,12 @@ func (p *pass) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, k
 	}
 	existing := known.list
 	put, remove := want.hookChanges(is, existing)
-	if err := p.book(ctx, is, tagOurHooks, session.Marks(slices.Concat(hookNames(want.hooks), remove))); err != nil {
+	names := session.Unique(slices.Concat(hookNames(want.hooks), remove, p.memory.hooksPutBefore(p.now)))
+	if err := p.book(ctx, is, tagOurHooks, session.Marks(names)); err != nil {
 		return err
 	}
 	for _, h := range put {
+		p.memory.putHooks[session.Deref(h.LifecycleHookName)] = p.now
 		_, err := p.c.AutoScaling.PutLifecycleHook(ctx, &autoscaling.PutLifecycleHookInput{
 			AutoScalingGroupName: &p.t.group, LifecycleHookName: h.LifecycleHookName, LifecycleTransition: h.LifecycleTransition,
 			DefaultResult: h.DefaultResult, HeartbeatTimeout: h.HeartbeatTimeout, NotificationMetadata: h.NotificationMetadata,
@@ -190,6 +192,7 @@ func (p *pass) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, k
 		if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
 			return err
 		}
+		delete(p.memory.putHooks, name)
 	}
 	return nil
 }
