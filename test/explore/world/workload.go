@@ -184,12 +184,13 @@ func (l *workload) join(m *machine) {
 			node.Spec.Taints = append(node.Spec.Taints, taint(t))
 		}
 	}
-	delete(l.cordoned, m.Hostname) // a user cordoned another machine of that name
 	if is := l.node(m); is != nil {
-		// One of the same name went before it, and its node is still there.
-		node.ResourceVersion, node.UID = is.ResourceVersion, is.UID
+		// One of the same name went before it, and its node is still there. A kubelet takes such a node over as it is, cordoned or not;
+		// a Machine that is being deleted has been drained on it already.
+		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations, is.Spec.Unschedulable
 		l.world.must(l.user.Update(l.world.t.Context(), node), "make the node of %s anew", m.ID)
 	} else {
+		delete(l.cordoned, m.Hostname) // a user cordoned another node of that name
 		l.world.must(l.user.Create(l.world.t.Context(), node), "make the node of %s", m.ID)
 	}
 	l.world.trace.add("node", "%s joins as %s", m.ID, m.Hostname)
