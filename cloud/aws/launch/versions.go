@@ -45,9 +45,7 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	}
 	m := p.Memory
 	switch {
-	case m.doubted || m.refersToUnknown(refs) || m.unproven && p.needsProof(refs) || p.Deleting && m.Known() && m.id == "":
-		return p.read(ctx, refs, 0)
-	case !m.Known() && !m.seen.IsZero():
+	case m.refersToUnknown(refs) || p.doubts(refs):
 		return p.read(ctx, refs, 0)
 	case !m.Known() || p.Now.Sub(m.at) >= p.versionsPeriod():
 		return p.read(ctx, refs, session.TemplatePeriod)
@@ -55,6 +53,13 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 		return nil
 	}
 	return p.readAgain(ctx, refs)
+}
+
+// doubts reports whether what was read before counts for nothing: it was contradicted, an absence is unproven where it must be proven, or the
+// pool is being deleted and the template was absent.
+func (p Pass) doubts(refs []string) bool {
+	m := p.Memory
+	return m.doubted || m.unproven && p.needsProof(refs) || !m.Known() && !m.seen.IsZero() || p.Deleting && m.Known() && m.id == ""
 }
 
 // versionsPeriod is how long the versions are taken as read while the template shows no change. One that others delete may be neither
