@@ -87,12 +87,15 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 			return nil, fmt.Errorf("register further kinds: %w", err)
 		}
 	}
+	if err := checkRequired(config); err != nil {
+		return nil, err
+	}
 	inner, err := ctrl.NewManager(config, ctrlOptions(scheme, o))
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
 	m := &Manager{Manager: inner}
-	for _, step := range []func(context.Context, Options) error{m.checkRequired, m.addMetrics, m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
+	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
 		}

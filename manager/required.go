@@ -1,13 +1,14 @@
 package manager
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // required are the kinds of Cluster API that every controller reads.
@@ -15,8 +16,19 @@ var required = []schema.GroupVersionKind{
 	clusterv1.GroupVersion.WithKind("Cluster"), clusterv1.GroupVersion.WithKind("MachinePool"), clusterv1.GroupVersion.WithKind("Machine"),
 }
 
-// checkRequired returns an error if the management cluster lacks Cluster API, or has it in a version without the contract's kinds.
-func (m *Manager) checkRequired(context.Context, Options) error { return missing(m.GetRESTMapper()) }
+// checkRequired returns an error if the management cluster lacks Cluster API, or has it in a version without the contract's kinds. It runs
+// before a controller-runtime manager is created, whose cache fails with another error on the first kind that is missing.
+func checkRequired(config *rest.Config) error {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return fmt.Errorf("create a client of the management cluster: %w", err)
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(config, client)
+	if err != nil {
+		return fmt.Errorf("read the kinds of the management cluster: %w", err)
+	}
+	return missing(mapper)
+}
 
 // missing returns an error that names the first of the required kinds that is not served in its version, and what is served.
 func missing(mapper meta.RESTMapper) error {
