@@ -1,0 +1,260 @@
+// Package install runs the commands of docs/install.md as they stand there, each way of installing against an API server of its own, and
+// starts the manager that they install: with the arguments and the environment of its Deployment and the rights of its service account.
+package install
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/kubectl/pkg/cmd"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/muster-project/muster/local/apiserver"
+)
+
+const (
+	page = "docs/install.md"
+	// namespace is where the page installs Muster.
+	namespace = "muster-system"
+	// garbagePercent lets garbage of the API servers pile up: its collection would take a quarter of the processor time.
+	garbagePercent = 400
+)
+
+// The commands of the page's blocks, and one of its text.
+const (
+	applyDefault   = "kubectl apply -k config/default"
+	initClusterctl = "clusterctl init --infrastructure muster"
+	installHelm    = "helm install muster charts/muster --namespace muster-system --create-namespace"
+	removeDefault  = "kubectl delete -k config/default"
+)
+
+// webhookService matches how a webhook or a conversion refers to the webhooks' service.
+var webhookService = regexp.MustCompile(`service:\n +name: muster-webhook-service\n`)
+
+var (
+	etcd *apiserver.Etcd
+	// scratch is a folder for everything that outlives one test.
+	scratch string
+	// manager builds the manager and returns its path.
+	manager = sync.OnceValues(func() (string, error) {
+		binary := filepath.Join(scratch, "manager")
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "./cmd/manager").CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build the manager: %w\n%s", err, out)
+		}
+		return binary, nil
+	})
+)
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+	if err := os.Chdir("../.."); err != nil { // the page's commands are for the root of the repository
+		return 0, err
+	}
+	if scratch, err = os.MkdirTemp("", "muster-install-"); err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	if flag.Parse(); testing.Short() {
+		return m.Run(), nil
+	}
+	if etcd, err = apiserver.StartEtcd(filepath.Join(scratch, "etcd")); err != nil {
+		return 0, err
+	}
+	defer etcd.Close()
+	return m.Run(), nil
+}
+
+// cluster is a management cluster: an API server without nodes.
+type cluster struct {
+	*apiserver.Server
+	// kubeconfig is the path of the administrator's.
+	kubeconfig string
+	clients    *kubernetes.Clientset
+}
+
+// newCluster starts an API server for one test.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs an API server and the manager's binary")
+	}
+	s, err := apiserver.Start(context.Background(), apiserver.Options{Name: "install", Dir: t.TempDir(), Etcd: etcd, Prefix: "/" + t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	c := &cluster{Server: s, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	if err := os.WriteFile(c.kubeconfig, s.Kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.clients, err = kubernetes.NewForConfig(s.Config); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// kubectl runs a command of kubectl and returns what it prints.
+func (c *cluster) kubectl(t *testing.T, command string) string {
+	t.Helper()
+	var out, errors bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errors}
+	cmdutil.BehaviorOnFatal(func(message string, code int) { t.Fatalf("%s: ended with %d: %s", command, code, message) })
+	defer cmdutil.DefaultBehaviorOnFatal()
+	args := append(strings.Fields(command), "--kubeconfig="+c.kubeconfig)
+	flags := genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(300).WithDiscoveryQPS(50)
+	kubectl := cmd.NewDefaultKubectlCommandWithArgs(cmd.KubectlOptions{Arguments: args, ConfigFlags: flags, IOStreams: streams})
+	kubectl.SetArgs(args[1:])
+	if err := kubectl.Execute(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, errors.String())
+	}
+	return out.String()
+}
+
+// clusterAPI returns the files of the definitions that Cluster API's core manager and kubeadm bootstrap provider bring.
+func clusterAPI(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("api/crd/*cluster.x-k8s.io_*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(file string) bool {
+		name := filepath.Base(file)
+		return !strings.HasPrefix(name, "cluster.") && !strings.HasPrefix(name, "bootstrap.")
+	})
+	if len(files) == 0 {
+		t.Fatal("found no definition of Cluster API in api/crd")
+	}
+	return files
+}
+
+// createClusterAPI installs what clusterAPI returns.
+func (c *cluster) createClusterAPI(t *testing.T) {
+	t.Helper()
+	c.kubectl(t, "kubectl create -f "+strings.Join(clusterAPI(t), " -f "))
+}
+
+// wantObjects fails the test unless every object of the folder exists.
+func (c *cluster) wantObjects(t *testing.T, folder string) {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// kubectl ends with an error when one is missing.
+	if found := strings.Fields(c.kubectl(t, "kubectl get -o name -k "+folder)); len(found) != built.Size() || len(found) < 20 {
+		t.Errorf("want the %d objects of %s, found %v", built.Size(), folder, found)
+	}
+}
+
+// wantTrust fails the test unless the manager has written the authority of its certificate into each webhook and conversion of the objects.
+func (c *cluster) wantTrust(t *testing.T, folder string) {
+	t.Helper()
+	objects := c.kubectl(t, "kubectl get -o yaml -k "+folder)
+	webhooks, trusted := len(webhookService.FindAllString(objects, -1)), strings.Count(objects, " caBundle: ")
+	if webhooks == 0 || webhooks != trusted {
+		t.Errorf("want a caBundle in each of the %d references to the webhooks' service, found %d", webhooks, trusted)
+	}
+}
+
+// endNamespace removes the namespace once it is deleted, in the place of Kubernetes' namespace controller, for which kubectl waits.
+func (c *cluster) endNamespace(ctx context.Context) {
+	_ = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		found, err := c.clients.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+		if err != nil || found.DeletionTimestamp == nil {
+			return false, nil // asked again until the test ends
+		}
+		found.Spec.Finalizers = nil
+		_, err = c.clients.CoreV1().Namespaces().Finalize(ctx, found, metav1.UpdateOptions{})
+		return err == nil, nil
+	})
+}
+
+// TestCommands fails for a command of the page that the tests do not know.
+func TestCommands(t *testing.T) {
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for line := range strings.Lines(string(content)) {
+		command, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
+		if word, _, _ := strings.Cut(command, " "); indented && slices.Contains([]string{"kubectl", "clusterctl", "helm"}, word) {
+			found = append(found, command)
+		}
+	}
+	if want := []string{applyDefault, initClusterctl, installHelm}; !slices.Equal(found, want) {
+		t.Errorf("the tests run the commands %q, %s has %q: run those", want, page, found)
+	}
+	if !strings.Contains(string(content), "`"+removeDefault+"`") {
+		t.Errorf("want %q in the text of %s, which a test runs", removeDefault, page)
+	}
+}
+
+// TestKubectl follows the page from its beginning to the removal, by way of a cluster that lacks Cluster API.
+func TestKubectl(t *testing.T) {
+	c := newCluster(t)
+	c.kubectl(t, applyDefault)
+	c.wantObjects(t, "config/default")
+	if log, err := c.startManager(t, false); err == nil || !strings.Contains(log, "kind Cluster of cluster.x-k8s.io is not served") {
+		t.Errorf("want the manager to end and to name the missing kind, got %v\n%s", err, log)
+	}
+	c.createClusterAPI(t)
+	c.wantManager(t)
+	c.wantTrust(t, "config/default")
+	if out := c.kubectl(t, applyDefault); strings.Contains(out, "created") {
+		t.Errorf("want nothing created when the same is applied again, got\n%s", out)
+	}
+	go c.endNamespace(t.Context())
+	c.kubectl(t, removeDefault)
+	if left := c.kubectl(t, "kubectl get -o name --ignore-not-found -k config/default"); left != "" {
+		t.Errorf("want nothing left, found %s", left)
+	}
+}
+
+// TestFolders installs the other folders that the page's table names.
+func TestFolders(t *testing.T) {
+	for _, folder := range []string{"config/full", "config/namespaced"} {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			c := newCluster(t)
+			c.createClusterAPI(t)
+			c.kubectl(t, "kubectl apply -k "+folder)
+			c.wantObjects(t, folder)
+			c.wantManager(t)
+			c.wantTrust(t, folder)
+		})
+	}
+}
