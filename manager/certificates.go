@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/open-policy-agent/cert-controller/pkg/rotator"
 	corev1 "k8s.io/api/core/v1"
@@ -71,6 +72,9 @@ func (m *Manager) rotate(ctx context.Context, o Options) (<-chan struct{}, error
 		rotator.Validating: c.Validating, rotator.Mutating: c.Mutating, rotator.CRDConversion: c.Conversion,
 	} {
 		for _, name := range names {
+			if kind == rotator.CRDConversion && slices.Contains(m.kinds.elsewhere, name) {
+				continue
+			}
 			targets = append(targets, rotator.WebhookInfo{Name: name, Type: kind})
 		}
 	}

@@ -37,7 +37,13 @@ func (m *Manager) addProvider(ctx context.Context, p providers.Provider, o Optio
 		if !o.runs(c.Name) {
 			continue
 		}
-		var err error
+		served, err := m.serves(ctx, c.Kind)
+		if err != nil {
+			return err
+		}
+		if !served {
+			continue
+		}
 		if connection == nil {
 			if connection, err = m.connect(p, o); err != nil {
 				return err
@@ -85,6 +91,7 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 		IdentityNamespace: o.IdentityNamespace,
 		Passes:            trace.NewPasses(o.Tracer),
 		Metrics:           m.pools,
+		Definitions:       m.kinds.Checker,
 
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation,
 		Machines:                o.Gates.MachinePoolMachines,

@@ -44,6 +44,7 @@ type Manager struct {
 	served atomic.Bool
 	// pools are told what the passes over pools see.
 	pools *metrics.Pools
+	kinds kinds
 }
 
 // NewScheme knows every kind that the controllers and webhooks read and write.
@@ -95,7 +96,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
 	m := &Manager{Manager: inner}
-	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addControllers, m.addWebhooks, m.addChecks} {
+	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addDefinitions, m.addControllers, m.addWebhooks, m.addChecks} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
@@ -49,6 +50,8 @@ type Controller struct {
 	Objects string
 	// Gate switches it; nil if no gate does.
 	Gate *gates.Gate
+	// Kind of its objects, in the version that it reads. It is not set up where that is not served; empty if nothing of Muster's need be.
+	Kind schema.GroupVersionKind
 }
 
 // Environment is what a manager gives a provider.

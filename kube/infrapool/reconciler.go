@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -23,6 +24,7 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/kube/tokens"
@@ -38,6 +40,8 @@ const (
 	// connectGrace bounds the wait for the first connection to a workload cluster after a start of the process, and
 	// connectRetry the time between two looks; the cache of clusters wakes the pools as soon as it has connected.
 	connectGrace, connectRetry = 30 * time.Second, 2 * time.Second
+	// definitionRetry is the time between two looks at the definition of a kind that is not run.
+	definitionRetry = time.Minute
 )
 
 // Options are what a reconciler works with.
@@ -66,6 +70,8 @@ type Options struct {
 	Passes *trace.Passes
 	// Metrics are told what each pass saw; nil are told nothing.
 	Metrics *metrics.Pools
+	// Definitions says whether the kind's CustomResourceDefinition is the one that this build comes with; nil takes it for that.
+	Definitions *definitions.Checker
 	// Now is the clock; nil takes the machine's.
 	Now func() time.Time
 }
@@ -133,6 +139,10 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 	if !r.isManaged(o) {
 		r.metrics.forget(req.NamespacedName)
 		return ctrl.Result{}, nil
+	}
+	if is, err := r.Definitions.Check(ctx, schema.GroupKind{Group: r.kind.Group, Kind: r.kind.Name}); err != nil || is.Message() != "" {
+		r.metrics.forget(req.NamespacedName)
+		return ctrl.Result{RequeueAfter: definitionRetry}, errors.Join(err, reportDefinition(ctx, r, o, is))
 	}
 	s, err := r.gather(ctx, o)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -263,6 +264,25 @@ func setPaused(o Object, why string, now time.Time) {
 	list := slices.Clone(o.GetConditions())
 	meta.SetStatusCondition(&list, condition)
 	o.SetConditions(list)
+}
+
+// ReasonDefinitionIncompatible is the reason of Ready while the kind is not run, because its CustomResourceDefinition is not the one that this build comes with.
+const ReasonDefinitionIncompatible = "DefinitionIncompatible"
+
+// reportDefinition says on the object why its kind is not run. A status that the definition does not have, or has no room for, says nothing.
+func reportDefinition[O Object, S any](ctx context.Context, r *Reconciler[O, S], o O, is definitions.Result) error {
+	gvk, err := r.Client.GroupVersionKindFor(o)
+	if err != nil || !is.Serves(gvk.Version) {
+		return err
+	}
+	before := o.DeepCopyObject().(O)
+	list := slices.Clone(o.GetConditions())
+	meta.SetStatusCondition(&list, metav1.Condition{
+		Type: report.Ready, Status: metav1.ConditionFalse, Reason: ReasonDefinitionIncompatible, Message: is.Message(),
+		ObservedGeneration: o.GetGeneration(), LastTransitionTime: metav1.NewTime(r.Now()),
+	})
+	o.SetConditions(list)
+	return r.writeStatus(ctx, before, o)
 }
 
 // writeStatus writes the status if it differs from before.

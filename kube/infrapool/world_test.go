@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/nodes"
@@ -52,6 +53,8 @@ type world struct {
 	now        time.Time
 	// skipModel is the gate of the reconciler that restart makes.
 	skipModel bool
+	// definitions is what it compares the definition of its kind with.
+	definitions *definitions.Checker
 	// writes are those to both clusters; again is what the last pass asked for.
 	writes []string
 	again  time.Duration
@@ -166,7 +169,7 @@ func tracker(s *runtime.Scheme) clienttesting.ObjectTracker {
 func (w *world) restart() {
 	w.reconciler = infrapool.New(awspool.Adapter{}, w.account, infrapool.Options{
 		Client: w.management, ClusterCache: w.cache, Recorder: w.recorder, Now: func() time.Time { return w.now },
-		SkipModelReconciliation: w.skipModel,
+		SkipModelReconciliation: w.skipModel, Definitions: w.definitions,
 	})
 }
 

@@ -45,8 +45,8 @@ func Provider() providers.Provider {
 		Name: "aws", Title: "AWS",
 		AddToScheme: []func(*runtime.Scheme) error{awsv1beta1.AddToScheme, awsv1.AddToScheme},
 		Controllers: []providers.Controller{
-			{Name: MachinePool, Objects: "AWSMachinePools"},
-			{Name: ManagedMachinePool, Objects: "AWSManagedMachinePools", Gate: &EKS},
+			{Name: MachinePool, Objects: "AWSMachinePools", Kind: awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolKind)},
+			{Name: ManagedMachinePool, Objects: "AWSManagedMachinePools", Gate: &EKS, Kind: awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolKind)},
 		},
 		Hooks:       hooks(),
 		Converted:   []string{"awsmachinepools.infrastructure.cluster.x-k8s.io", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"},

@@ -34,7 +34,7 @@ func Provider() providers.Provider {
 		Name: "azure", Title: "Azure",
 		AddToScheme: []func(*runtime.Scheme) error{azurev1.AddToScheme},
 		Controllers: []providers.Controller{
-			{Name: MachinePool, Objects: "AzureMachinePools"},
+			{Name: MachinePool, Objects: "AzureMachinePools", Kind: azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolKind)},
 			{Name: azurejson.Name},
 		},
 		Hooks:       hooks(),

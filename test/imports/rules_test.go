@@ -62,6 +62,7 @@ var rules = []rule{
 	{path: "kube/webhook/templates", only: kubernetes, never: server, why: "one rule for the templates of all kinds"},
 	{path: "kube/webhook/warnings", only: kubernetes, never: server, why: "one mechanism for the warnings of all kinds"},
 	{path: "kube/webhook", only: kubed("kube/machinepool/contract", "api/...", "cloud"), never: server, why: "webhooks of infrastructure kinds are handed in"},
+	{path: "kube/definitions", only: append([]string{"api/crd", "github.com/prometheus/client_golang/..."}, kubernetes...), never: server, why: "what was installed against what this build comes with"},
 	{path: "kube/*", only: kubed("cloud", "cloud/trace", "engine", "pool", "kube/machinepool/contract", "github.com/prometheus/client_golang/..."), never: server,
 		why: "the parts that both controllers use know neither"},
 
@@ -105,7 +106,7 @@ var rules = []rule{
 }
 
 // shared are the packages of kube that know neither controller.
-var shared = []string{"kube/access", "kube/conflicts", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/skew", "kube/spans", "kube/tokens"}
+var shared = []string{"kube/access", "kube/conflicts", "kube/definitions", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/skew", "kube/spans", "kube/tokens"}
 
 // kubed adds the shared packages of kube and the client libraries of Kubernetes.
 func kubed(only ...string) []string { return append(append(only, shared...), kubernetes...) }

@@ -47,7 +47,7 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	switch {
 	case m.refersToUnknown(refs) || p.doubts(refs):
 		return p.read(ctx, refs, 0)
-	case !m.Known() || p.Now.Sub(m.at) >= p.versionsPeriod():
+	case !m.Known() || p.Now.Sub(m.at) >= versionsPeriod(p.Trouble):
 		return p.read(ctx, refs, session.TemplatePeriod)
 	case p.Now.Sub(m.seen) < session.TemplatePeriod:
 		return nil
@@ -64,8 +64,8 @@ func (p Pass) doubts(refs []string) bool {
 
 // versionsPeriod is how long the versions are taken as read while the template shows no change. One that others delete may be neither
 // the newest nor the default: then it shows in launches that fail.
-func (p Pass) versionsPeriod() time.Duration {
-	if p.Trouble {
+func versionsPeriod(trouble bool) time.Duration {
+	if trouble {
 		return session.SlowPeriod
 	}
 	return session.TracedPeriod
