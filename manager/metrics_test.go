@@ -20,6 +20,7 @@ import (
 	cloudmetrics "github.com/muster-project/muster/cloud/metrics"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/pool"
 )
@@ -37,7 +38,8 @@ func everythingMeasured(t *testing.T) {
 	drivers, err1 := driverMetrics()
 	pools, err2 := poolMetrics()
 	machinePools, err3 := machinePoolMetrics()
-	if err := errors.Join(err1, err2, err3); err != nil {
+	compared, err4 := definitionMetric()
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = cloudmetrics.Measured[int](refused{}, drivers, "Fake").Observe(t.Context(), cloud.Target[int]{})
@@ -58,7 +60,11 @@ func everythingMeasured(t *testing.T) {
 	mp := &clusterv1.MachinePool{Spec: clusterv1.MachinePoolSpec{Replicas: n},
 		Status: clusterv1.MachinePoolStatus{Replicas: n, ReadyReplicas: n, AvailableReplicas: n, UpToDateReplicas: n}}
 	mp.Namespace, mp.Name = "default", "p"
-	t.Cleanup(machinePools.Serve(fake.NewClientBuilder().WithScheme(scheme).WithObjects(mp).Build()))
+	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(mp).Build()
+	t.Cleanup(machinePools.Serve(server))
+	if _, err := (&definitions.Checker{Live: server, Metric: compared}).Look(t.Context(), "awsmachinepools.infrastructure.cluster.x-k8s.io"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // What a manager serves is named as Prometheus' own linter asks for, and what is ours is in the document, each with its
