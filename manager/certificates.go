@@ -33,7 +33,7 @@ type Certificates struct {
 	// Dir is the writable folder that the certificate and key are copied to, in the place of Options.Webhook.CertDir. If empty, a folder
 	// is created in the temporary folder.
 	Dir string
-	// DNSName is the name that the API server calls the webhooks by: SERVICE.NAMESPACE.svc.
+	// DNSName is the name that the API server calls the webhooks by: SERVICE.NAMESPACE.svc, or the host of a URL.
 	DNSName string
 	// Validating, Mutating and Conversion are the names of the objects that carry the authority: webhook configurations
 	// and CustomResourceDefinitions.

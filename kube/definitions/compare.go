@@ -3,6 +3,7 @@ package definitions
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ const namedMost = 5
 
 // Conversion is how the kinds of this build are converted between their versions.
 type Conversion struct {
-	// Service is the DNS name by which the API server calls the conversion webhook, SERVICE.NAMESPACE.svc; empty if it is not known,
+	// Service is the DNS name by which the API server calls the conversion webhook, SERVICE.NAMESPACE.svc or a host; empty if it is unknown,
 	// so that conversions are not compared.
 	Service string
 	// Converted are the names of the definitions whose versions are converted by it. The others need no conversion.
@@ -133,7 +134,7 @@ func (c Conversion) wanted(name string) string {
 	return "none"
 }
 
-// converter names what converts the objects of a definition: the DNS name of a service, or a URL; empty if nothing does.
+// converter names what converts the objects of a definition: the DNS name of a service, or that of a URL; empty if nothing does.
 func converter(d *apiextensionsv1.CustomResourceDefinition) string {
 	c := d.Spec.Conversion
 	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil || c.Webhook.ClientConfig == nil {
@@ -142,5 +143,9 @@ func converter(d *apiextensionsv1.CustomResourceDefinition) string {
 	if s := c.Webhook.ClientConfig.Service; s != nil {
 		return s.Name + "." + s.Namespace + ".svc"
 	}
-	return ptr.Deref(c.Webhook.ClientConfig.URL, "")
+	address := ptr.Deref(c.Webhook.ClientConfig.URL, "")
+	if is, err := url.Parse(address); err == nil && is.Hostname() != "" {
+		return is.Hostname()
+	}
+	return address
 }

@@ -46,6 +46,13 @@ func convertedBy(name, namespace string) func(*apiextensionsv1.CustomResourceDef
 	}
 }
 
+func convertedAt(url string) func(*apiextensionsv1.CustomResourceDefinition) {
+	return func(d *apiextensionsv1.CustomResourceDefinition) {
+		convertedBy("", "")(d)
+		d.Spec.Conversion.Webhook.ClientConfig = &apiextensionsv1.WebhookClientConfig{URL: &url}
+	}
+}
+
 // inSpec changes the schema of the specification in a version.
 func inSpec(version int, change func(*apiextensionsv1.JSONSchemaProps)) func(*apiextensionsv1.CustomResourceDefinition) {
 	return func(d *apiextensionsv1.CustomResourceDefinition) {
@@ -92,6 +99,9 @@ func TestCompare(t *testing.T) {
 			[]string{"conversion: want service muster-webhook-service.muster-system.svc, found capa-webhook-service.capa-system.svc"}},
 		"converted without a need": {unconverted, convertedBy("capz-webhook-service", "capz-system"), []string{"conversion: want none, found capz-webhook-service.capz-system.svc"}},
 		"not converted":            {converted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Conversion = nil }, []string{"conversion: want service muster-webhook-service.muster-system.svc, found none"}},
+		"converted at a URL":       {converted, convertedAt("https://" + service + ":9443/convert"), nil},
+		"converted at another URL": {converted, convertedAt("https://localhost:9443/convert"),
+			[]string{"conversion: want service muster-webhook-service.muster-system.svc, found localhost"}},
 		"another scope": {unconverted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Scope = apiextensionsv1.ClusterScoped },
 			[]string{"scope: want Namespaced, found Cluster"}},
 	} {
