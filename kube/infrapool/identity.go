@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -282,6 +283,9 @@ func winner(o client.Object, others []client.Object, taggedFor string) types.Nam
 	return types.NamespacedName{}
 }
 
+// ownershipAge is how old the tags may be that say which of several objects a group belongs to: Muster alone writes them.
+const ownershipAge = time.Minute
+
 // ownerIDConflict finds another object of the kind with the same owner ID that owns the group, or what is left
 // of it. sure is false if the cloud could not be asked whom the tags name.
 func (r *Reconciler[O, S]) ownerIDConflict(ctx context.Context, o O, f *facts[S]) (rival types.NamespacedName, sure bool, err error) {
@@ -298,11 +302,17 @@ func (r *Reconciler[O, S]) ownerIDConflict(ctx context.Context, o O, f *facts[S]
 		// An object that has named no group has nothing to lose.
 		return winner(o, others, ""), o.GetProviderID() == "", nil
 	}
-	seen, err := r.driver.Driver.Observe(ctx, f.Target)
+	target, key := f.Target, client.ObjectKeyFromObject(o)
+	target.MaxAge = ownershipAge
+	seen, err := r.driver.Driver.Observe(ctx, target)
 	var unmet *cloud.SpecUnsatisfiableError
 	if err != nil && !errors.As(err, &unmet) {
-		return winner(o, others, ""), false, nil
+		// A look that failed says nothing new: the object that had the group keeps it.
+		before, _ := r.taggedFor.Load(key)
+		name, _ := before.(string)
+		return winner(o, others, name), false, nil
 	}
+	r.taggedFor.Store(key, seen.TaggedFor)
 	return winner(o, others, seen.TaggedFor), true, nil
 }
 

@@ -1046,6 +1046,12 @@ func TestTheGroupsTagsTellItsOwner(t *testing.T) {
 			if held := w.condition("Ready").Reason == "OwnerIDTaken"; held != tc.held {
 				t.Errorf("%s: want held %v\n%s", tc.why, tc.held, w.say())
 			}
+			w.account.observe = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 5 * time.Second, Message: "held back"}
+			w.passes(2)
+			if held := w.condition("Ready").Reason == "OwnerIDTaken"; held != tc.held {
+				t.Errorf("%s, also while the group cannot be read: want held %v\n%s", tc.why, tc.held, w.say())
+			}
+			w.account.observe = nil
 			w.account.take()
 			w.remove(w.get())
 			w.passes(8)

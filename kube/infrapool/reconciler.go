@@ -97,6 +97,8 @@ type Reconciler[O Object, S any] struct {
 	began   time.Time
 	metrics poolMetrics
 	watches watches
+	// taggedFor holds the object that a group's tags named when they were read last, for each object that has a rival.
+	taggedFor sync.Map
 	// requests maps what is watched to pools.
 	requests *requests
 }
@@ -129,6 +131,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		r.sources.Use(req.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
 			r.metrics.forget(req.NamespacedName)
+			r.taggedFor.Delete(req.NamespacedName)
 			err = r.releaseMachines(ctx, req.NamespacedName)
 		}
 		return ctrl.Result{}, err
