@@ -4,6 +4,7 @@ package mutants
 const (
 	poolTemplates, poolOperation        = "pool/templates.go", "pool/operation.go"
 	groupDrift, groupStart              = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/start.go"
+	groupTarget, groupBacking           = "cloud/aws/nodegroup/target.go", "cloud/aws/nodegroup/backinggroup.go"
 	groupObserve, groupRoll             = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go"
 	groupUpdate                         = "cloud/aws/nodegroup/update.go"
 	roleMain, roleCleanUp, rolePolicies = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go", "cloud/aws/nodegroup/noderole/policies.go"
@@ -70,10 +71,10 @@ var nodegroupTable = []Mutation{
 		Pool, []string{"TestFailedGroup"},
 		`if cause == nil || slices.ContainsFunc(`,
 		`if cause == nil || !mutated("failed group with nodes made again") && slices.ContainsFunc(`),
-	one("owner of the node group not checked", groupObserve, "takes any node group of the right name for ours",
+	one("owner of the node group not checked", groupTarget, "takes any node group of the right name for ours",
 		Explore, []string{"foreign"},
-		`return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned`,
-		`return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned || mutated("owner of the node group not checked")`),
+		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned`,
+		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned || mutated("owner of the node group not checked")`),
 	one("labels of others removed", groupDrift, "takes away every label that the object does not name",
 		Explore, []string{"as desired"},
 		`!wanted && session.Marked(is.Tags[tagOurLabels], key) {`,
@@ -86,10 +87,10 @@ var nodegroupTable = []Mutation{
 		NodeGroup, []string{"TestDrift", "TestBounds", "TestContract"},
 		`!= *g.max && size <= *g.max},`,
 		`!= *g.max && (size <= *g.max || mutated("maximum lowered below what exists"))},`),
-	one("tags that reach no machine", groupObserve, "tags the node group alone, whose tags EKS passes on to nobody",
+	one("tags that reach no machine", groupBacking, "tags the node group alone, whose tags EKS passes on to nobody",
 		Explore, []string{"as desired"},
-		`return len(put)+len(remove) > 0 || len(p.untagged(want)) > 0`,
-		`return (len(put)+len(remove) > 0 || len(p.untagged(want)) > 0) && !mutated("tags that reach no machine")`),
+		`return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0`,
+		`return (len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0) && !mutated("tags that reach no machine")`),
 	one("policies of others detached", roleCleanUp, "takes from a role what somebody else has attached, and deletes it",
 		NodeGroup, []string{"TestRoleIsMadeAndDeleted", "TestRoleOfOthers", "TestContract"},
 		`		if !slices.Contains(known, arn) {`,

@@ -20,7 +20,7 @@ func ownership(p *pass) driverkit.Ownership {
 		Group: fmt.Sprintf("node group %s of EKS cluster %s", p.t.name, p.t.eks), Kind: "node group", Rename: "in " + fieldName,
 	}
 	if is != nil {
-		o.Owned, o.Owner = p.ours(is), is.Tags[session.TagOwner]
+		o.Owned, o.Owner = p.t.owns(is), is.Tags[session.TagOwner]
 	}
 	return o
 }
@@ -72,7 +72,7 @@ func adopt(ctx context.Context, p *pass) error {
 		return err
 	}
 	is := p.memory.group.is
-	if is != nil && p.ours(is) {
+	if is != nil && p.t.owns(is) {
 		return nil
 	}
 	if err := ownership(p).Adoptable(unowned(p)); err != nil {

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -17,15 +14,6 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
-
-// memberRead is what EC2 says about one instance.
-type memberRead struct {
-	created time.Time
-	// spot is true if the cloud may take it back.
-	spot bool
-	// tags are those that it was seen to have.
-	tags map[string]string
-}
 
 // behindName is the name of the Auto Scaling group behind the node group. There is one.
 func behindName(is *ekstypes.Nodegroup) string {
@@ -53,46 +41,51 @@ func (p *pass) readBehind(ctx context.Context, is *ekstypes.Nodegroup) error {
 
 // size is the number of machines that the node group is asked to keep: what the group behind says, but for an update that adds some
 // for a while.
-func (p *pass) size() int32 {
-	is, behind := p.memory.group.is, p.memory.behind.is
+func (r *reads) size() int32 {
+	is, behind := r.group.is, r.behind.is
 	if is == nil {
 		return 0
 	}
 	said := session.Deref(scalingOf(is).DesiredSize)
 	switch {
-	case behind == nil, p.memory.updates.rolls():
+	case behind == nil, r.updates.rolls():
 		return said
 	default:
 		return session.Deref(behind.DesiredCapacity)
 	}
 }
 
-// readMembers asks EC2 about instances that are not known yet: the group's own answer does not tell when they were made. What EC2
-// does not show yet, for its reads are eventually consistent, is asked for again.
-func (p *pass) readMembers(ctx context.Context) error {
-	current, err := asg.Details[memberRead]{Keep: func(_ memberRead, i ec2types.Instance) memberRead {
-		read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, tags: map[string]string{}}
-		for _, t := range i.Tags {
-			read.tags[session.Deref(t.Key)] = session.Deref(t.Value)
-		}
-		return read
-	}}.Read(ctx, p.c, p.memory.behind.is, p.memory.members)
-	p.memory.members = current
-	return err
-}
+// rollSurge is how many machines an update adds in each zone before it takes others, as EKS's documentation has it.
+const rollSurge = 2
 
-// observeMembers is readMembers for an observation. If EC2 denies the call, launch times and tags stay unknown and the rest of the pool
-// is observed.
-func (p *pass) observeMembers(ctx context.Context) error {
-	return p.memory.membersRefused.Tolerate(p.now, session.RefusedPeriod, func() error { return p.readMembers(ctx) })
-}
-
-// membersIssues returns EC2's refusal to describe instances, if there is one.
-func (p *pass) membersIssues() []pool.Cause {
-	if refused := p.memory.membersRefused.Err; refused != nil {
-		return []pool.Cause{driverkit.CauseOf(refused)}
+// surge returns how many machines an update of the node group adds.
+func (b behindRead) surge() int {
+	if b.is == nil {
+		return 0
 	}
-	return nil
+	return rollSurge * len(b.is.AvailabilityZones)
+}
+
+// present returns the instances that are not on their way out. Nothing else is ever terminated.
+func (b behindRead) present() map[string]bool {
+	ids := map[string]bool{}
+	if b.is != nil {
+		for _, i := range b.is.Instances {
+			if asg.Present(i) {
+				ids[session.Deref(i.InstanceId)] = true
+			}
+		}
+	}
+	return ids
+}
+
+// drifted reports whether the group, or an instance in it, lacks a tag that it shall have.
+func (b behindRead) drifted(want groupSpec, members instancesRead) bool {
+	if b.is == nil {
+		return false
+	}
+	put, remove := want.passedChanges(b.is)
+	return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0
 }
 
 // rollUnknown returns why it is unknown what the updates did: EKS refused to report them, or EC2 refused the launch times that tell which
@@ -102,60 +95,11 @@ func (p *pass) rollUnknown() *pool.Cause {
 		return refused
 	}
 	behind := p.memory.behind.is
-	if behind != nil && slices.ContainsFunc(behind.Instances, p.templateUnknown) {
-		return new(driverkit.CauseOf(p.memory.membersRefused.Err))
+	unknown := func(i asgtypes.Instance) bool { return p.memory.members.templateUnknown(i, p.memory.updates) }
+	if behind != nil && slices.ContainsFunc(behind.Instances, unknown) {
+		return new(driverkit.CauseOf(p.memory.members.refused.Err))
 	}
 	return nil
-}
-
-// templateUnknown reports whether it is unknown which template an instance was launched from: an update is open, and EC2 refused to
-// report when the instance was launched.
-func (p *pass) templateUnknown(i asgtypes.Instance) bool {
-	_, member := asg.StateOf(i)
-	_, known := p.memory.members[session.Deref(i.InstanceId)]
-	return member && !known && p.memory.membersRefused.Err != nil && len(p.memory.updates.open()) > 0
-}
-
-// ownVersion is the version of EKS's own template that an instance was launched from.
-func ownVersion(i asgtypes.Instance) int64 {
-	if i.LaunchTemplate == nil {
-		return 0
-	}
-	number, _ := strconv.ParseInt(session.Deref(i.LaunchTemplate.Version), 10, 64)
-	return number
-}
-
-// attribute finds out which instances an update has brought that has not succeeded, or not yet: its ID, by theirs. Updates that did
-// succeed, and those before, have left nothing else.
-func (p *pass) attribute() {
-	p.brought = map[string]string{}
-	behind := p.memory.behind.is
-	if behind == nil {
-		return
-	}
-	for _, u := range p.memory.updates.open() {
-		for _, i := range behind.Instances {
-			if p.broughtBy(u, i) {
-				p.brought[session.Deref(i.InstanceId)] = session.Deref(u.Id)
-			}
-		}
-	}
-}
-
-// broughtBy reports whether an instance is younger than an update's beginning, and of a later version of EKS's own template than any that
-// is older. An instance of which it is not known yet when it was made is as young as can be.
-func (p *pass) broughtBy(u updateRead, i asgtypes.Instance) bool {
-	began, read := session.Deref(u.CreatedAt), p.memory.members[session.Deref(i.InstanceId)]
-	if !read.created.IsZero() && read.created.Before(began) {
-		return false
-	}
-	for _, other := range p.memory.behind.is.Instances {
-		o, ok := p.memory.members[session.Deref(other.InstanceId)]
-		if ok && !o.created.IsZero() && o.created.Before(began) && ownVersion(other) >= ownVersion(i) {
-			return false
-		}
-	}
-	return true
 }
 
 // instances are the members of the group behind, in the order in which they were made. Those of which it is not known yet are the
@@ -176,9 +120,9 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 		if !member || asg.InStandby(i) {
 			continue
 		}
-		read := p.memory.members[session.Deref(i.InstanceId)]
+		read := p.memory.members.known[session.Deref(i.InstanceId)]
 		template := templates[p.brought[session.Deref(i.InstanceId)]]
-		if p.templateUnknown(i) {
+		if p.memory.members.templateUnknown(i, p.memory.updates) {
 			template = pool.Template{}
 		}
 		list = append(list, pool.Instance{
@@ -188,30 +132,6 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 	}
 	asg.SortByAge(list)
 	return list
-}
-
-// untagged are the instances that lack tags which instances shall have: they were launched before the group behind had them.
-func (p *pass) untagged(want groupSpec) []string {
-	var ids []string
-	tags := withoutBooks(want.passed)
-	if p.memory.behind.is == nil {
-		return nil
-	}
-	for _, i := range p.memory.behind.is.Instances {
-		id := session.Deref(i.InstanceId)
-		read, known := p.memory.members[id]
-		if state, _ := asg.StateOf(i); !known || state != pool.Running && state != pool.Pending {
-			continue
-		}
-		for key, text := range tags {
-			if found, ok := read.tags[key]; !ok || found != text {
-				ids = append(ids, id)
-				break
-			}
-		}
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // readActivities asks the group behind why instances are missing. A group that was deleted meanwhile tells nothing.

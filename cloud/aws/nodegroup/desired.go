@@ -36,7 +36,7 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	look := p.c.Resolver(p.t.Remembered, p.now)
 	w := wanted{group: groupSpecOf(p.t), remember: look.Remember}
 	session.KeepAdopted(p.t.Remembered, look.Remember)
-	failed := []error{p.refused(), p.wantSubnets(ctx, look, &w), p.wantTemplate(ctx, look, &w)}
+	failed := []error{p.refused(), p.t.addSubnets(ctx, look, &w), p.wantTemplate(ctx, look, &w)}
 	for _, err := range failed {
 		if err != nil {
 			look.Keep()
@@ -55,10 +55,11 @@ func (p *pass) refused() error {
 	return nil
 }
 
-func (p *pass) wantSubnets(ctx context.Context, look *session.Resolver, w *wanted) error {
-	subnets, err := launch.Subnets(ctx, look, p.t.cluster, p.t.places())
-	if err == nil && p.t.template != "" {
-		err = p.t.source().FitsIn(subnets)
+// addSubnets resolves the subnets that the specification asks for into w.
+func (t target) addSubnets(ctx context.Context, look *session.Resolver, w *wanted) error {
+	subnets, err := launch.Subnets(ctx, look, t.cluster, t.places())
+	if err == nil && t.template != "" {
+		err = t.source().FitsIn(subnets)
 	}
 	if err == nil {
 		w.group.subnets = session.Unique(subnets)
@@ -74,7 +75,7 @@ func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *want
 	}
 	is := 0
 	if group := p.memory.group.is; group != nil {
-		is = p.runsNow(group).minor
+		is = runsOf(group).minor
 	}
 	if w.course, err = courseOf(a, is); err != nil {
 		return err
@@ -142,8 +143,8 @@ func (p *pass) asked() (asked, error) {
 	return a, nil
 }
 
-// runsNow returns what the node group runs according to EKS.
-func (p *pass) runsNow(is *ekstypes.Nodegroup) runs {
+// runsOf returns what the node group runs according to EKS.
+func runsOf(is *ekstypes.Nodegroup) runs {
 	minor, _ := minorOf("", session.Deref(is.Version))
 	return runs{minor: minor, release: session.Deref(is.ReleaseVersion)}
 }
@@ -175,7 +176,7 @@ func (p *pass) composed(ref string, is runs, want wanted) pool.Template {
 
 // templateNow is what the node group is launched from and runs.
 func (p *pass) templateNow(is *ekstypes.Nodegroup, want wanted) pool.Template {
-	return p.composed(p.launchRef(is, ""), p.runsNow(is), want)
+	return p.composed(p.launchRef(is, ""), runsOf(is), want)
 }
 
 // versions are the templates that exist. A launch template's are what they make of the version that the next step leads to, so that
@@ -209,7 +210,7 @@ func (p *pass) versions(want wanted) []pool.Template {
 // minorNow is the minor version that the group runs, or would be made with.
 func (p *pass) minorNow() int {
 	if is := p.memory.group.is; is != nil {
-		return p.runsNow(is).minor
+		return runsOf(is).minor
 	}
 	minor, _ := minorOf("", p.t.cluster.ControlPlaneVersion)
 	return minor

@@ -96,7 +96,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	}
 	return &driverkit.Pass{
 		Unlock: p.memory.mu.Unlock, Observe: p.observe,
-		Start:  func(ctx context.Context, s pool.Step) error { return session.Vanished(p.blame(p.start(ctx, s))) },
+		Start:  func(ctx context.Context, s pool.Step) error { return session.Vanished(p.t.blame(p.start(ctx, s))) },
 		Redact: func(err error) error { return cloud.RedactError(err, t.Bootstrap) },
 		Save: func() func() {
 			reads := p.memory.reads

@@ -36,7 +36,7 @@ func TestTokensThatMadeSomethingElseAreSpent(t *testing.T) {
 func TestTheLastFailedDeletionCounts(t *testing.T) {
 	start := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
-	p := &pass{memory: &memory{}}
+	m := &memory{}
 	for _, look := range []struct {
 		reason  string
 		now     time.Time
@@ -52,10 +52,9 @@ func TestTheLastFailedDeletionCounts(t *testing.T) {
 		{"it is being deleted", at(14), ekstypes.NodegroupStatusDeleting, new(at(14)), time.Time{}},
 		{"nobody says when", at(16), ekstypes.NodegroupStatusDeleteFailed, nil, at(16)},
 	} {
-		p.now = look.now
-		p.noteFailure(&ekstypes.Nodegroup{Status: look.status, ModifiedAt: look.changed})
-		if !p.memory.deleteFailed.Equal(look.want) {
-			t.Errorf("%s: want a failed deletion at %s, got %s", look.reason, look.want, p.memory.deleteFailed)
+		m.noteFailure(&ekstypes.Nodegroup{Status: look.status, ModifiedAt: look.changed}, look.now)
+		if !m.deleteFailed.Equal(look.want) {
+			t.Errorf("%s: want a failed deletion at %s, got %s", look.reason, look.want, m.deleteFailed)
 		}
 	}
 }

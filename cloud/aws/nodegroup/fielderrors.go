@@ -30,9 +30,9 @@ var (
 )
 
 // blame puts the field to an invalid request that does not name one yet, as far as the services' words tell.
-func (p *pass) blame(err error) error {
-	subnets := make([]awsv1.AWSResourceReference, 0, len(p.t.pool.SubnetIDs))
-	for _, id := range p.t.pool.SubnetIDs {
+func (t target) blame(err error) error {
+	subnets := make([]awsv1.AWSResourceReference, 0, len(t.pool.SubnetIDs))
+	for _, id := range t.pool.SubnetIDs {
 		subnets = append(subnets, awsv1.AWSResourceReference{ID: &id})
 	}
 	list := []session.Blamed{
@@ -43,13 +43,13 @@ func (p *pass) blame(err error) error {
 		{Words: imagesWords, Field: fieldImages},
 		{Words: capacityWords, Field: fieldCapacity},
 	}
-	if p.t.template != "" {
-		list = append(list, launch.Blamed(p.t.pool.AWSLaunchTemplate)...)
+	if t.template != "" {
+		list = append(list, launch.Blamed(t.pool.AWSLaunchTemplate)...)
 	} else {
 		list = append(list, []session.Blamed{
 			{Words: keyWords, Field: fieldRemote + ".sshKeyName"},
 			{Words: sourceWords, Field: fieldRemote + ".sourceSecurityGroups"},
-			{Words: typesWords, Field: p.fieldOfTypes()},
+			{Words: typesWords, Field: t.fieldOfTypes()},
 			{Words: diskWords, Field: fieldDisk},
 		}...)
 	}
@@ -65,8 +65,8 @@ func (p *pass) blame(err error) error {
 }
 
 // fieldOfTypes is where the specification names instance types.
-func (p *pass) fieldOfTypes() string {
-	if len(p.t.pool.InstanceTypes) > 0 {
+func (t target) fieldOfTypes() string {
+	if len(t.pool.InstanceTypes) > 0 {
 		return fieldTypes
 	}
 	return fieldType

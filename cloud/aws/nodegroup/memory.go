@@ -25,9 +25,7 @@ type memory struct {
 	reads
 	// behindName is the name of the group behind, as it was read last.
 	behindName string
-	// members are what EC2 said about the instances of the group behind, by ID.
-	members        map[string]memberRead
-	membersRefused driverkit.Refusal
+	members    instancesRead
 	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
 	deleteFailed time.Time
 }
@@ -70,14 +68,6 @@ func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
 	return maxAge > 0 && age <= maxAge || maxAge != cloud.NoSharedCache && m.template.Wrote && now.Sub(m.group.asked) <= session.SameMoment
 }
 
-// remember keeps what is known about an instance.
-func (m *memory) remember(id string, read memberRead) {
-	if m.members == nil {
-		m.members = map[string]memberRead{}
-	}
-	m.members[id] = read
-}
-
 // touchedGroup is called before a write to the node group or the group behind it: whatever comes of it, the last reads are worth
 // nothing.
 func (m *memory) touchedGroup() {
@@ -96,4 +86,18 @@ func (m *memory) forget() {
 	m.touchedUpdates()
 	m.template.Forget()
 	m.role = noderole.Memory{}
+}
+
+// noteFailure keeps the moment at which the last deletion failed: as the group says, else when that was first seen.
+func (m *memory) noteFailure(is *ekstypes.Nodegroup, now time.Time) {
+	changed := session.Deref(is.ModifiedAt)
+	switch {
+	case is.Status != ekstypes.NodegroupStatusDeleteFailed:
+		m.deleteFailed = time.Time{}
+	case changed.After(m.deleteFailed) && changed.Before(now):
+		// Another deletion may have failed between two looks.
+		m.deleteFailed = changed
+	case m.deleteFailed.IsZero():
+		m.deleteFailed = now
+	}
 }

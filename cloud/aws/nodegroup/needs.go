@@ -20,7 +20,7 @@ func (p *pass) nodeRole() noderole.Pass {
 		Partition: p.t.cluster.Partition, Remembered: p.t.Remembered,
 		MayCreate: p.driver.options.EnableIAM, MayAttach: p.driver.options.AllowAddRoles,
 	}
-	if is != nil && p.ours(is) {
+	if is != nil && p.t.owns(is) {
 		spec.Current = session.Deref(is.NodeRole)
 	}
 	return noderole.Pass{Session: p.c, Now: p.now, Spec: spec, Memory: &p.memory.role, Slow: &p.slow}

@@ -91,19 +91,19 @@ func (p *pass) nothingMade() bool {
 
 // observeGroup puts the node group and its instances into the observation.
 func (p *pass) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want wanted, out *pool.Observed) error {
-	if err := p.observeMembers(ctx); err != nil {
+	if err := p.memory.members.observe(ctx, p.c, p.memory.behind, p.now); err != nil {
 		return err
 	}
 	if err := p.readUpdates(ctx, is); err != nil {
 		return err
 	}
-	p.attribute()
+	p.brought = p.memory.members.broughtByUpdates(p.memory.behind, p.memory.updates)
 	out.Group = p.group(is, want)
 	out.TaggedFor = cloud.TaggedFor(func(name string) string { return is.Tags[session.OwnTag(name)] })
 	out.Instances, out.ExternalStandby = p.instances(is, want), asg.Standby(p.memory.behind.is, func(string) bool { return true })
 	out.ProviderRollout, out.ProviderRolloutUnknown = p.roll(is, want), p.rollUnknown()
 	out.Shared = p.atRest()
-	out.Issues = slices.Concat(out.Issues, p.membersIssues(), p.groupIssues(is, want))
+	out.Issues = slices.Concat(out.Issues, p.memory.members.issues(), p.groupIssues(is, want))
 	issues, err := p.readActivities(ctx)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (p *pass) groupIssues(is *ekstypes.Nodegroup, want wanted) []pool.Cause {
 		issues = append(issues, *issue)
 	}
 	low := session.Deref(scalingOf(is).MinSize)
-	if size := p.size(); is.Status != ekstypes.NodegroupStatusDeleting && want.group.min > size && low != want.group.min {
+	if size := p.memory.size(); is.Status != ekstypes.NodegroupStatusDeleting && want.group.min > size && low != want.group.min {
 		issues = append(issues, pool.Cause{Reason: "MinimumWaits", Message: fmt.Sprintf(
 			"%s is raised to %d once the node group, which has a size of %d, is as large", fieldMin, want.group.min, size)})
 	}
@@ -158,13 +158,13 @@ func (p *pass) readGroup(ctx context.Context) error {
 	}
 	is := found.Nodegroup
 	is.CreatedAt, is.ModifiedAt = session.OurTime(is.CreatedAt, found.ResultMetadata), session.OurTime(is.ModifiedAt, found.ResultMetadata)
-	if !p.ours(is) {
+	if !p.t.owns(is) {
 		p.memory.behind = behindRead{at: p.now}
 	} else if err := p.readBehind(ctx, is); err != nil {
 		return err
 	}
-	p.memory.group, p.memory.template.Wrote = groupRead{is: is, at: p.now, asked: p.now, asks: p.asks()}, false
-	p.noteFailure(is)
+	p.memory.group, p.memory.template.Wrote = groupRead{is: is, at: p.now, asked: p.now, asks: p.t.digest()}, false
+	p.memory.noteFailure(is, p.now)
 	return nil
 }
 
@@ -174,16 +174,10 @@ func (p *pass) readTemplate(ctx context.Context) error {
 		return nil
 	}
 	var refs []string
-	if is := p.memory.group.is; is != nil && p.ours(is) && is.LaunchTemplate != nil {
+	if is := p.memory.group.is; is != nil && p.t.owns(is) && is.LaunchTemplate != nil {
 		refs = append(refs, p.launchRef(is, ""))
 	}
 	return p.template().Read(ctx, refs)
-}
-
-// ours reports whether the node group carries our owner tag.
-func (p *pass) ours(is *ekstypes.Nodegroup) bool {
-	owner := is.Tags[session.TagOwner]
-	return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned
 }
 
 // readNamed reads the node group that the object names, where that is another than ours and ours does not exist: another tool may have
@@ -204,7 +198,7 @@ func (p *pass) readNamed(ctx context.Context) error {
 		return err
 	}
 	group.named = driverkit.NamedGroup{ID: p.t.GroupID}
-	if err == nil && found.Nodegroup != nil && !p.ours(found.Nodegroup) {
+	if err == nil && found.Nodegroup != nil && !p.t.owns(found.Nodegroup) {
 		group.named.Conflict = driverkit.NamedConflict(label, on.name, session.TagOwner, found.Nodegroup.Tags[session.TagOwner])
 	}
 	return nil
@@ -246,23 +240,12 @@ func (p *pass) versionsToDelete() []pool.Template {
 	return p.memory.template.Versions()
 }
 
-// rollSurge is how many machines an update adds in each zone before it takes others, as EKS's documentation has it.
-const rollSurge = 2
-
-// rollSurge is how many machines an update of the node group adds.
-func (p *pass) rollSurge() int {
-	if behind := p.memory.behind.is; behind != nil {
-		return rollSurge * len(behind.AvailabilityZones)
-	}
-	return 0
-}
-
 // group is the node group in pool's words.
 func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 	scaling := scalingOf(is)
 	g := &pool.Group{
 		ID:       session.Deref(is.NodegroupArn),
-		Size:     int(p.size()),
+		Size:     int(p.memory.size()),
 		Min:      int(session.Deref(scaling.MinSize)),
 		Max:      int(session.Deref(scaling.MaxSize)),
 		Template: p.templateNow(is, want).Ref,
@@ -272,7 +255,7 @@ func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 		Failed:   failed(is),
 		Created:  session.Deref(is.CreatedAt),
 
-		ProviderRolloutSurge: p.rollSurge(),
+		ProviderRolloutSurge: p.memory.behind.surge(),
 	}
 	if is.Status == ekstypes.NodegroupStatusDeleteFailed {
 		g.DeleteFailedAt = p.memory.deleteFailed
@@ -280,21 +263,21 @@ func (p *pass) group(is *ekstypes.Nodegroup, want wanted) *pool.Group {
 	if g.Deleting {
 		return g
 	}
-	g.Drift, g.Unchangeable = want.group.drift(is, p.size()), want.group.unchangeable(p.t, is)
+	g.Drift, g.Unchangeable = want.group.drift(is, p.memory.size()), want.group.unchangeable(p.t, is)
 	if p.orphaned(is) {
 		g.Unchangeable = session.Unique(append(g.Unchangeable, fieldTemplate))
 	}
 	if g.Failed != nil {
-		p.asMade(g, want)
+		p.t.asMade(g, want)
 	}
-	if p.passedDrift(want.group) {
+	if p.memory.behind.drifted(want.group, p.memory.members) {
 		g.Drift = append(g.Drift, driftPassed)
 	}
 	return g
 }
 
 // asMade says of a group that has failed what differs from what it was made from: EKS changes nothing but the tags of such a group.
-func (p *pass) asMade(g *pool.Group, want wanted) {
+func (t target) asMade(g *pool.Group, want wanted) {
 	var tags []string
 	for _, field := range g.Drift {
 		if field == driftTags {
@@ -305,7 +288,7 @@ func (p *pass) asMade(g *pool.Group, want wanted) {
 	}
 	if want.template.Content != "" && g.Content != want.template.Content {
 		field := fieldTemplate
-		if p.t.template == "" {
+		if t.template == "" {
 			field = fieldVersion
 		}
 		g.Unchangeable = append(g.Unchangeable, field)
@@ -321,7 +304,7 @@ func (p *pass) orphaned(is *ekstypes.Nodegroup) bool {
 // orphan is orphaned as an error about the specification. What is not shown yet may be shown soon.
 func (p *pass) orphan() error {
 	is := p.memory.group.is
-	if is == nil || !p.ours(is) || !p.orphaned(is) {
+	if is == nil || !p.t.owns(is) || !p.orphaned(is) {
 		return nil
 	}
 	if p.memory.template.ID() == "" {
@@ -329,16 +312,6 @@ func (p *pass) orphan() error {
 	}
 	return cloud.Invalidf(fieldTemplate, "launch template %s, which node group %s was made with, is there no more, and EKS takes no other in its place: its machines stay as they are; make another pool",
 		session.Deref(is.LaunchTemplate.Id), p.t.name)
-}
-
-// passedDrift reports whether the group behind, or an instance in it, lacks a tag that it shall have.
-func (p *pass) passedDrift(want groupSpec) bool {
-	behind := p.memory.behind.is
-	if behind == nil {
-		return false
-	}
-	put, remove := want.passedChanges(behind)
-	return len(put)+len(remove) > 0 || len(p.untagged(want)) > 0
 }
 
 // busy says what EKS is doing to the node group.

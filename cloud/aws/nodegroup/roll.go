@@ -45,34 +45,16 @@ func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.ProviderRollout {
 		Ended:    newest.ended,
 		Failures: p.rollFailures(list, is, want),
 	}
-	r.Percent = p.percent(r)
+	r.Percent = p.memory.members.percentOf(r, p.brought)
 	if r.State == pool.ProviderRolloutRunning && r.Template.Same(want.template) {
 		r.Reason = want.course.path.String()
 	}
 	return r
 }
 
-// percent is the share of instances that are as the roll makes them; EKS does not tell.
-func (p *pass) percent(r *pool.ProviderRollout) int {
-	if r.State == pool.ProviderRolloutSucceeded {
-		return 100
-	}
-	fresh, all := 0, 0
-	for id := range p.memory.members {
-		all++
-		if p.brought[id] == r.ID {
-			fresh++
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return 100 * fresh / all
-}
-
 // rolledTo is the template that an update leads to: what it does not say is as the group has it.
 func (p *pass) rolledTo(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.Template {
-	to := p.runsNow(is)
+	to := runsOf(is)
 	version := ""
 	for _, param := range u.Params {
 		text := session.Deref(param.Value)
@@ -131,7 +113,7 @@ func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
 	if list := p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate); len(list) > 0 {
 		last = session.Deref(list[0].Id)
 	}
-	if input.ClientRequestToken, err = p.tokenOf(input, last); err != nil {
+	if input.ClientRequestToken, err = p.t.tokenOf(input, last); err != nil {
 		return err
 	}
 	p.memory.touchedUpdates()
@@ -161,7 +143,7 @@ func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (
 		return input, nil
 	}
 	// Without a version EKS would take the control plane's, without a release the newest.
-	if minor := cmp.Or(next.minor, p.runsNow(is).minor); minor != 0 {
+	if minor := cmp.Or(next.minor, runsOf(is).minor); minor != 0 {
 		input.Version = new(eksVersion(minor))
 	}
 	if next.release != "" {

@@ -87,7 +87,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	input := p.createInput(want, role, int32(s.Size))
+	input := p.t.createInput(want, role, int32(s.Size))
 	if err := closed(p.t, input.RemoteAccess); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 func (p *pass) sendCreate(ctx context.Context, input *eks.CreateNodegroupInput) (err error) {
 	for k := range tokensMost {
 		input.ClientRequestToken = nil
-		if input.ClientRequestToken, err = p.tokenOf(input, strconv.Itoa(k)); err != nil {
+		if input.ClientRequestToken, err = p.t.tokenOf(input, strconv.Itoa(k)); err != nil {
 			return err
 		}
 		_, err = p.c.EKS.CreateNodegroup(ctx, input)
@@ -124,12 +124,12 @@ func (p *pass) sendCreate(ctx context.Context, input *eks.CreateNodegroupInput) 
 }
 
 // tokenOf is the client token of a request: it covers everything that is sent, and what was there before.
-func (p *pass) tokenOf(input any, before string) (*string, error) {
+func (t target) tokenOf(input any, before string) (*string, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request for its token: %w", err)
 	}
-	return new(clientToken(p.t.Owner.ID, string(text), before)), nil
+	return new(clientToken(t.Owner.ID, string(text), before)), nil
 }
 
 // tokensMost bounds the client tokens that are tried. The service remembers what a token has made, and goes on answering with it when
@@ -147,7 +147,7 @@ func spent(err error) bool {
 }
 
 // createInput is the request for a node group of that size.
-func (p *pass) createInput(want wanted, role string, size int32) *eks.CreateNodegroupInput {
+func (t target) createInput(want wanted, role string, size int32) *eks.CreateNodegroupInput {
 	g := want.group
 	largest := max(size, 1)
 	if g.max != nil {
@@ -155,7 +155,7 @@ func (p *pass) createInput(want wanted, role string, size int32) *eks.CreateNode
 	}
 	smallest := min(g.min, size)
 	input := &eks.CreateNodegroupInput{
-		ClusterName: &p.t.eks, NodegroupName: &p.t.name, NodeRole: &role, Subnets: g.subnets,
+		ClusterName: &t.eks, NodegroupName: &t.name, NodeRole: &role, Subnets: g.subnets,
 		AmiType: g.images, CapacityType: g.capacity, DiskSize: g.diskSize, InstanceTypes: g.instanceTypes, RemoteAccess: g.remote,
 		Labels: g.labels, Taints: g.taints, Tags: g.tags,
 		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: &smallest, MaxSize: &largest, DesiredSize: &size},
@@ -177,7 +177,7 @@ func (p *pass) createInput(want wanted, role string, size int32) *eks.CreateNode
 func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
 	return driverkit.Confirm(refused, p.readGroup(ctx), func() bool {
 		is := p.memory.group.is
-		return is != nil && p.ours(is) && is.Status != ekstypes.NodegroupStatusDeleting
+		return is != nil && p.t.owns(is) && is.Status != ekstypes.NodegroupStatusDeleting
 	})
 }
 
@@ -226,29 +226,16 @@ func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if p.memory.behind.is == nil {
 		return nil
 	}
-	size, name := int(p.size()), session.Deref(p.memory.behind.is.AutoScalingGroupName)
-	members := p.present()
+	size, name := int(p.memory.size()), session.Deref(p.memory.behind.is.AutoScalingGroupName)
+	members := p.memory.behind.present()
 	p.memory.touchedGroup()
 	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })
 	return asg.Termination{Session: p.c, Now: p.now, Group: name, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
 }
 
-// present are the instances of the group behind that are not on their way out. Nothing else is ever terminated.
-func (p *pass) present() map[string]bool {
-	ids := map[string]bool{}
-	if behind := p.memory.behind.is; behind != nil {
-		for _, i := range behind.Instances {
-			if asg.Present(i) {
-				ids[session.Deref(i.InstanceId)] = true
-			}
-		}
-	}
-	return ids
-}
-
 // upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
 func (p *pass) upToDate() error {
-	size := int(p.size())
+	size := int(p.memory.size())
 	if p.memory.behind.is == nil || !p.memory.asked.NotYetVisible(size, p.now, session.VisibleWithin) {
 		return nil
 	}
@@ -262,7 +249,7 @@ func (p *pass) going(ctx context.Context, id string) (bool, error) {
 	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
 		return err == nil, err
 	}
-	return !p.present()[id], nil
+	return !p.memory.behind.present()[id], nil
 }
 
 // ownTemplate makes sure that there is a launch template of the pool's own, which has no other owner.

@@ -2,9 +2,12 @@ package nodegroup
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -63,6 +66,24 @@ func targetOf(t Target) (target, error) {
 		out.template = cmp.Or(t.Remembered[cloud.AdoptedTemplate], own.Name, t.Owner.ResourceName())
 	}
 	return out, nil
+}
+
+// owns reports whether the node group carries the pool's owner tag.
+func (t target) owns(is *ekstypes.Nodegroup) bool {
+	owner := is.Tags[session.TagOwner]
+	return owner == t.Owner.ID || owner == "" && t.AssumeOwned
+}
+
+// digestLength is the length of a specification's digest in hex digits.
+const digestLength = 16
+
+// digest returns what tells specifications apart.
+func (t target) digest() string {
+	text, err := json.Marshal([]any{t.pool, t.KubernetesVersion, t.cluster.ControlPlaneVersion})
+	if err != nil {
+		return ""
+	}
+	return cloud.Digest(text, digestLength)
 }
 
 // groupNamed is where a node group is that the object names.

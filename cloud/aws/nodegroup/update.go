@@ -37,7 +37,7 @@ func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
 	if err := p.bookConfig(ctx, s.Fields, is, want.group); err != nil {
 		return err
 	}
-	input, changed := p.configInput(s.Fields, is, want.group)
+	input, changed := want.group.configInput(s.Fields, is, p.memory.size())
 	if !changed {
 		return nil
 	}
@@ -70,22 +70,22 @@ func (p *pass) updateConfig(ctx context.Context, input *eks.UpdateNodegroupConfi
 }
 
 // configInput holds the fields of the configuration that are to change, and nothing else.
-func (p *pass) configInput(fields []string, is *ekstypes.Nodegroup, want groupSpec) (input *eks.UpdateNodegroupConfigInput, changed bool) {
-	input = &eks.UpdateNodegroupConfigInput{ScalingConfig: want.bounds(fields, is, p.size())}
+func (g groupSpec) configInput(fields []string, is *ekstypes.Nodegroup, size int32) (input *eks.UpdateNodegroupConfigInput, changed bool) {
+	input = &eks.UpdateNodegroupConfigInput{ScalingConfig: g.bounds(fields, is, size)}
 	changed = input.ScalingConfig != nil
 	for field, put := range map[string]func() bool{
 		driftLabels: func() bool {
-			put, remove := want.labelChanges(is)
+			put, remove := g.labelChanges(is)
 			input.Labels = &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: put, RemoveLabels: remove}
 			return len(put)+len(remove) > 0
 		},
 		driftTaints: func() bool {
-			put, remove := want.taintChanges(is)
+			put, remove := g.taintChanges(is)
 			input.Taints = &ekstypes.UpdateTaintsPayload{AddOrUpdateTaints: put, RemoveTaints: remove}
 			return len(put)+len(remove) > 0
 		},
-		driftUpdate: func() bool { input.UpdateConfig = &want.update; return true },
-		driftRepair: func() bool { input.NodeRepairConfig = withRepair(is.NodeRepairConfig, want.repair); return true },
+		driftUpdate: func() bool { input.UpdateConfig = &g.update; return true },
+		driftRepair: func() bool { input.NodeRepairConfig = withRepair(is.NodeRepairConfig, g.repair); return true },
 	} {
 		changed = slices.Contains(fields, field) && put() || changed
 	}
@@ -180,7 +180,7 @@ func (p *pass) retag(ctx context.Context, is *ekstypes.Nodegroup, put map[string
 // updateTags repairs the tags of the node group, of the group behind it, and of instances that were launched before that had any:
 // EKS passes tags on to nothing.
 func (p *pass) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want groupSpec) error {
-	behind, members := p.memory.behind.is, p.untagged(want)
+	behind, members := p.memory.behind.is, p.memory.members.untagged(p.memory.behind, want)
 	put, remove := want.tagChanges(is)
 	if err := p.retag(ctx, is, put, remove); err != nil {
 		return err
@@ -221,9 +221,7 @@ func (p *pass) tagMembers(ctx context.Context, ids []string, want groupSpec) err
 			return session.ListChanged(err)
 		}
 		for _, id := range some {
-			read := p.memory.members[id]
-			read.tags = tags
-			p.memory.remember(id, read)
+			p.memory.members.tagged(id, tags)
 		}
 	}
 	return nil
@@ -237,7 +235,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	size := int32(s.Size)
-	if size < p.size() {
+	if size < p.memory.size() {
 		if err := p.removesNone(ctx, size); err != nil {
 			return err
 		}
