@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/pool"
 	simazure "github.com/muster-project/muster/sim/azure"
+	simcompute "github.com/muster-project/muster/sim/azure/compute"
 )
 
 // theirTags are the tags that the ecosystem's provider writes to a scale set and its machines.
@@ -48,7 +49,7 @@ func (w *world) theirs(t azure.Target, tags map[string]*string) []string {
 }
 
 // set is the scale set as it is in the simulated subscription.
-func (w *world) set() simazure.Set {
+func (w *world) set() simcompute.Set {
 	w.t.Helper()
 	sets := w.cloud.State().Sets
 	if len(sets) != 1 {

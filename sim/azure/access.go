@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // caller is who asks.
@@ -14,13 +16,13 @@ type caller struct{ claims }
 
 // authenticate finds out who asks. Where no applications were given, any bearer token is good.
 func (x *exchange) authenticate() error {
-	header := x.request.Header.Get("Authorization")
+	header := x.Request.Header.Get("Authorization")
 	token, bearer := strings.CutPrefix(header, "Bearer ")
 	switch {
 	case header == "":
-		return refuse(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
+		return arm.Refuse(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
 	case !bearer || strings.TrimSpace(token) == "":
-		return refuse(http.StatusUnauthorized, "AuthenticationFailedInvalidHeader",
+		return arm.Refuse(http.StatusUnauthorized, "AuthenticationFailedInvalidHeader",
 			"Authentication failed. The 'Authorization' header is provided in an invalid format.")
 	case !x.cloud.guarded:
 		return nil
@@ -28,10 +30,10 @@ func (x *exchange) authenticate() error {
 	said, err := readClaims(token)
 	at := strings.LastIndexByte(token, '.')
 	if err != nil || at < 0 || !x.cloud.signed(token[:at], token[at+1:]) {
-		return refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
+		return arm.Refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	}
 	if x.Began.Unix() >= said.Expires {
-		return refuse(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time '%s'.",
+		return arm.Refuse(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time '%s'.",
 			time.Unix(said.Expires, 0).UTC().Format(time.RFC1123), x.Began.UTC().Format(time.RFC1123))
 	}
 	x.caller = &caller{said}
@@ -71,35 +73,35 @@ func (x *exchange) authorize(w *inventory, sub string) error {
 	}
 	a := w.secrets.Get(strings.ToLower(x.caller.Tenant + "/" + x.caller.AppID))
 	if a == nil {
-		return refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The application '%s' is not there any more.", x.caller.AppID)
+		return arm.Refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The application '%s' is not there any more.", x.caller.AppID)
 	}
 	s := x.cloud.subscription(sub)
 	if s != nil && !strings.EqualFold(s.TenantID, a.TenantID) {
-		return refuse(http.StatusUnauthorized, "InvalidAuthenticationTokenTenant",
+		return arm.Refuse(http.StatusUnauthorized, "InvalidAuthenticationTokenTenant",
 			"The access token is from the wrong issuer. It must match the tenant '%s' associated with this subscription.", s.TenantID)
 	}
 	named := func(id string) bool { return strings.EqualFold(id, sub) }
 	if (len(a.Subscriptions) == 0 || slices.ContainsFunc(a.Subscriptions, named)) && a.may(x.route) {
 		return nil
 	}
-	return refuse(http.StatusForbidden, "AuthorizationFailed",
+	return arm.Refuse(http.StatusForbidden, "AuthorizationFailed",
 		"The client '%s' with object id '%s' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid. "+
-			"If access was recently granted, please refresh your credentials.", a.ClientID, a.objectID(), x.route.permission, x.path)
+			"If access was recently granted, please refresh your credentials.", a.ClientID, a.objectID(), x.route.Permission, x.Path)
 }
 
 // may reports whether the application is allowed an operation.
 func (a *Application) may(r *route) bool {
 	for _, denied := range a.Denied {
 		prefix, open := strings.CutSuffix(denied, "*")
-		if strings.EqualFold(denied, r.permission) || open && len(r.permission) >= len(prefix) && strings.EqualFold(prefix, r.permission[:len(prefix)]) {
+		if strings.EqualFold(denied, r.Permission) || open && len(r.Permission) >= len(prefix) && strings.EqualFold(prefix, r.Permission[:len(prefix)]) {
 			return false
 		}
 	}
 	switch a.Role {
 	case "Reader":
-		return strings.HasSuffix(r.permission, "/read")
+		return strings.HasSuffix(r.Permission, "/read")
 	case "Contributor":
-		return !r.mutating || r.service != "authorization"
+		return !r.Mutating || r.Service != "authorization"
 	}
 	return true
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
 // token is a credential that anybody could have.
@@ -176,7 +177,7 @@ func (w *inventory) flexible(name string) []*armcompute.VirtualMachine {
 }
 
 // set is what the simulator holds of a scale set.
-func (w *inventory) set(name string) azure.Set {
+func (w *inventory) set(name string) compute.Set {
 	w.Helper()
 	for _, s := range w.cloud.State().Sets {
 		if s.Name == name {
@@ -184,7 +185,7 @@ func (w *inventory) set(name string) azure.Set {
 		}
 	}
 	w.Fatalf("want a scale set %s, got %+v", name, w.cloud.State().Sets)
-	return azure.Set{}
+	return compute.Set{}
 }
 
 // refused holds an error against a status, a code and words.

@@ -2,43 +2,43 @@ package azure
 
 import (
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // says reports whether the request says anything of a field.
-func (x *exchange) says(field string) bool { return sim.JSONHas(x.body, field) }
+func (x *exchange) says(field string) bool { return sim.JSONHas(x.Body, field) }
 
 // carryOut runs a write, or what faults leave of it. What is ignored is checked as ever, and refused if it is wrong.
-func (x *exchange) carryOut(w *inventory, faults []sim.Fault) (*answer, error) {
+func (x *exchange) carryOut(w *inventory, faults []sim.Fault) (*arm.Answer, error) {
 	all, fields := sim.Ignored(faults)
 	if !all && len(fields) == 0 {
-		return x.route.run(w, x)
+		return x.route.Run(w, &x.Call)
 	}
-	trial, err := x.cloud.asOf(w.now, 0)
+	trial, err := x.cloud.asOf(w.Now, 0)
 	if err != nil {
 		return nil, err
 	}
-	out, err := x.route.run(trial, x)
+	out, err := x.route.Run(trial, &x.Call)
 	if err != nil || all {
 		return w.idly(out), err
 	}
-	if x.body, err = sim.JSONWithout(x.body, fields...); err != nil {
+	if x.Body, err = sim.JSONWithout(x.Body, fields...); err != nil {
 		return nil, err
 	}
-	if rest, err := x.route.run(w, x); err == nil {
+	if rest, err := x.route.Run(w, &x.Call); err == nil {
 		return rest, nil
 	}
 	return w.idly(out), nil // nothing is left of the request that makes sense alone
 }
 
 // idly is the answer to a request that nothing was done about: its operation has succeeded at once.
-func (w *inventory) idly(a *answer) *answer {
-	if a == nil || a.op == nil {
+func (w *inventory) idly(a *arm.Answer) *arm.Answer {
+	if a == nil || a.Op == nil {
 		return a
 	}
-	op := *a.op
-	op.ID, op.Status, op.End = w.environment.uuid("operation"), statusSucceeded, w.now
-	w.operations.Put(op.ID, &op)
-	return &answer{status: a.status, body: a.body, op: &op}
+	op := *a.Op
+	op.Status, op.End = arm.Succeeded, w.Now
+	return &arm.Answer{Status: a.Status, Body: a.Body, Op: w.compute.Remember(op)}
 }
 
 // Ignorable are rules that each ignore one field that clients can set, or one operation that sets something as a whole: every such

@@ -16,6 +16,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
 func resize(n int64) armcompute.VirtualMachineScaleSetUpdate {
@@ -408,7 +409,7 @@ func TestGuests(t *testing.T) {
 		check(t, "cores", 2, m.CPUs)
 		_, err := w.patch("mp", armcompute.VirtualMachineScaleSetUpdate{Properties: &armcompute.VirtualMachineScaleSetUpdateProperties{
 			VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{StorageProfile: &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
-				ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + azure.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.34.0")},
+				ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.34.0")},
 			}},
 		}})
 		w.must(err)

@@ -8,24 +8,12 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
-// The categories by which requests are throttled, as the documentation of Azure's compute throttling has them.
+// What Resource Manager itself counts, for all that a client requests of a subscription.
 const (
-	createSet    = "CreateVMScaleSet"
-	updateSet    = "UpdateVMScaleSet"
-	deleteSet    = "DeleteVMScaleSet"
-	lowGetSet    = "LowCostGetVMScaleSet"
-	highGetSet   = "HighCostGetVMScaleSet"
-	listSets     = "ListVMScaleSet"
-	updateSetVM  = "UpdateVMScaleSetVM"
-	getSetVM     = "GetVMScaleSetVM"
-	updateVM     = "UpdateVM"
-	lowGetVM     = "LowCostGetVM"
-	highGetVM    = "HighCostGetVM"
-	getOperation = "GetOperation"
-
-	// What Resource Manager itself counts, for all that a client asks of a subscription.
 	allReads   = "SubscriptionReads"
 	allWrites  = "SubscriptionWrites"
 	allDeletes = "SubscriptionDeletes"
@@ -38,10 +26,7 @@ type Limits map[string]sim.Rate
 // DocumentedLimits are the buckets that Azure documents: so many requests a minute, three times as many at once.
 func DocumentedLimits() Limits {
 	out := Limits{allReads: {Size: 250, Refill: 25}, allWrites: {Size: 200, Refill: 10}, allDeletes: {Size: 200, Refill: 10}}
-	for name, aMinute := range map[string][2]float64{
-		createSet: {4, 125}, updateSet: {4, 500}, deleteSet: {4, 175}, lowGetSet: {12, 800}, highGetSet: {10, 360}, listSets: {0, 360},
-		updateSetVM: {4, 500}, getSetVM: {12, 2000}, updateVM: {4, 500}, lowGetVM: {12, 8000}, highGetVM: {0, 300}, getOperation: {15, 5000},
-	} {
+	for name, aMinute := range compute.Limits {
 		for i, scope := range []string{"Resource", "Subscription"} {
 			if n := aMinute[i]; n > 0 {
 				out[name+scope] = sim.Rate{Size: 3 * n, Refill: n / 60}
@@ -71,7 +56,7 @@ func (c *Cloud) limit(name string) sim.Rate {
 // throttleAll takes the tokens that Resource Manager itself wants.
 func (x *exchange) throttleAll() error {
 	name, header := allReads, "reads"
-	switch x.route.method {
+	switch x.route.Method {
 	case http.MethodGet:
 	case http.MethodDelete:
 		name, header = allDeletes, "deletes"
@@ -82,14 +67,14 @@ func (x *exchange) throttleAll() error {
 	if rate.Size <= 0 {
 		return nil
 	}
-	bucket := name + " " + strings.ToLower(x.vars["sub"])
+	bucket := name + " " + strings.ToLower(x.Vars["sub"])
 	if !x.cloud.buckets.Take(bucket, rate, 1, x.Began) {
-		e := refuse(http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of '%s' requests for subscription '%s' exceeded. Please try again after '%d' seconds "+
-			"after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.", header, x.vars["sub"], int(wait(rate).Seconds()))
+		e := arm.Refuse(http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of '%s' requests for subscription '%s' exceeded. Please try again after '%d' seconds "+
+			"after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.", header, x.Vars["sub"], int(wait(rate).Seconds()))
 		e.RetryAfter = wait(rate)
 		return e
 	}
-	x.header.Set("x-ms-ratelimit-remaining-subscription-"+header, strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.Began))))
+	x.Header.Set("x-ms-ratelimit-remaining-subscription-"+header, strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.Began))))
 	return nil
 }
 
@@ -98,17 +83,17 @@ func (x *exchange) throttle() error {
 	if err := x.throttleAll(); err != nil {
 		return err
 	}
-	category := x.route.bucket
-	if category == "" && x.route.method == http.MethodPut && x.route.service == "compute" {
-		category = x.putCategory()
+	category := x.route.Bucket
+	if x.route.BucketOf != nil {
+		category = x.category()
 	}
 	if category == "" {
 		return nil
 	}
 	var left []string
-	sub := strings.ToLower(x.vars["sub"])
+	sub := strings.ToLower(x.Vars["sub"])
 	for _, scope := range []struct{ name, of string }{
-		{"Resource", strings.ToLower(x.path)}, {"Subscription", sub + "/" + Location},
+		{"Resource", strings.ToLower(x.Path)}, {"Subscription", sub + "/" + Location},
 	} {
 		name := category + scope.name
 		rate := x.cloud.limit(name)
@@ -117,13 +102,13 @@ func (x *exchange) throttle() error {
 		}
 		bucket := name + " " + scope.of
 		if !x.cloud.buckets.Take(bucket, rate, 1, x.Began) {
-			x.header.Set(remainingHeader, "Microsoft.Compute/"+name+";0")
+			x.Header.Set(remainingHeader, "Microsoft.Compute/"+name+";0")
 			return x.throttled(name, rate, wait(rate))
 		}
 		left = append(left, "Microsoft.Compute/"+name+";"+strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.Began))))
 	}
 	if len(left) > 0 {
-		x.header.Set(remainingHeader, strings.Join(left, ","))
+		x.Header.Set(remainingHeader, strings.Join(left, ","))
 	}
 	return nil
 }
@@ -138,27 +123,24 @@ func wait(r sim.Rate) time.Duration {
 	return max(time.Second, time.Duration(1/r.Refill*float64(time.Second)).Round(time.Second))
 }
 
-// putCategory tells a PUT that makes a scale set from one that changes it.
-func (x *exchange) putCategory() string {
+// category is the one of a route that depends on what exists.
+func (x *exchange) category() string {
 	x.cloud.mu.Lock()
 	defer x.cloud.mu.Unlock()
-	if x.cloud.inventory.sets.Get(setKey(x.vars["sub"], x.vars["rg"], x.vars["set"])) == nil {
-		return createSet
-	}
-	return updateSet
+	return x.route.BucketOf(x.cloud.inventory, &x.Call)
 }
 
 // throttled is the refusal for too many requests. It says when it ends in a header, and what was counted in words that are JSON themselves.
 // The service always says so; a fault may leave that out.
-func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) *apiError {
-	e := refuse(http.StatusTooManyRequests, "OperationNotAllowed", "The server rejected the request because too many requests have been received for this subscription.")
+func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) *arm.Error {
+	e := arm.Refuse(http.StatusTooManyRequests, "OperationNotAllowed", "The server rejected the request because too many requests have been received for this subscription.")
 	e.RetryAfter = after
-	e.Details = []detail{{Code: "TooManyRequests", Target: policy, Message: written(struct {
+	e.Details = []arm.Detail{{Code: "TooManyRequests", Target: policy, Message: arm.Written(struct {
 		Group    string `json:"operationGroup"`
 		Start    string `json:"startTime"`
 		End      string `json:"endTime"`
 		Allowed  int    `json:"allowedRequestCount"`
 		Measured int    `json:"measuredRequestCount"`
-	}{policy, stamp(x.Began), stamp(x.Began.Add(e.RetryAfter)), int(rate.Size), int(rate.Size) + 1})}}
+	}{policy, arm.Stamp(x.Began), arm.Stamp(x.Began.Add(e.RetryAfter)), int(rate.Size), int(rate.Size) + 1})}}
 	return e
 }

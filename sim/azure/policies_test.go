@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
 type scaleSet = armcompute.VirtualMachineScaleSet
@@ -45,7 +46,7 @@ func repaired(action armcompute.RepairAction) func(*scaleSet) {
 func imaged(version string) armcompute.VirtualMachineScaleSetUpdate {
 	return armcompute.VirtualMachineScaleSetUpdate{Properties: &armcompute.VirtualMachineScaleSetUpdateProperties{
 		VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{StorageProfile: &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
-			ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + azure.CommunityGallery + "/Images/capi-ubun2-2404/Versions/" + version)},
+			ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/" + version)},
 		}},
 	}}
 }

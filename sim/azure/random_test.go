@@ -16,6 +16,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/shapes"
 )
 
@@ -79,7 +80,7 @@ func (l life) step(n int) {
 		return
 	}
 	s := sets[n%len(sets)]
-	var m azure.Machine
+	var m compute.Machine
 	if len(s.Machines) > 0 {
 		m = s.Machines[n/7%len(s.Machines)]
 	}

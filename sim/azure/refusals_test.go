@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
 // ask sends a request as it is and returns the status, ARM's code and the body.
@@ -150,7 +151,7 @@ func TestInvalidScaleSets(t *testing.T) {
 		{reason: "custom data that is too large", path: profile + "osProfile.customData", value: strings.Repeat("AAAA", 21846), status: 400, code: "InvalidParameter", words: "87380"},
 		{reason: "no key and no password", path: profile + "osProfile.linuxConfiguration.ssh", status: 400, code: "InvalidParameter"},
 		{reason: "no image", path: profile + "storageProfile.imageReference", status: 400, code: "InvalidParameter"},
-		{reason: "an image that nobody has published", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "/CommunityGalleries/" + azure.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.99.0", status: 404, code: "GalleryImageNotFound"},
+		{reason: "an image that nobody has published", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.99.0", status: 404, code: "GalleryImageNotFound"},
 		{reason: "an ID that is no image's", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "x", status: 400, code: "InvalidParameter"},
 		{reason: "an image of one's own that is not there", path: profile + "storageProfile.imageReference", value: map[string]any{"id": "/x"}, status: 404, code: "NotFound"},
 		{reason: "half an offer", path: profile + "storageProfile.imageReference", value: map[string]any{"publisher": "x"}, status: 400, code: "InvalidParameter"},

@@ -3,6 +3,8 @@ package azure
 import (
 	"net/http"
 	"strings"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // What the default subscription holds from the start, for seeding and for examples.
@@ -62,10 +64,10 @@ func (c *Cloud) subscription(id string) *Subscription {
 func (w *environment) seed(s Subscription) {
 	for _, g := range s.Groups {
 		id := "/subscriptions/" + s.ID + "/resourceGroups/" + g.Name
-		if w.resources.Get(strings.ToLower(id)) != nil {
+		if w.Resources.Get(strings.ToLower(id)) != nil {
 			continue
 		}
-		w.putResource(id, document{"location": g.Location, "properties": document{"provisioningState": stateSucceeded}})
+		w.PutResource(id, arm.Document{"location": g.Location, "properties": arm.Document{"provisioningState": "Succeeded"}})
 		for _, cluster := range g.Clusters {
 			w.seedNetwork(s.ID, g, cluster)
 		}
@@ -78,83 +80,48 @@ func (w *environment) seed(s Subscription) {
 // seedNetwork makes a cluster's network: a virtual network with its subnets, security groups, and the load balancer by which its
 // nodes reach the internet.
 func (w *environment) seedNetwork(sub string, g Group, cluster string) {
-	id := func(kind, name string) string { return resourceID(sub, g.Name, "Microsoft.Network/"+kind, name) }
+	id := func(kind, name string) string { return arm.ResourceID(sub, g.Name, "Microsoft.Network/"+kind, name) }
 	network := id("virtualNetworks", cluster+"-vnet")
-	w.putResource(network, document{"location": g.Location, "properties": document{"addressSpace": document{"addressPrefixes": []any{"10.0.0.0/8"}}}})
+	w.PutResource(network, arm.Document{"location": g.Location, "properties": arm.Document{"addressSpace": arm.Document{"addressPrefixes": []any{"10.0.0.0/8"}}}})
 	for role, prefix := range map[string]string{"node": "10.1.0.0/16", "controlplane": "10.0.0.0/16"} {
 		group := id("networkSecurityGroups", cluster+"-"+role+"-nsg")
-		w.putResource(group, document{"location": g.Location, "properties": document{}})
-		w.putResource(network+"/subnets/"+cluster+"-"+role+"-subnet", document{
-			"properties": document{"addressPrefix": prefix, "networkSecurityGroup": document{"id": group}},
+		w.PutResource(group, arm.Document{"location": g.Location, "properties": arm.Document{}})
+		w.PutResource(network+"/subnets/"+cluster+"-"+role+"-subnet", arm.Document{
+			"properties": arm.Document{"addressPrefix": prefix, "networkSecurityGroup": arm.Document{"id": group}},
 		})
 	}
-	w.putResource(id("routeTables", cluster+"-node-routetable"), document{"location": g.Location, "properties": document{}})
+	w.PutResource(id("routeTables", cluster+"-node-routetable"), arm.Document{"location": g.Location, "properties": arm.Document{}})
 	balancer := id("loadBalancers", cluster)
-	w.putResource(balancer, document{"location": g.Location, "sku": document{"name": "Standard"}, "properties": document{}})
-	w.putResource(balancer+"/backendAddressPools/"+cluster+"-outboundBackendPool", document{"properties": document{}})
+	w.PutResource(balancer, arm.Document{"location": g.Location, "sku": arm.Document{"name": "Standard"}, "properties": arm.Document{}})
+	w.PutResource(balancer+"/backendAddressPools/"+cluster+"-outboundBackendPool", arm.Document{"properties": arm.Document{}})
 }
 
 func (w *environment) seedIdentity(s Subscription, g Group, name string) {
-	w.putResource(resourceID(s.ID, g.Name, "Microsoft.ManagedIdentity/userAssignedIdentities", name), document{
+	w.PutResource(arm.ResourceID(s.ID, g.Name, "Microsoft.ManagedIdentity/userAssignedIdentities", name), arm.Document{
 		"location": g.Location,
-		"properties": document{
-			"tenantId": s.TenantID, "principalId": w.cloud.seed.UUID("principal", s.ID, g.Name, name), "clientId": w.cloud.seed.UUID("client", s.ID, g.Name, name),
+		"properties": arm.Document{
+			"tenantId": s.TenantID, "principalId": w.Seed.UUID("principal", s.ID, g.Name, name), "clientId": w.Seed.UUID("client", s.ID, g.Name, name),
 		},
 	})
 }
 
-// putResource puts a resource there, or replaces it.
-func (w *environment) putResource(id string, d document) {
-	parts := strings.Split(strings.Trim(id, "/"), "/")
-	d["id"], d["name"], d["type"] = id, parts[len(parts)-1], kindOf(parts)
-	w.resources.Put(strings.ToLower(id), &resource{ID: id, Doc: d})
-}
-
-// kindOf is the type of a resource by the parts of its ID, such as Microsoft.Network/virtualNetworks/subnets.
-func kindOf(parts []string) string {
-	for i, p := range parts {
-		if !strings.EqualFold(p, "providers") || i+2 >= len(parts) {
-			continue
-		}
-		kind := parts[i+1]
-		for n := i + 2; n < len(parts); n += 2 {
-			kind += "/" + parts[n]
-		}
-		return kind
-	}
-	return "Microsoft.Resources/resourceGroups"
-}
-
-// exists reports whether a resource is there.
-func (w *environment) exists(id string) bool { return w.resources.Get(strings.ToLower(id)) != nil }
-
-// hasGroup reports whether a resource group is there.
-func (w *environment) hasGroup(sub, group string) bool {
-	return w.exists("/subscriptions/" + sub + "/resourceGroups/" + group)
-}
-
 // getResource answers for all that is only read: groups, networks, identities.
-func (w *environment) getResource(x *exchange) (*answer, error) {
-	r := w.resources.Get(strings.ToLower(x.path))
+func (w *environment) getResource(x *arm.Call) (*arm.Answer, error) {
+	r := w.Resources.Get(strings.ToLower(x.Path))
 	if r == nil {
-		if !strings.Contains(strings.ToLower(x.path), "/providers/") {
-			return nil, refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", x.vars["rg"])
+		if !strings.Contains(strings.ToLower(x.Path), "/providers/") {
+			return nil, arm.Refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", x.Vars["rg"])
 		}
-		parts := strings.Split(strings.Trim(x.path, "/"), "/")
-		return nil, notFound(kindOf(parts), parts[len(parts)-1], x.vars["rg"])
+		parts := strings.Split(strings.Trim(x.Path, "/"), "/")
+		return nil, arm.NotFound(arm.KindOf(parts), parts[len(parts)-1], x.Vars["rg"])
 	}
-	return ok(copied(r.Doc)), nil
+	return arm.OK(arm.Copied(r.Doc)), nil
 }
 
-// principals are the IDs of all identities that the directory knows.
+// hasPrincipal reports whether the directory knows an identity.
 func (w *environment) hasPrincipal(id string) bool {
-	for _, r := range w.resources.All() {
-		if strings.EqualFold(text(r.Doc, "properties.principalId"), id) {
-			return true
-		}
-	}
-	for _, s := range w.sets.All() {
-		if s.Principal != "" && strings.EqualFold(s.Principal, id) {
+	for _, r := range w.Resources.All() {
+		if strings.EqualFold(arm.Text(r.Doc, "properties.principalId"), id) {
 			return true
 		}
 	}
@@ -163,23 +130,14 @@ func (w *environment) hasPrincipal(id string) bool {
 			return true
 		}
 	}
-	return false
+	return w.compute.HasPrincipal(id)
 }
-
-// address is the next private address of a network.
-func (w *environment) address() string {
-	n := w.number("address") + 3 // the first addresses of a subnet are the service's
-	return "10.1." + itoa(int(n/250)%250) + "." + itoa(int(n%250)+4)
-}
-
-// uuid makes the next ID of a kind.
-func (w *environment) uuid(kind string) string { return w.cloud.seed.UUID(kind, w.number("uuid")) }
 
 // Resource puts a resource there as its owner would: a group, a network, an identity. The document is what its GET answers beside
 // id, name and type.
 func (c portal) Resource(id string, doc map[string]any) error {
 	return c.cloud.by(func(w *inventory) error {
-		w.environment.putResource(id, copied(doc))
+		w.PutResource(id, arm.Copied(doc))
 		return nil
 	})
 }
@@ -187,10 +145,10 @@ func (c portal) Resource(id string, doc map[string]any) error {
 // RemoveResource takes a resource away; what refers to it stays.
 func (c portal) RemoveResource(id string) error {
 	return c.cloud.by(func(w *inventory) error {
-		if !w.environment.exists(id) {
-			return refuse(http.StatusNotFound, "ResourceNotFound", "there is no %s", id)
+		if !w.Exists(id) {
+			return arm.Refuse(http.StatusNotFound, "ResourceNotFound", "there is no %s", id)
 		}
-		w.resources.Delete(strings.ToLower(id))
+		w.Resources.Delete(strings.ToLower(id))
 		return nil
 	})
 }
@@ -200,9 +158,17 @@ func (c portal) PutGroup(subscription string, g Group) error {
 	return c.cloud.by(func(w *inventory) error {
 		s := c.cloud.subscription(subscription)
 		if s == nil {
-			return refuse(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
+			return arm.Refuse(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
 		}
 		w.environment.seed(Subscription{ID: s.ID, TenantID: s.TenantID, Groups: []Group{g}})
 		return nil
 	})
+}
+
+// Zones are the availability zones of a location; none where there are none, or no such location.
+func Zones(name string) []string {
+	if l := arm.LocationOf(name); l != nil {
+		return l.ZoneNames()
+	}
+	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // definitions are the built-in roles that are simulated, by their IDs.
@@ -37,21 +40,21 @@ func assignmentKey(scope, name string) string {
 }
 
 // putAssignment gives a principal a role at a scope.
-func (w *roles) putAssignment(x *exchange) (*answer, error) {
-	var body document
-	if err := json.Unmarshal(x.body, &body); err != nil || under(body, "properties") == nil {
-		return nil, refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
+func (w *roles) putAssignment(x *arm.Call) (*arm.Answer, error) {
+	var body arm.Document
+	if err := json.Unmarshal(x.Body, &body); err != nil || arm.Under(body, "properties") == nil {
+		return nil, arm.Refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
 	}
-	for member := range under(body, "properties") {
+	for member := range arm.Under(body, "properties") {
 		switch member {
 		case "roleDefinitionId", "principalId", "principalType", "description", "condition", "conditionVersion", "delegatedManagedIdentityResourceId":
 		default:
-			return nil, refuse(http.StatusBadRequest, "InvalidRequestContent", "Could not find member '%s' on object of type 'RoleAssignmentProperties'.", member)
+			return nil, arm.Refuse(http.StatusBadRequest, "InvalidRequestContent", "Could not find member '%s' on object of type 'RoleAssignmentProperties'.", member)
 		}
 	}
 	a := &assignment{
-		Name: x.vars["name"], Scope: x.vars["scope"], Role: text(body, "properties.roleDefinitionId"), Principal: text(body, "properties.principalId"),
-		PrincipalType: text(body, "properties.principalType"), Description: text(body, "properties.description"), Created: w.now,
+		Name: x.Vars["name"], Scope: x.Vars["scope"], Role: arm.Text(body, "properties.roleDefinitionId"), Principal: arm.Text(body, "properties.principalId"),
+		PrincipalType: arm.Text(body, "properties.principalType"), Description: arm.Text(body, "properties.description"), Created: w.Now,
 	}
 	a.ID = a.Scope + "/providers/Microsoft.Authorization/roleAssignments/" + a.Name
 	if err := w.checkAssignment(a); err != nil {
@@ -60,121 +63,118 @@ func (w *roles) putAssignment(x *exchange) (*answer, error) {
 	key := assignmentKey(a.Scope, a.Name)
 	if have := w.assignments.Get(key); have != nil {
 		if !have.like(a) {
-			return nil, refuse(http.StatusBadRequest, "RoleAssignmentUpdateNotPermitted", "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.")
+			return nil, arm.Refuse(http.StatusBadRequest, "RoleAssignmentUpdateNotPermitted", "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.")
 		}
 		have.Description = a.Description
 		w.assignments.Touch(key)
-		return ok(have.show()), nil
+		return arm.OK(have.show()), nil
 	}
 	for _, have := range w.assignments.All() {
 		if have.like(a) {
-			return nil, refuse(http.StatusConflict, "RoleAssignmentExists", "The role assignment already exists. The ID of the existing role assignment is %s.", strings.ReplaceAll(have.Name, "-", ""))
+			return nil, arm.Refuse(http.StatusConflict, "RoleAssignmentExists", "The role assignment already exists. The ID of the existing role assignment is %s.", strings.ReplaceAll(have.Name, "-", ""))
 		}
 	}
 	w.assignments.Put(key, a)
-	return &answer{status: http.StatusCreated, body: a.show()}, nil
+	return &arm.Answer{Status: http.StatusCreated, Body: a.show()}, nil
 }
 
 func (w *roles) checkAssignment(a *assignment) error {
-	id := lastOf(a.Role)
+	id := arm.LastOf(a.Role)
 	switch {
 	case !uuid.MatchString(a.Name):
-		return refuse(http.StatusBadRequest, "InvalidRoleAssignmentId", "The role assignment ID '%s' is not valid. The role assignment ID must be a GUID.", a.Name)
+		return arm.Refuse(http.StatusBadRequest, "InvalidRoleAssignmentId", "The role assignment ID '%s' is not valid. The role assignment ID must be a GUID.", a.Name)
 	case a.Principal == "" || a.Role == "":
-		return refuse(http.StatusBadRequest, "BadRequestFormat", "The request was incorrectly formatted: roleDefinitionId and principalId are required.")
+		return arm.Refuse(http.StatusBadRequest, "BadRequestFormat", "The request was incorrectly formatted: roleDefinitionId and principalId are required.")
 	case definitionOf(id) == nil:
-		return refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", id)
+		return arm.Refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", id)
 	case !w.environment.hasPrincipal(a.Principal):
-		return refuse(http.StatusBadRequest, "PrincipalNotFound", "Principal %s does not exist in the directory %s. Check that you have the correct principal ID. "+
+		return arm.Refuse(http.StatusBadRequest, "PrincipalNotFound", "Principal %s does not exist in the directory %s. Check that you have the correct principal ID. "+
 			"If you are creating this principal and then immediately assigning a role, this error might be related to a replication delay. In this case, set the role "+
 			"assignment principalType property to a value, such as ServicePrincipal, User, or Group. See https://aka.ms/docs-principaltype", strings.ReplaceAll(a.Principal, "-", ""), TenantID)
 	}
-	if parts := strings.Split(strings.Trim(a.Scope, "/"), "/"); len(parts) >= 4 && strings.EqualFold(parts[2], "resourceGroups") && !w.environment.hasGroup(parts[1], parts[3]) {
-		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", parts[3])
+	if parts := strings.Split(strings.Trim(a.Scope, "/"), "/"); len(parts) >= 4 && strings.EqualFold(parts[2], "resourceGroups") && !w.HasGroup(parts[1], parts[3]) {
+		return arm.Refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", parts[3])
 	}
 	return nil
 }
 
-// lastOf is what follows the last slash.
-func lastOf(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
-
 // like reports whether two assignments give the same role to the same principal at the same scope.
 func (a *assignment) like(b *assignment) bool {
-	return strings.EqualFold(strings.Trim(a.Scope, "/"), strings.Trim(b.Scope, "/")) && strings.EqualFold(lastOf(a.Role), lastOf(b.Role)) && strings.EqualFold(a.Principal, b.Principal)
+	return strings.EqualFold(strings.Trim(a.Scope, "/"), strings.Trim(b.Scope, "/")) && strings.EqualFold(arm.LastOf(a.Role), arm.LastOf(b.Role)) && strings.EqualFold(a.Principal, b.Principal)
 }
 
-func (a *assignment) show() document {
-	return document{"id": a.ID, "name": a.Name, "type": "Microsoft.Authorization/roleAssignments", "properties": document{
+func (a *assignment) show() arm.Document {
+	return arm.Document{"id": a.ID, "name": a.Name, "type": "Microsoft.Authorization/roleAssignments", "properties": arm.Document{
 		"roleDefinitionId": a.Role, "principalId": a.Principal, "principalType": "ServicePrincipal", "scope": a.Scope, "description": a.Description,
-		"createdOn": stamp(a.Created), "updatedOn": stamp(a.Created),
+		"createdOn": arm.Stamp(a.Created), "updatedOn": arm.Stamp(a.Created),
 	}}
 }
 
-func (w *roles) getAssignment(x *exchange) (*answer, error) {
-	a := w.assignments.Get(assignmentKey(x.vars["scope"], x.vars["name"]))
+func (w *roles) getAssignment(x *arm.Call) (*arm.Answer, error) {
+	a := w.assignments.Get(assignmentKey(x.Vars["scope"], x.Vars["name"]))
 	if a == nil {
-		return nil, refuse(http.StatusNotFound, "RoleAssignmentNotFound", "The role assignment '%s' is not found.", x.vars["name"])
+		return nil, arm.Refuse(http.StatusNotFound, "RoleAssignmentNotFound", "The role assignment '%s' is not found.", x.Vars["name"])
 	}
-	return ok(a.show()), nil
+	return arm.OK(a.show()), nil
 }
 
-func (w *roles) deleteAssignment(x *exchange) (*answer, error) {
-	key := assignmentKey(x.vars["scope"], x.vars["name"])
+func (w *roles) deleteAssignment(x *arm.Call) (*arm.Answer, error) {
+	key := assignmentKey(x.Vars["scope"], x.Vars["name"])
 	a := w.assignments.Get(key)
 	if a == nil {
-		return &answer{status: http.StatusNoContent}, nil
+		return &arm.Answer{Status: http.StatusNoContent}, nil
 	}
 	w.assignments.Delete(key)
-	return ok(a.show()), nil
+	return arm.OK(a.show()), nil
 }
 
 // listAssignments lists what holds at a scope and below it, of one principal where the filter names one.
-func (w *roles) listAssignments(x *exchange) (*answer, error) {
+func (w *roles) listAssignments(x *arm.Call) (*arm.Answer, error) {
 	principal := ""
-	switch f := x.query.Get("$filter"); {
+	switch f := x.Query.Get("$filter"); {
 	case f == "", f == "atScope()":
 	case principalFilter.MatchString(f):
 		principal = principalFilter.FindStringSubmatch(f)[1]
 	default:
-		return nil, badRequest("The filter '%s' is not supported.", f)
+		return nil, arm.BadRequest("The filter '%s' is not supported.", f)
 	}
 	var out []any
 	for _, a := range w.assignments.All() {
-		inside := strings.HasPrefix(strings.ToLower(a.Scope)+"/", strings.ToLower(x.vars["scope"])+"/")
+		inside := strings.HasPrefix(strings.ToLower(a.Scope)+"/", strings.ToLower(x.Vars["scope"])+"/")
 		if inside && (principal == "" || strings.EqualFold(principal, a.Principal)) {
 			out = append(out, a.show())
 		}
 	}
-	return w.views.paged(x, out)
+	return w.Paged(x, out)
 }
 
-func definitionOf(id string) document {
+func definitionOf(id string) arm.Document {
 	for _, d := range definitions {
 		if strings.EqualFold(d.id, id) {
-			return document{"name": d.id, "type": "Microsoft.Authorization/roleDefinitions", "properties": document{
+			return arm.Document{"name": d.id, "type": "Microsoft.Authorization/roleDefinitions", "properties": arm.Document{
 				"roleName": d.name, "type": "BuiltInRole", "description": d.description, "assignableScopes": []any{"/"},
-				"permissions": []any{document{"actions": list(d.actions), "notActions": list(d.notActions)}},
+				"permissions": []any{arm.Document{"actions": arm.List(d.actions), "notActions": arm.List(d.notActions)}},
 			}}
 		}
 	}
 	return nil
 }
 
-func (w *roles) getDefinition(x *exchange) (*answer, error) {
-	d := definitionOf(x.vars["name"])
+func (w *roles) getDefinition(x *arm.Call) (*arm.Answer, error) {
+	d := definitionOf(x.Vars["name"])
 	if d == nil {
-		return nil, refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", x.vars["name"])
+		return nil, arm.Refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", x.Vars["name"])
 	}
-	d["id"] = x.vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + text(d, "name")
-	return ok(d), nil
+	d["id"] = x.Vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + arm.Text(d, "name")
+	return arm.OK(d), nil
 }
 
-func (w *roles) listDefinitions(x *exchange) (*answer, error) {
+func (w *roles) listDefinitions(x *arm.Call) (*arm.Answer, error) {
 	name := ""
-	if f := x.query.Get("$filter"); f != "" {
+	if f := x.Query.Get("$filter"); f != "" {
 		m := nameFilter.FindStringSubmatch(f)
 		if m == nil {
-			return nil, badRequest("The filter '%s' is not supported.", f)
+			return nil, arm.BadRequest("The filter '%s' is not supported.", f)
 		}
 		name = m[1]
 	}
@@ -184,8 +184,15 @@ func (w *roles) listDefinitions(x *exchange) (*answer, error) {
 			continue
 		}
 		d := definitionOf(role.id)
-		d["id"] = x.vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + role.id
+		d["id"] = x.Vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + role.id
 		out = append(out, d)
 	}
-	return w.views.paged(x, out)
+	return w.Paged(x, out)
+}
+
+// assignment is a role assignment.
+type assignment struct {
+	ID, Name, Scope, Role, Principal, PrincipalType, Description string
+	Created                                                      time.Time
+	By                                                           string
 }

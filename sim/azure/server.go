@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
 // Options say what a simulated Azure is made of; the zero value is the default subscription in memory, whose clients need any token.
@@ -79,7 +81,7 @@ func New(o Options) (*Cloud, error) {
 	if len(o.Applications) == 0 {
 		o.Applications = []Application{DefaultApplication()}
 	}
-	c.portal = portal{c}
+	c.portal = portal{Portal: compute.NewPortal(c.byCompute), cloud: c}
 	c.speed.Set(o.Speed)
 	c.admin = c.adminHandler()
 	c.alarm = sim.NewAlarm(c.ring)
@@ -94,11 +96,11 @@ func (c *Cloud) restore(applications []Application) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inventory = newInventory(c)
-	if err := c.inventory.load(c.store.Docs()); err != nil {
+	if err := c.inventory.tables().Load(c.store.Docs()); err != nil {
 		return err
 	}
 	w := c.inventory
-	w.now, w.touched = time.Now(), true
+	w.Now, w.touched = time.Now(), true
 	for _, s := range c.subscriptions {
 		w.environment.seed(s)
 	}
@@ -107,13 +109,8 @@ func (c *Cloud) restore(applications []Application) error {
 			w.secrets.Put(a.key(), &a)
 		}
 	}
-	w.forgetBlobs()
-	for key, m := range w.machines.All() {
-		if m.Power == powerRunning {
-			w.powerOn = append(w.powerOn, key)
-		}
-	}
-	return c.settle(w.now, false)
+	w.compute.Resume()
+	return c.settle(w.Now, false)
 }
 
 // Close stops time. Requests are refused afterwards; machines go on until their MachineHost is closed.
@@ -142,7 +139,7 @@ const tickFloor = time.Millisecond
 // settle brings the world to the present, writes what has changed, powers machines, and sets the alarm. c.mu is held.
 func (c *Cloud) settle(now time.Time, call bool) error {
 	w := c.inventory
-	if w.touched || due(w.due, now) {
+	if w.touched || arm.Due(w.due, now) {
 		w.touched = false
 		w.due = w.tick(now)
 	}
@@ -160,23 +157,33 @@ func (c *Cloud) commit(now time.Time, call bool) error {
 	if c.unsaved == nil {
 		c.unsaved = map[string]json.RawMessage{}
 	}
-	if err := c.inventory.flush(c.unsaved); err != nil {
+	if err := c.inventory.tables().Flush(c.unsaved); err != nil {
 		return err
 	}
 	if err := c.store.Commit(now, call, c.unsaved); err != nil {
 		return err
 	}
 	c.unsaved = nil
-	c.inventory.fleet.power()
+	c.inventory.compute.Power()
 	return nil
 }
 
 // asOf is the world as it was: for reads that are stale. It must not be written to.
 func (c *Cloud) asOf(at time.Time, calls int) (*inventory, error) {
 	old := newInventory(c)
-	if err := old.load(c.store.DocsBefore(at, calls)); err != nil {
+	if err := old.tables().Load(c.store.DocsBefore(at, calls)); err != nil {
 		return nil, fmt.Errorf("load an older state: %w", err)
 	}
-	old.now = c.inventory.now
+	old.Now = c.inventory.Now
 	return old, nil
+}
+
+// environment is what the inventory and its earlier states share.
+func (c *Cloud) environment() *arm.Environment {
+	return &arm.Environment{Seed: c.seed, Speed: &c.speed, Faults: c.faults, Host: c.host, LiveTags: c.liveTags, TenantOf: func(sub string) string {
+		if s := c.subscription(sub); s != nil {
+			return s.TenantID
+		}
+		return ""
+	}}
 }

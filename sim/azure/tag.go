@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // tagged is something that has tags: how they are read, and how they are changed.
@@ -16,78 +18,66 @@ type tagged struct {
 
 // taggedAt finds what lies at a scope.
 func (w *environment) taggedAt(scope string) (*tagged, error) {
-	if s := w.sets.Get(strings.ToLower(scope)); s != nil {
-		return &tagged{s.ID, pairs(s.Doc, "tags"), func(t map[string]string) {
-			s.Doc["tags"] = ofStrings(t)
-			w.changed(s)
+	if id, tags, put := w.compute.Tagged(scope); id != "" {
+		return &tagged{id, tags, put}, nil
+	}
+	if r := w.Resources.Get(strings.ToLower(scope)); r != nil {
+		return &tagged{r.ID, arm.Pairs(r.Doc, "tags"), func(t map[string]string) {
+			r.Doc["tags"] = arm.OfStrings(t)
+			w.Resources.Touch(strings.ToLower(scope))
 		}}, nil
 	}
-	for _, m := range w.machines.All() {
-		if s := w.sets.Get(m.Set); s != nil && m.Flexible && strings.EqualFold(m.id(s), scope) {
-			return &tagged{m.id(s), m.Tags, func(t map[string]string) {
-				m.Tags = t
-				m.Version++
-				w.touch(m)
-			}}, nil
-		}
-	}
-	if r := w.resources.Get(strings.ToLower(scope)); r != nil {
-		return &tagged{r.ID, pairs(r.Doc, "tags"), func(t map[string]string) {
-			r.Doc["tags"] = ofStrings(t)
-			w.resources.Touch(strings.ToLower(scope))
-		}}, nil
-	}
-	return nil, notFound(kindOf(strings.Split(strings.Trim(scope, "/"), "/")), lastOf(scope), "")
+	return nil, arm.NotFound(arm.KindOf(strings.Split(strings.Trim(scope, "/"), "/")), arm.LastOf(scope), "")
 }
 
-func (t *tagged) show() document {
-	return document{
+func (t *tagged) show() arm.Document {
+	return arm.Document{
 		"id": t.id + "/providers/Microsoft.Resources/tags/default", "name": "default", "type": "Microsoft.Resources/tags",
-		"properties": document{"tags": ofStrings(t.tags)},
+		"properties": arm.Document{"tags": arm.OfStrings(t.tags)},
 	}
 }
 
-func (w *environment) getTags(x *exchange) (*answer, error) {
-	t, err := w.taggedAt(x.vars["scope"])
+func (w *environment) getTags(x *arm.Call) (*arm.Answer, error) {
+	t, err := w.taggedAt(x.Vars["scope"])
 	if err != nil {
 		return nil, err
 	}
-	return ok(t.show()), nil
+	return arm.OK(t.show()), nil
 }
 
-func (w *environment) putTags(x *exchange) (*answer, error) {
-	return w.changeTags(x, func(document) string { return "Replace" })
+func (w *environment) putTags(x *arm.Call) (*arm.Answer, error) {
+	return w.changeTags(x, func(arm.Document) string { return "Replace" })
 }
 
-func (w *environment) patchTags(x *exchange) (*answer, error) {
-	return w.changeTags(x, func(d document) string { return text(d, "operation") })
+func (w *environment) patchTags(x *arm.Call) (*arm.Answer, error) {
+	return w.changeTags(x, func(d arm.Document) string { return arm.Text(d, "operation") })
 }
 
 // changeTags puts tags there, takes them away, or both.
-func (w *environment) changeTags(x *exchange, operation func(document) string) (*answer, error) {
-	var body document
-	if err := json.Unmarshal(x.body, &body); err != nil || under(body, "properties") == nil {
-		return nil, refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
+func (w *environment) changeTags(x *arm.Call, operation func(arm.Document) string) (*arm.Answer, error) {
+	var body arm.Document
+	if err := json.Unmarshal(x.Body, &body); err != nil || arm.Under(body, "properties") == nil {
+		return nil, arm.Refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
 	}
-	t, err := w.taggedAt(x.vars["scope"])
+	t, err := w.taggedAt(x.Vars["scope"])
 	if err != nil {
 		return nil, err
 	}
-	next, err := edited(t.tags, pairs(body, "properties.tags"), operation(body))
+	next, err := edited(t.tags, arm.Pairs(body, "properties.tags"), operation(body))
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTags(nil, document{"tags": ofStrings(next)}); err != nil {
+	if err := arm.CheckTags(arm.Document{"tags": arm.OfStrings(next)}); err != nil {
 		return nil, err
 	}
 	t.put(next)
 	t.tags = next
-	return ok(t.show()), nil
+	return arm.OK(t.show()), nil
 }
 
 // edited is what an operation makes of tags.
 func edited(tags, given map[string]string, operation string) (map[string]string, error) {
-	next := cloned(tags)
+	next := arm.Cloned(tags)
 	switch operation {
 	case "Replace":
 		return given, nil
@@ -100,7 +90,7 @@ func edited(tags, given map[string]string, operation string) (map[string]string,
 			}
 		}
 	default:
-		return nil, refuse(http.StatusBadRequest, "InvalidTagsPatchOperation", "The tags patch operation '%s' is not Merge, Replace or Delete.", operation)
+		return nil, arm.Refuse(http.StatusBadRequest, "InvalidTagsPatchOperation", "The tags patch operation '%s' is not Merge, Replace or Delete.", operation)
 	}
 	return next, nil
 }

@@ -13,10 +13,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 const (
@@ -81,66 +83,66 @@ type tokenRequest struct{ *exchange }
 
 // isToken reports whether the request is one for a token, or for where to get one.
 func (x tokenRequest) isToken() bool {
-	return x.path == metadataPath || strings.HasSuffix(x.path, "/oauth2/v2.0/token") || strings.HasSuffix(x.path, "/oauth2/token") ||
-		strings.HasSuffix(x.path, "/.well-known/openid-configuration") || strings.HasSuffix(x.path, "/discovery/instance")
+	return x.Path == metadataPath || strings.HasSuffix(x.Path, "/oauth2/v2.0/token") || strings.HasSuffix(x.Path, "/oauth2/token") ||
+		strings.HasSuffix(x.Path, "/.well-known/openid-configuration") || strings.HasSuffix(x.Path, "/discovery/instance")
 }
 
 // serveToken answers for the token endpoints.
 func (x tokenRequest) serveToken(w http.ResponseWriter) {
-	var body document
+	var body arm.Document
 	var err error
 	switch {
-	case strings.HasSuffix(x.path, "/discovery/instance"):
+	case strings.HasSuffix(x.Path, "/discovery/instance"):
 		body = x.discovery()
-	case strings.HasSuffix(x.path, "/.well-known/openid-configuration"):
+	case strings.HasSuffix(x.Path, "/.well-known/openid-configuration"):
 		body = x.configuration()
-	case x.path == metadataPath:
+	case x.Path == metadataPath:
 		body, err = x.managedToken()
 	default:
 		body, err = x.clientToken()
 	}
 	status, code := http.StatusOK, ""
-	if e, refused := errors.AsType[*apiError](err); refused {
-		status, code, body = e.Status, e.Code, document{"error": e.Code, "error_description": e.Message}
+	if e, refused := errors.AsType[*arm.Error](err); refused {
+		status, code, body = e.Status, e.Code, arm.Document{"error": e.Code, "error_description": e.Message}
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(written(body))) // the client went away
-	x.path = strings.TrimPrefix(x.path, "/")
+	_, _ = w.Write([]byte(arm.Written(body))) // the client went away
+	x.Path = strings.TrimPrefix(x.Path, "/")
 	x.log(code)
 }
 
 // tenant is the directory that a token is asked of.
 func (x tokenRequest) tenant() string {
-	tenant, _, _ := strings.Cut(strings.Trim(x.path, "/"), "/")
+	tenant, _, _ := strings.Cut(strings.Trim(x.Path, "/"), "/")
 	return tenant
 }
 
-func (x tokenRequest) discovery() document {
-	host := x.request.Host
-	return document{
-		"tenant_discovery_endpoint": x.base() + "/" + TenantID + "/v2.0/.well-known/openid-configuration", "api-version": "1.1",
-		"metadata": []any{document{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
+func (x tokenRequest) discovery() arm.Document {
+	host := x.Request.Host
+	return arm.Document{
+		"tenant_discovery_endpoint": x.Base() + "/" + TenantID + "/v2.0/.well-known/openid-configuration", "api-version": "1.1",
+		"metadata": []any{arm.Document{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
 	}
 }
 
-func (x tokenRequest) configuration() document {
-	at := x.base() + "/" + x.tenant()
-	return document{
+func (x tokenRequest) configuration() arm.Document {
+	at := x.Base() + "/" + x.tenant()
+	return arm.Document{
 		"token_endpoint": at + "/oauth2/v2.0/token", "authorization_endpoint": at + "/oauth2/v2.0/authorize", "issuer": at + "/v2.0",
 		"device_authorization_endpoint": at + "/oauth2/v2.0/devicecode", "jwks_uri": at + "/discovery/v2.0/keys",
 	}
 }
 
 // clientToken gives a token to an application that shows a secret or an assertion.
-func (x tokenRequest) clientToken() (document, error) {
-	form, err := url.ParseQuery(string(x.body))
+func (x tokenRequest) clientToken() (arm.Document, error) {
+	form, err := url.ParseQuery(string(x.Body))
 	if err != nil || form.Get("grant_type") != "client_credentials" {
-		return nil, refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.", form.Get("grant_type"))
+		return nil, arm.Refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.", form.Get("grant_type"))
 	}
 	a := x.cloud.application(x.tenant(), form.Get("client_id"))
 	if a == nil {
-		return nil, refuse(http.StatusBadRequest, "unauthorized_client",
+		return nil, arm.Refuse(http.StatusBadRequest, "unauthorized_client",
 			"AADSTS700016: Application with identifier '%s' was not found in the directory '%s'.", form.Get("client_id"), x.tenant())
 	}
 	if err := x.checkClient(a, form); err != nil {
@@ -158,28 +160,28 @@ func (x tokenRequest) checkClient(a *Application, form url.Values) error {
 		if slices.Contains(a.Secrets, form.Get("client_secret")) {
 			return nil
 		}
-		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request "+
+		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request "+
 			"is the client secret value, not the client secret ID, for a secret added to app '%s'.", a.ClientID)
 	}
 	if form.Get("client_assertion_type") != assertionType {
-		return refuse(http.StatusUnauthorized, "invalid_client",
+		return arm.Refuse(http.StatusUnauthorized, "invalid_client",
 			"AADSTS7000216: 'client_assertion', 'client_secret' or 'request' is required for the 'client_credentials' grant type.")
 	}
 	assertion := form.Get("client_assertion")
 	said, err := readClaims(assertion)
 	if err != nil {
-		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS50027: JWT token is invalid or malformed.")
+		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS50027: JWT token is invalid or malformed.")
 	}
 	if said.Expires > 0 && x.Began.Unix() >= said.Expires {
-		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700024: Client assertion is not within its valid time range.")
+		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700024: Client assertion is not within its valid time range.")
 	}
 	if slices.Contains(a.Federated, Federation{Issuer: said.Issuer, Subject: said.Subject}) || signedBy(a.Certificates, assertion) {
 		return nil
 	}
 	if said.Issuer == a.ClientID {
-		return refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700027: The certificate with identifier used to sign the client assertion is not registered on application.")
+		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700027: The certificate with identifier used to sign the client assertion is not registered on application.")
 	}
-	return refuse(http.StatusUnauthorized, "invalid_client",
+	return arm.Refuse(http.StatusUnauthorized, "invalid_client",
 		"AADSTS70021: No matching federated identity record found for presented assertion. Assertion Issuer: '%s'. Assertion Subject: '%s'.", said.Issuer, said.Subject)
 }
 
@@ -212,42 +214,42 @@ func signedBy(certificates []string, token string) bool {
 }
 
 // managedToken gives a token to a machine's managed identity.
-func (x tokenRequest) managedToken() (document, error) {
-	if x.request.Header.Get("Metadata") != "true" {
-		return nil, refuse(http.StatusBadRequest, "invalid_request", "Required metadata header not specified")
+func (x tokenRequest) managedToken() (arm.Document, error) {
+	if x.Request.Header.Get("Metadata") != "true" {
+		return nil, arm.Refuse(http.StatusBadRequest, "invalid_request", "Required metadata header not specified")
 	}
 	for _, a := range x.cloud.applications() {
 		if !a.Managed {
 			continue
 		}
-		if id := x.query.Get("client_id"); id != "" && !strings.EqualFold(id, a.ClientID) {
+		if id := x.Query.Get("client_id"); id != "" && !strings.EqualFold(id, a.ClientID) {
 			continue
 		}
-		if id := x.query.Get("msi_res_id") + x.query.Get("mi_res_id"); id != "" && !strings.EqualFold(id, a.ResourceID) {
+		if id := x.Query.Get("msi_res_id") + x.Query.Get("mi_res_id"); id != "" && !strings.EqualFold(id, a.ResourceID) {
 			continue
 		}
-		return x.issue(&a, x.query.Get("resource")), nil
+		return x.issue(&a, x.Query.Get("resource")), nil
 	}
-	return nil, refuse(http.StatusBadRequest, "invalid_request", "Identity not found")
+	return nil, arm.Refuse(http.StatusBadRequest, "invalid_request", "Identity not found")
 }
 
 // issue makes an access token.
-func (x tokenRequest) issue(a *Application, resource string) document {
+func (x tokenRequest) issue(a *Application, resource string) arm.Document {
 	expires := x.Began.Add(tokenLife)
 	token := x.cloud.sign(claims{Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix()})
-	if x.path == metadataPath {
-		return document{
-			"access_token": token, "expires_in": itoa(int(tokenLife.Seconds())), "expires_on": itoa(int(expires.Unix())), "resource": resource,
+	if x.Path == metadataPath {
+		return arm.Document{
+			"access_token": token, "expires_in": strconv.Itoa(int(tokenLife.Seconds())), "expires_on": strconv.Itoa(int(expires.Unix())), "resource": resource,
 			"token_type": "Bearer", "client_id": a.ClientID,
 		}
 	}
-	return document{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
+	return arm.Document{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
 }
 
 // sign makes a token that takes the seed to make; a simulator that was restarted accepts it too.
 func (c *Cloud) sign(what claims) string {
 	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
-	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(written(what)))
+	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(arm.Written(what)))
 	return token + "." + base64.RawURLEncoding.EncodeToString(c.mac(token))
 }
 
@@ -272,9 +274,9 @@ func readClaims(token string) (claims, error) {
 	if err := json.Unmarshal(b, &loose); err != nil {
 		return out, err
 	}
-	out.Issuer, out.Subject, out.Tenant = text(loose, "iss"), text(loose, "sub"), text(loose, "tid")
-	out.AppID, out.ObjectID, out.Audience = text(loose, "appid"), text(loose, "oid"), text(loose, "aud")
-	exp, _ := number(loose, "exp")
+	out.Issuer, out.Subject, out.Tenant = arm.Text(loose, "iss"), arm.Text(loose, "sub"), arm.Text(loose, "tid")
+	out.AppID, out.ObjectID, out.Audience = arm.Text(loose, "appid"), arm.Text(loose, "oid"), arm.Text(loose, "aud")
+	exp, _ := arm.Number(loose, "exp")
 	out.Expires = int64(exp)
 	return out, nil
 }

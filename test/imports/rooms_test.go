@@ -27,7 +27,6 @@ var crowded = map[string]int{
 	"kube/machinepool":            25,
 	"kube/machinepool.Reconciler": 58,
 	"kube/machinepool.pass":       32,
-	"sim/azure":                   31,
 }
 
 // TestSizesOfRooms holds that packages have at most maxFiles files and types at most maxMethods methods.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	simcompute "github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
@@ -36,19 +37,19 @@ func setPath(name string) string {
 }
 
 // scaleSet is the one that has our name, nil when there is none.
-func (a *account) scaleSet() *simazure.Set {
+func (a *account) scaleSet() *simcompute.Set {
 	if a.azure == nil {
 		return nil
 	}
 	sets := a.azure.State().Sets
-	if at := slices.IndexFunc(sets, func(s simazure.Set) bool { return strings.EqualFold(s.Name, a.setName()) }); at >= 0 {
+	if at := slices.IndexFunc(sets, func(s simcompute.Set) bool { return strings.EqualFold(s.Name, a.setName()) }); at >= 0 {
 		return &sets[at]
 	}
 	return nil
 }
 
 // ourScaleSet is the one that has our name and our owner tag.
-func (a *account) ourScaleSet() *simazure.Set {
+func (a *account) ourScaleSet() *simcompute.Set {
 	if s := a.scaleSet(); s != nil && s.Tags[tagOwnerAzure] == a.world.owner().ID {
 		return s
 	}
@@ -86,7 +87,7 @@ func (a *account) subscription() oracle.Cloud {
 func contentOf(text string) string { return strings.ReplaceAll(text, `"dataDisks":[],`, "") }
 
 // surgeLeft is how much of the size was added for a rollout beside somebody who sizes the scale set, and has not been used up.
-func surgeLeft(s simazure.Set) int {
+func surgeLeft(s simcompute.Set) int {
 	surge, size := 0, 0
 	if _, err := fmt.Sscanf(s.Tags[tagSurgeAzure], "%d/%d", &surge, &size); err != nil {
 		return 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	simazure "github.com/muster-project/muster/sim/azure"
+	simcompute "github.com/muster-project/muster/sim/azure/compute"
 )
 
 // toScaleSet changes something of our scale set, or of one of its machines. Whoever meets an operation that runs tries again.
@@ -29,7 +30,7 @@ func (w *World) toScaleSet(e Event) error {
 }
 
 // toSet changes something of the scale set itself.
-func (w *World) toSet(s *simazure.Set, e Event) error {
+func (w *World) toSet(s *simcompute.Set, e Event) error {
 	a := w.account
 	switch e.What {
 	case HandResize:
@@ -78,8 +79,8 @@ func (a *account) tag(ctx context.Context, key, value string) error {
 }
 
 // strikeVM does something to one of the scale set's machines.
-func (w *World) strikeVM(s *simazure.Set, e Event) error {
-	living := slices.DeleteFunc(slices.Clone(s.Machines), func(m simazure.Machine) bool { return m.State == "Deleting" })
+func (w *World) strikeVM(s *simcompute.Set, e Event) error {
+	living := slices.DeleteFunc(slices.Clone(s.Machines), func(m simcompute.Machine) bool { return m.State == "Deleting" })
 	if len(living) == 0 {
 		return nil
 	}

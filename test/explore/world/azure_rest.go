@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	simazure "github.com/muster-project/muster/sim/azure"
+	simcompute "github.com/muster-project/muster/sim/azure/compute"
 )
 
 // wantAzure is what the objects of a pool on Azure ask for.
@@ -117,7 +117,7 @@ func (w *World) isAzure() map[string]string {
 }
 
 // areMachines says how the scale set's machines are. One of another model is not behind: what is changed in place goes with the model.
-func (w *World) areMachines(s *simazure.Set, is map[string]string) {
+func (w *World) areMachines(s *simcompute.Set, is map[string]string) {
 	inService, behind, exposed := 0, 0, 0
 	for _, m := range s.Machines {
 		if m.Power == "running" && (m.State == "Succeeded" || w.workload.Ready(m.UID)) { // one that failed and serves is left alone

@@ -18,7 +18,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/machines"
-	simazure "github.com/muster-project/muster/sim/azure"
+	simcompute "github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
@@ -261,7 +261,7 @@ func (k *keeper) empty(node *corev1.Node) bool {
 // deletion of that Machine takes no instance along.
 func (w *World) former(infra *azurev1.AzureMachinePoolMachine) bool {
 	uid := infra.Annotations[machines.InstanceUIDAnnotation]
-	return uid != "" && !slices.ContainsFunc(w.vms(), func(m simazure.Machine) bool { return m.UID == uid })
+	return uid != "" && !slices.ContainsFunc(w.vms(), func(m simcompute.Machine) bool { return m.UID == uid })
 }
 
 // causes wants a cause for the deletion of a Machine. It can't be taken back: whatever is wanted later, its instance goes.
@@ -337,7 +337,7 @@ func (w *World) condemnByHand(providerID string) {
 }
 
 // vms are the machines of our scale set.
-func (w *World) vms() []simazure.Machine {
+func (w *World) vms() []simcompute.Machine {
 	if s := w.account.scaleSet(); s != nil {
 		return s.Machines
 	}

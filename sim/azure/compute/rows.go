@@ -1,8 +1,10 @@
-package azure
+package compute
 
 import (
 	"strings"
 	"time"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // Provisioning states, as ARM names them.
@@ -33,7 +35,7 @@ type scaleSet struct {
 	// ID is the resource's ID in the case in which it was made; Sub, Group and Name are taken from it.
 	ID, Sub, Group, Name string
 	// Doc is what it is, as it was asked for: without what is only ever given, and without what only the service sets.
-	Doc document
+	Doc arm.Document
 	// Blob is where its custom data is kept, "" for none.
 	Blob string
 	// Given is a fingerprint of what is never shown: protected settings, passwords.
@@ -58,27 +60,35 @@ type scaleSet struct {
 	// Roll is the rolling upgrade that runs, nil for none.
 	Roll *rolling
 	// Trouble is why the last operation has failed, Lacking why there were fewer machines than asked for before it.
-	Trouble, Lacking *trouble
+	Trouble, Lacking *arm.Trouble
 }
 
 func (s *scaleSet) key() string { return strings.ToLower(s.ID) }
 
-func (s *scaleSet) mode() string { return text(s.Doc, "properties.orchestrationMode") }
+// etag returns the version of the scale set as it is shown, "" for nil.
+func (s *scaleSet) etag() string {
+	if s == nil {
+		return ""
+	}
+	return arm.ETag(s.Version)
+}
+
+func (s *scaleSet) mode() string { return arm.Text(s.Doc, "properties.orchestrationMode") }
 
 func (s *scaleSet) uniform() bool { return s.mode() == modeUniform }
 
-func (s *scaleSet) size() string { return text(s.Doc, "sku.name") }
+func (s *scaleSet) size() string { return arm.Text(s.Doc, "sku.name") }
 
 func (s *scaleSet) deleting() bool { return s.State == stateDeleting }
 
 func (s *scaleSet) busy() bool { return s.Op != "" || len(s.Ops) > 0 }
 
 func (s *scaleSet) capacity() int {
-	n, _ := number(s.Doc, "sku.capacity")
+	n, _ := arm.Number(s.Doc, "sku.capacity")
 	return n
 }
 
-func (s *scaleSet) location() string { return text(s.Doc, "location") }
+func (s *scaleSet) location() string { return arm.Text(s.Doc, "location") }
 
 // machine is a virtual machine of a scale set.
 type machine struct {
@@ -99,12 +109,12 @@ type machine struct {
 	Version int64
 	Size    string
 	// Profile is what it was made of, Blob its custom data, Model the fingerprint of the model it has.
-	Profile document
+	Profile arm.Document
 	Blob    string
 	Model   string
 	Tags    map[string]string
 	// Protection is its protection policy, nil for none.
-	Protection document
+	Protection arm.Document
 	Spot       bool
 	Eviction   string
 	// Op is the operation that runs on it alone.
@@ -112,7 +122,7 @@ type machine struct {
 	// PowerAt is when it starts, DoneAt when what happens to it ends, StopsAt when it stops by itself, EvictAt when it is evicted.
 	PowerAt, DoneAt, StopsAt, EvictAt time.Time
 	// Fate is what goes wrong when it is made, Trouble what has.
-	Fate, Trouble *trouble
+	Fate, Trouble *arm.Trouble
 	NeverBoots    bool
 	// Sick is set while what is inside reports no health, Settled is when the last change of the machine ended.
 	Sick    bool
@@ -124,7 +134,7 @@ type machine struct {
 // id is the resource's ID.
 func (m *machine) id(s *scaleSet) string {
 	if m.Flexible {
-		return resourceID(m.Sub, m.Group, "Microsoft.Compute/virtualMachines", m.Name)
+		return arm.ResourceID(m.Sub, m.Group, "Microsoft.Compute/virtualMachines", m.Name)
 	}
 	return s.ID + "/virtualMachines/" + m.Instance
 }
@@ -134,65 +144,33 @@ func (m *machine) changing() bool {
 	return m.State == stateCreating || m.State == stateUpdating || m.State == stateDeleting
 }
 
-// operation is something that takes time.
-type operation struct {
-	ID, Sub, Location string
-	// Set is the key of the scale set that it is about, Machine the ID of the machine where it is about one alone.
-	Set, Machine string
-	// Name is the last word of what was asked.
-	Name string
-	// Keys are the machines that it waits for.
-	Keys   []string
-	Status string
-	Start  time.Time
-	End    time.Time
-	// Until is when it ends at the earliest.
-	Until   time.Time
-	Trouble *trouble
-	// Gone is true if its resource is being deleted.
-	Gone bool
+// fallBack lets a machine that has failed be so again after a change that heals nothing.
+func (m *machine) fallBack() {
+	if m.State == stateFailed {
+		m.Fate = m.Trouble
+	}
 }
 
-// resource is anything else that exists: groups, networks, identities.
-type resource struct {
-	ID  string
-	Doc document
+// operation is something that takes time.
+type operation struct {
+	arm.Operation
+	// Set is the key of the scale set that it is about, Machine the ID of the machine where it is about one alone.
+	Set, Machine string
+	// Keys are the machines that it waits for.
+	Keys []string
+	// Gone is true if its resource is being deleted.
+	Gone bool
 }
 
 // blob is custom data in base64, shared by all that were given the same.
 type blob struct{ Base64 string }
 
-// assignment is a role assignment.
-type assignment struct {
-	ID, Name, Scope, Role, Principal, PrincipalType, Description string
-	Created                                                      time.Time
-	By                                                           string
-}
-
 // quota is how many cores may be used, of a family of sizes or in all.
 type quota struct{ Limit int }
 
-// sequence numbers what the cloud makes.
-type sequence struct{ Last int64 }
-
-// resourceID is the ID of a resource in a group.
-func resourceID(sub, group, kind, name string) string {
-	return "/subscriptions/" + sub + "/resourceGroups/" + group + "/providers/" + kind + "/" + name
-}
-
-// setKey and machineKey are the keys of rows: IDs are the same whatever their case.
-func setKey(sub, group, name string) string {
-	return strings.ToLower(resourceID(sub, group, "Microsoft.Compute/virtualMachineScaleSets", name))
+// SetKey and machineKey are the keys of rows: IDs are the same whatever their case.
+func SetKey(sub, group, name string) string {
+	return strings.ToLower(arm.ResourceID(sub, group, "Microsoft.Compute/virtualMachineScaleSets", name))
 }
 
 func machineKey(set, instance string) string { return set + "|" + strings.ToLower(instance) }
-
-func due(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
-
-// earliest is the earlier of two times; the zero time stands for never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}

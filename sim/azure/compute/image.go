@@ -1,10 +1,12 @@
-package azure
+package compute
 
 import (
 	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // CommunityGallery is where the project that publishes images for Cluster API on Azure has them.
@@ -31,36 +33,36 @@ var (
 const firstMinor, lastMinor = 18, 36
 
 // checkImage refuses an image that is not published.
-func (w *models) checkImage(ref document, where string) error {
+func (w *models) checkImage(ref arm.Document, where string) error {
 	if ref == nil {
-		return missing("storageProfile.imageReference")
+		return arm.Missing("storageProfile.imageReference")
 	}
-	own, shared := text(ref, "id"), text(ref, "communityGalleryImageId")
+	own, shared := arm.Text(ref, "id"), arm.Text(ref, "communityGalleryImageId")
 	switch {
 	case shared != "":
 		m := communityImage.FindStringSubmatch(shared)
 		if m == nil {
-			return invalid("imageReference.communityGalleryImageId", "The id '%s' is not valid.", shared)
+			return arm.Invalid("imageReference.communityGalleryImageId", "The id '%s' is not valid.", shared)
 		}
 		if m[1] == CommunityGallery && !published(kubeletOf(ref)) {
-			return refuse(http.StatusNotFound, "GalleryImageNotFound", "The gallery image %s is not available in %s region. "+
+			return arm.Refuse(http.StatusNotFound, "GalleryImageNotFound", "The gallery image %s is not available in %s region. "+
 				"Please contact image owner to replicate to this region, or change your requested region.", shared, where)
 		}
 		return nil
 	case own != "":
 		if w.imageBy(own) == nil {
-			return refuse(http.StatusNotFound, "NotFound", "The platform image or image '%s' is not available. Verify that it exists in subscription and region.", own)
+			return arm.Refuse(http.StatusNotFound, "NotFound", "The platform image or image '%s' is not available. Verify that it exists in subscription and region.", own)
 		}
 		return nil
 	}
 	for _, member := range []string{"publisher", "offer", "sku", "version"} {
-		if text(ref, member) == "" {
-			return missing("imageReference." + member)
+		if arm.Text(ref, member) == "" {
+			return arm.Missing("imageReference." + member)
 		}
 	}
-	if strings.HasPrefix(text(ref, "publisher"), "cncf-upstream") && !published(kubeletOf(ref)) {
-		return refuse(http.StatusNotFound, "PlatformImageNotFound", "The platform image '%s:%s:%s:%s' is not available. Verify that all fields in the storage profile are correct.",
-			text(ref, "publisher"), text(ref, "offer"), text(ref, "sku"), text(ref, "version"))
+	if strings.HasPrefix(arm.Text(ref, "publisher"), "cncf-upstream") && !published(kubeletOf(ref)) {
+		return arm.Refuse(http.StatusNotFound, "PlatformImageNotFound", "The platform image '%s:%s:%s:%s' is not available. Verify that all fields in the storage profile are correct.",
+			arm.Text(ref, "publisher"), arm.Text(ref, "offer"), arm.Text(ref, "sku"), arm.Text(ref, "version"))
 	}
 	return nil
 }
@@ -79,17 +81,17 @@ func published(version string) bool {
 func (w *models) imageBy(id string) *Image { return w.images.Get(strings.ToLower(id)) }
 
 // kubelet is the version of Kubernetes in an image, "" for none.
-func (w *models) kubelet(ref document) string {
-	if i := w.imageBy(text(ref, "id")); i != nil {
+func (w *models) kubelet(ref arm.Document) string {
+	if i := w.imageBy(arm.Text(ref, "id")); i != nil {
 		return i.KubeletVersion
 	}
 	return kubeletOf(ref)
 }
 
 // kubeletOf reads the version of Kubernetes from the name of a published image.
-func kubeletOf(ref document) string {
+func kubeletOf(ref arm.Document) string {
 	for _, member := range []string{"communityGalleryImageId", "version", "sku", "offer", "id", "sharedGalleryImageId"} {
-		s := text(ref, member)
+		s := arm.Text(ref, member)
 		for _, pattern := range []*regexp.Regexp{dashed, packed, dotted} {
 			if m := pattern.FindStringSubmatch(s); m != nil {
 				return "v1." + m[1] + "." + m[2]
@@ -97,12 +99,4 @@ func kubeletOf(ref document) string {
 		}
 	}
 	return ""
-}
-
-// AddImage publishes an image of one's own.
-func (c portal) AddImage(i Image) error {
-	return c.cloud.by(func(w *inventory) error {
-		w.images.Put(strings.ToLower(i.ID), &i)
-		return nil
-	})
 }

@@ -1,54 +1,36 @@
-package azure
+package compute
 
 import (
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
 )
-
-// tick lets pass what is due by now and returns when something is due next; the zero time means never.
-func (w *inventory) tick(now time.Time) time.Time {
-	w.now = now
-	var next time.Time
-	for _, s := range w.sets.All() {
-		next = earliest(next, w.fleet.tickSet(s))
-	}
-	for key, m := range w.machines.All() {
-		next = earliest(next, w.fleet.tickMachine(key, m))
-	}
-	for _, s := range w.sets.All() {
-		next = earliest(next, earliest(w.upgrades.tickRoll(s), w.upgrades.tickRepairs(s)))
-	}
-	for _, op := range w.operations.All() {
-		next = earliest(next, w.running.tickOperation(op))
-	}
-	return next
-}
 
 // tickMachine brings one machine to the present.
 func (w *fleet) tickMachine(key string, m *machine) time.Time {
-	if due(m.EvictAt, w.now) {
+	if arm.Due(m.EvictAt, w.Now) {
 		w.evict(m)
 	}
-	if due(m.StopsAt, w.now) {
+	if arm.Due(m.StopsAt, w.Now) {
 		m.StopsAt = time.Time{}
 		w.off(m)
 		w.touch(m)
 	}
-	if due(m.PowerAt, w.now) {
+	if arm.Due(m.PowerAt, w.Now) {
 		m.PowerAt, m.Power = time.Time{}, powerRunning
 		m.Boots++
 		w.powerOn = append(w.powerOn, key)
 		w.touch(m)
 	}
-	if due(m.DoneAt, w.now) {
+	if arm.Due(m.DoneAt, w.Now) {
 		m.DoneAt = time.Time{}
 		if m.State == stateDeleting {
 			w.machines.Delete(key)
 			return time.Time{}
 		}
-		m.State, m.Trouble, m.Settled = stateSucceeded, nil, w.now
+		m.State, m.Trouble, m.Settled = stateSucceeded, nil, w.Now
 		if m.Fate != nil {
 			m.State, m.Trouble, m.Fate = stateFailed, m.Fate, nil
 		}
@@ -58,7 +40,7 @@ func (w *fleet) tickMachine(key string, m *machine) time.Time {
 	next := time.Time{}
 	for _, at := range []time.Time{m.EvictAt, m.StopsAt, m.PowerAt, m.DoneAt} {
 		if !at.IsZero() {
-			next = earliest(next, at)
+			next = arm.Earliest(next, at)
 		}
 	}
 	return next
@@ -82,23 +64,23 @@ func (w *fleet) evict(m *machine) {
 
 // uncount lowers a scale set's capacity by machines that are deleted by themselves.
 func (w *fleet) uncount(s *scaleSet, n int) {
-	place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
+	arm.Place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
 	w.changed(s)
 }
 
-// power tells the guests what has become of their machines.
-func (w *fleet) power() {
+// Power tells the machine host what has become of their machines.
+func (w *Service) Power() {
 	on, off := w.powerOn, w.powerOff
 	w.powerOn, w.powerOff = nil, nil
-	if w.cloud.host == nil {
+	if w.Host == nil {
 		return
 	}
 	for _, id := range off {
-		w.cloud.host.PowerOff(id)
+		w.Host.PowerOff(id)
 	}
 	for _, key := range on {
 		if m := w.machines.Get(key); m != nil && m.Power == powerRunning && !m.NeverBoots {
-			w.cloud.host.PowerOn(w.guest(m))
+			w.Host.PowerOn(w.fleet.guest(m))
 		}
 	}
 }
@@ -108,7 +90,7 @@ func (w *fleet) guest(m *machine) sim.Machine {
 	s := w.sets.Get(m.Set)
 	g := sim.Machine{
 		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault), Hostname: strings.ToLower(m.Computer), Address: m.Address,
-		Type: m.Size, Launched: w.now, UserData: w.userData(m), KubeletVersion: w.models.kubelet(under(m.Profile, "storageProfile.imageReference")),
+		Type: m.Size, Launched: w.Now, UserData: w.userData(m), KubeletVersion: w.models.kubelet(arm.Under(m.Profile, "storageProfile.imageReference")),
 	}
 	if size := sizeOf(m.Size); size != nil {
 		g.CPUs, g.MemoryMiB = size.cpus, int(size.memoryGB*1024)
@@ -120,7 +102,7 @@ func (w *fleet) guest(m *machine) sim.Machine {
 func (w *fleet) providerID(s *scaleSet, m *machine) string {
 	group := strings.ToLower(m.Group)
 	if m.Flexible || s == nil {
-		return "azure://" + resourceID(m.Sub, group, "Microsoft.Compute/virtualMachines", m.Name)
+		return "azure://" + arm.ResourceID(m.Sub, group, "Microsoft.Compute/virtualMachines", m.Name)
 	}
-	return "azure://" + resourceID(m.Sub, group, "Microsoft.Compute/virtualMachineScaleSets", s.Name) + "/virtualMachines/" + m.Instance
+	return "azure://" + arm.ResourceID(m.Sub, group, "Microsoft.Compute/virtualMachineScaleSets", s.Name) + "/virtualMachines/" + m.Instance
 }

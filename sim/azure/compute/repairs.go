@@ -1,9 +1,11 @@
-package azure
+package compute
 
 import (
 	"cmp"
 	"strings"
 	"time"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 const (
@@ -16,11 +18,13 @@ const (
 )
 
 // probed reports whether a load balancer's probe watches the machines, reporting whether an extension inside them does.
-func probed(profile document) bool { return text(profile, "networkProfile.healthProbe.id") != "" }
+func probed(profile arm.Document) bool {
+	return arm.Text(profile, "networkProfile.healthProbe.id") != ""
+}
 
-func reporting(profile document) bool {
-	for _, e := range objects(profile, "extensionProfile.extensions") {
-		if strings.HasPrefix(text(e, "properties.type"), "ApplicationHealth") {
+func reporting(profile arm.Document) bool {
+	for _, e := range arm.Objects(profile, "extensionProfile.extensions") {
+		if strings.HasPrefix(arm.Text(e, "properties.type"), "ApplicationHealth") {
 			return true
 		}
 	}
@@ -28,8 +32,8 @@ func reporting(profile document) bool {
 }
 
 // monitored reports whether the service learns how healthy the machines of a scale set are.
-func monitored(d document) bool {
-	profile := under(d, profilePath)
+func monitored(d arm.Document) bool {
+	profile := arm.Under(d, profilePath)
 	return probed(profile) || reporting(profile)
 }
 
@@ -51,16 +55,16 @@ func (m *machine) unwell() bool { return m.State == stateFailed || m.health() ==
 
 // protected reports whether a policy of the machine's own keeps the scale set from taking it.
 func (m *machine) protected() bool {
-	return truth(m.Protection, "protectFromScaleIn") || truth(m.Protection, "protectFromScaleSetActions")
+	return arm.Truth(m.Protection, "protectFromScaleIn") || arm.Truth(m.Protection, "protectFromScaleSetActions")
 }
 
 // tickRepairs repairs machines that have been unhealthy for long enough, a few at a time, and returns when the next one is due.
 // A machine that could not be made is not repaired, nor is one that is protected.
 func (w *upgrades) tickRepairs(s *scaleSet) time.Time {
-	if !truth(s.Doc, repairsPath+".enabled") || s.deleting() || s.busy() {
+	if !arm.Truth(s.Doc, repairsPath+".enabled") || s.deleting() || s.busy() {
 		return time.Time{}
 	}
-	grace := w.life(cmp.Or(lasting(text(s.Doc, repairsPath+".gracePeriod")), leastGrace))
+	grace := w.Life(cmp.Or(lasting(arm.Text(s.Doc, repairsPath+".gracePeriod")), leastGrace))
 	var next time.Time
 	var now []*machine
 	all := w.staying(s)
@@ -68,8 +72,8 @@ func (w *upgrades) tickRepairs(s *scaleSet) time.Time {
 		if m.State != stateSucceeded || m.health() != "unhealthy" || m.protected() {
 			continue
 		}
-		if at := m.Settled.Add(grace); at.After(w.now) {
-			next = earliest(next, at)
+		if at := m.Settled.Add(grace); at.After(w.Now) {
+			next = arm.Earliest(next, at)
 		} else if len(now) < max(1, repairPercent*len(all)/100) {
 			now = append(now, m)
 		}
@@ -78,18 +82,18 @@ func (w *upgrades) tickRepairs(s *scaleSet) time.Time {
 		return next
 	}
 	w.repair(s, now)
-	return w.now.Add(w.life(lifeChange))
+	return w.Now.Add(w.Life(lifeChange))
 }
 
 // repair replaces machines, gives them another disk or starts them again, undrained. What replaces one has the model of now.
 func (w *upgrades) repair(s *scaleSet, list []*machine) {
 	w.running.begin(s, opRepair, list...)
 	for _, m := range list {
-		switch action := cmp.Or(text(s.Doc, repairsPath+".repairAction"), "Replace"); {
+		switch action := cmp.Or(arm.Text(s.Doc, repairsPath+".repairAction"), "Replace"); {
 		case strings.EqualFold(action, "Replace"):
 			w.fleet.remove(m)
 			if s.Launches == 0 {
-				s.LaunchAt = w.now
+				s.LaunchAt = w.Now
 			}
 			s.Launches++
 		case strings.EqualFold(action, "Reimage"):
@@ -105,12 +109,12 @@ func (w *upgrades) repair(s *scaleSet, list []*machine) {
 
 // orchestration is what the service does by itself for a scale set, as its instance view shows it.
 func orchestration(s *scaleSet) []any {
-	if under(s.Doc, repairsPath) == nil {
+	if arm.Under(s.Doc, repairsPath) == nil {
 		return []any{}
 	}
 	state := "NotRunning"
-	if truth(s.Doc, repairsPath+".enabled") {
+	if arm.Truth(s.Doc, repairsPath+".enabled") {
 		state = "Running"
 	}
-	return []any{document{"serviceName": "AutomaticRepairs", "serviceState": state}}
+	return []any{arm.Document{"serviceName": "AutomaticRepairs", "serviceState": state}}
 }

@@ -1,4 +1,4 @@
-package azure
+package compute
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // Modes of an upgrade policy. Without one, machines are upgraded by request alone.
@@ -29,7 +31,7 @@ type rolling struct {
 // rollOut does with the machines that have an older model what the scale set's policy wants after each change: nothing, all at once, or
 // one batch after the other. The service drains none of them.
 func (w *upgrades) rollOut(s *scaleSet) {
-	switch text(s.Doc, "properties.upgradePolicy.mode") {
+	switch arm.Text(s.Doc, "properties.upgradePolicy.mode") {
 	case upgradeAutomatic:
 		s.Roll = nil
 		for _, m := range w.outdated(s) {
@@ -48,7 +50,7 @@ func (w *upgrades) rollOut(s *scaleSet) {
 // outdated are the machines that have an older model and may be given another one.
 func (w *upgrades) outdated(s *scaleSet) []*machine {
 	return slices.DeleteFunc(w.staying(s), func(m *machine) bool {
-		return m.Model == s.Model || m.State == stateCreating || truth(m.Protection, "protectFromScaleSetActions")
+		return m.Model == s.Model || m.State == stateCreating || arm.Truth(m.Protection, "protectFromScaleSetActions")
 	})
 }
 
@@ -60,7 +62,7 @@ func (w *upgrades) tickRoll(s *scaleSet) time.Time {
 	if len(s.Roll.Batch) > 0 && !w.batchEnded(s) {
 		return time.Time{} // its machines have times of their own
 	}
-	if s.Roll.NextAt.After(w.now) {
+	if s.Roll.NextAt.After(w.Now) {
 		return s.Roll.NextAt
 	}
 	if why := w.rollStops(s); why != nil {
@@ -82,7 +84,7 @@ func (w *upgrades) tickRoll(s *scaleSet) time.Time {
 		s.Roll.Batch = append(s.Roll.Batch, machineKey(m.Set, m.Instance))
 	}
 	w.running.begin(s, opUpgrade, batch...)
-	return earliest(batch[0].DoneAt, w.now.Add(w.life(lifeChange)))
+	return arm.Earliest(batch[0].DoneAt, w.Now.Add(w.Life(lifeChange)))
 }
 
 // batchEnded reports whether nothing happens any more to the machines of the batch, and counts them.
@@ -98,13 +100,13 @@ func (w *upgrades) batchEnded(s *scaleSet) bool {
 		}
 	}
 	s.Roll.Upgraded, s.Roll.Unwell = s.Roll.Upgraded+len(s.Roll.Batch), s.Roll.Unwell+unwell
-	s.Roll.Batch, s.Roll.NextAt = nil, w.now.Add(w.life(lasting(text(s.Doc, rollingPath+".pauseTimeBetweenBatches"))))
+	s.Roll.Batch, s.Roll.NextAt = nil, w.Now.Add(w.Life(lasting(arm.Text(s.Doc, rollingPath+".pauseTimeBetweenBatches"))))
 	w.sets.Touch(s.key())
 	return true
 }
 
 // rollStops is why a rolling upgrade goes no further: too many machines are unhealthy, of those that it has upgraded or of all.
-func (w *upgrades) rollStops(s *scaleSet) *trouble {
+func (w *upgrades) rollStops(s *scaleSet) *arm.Trouble {
 	all, unwell := w.staying(s), 0
 	for _, m := range all {
 		if m.unwell() {
@@ -114,11 +116,11 @@ func (w *upgrades) rollStops(s *scaleSet) *trouble {
 	const words = "Rolling Upgrade failed after exceeding the %s value in the RollingUpgradePolicy. %d%% instances are in an unhealthy " +
 		"state%s - more than the threshold of %d%% configured in the RollingUpgradePolicy."
 	if most := percent(s, "maxUnhealthyUpgradedInstancePercent"); s.Roll.Upgraded > 0 && 100*s.Roll.Unwell > most*s.Roll.Upgraded {
-		return &trouble{Code: "MaxUnhealthyUpgradedInstancePercentExceededInRollingUpgrade", Message: fmt.Sprintf(words,
+		return &arm.Trouble{Code: "MaxUnhealthyUpgradedInstancePercentExceededInRollingUpgrade", Message: fmt.Sprintf(words,
 			"MaxUnhealthyUpgradedInstancePercent", 100*s.Roll.Unwell/s.Roll.Upgraded, " after being upgraded", most)}
 	}
 	if most := percent(s, "maxUnhealthyInstancePercent"); len(all) > 0 && 100*unwell > most*len(all) && len(w.outdated(s)) > 0 {
-		return &trouble{Code: "MaxUnhealthyInstancePercentExceededInRollingUpgrade", Message: fmt.Sprintf(words,
+		return &arm.Trouble{Code: "MaxUnhealthyInstancePercentExceededInRollingUpgrade", Message: fmt.Sprintf(words,
 			"MaxUnhealthyInstancePercent", 100*unwell/len(all), "", most)}
 	}
 	return nil
@@ -128,7 +130,7 @@ func (w *upgrades) rollStops(s *scaleSet) *trouble {
 // says otherwise.
 func (w *upgrades) nextBatch(s *scaleSet) []*machine {
 	list := slices.DeleteFunc(w.outdated(s), (*machine).changing)
-	firstUnwell, acrossZones := truth(s.Doc, rollingPath+".prioritizeUnhealthyInstances"), truth(s.Doc, rollingPath+".enableCrossZoneUpgrade")
+	firstUnwell, acrossZones := arm.Truth(s.Doc, rollingPath+".prioritizeUnhealthyInstances"), arm.Truth(s.Doc, rollingPath+".enableCrossZoneUpgrade")
 	rank := func(m *machine) int {
 		if firstUnwell && m.unwell() {
 			return 0
@@ -152,7 +154,7 @@ func (w *upgrades) nextBatch(s *scaleSet) []*machine {
 const defaultPercent = 20
 
 func percent(s *scaleSet, member string) int {
-	if n, set := number(s.Doc, rollingPath+"."+member); set {
+	if n, set := arm.Number(s.Doc, rollingPath+"."+member); set {
 		return n
 	}
 	return defaultPercent
@@ -174,19 +176,19 @@ var unsimulated = []string{
 }
 
 // checkPolicies refuses policies that the service would refuse, and those that are not simulated.
-func checkPolicies(_ *scaleSet, d document) error {
+func checkPolicies(_ *scaleSet, d arm.Document) error {
 	switch {
-	case text(d, "properties.upgradePolicy.mode") == upgradeRolling && !monitored(d):
-		return badRequest(wordsRollingBlind)
-	case truth(d, repairsPath+".enabled") && !monitored(d):
-		return badRequest(wordsRepairsBlind)
+	case arm.Text(d, "properties.upgradePolicy.mode") == upgradeRolling && !monitored(d):
+		return arm.BadRequest(wordsRollingBlind)
+	case arm.Truth(d, repairsPath+".enabled") && !monitored(d):
+		return arm.BadRequest(wordsRepairsBlind)
 	}
-	if grace := text(d, repairsPath+".gracePeriod"); grace != "" && (lasting(grace) < leastGrace || lasting(grace) > mostGrace) {
-		return invalid("automaticRepairsPolicy.gracePeriod", wordsGrace, grace)
+	if grace := arm.Text(d, repairsPath+".gracePeriod"); grace != "" && (lasting(grace) < leastGrace || lasting(grace) > mostGrace) {
+		return arm.Invalid("automaticRepairsPolicy.gracePeriod", wordsGrace, grace)
 	}
 	for _, path := range unsimulated {
-		if truth(d, path) {
-			return refuse(http.StatusBadRequest, "NotSupported", "The property '%s' is not supported by this simulation.", path)
+		if arm.Truth(d, path) {
+			return arm.Refuse(http.StatusBadRequest, "NotSupported", "The property '%s' is not supported by this simulation.", path)
 		}
 	}
 	return nil

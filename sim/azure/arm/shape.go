@@ -1,4 +1,4 @@
-package azure
+package arm
 
 import (
 	"encoding/json"
@@ -7,48 +7,47 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/muster-project/muster/sim/azure/shapes"
 )
 
-// shapesByName are the members of each type of body, and what each is.
-var shapesByName = readShapes(shapes.Compute)
+// Shapes are the members of each type of body by name, and what each is, as package shapes describes them.
+type Shapes map[string]map[string]string
 
-func readShapes(b []byte) map[string]map[string]string {
-	out := map[string]map[string]string{}
+// ReadShapes decodes shapes from JSON. It returns nil for anything else, with which no body is accepted.
+func ReadShapes(b []byte) Shapes {
+	out := Shapes{}
 	if err := json.Unmarshal(b, &out); err != nil {
-		return nil // nothing is taken then, which the tests notice
+		return nil
 	}
 	return out
 }
 
-// read decodes a body that must be of the shape. What only the service sets is taken off, as the service ignores it.
-func (x *exchange) read(shape string) (document, error) {
-	var d document
-	if err := json.Unmarshal(x.body, &d); err != nil || d == nil {
-		return nil, refuse(http.StatusBadRequest, "InvalidRequestContent",
+// Read decodes a body that must be of the shape. What only the service sets is taken off, as the service ignores it.
+func (shapes Shapes) Read(x *Call, shape string) (Document, error) {
+	var d Document
+	if err := json.Unmarshal(x.Body, &d); err != nil || d == nil {
+		return nil, Refuse(http.StatusBadRequest, "InvalidRequestContent",
 			"The request content was invalid and could not be deserialized: 'Unexpected character encountered while parsing value. Path '', line 1, position 1.'.")
 	}
-	if err := fit(d, shape, ""); err != nil {
+	if err := shapes.fit(d, shape, ""); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
 // fit holds an object against its shape, and takes off what only the service sets.
-func fit(d document, shape, path string) error {
-	members := shapesByName[shape]
+func (shapes Shapes) fit(d Document, shape, path string) error {
+	members := shapes[shape]
 	for name, v := range d {
 		at := strings.TrimPrefix(path+"."+name, ".")
 		kind, known := members[name]
 		if !known {
-			return badRequest("Could not find member '%s' on object of type '%s'. Path '%s', line 1, position 1.", name, shape, at)
+			return BadRequest("Could not find member '%s' on object of type '%s'. Path '%s', line 1, position 1.", name, shape, at)
 		}
 		if strings.HasPrefix(kind, "!") {
 			delete(d, name)
 			continue
 		}
-		if err := fits(v, kind, at); err != nil {
+		if err := shapes.fits(v, kind, at); err != nil {
 			return err
 		}
 	}
@@ -56,7 +55,7 @@ func fit(d document, shape, path string) error {
 }
 
 // fits holds a value against a kind.
-func fits(v any, kind, path string) error {
+func (shapes Shapes) fits(v any, kind, path string) error {
 	switch {
 	case v == nil:
 		return nil
@@ -66,28 +65,28 @@ func fits(v any, kind, path string) error {
 			return wrongType(v, "list", path)
 		}
 		for i, e := range l {
-			if err := fits(e, kind[2:], fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := shapes.fits(e, kind[2:], fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}
 		return nil
 	case strings.HasPrefix(kind, "{}"):
-		m, isMap := v.(document)
+		m, isMap := v.(Document)
 		if !isMap {
 			return wrongType(v, "dictionary", path)
 		}
 		for k, e := range m {
-			if err := fits(e, kind[2:], path+"."+k); err != nil {
+			if err := shapes.fits(e, kind[2:], path+"."+k); err != nil {
 				return err
 			}
 		}
 		return nil
-	case shapesByName[kind] != nil:
-		m, isObject := v.(document)
+	case shapes[kind] != nil:
+		m, isObject := v.(Document)
 		if !isObject {
 			return wrongType(v, kind, path)
 		}
-		return fit(m, kind, path)
+		return shapes.fit(m, kind, path)
 	}
 	return fitsScalar(v, kind, path)
 }
@@ -107,7 +106,7 @@ func fitsScalar(v any, kind, path string) error {
 		var s string
 		s, good = v.(string)
 		if values, isEnum := strings.CutPrefix(kind, "="); isEnum && good && !slices.ContainsFunc(strings.Split(values, "|"), func(o string) bool { return strings.EqualFold(o, s) }) {
-			return invalid(path, "The value '%s' of parameter '%s' is not allowed. Allowed values are '%s'.", s, path, strings.ReplaceAll(values, "|", "', '"))
+			return Invalid(path, "The value '%s' of parameter '%s' is not allowed. Allowed values are '%s'.", s, path, strings.ReplaceAll(values, "|", "', '"))
 		}
 	}
 	if !good {
@@ -116,10 +115,6 @@ func fitsScalar(v any, kind, path string) error {
 	return nil
 }
 
-func wrongType(v any, kind, path string) *apiError {
-	return badRequest("Error converting value %s to type '%s'. Path '%s', line 1, position 1.", written(v), kind, path)
-}
-
-func badRequest(format string, args ...any) *apiError {
-	return refuse(http.StatusBadRequest, "BadRequest", format, args...)
+func wrongType(v any, kind, path string) *Error {
+	return BadRequest("Error converting value %s to type '%s'. Path '%s', line 1, position 1.", Written(v), kind, path)
 }

@@ -1,4 +1,4 @@
-package azure
+package compute
 
 import (
 	"fmt"
@@ -6,47 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
-
-// location is a region, with how many zones it has.
-type location struct {
-	name, shown string
-	zones       int
-}
-
-var locations = []location{
-	{"australiaeast", "Australia East", 3}, {"canadacentral", "Canada Central", 3}, {"centralus", "Central US", 3}, {"eastus", "East US", 3},
-	{"eastus2", "East US 2", 3}, {"germanywestcentral", "Germany West Central", 3}, {"northcentralus", "North Central US", 0}, {"northeurope", "North Europe", 3},
-	{"southcentralus", "South Central US", 3}, {"swedencentral", "Sweden Central", 3}, {"uksouth", "UK South", 3}, {"westeurope", "West Europe", 3},
-	{"westus", "West US", 0}, {"westus2", "West US 2", 3}, {"westus3", "West US 3", 3},
-}
-
-var zoneNames = []string{"1", "2", "3"}
-
-func locationOf(name string) *location {
-	for i := range locations {
-		if sameLocation(locations[i].name, name) {
-			return &locations[i]
-		}
-	}
-	return nil
-}
-
-// Zones are the availability zones of a location; none where there are none, or no such location.
-func Zones(name string) []string {
-	if l := locationOf(name); l != nil {
-		return slices.Clone(zoneNames[:l.zones])
-	}
-	return nil
-}
-
-func locationNames() []string {
-	var out []string
-	for _, l := range locations {
-		out = append(out, l.name)
-	}
-	return out
-}
 
 // vmSize is a size of machines and what it can do.
 type vmSize struct {
@@ -124,45 +86,45 @@ func sizeNames() []string {
 }
 
 // offered reports whether the size is to be had in the location and, where one is named, in the zone.
-func (s *vmSize) offered(l *location, zone string) bool {
-	return !slices.Contains(s.elsewhere, l.name) && (zone == "" || !slices.Contains(s.notInZone, zone))
+func (s *vmSize) offered(l *arm.Location, zone string) bool {
+	return !slices.Contains(s.elsewhere, l.Name) && (zone == "" || !slices.Contains(s.notInZone, zone))
 }
 
 var locationFilter = regexp.MustCompile(`^location eq '([^']*)'$`)
 
 // listSKUs lists the sizes of machines, of one location where the filter names one.
-func (w *capacity) listSKUs(x *exchange) (*answer, error) {
+func (w *capacity) listSKUs(x *arm.Call) (*arm.Answer, error) {
 	only := ""
-	if f := x.query.Get("$filter"); f != "" {
+	if f := x.Query.Get("$filter"); f != "" {
 		m := locationFilter.FindStringSubmatch(f)
 		if m == nil {
-			return nil, badRequest("The filter '%s' is not supported. Only location eq '...' is.", f)
+			return nil, arm.BadRequest("The filter '%s' is not supported. Only location eq '...' is.", f)
 		}
 		only = m[1]
 	}
 	out := []any{}
-	for _, l := range locations {
-		if only != "" && !sameLocation(only, l.name) {
+	for _, l := range arm.Locations {
+		if only != "" && !arm.SameLocation(only, l.Name) {
 			continue
 		}
 		for i := range sizes {
 			out = append(out, sizes[i].show(&l))
 		}
-		out = append(out, document{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P", "locations": []any{l.name}, "restrictions": []any{}})
+		out = append(out, arm.Document{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P", "locations": []any{l.Name}, "restrictions": []any{}})
 	}
 	if only == "" {
-		return w.views.paged(x, out)
+		return w.Paged(x, out)
 	}
-	return ok(document{"value": out}), nil
+	return arm.OK(arm.Document{"value": out}), nil
 }
 
-func (s *vmSize) show(l *location) document {
-	capability := func(name string, v any) document {
+func (s *vmSize) show(l *arm.Location) arm.Document {
+	capability := func(name string, v any) arm.Document {
 		shown := fmt.Sprint(v)
 		if b, isBool := v.(bool); isBool {
 			shown = map[bool]string{true: "True", false: "False"}[b]
 		}
-		return document{"name": name, "value": shown}
+		return arm.Document{"name": name, "value": shown}
 	}
 	capabilities := []any{
 		capability("MaxResourceVolumeMB", s.tempGB*1024), capability("OSVhdSizeMB", 1047552), capability("vCPUs", s.cpus), capability("vCPUsAvailable", s.cpus),
@@ -178,32 +140,32 @@ func (s *vmSize) show(l *location) document {
 		capabilities = append(capabilities, capability("ConfidentialComputingType", "SNP"))
 	}
 	var zones []string
-	for _, z := range zoneNames[:l.zones] {
+	for _, z := range l.ZoneNames() {
 		if s.offered(l, z) {
 			zones = append(zones, z)
 		}
 	}
-	info := document{"location": l.name, "zones": list(zones), "zoneDetails": []any{}}
+	info := arm.Document{"location": l.Name, "zones": arm.List(zones), "zoneDetails": []any{}}
 	if s.ultra && len(zones) > 0 {
-		info["zoneDetails"] = []any{document{"name": list(zones), "capabilities": []any{capability("UltraSSDAvailable", true)}}}
+		info["zoneDetails"] = []any{arm.Document{"name": arm.List(zones), "capabilities": []any{capability("UltraSSDAvailable", true)}}}
 	}
 	restrictions := []any{}
 	if !s.offered(l, "") {
-		restrictions = append(restrictions, document{
-			"type": "Location", "values": []any{l.name}, "restrictionInfo": document{"locations": []any{l.name}}, "reasonCode": "NotAvailableForSubscription",
+		restrictions = append(restrictions, arm.Document{
+			"type": "Location", "values": []any{l.Name}, "restrictionInfo": arm.Document{"locations": []any{l.Name}}, "reasonCode": "NotAvailableForSubscription",
 		})
 	}
-	return document{
+	return arm.Document{
 		"resourceType": "virtualMachines", "name": s.name, "tier": "Standard", "size": strings.TrimPrefix(s.name, "Standard_"), "family": s.family,
-		"locations": []any{l.name}, "locationInfo": []any{info}, "capabilities": capabilities, "restrictions": restrictions,
+		"locations": []any{l.Name}, "locationInfo": []any{info}, "capabilities": capabilities, "restrictions": restrictions,
 	}
 }
 
 // listUsage says how many cores are used of how many that may be.
-func (w *capacity) listUsage(x *exchange) (*answer, error) {
-	where := locationOf(x.vars["location"])
+func (w *capacity) listUsage(x *arm.Call) (*arm.Answer, error) {
+	where := arm.LocationOf(x.Vars["location"])
 	if where == nil {
-		return nil, refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s'.", x.vars["location"])
+		return nil, arm.Refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s'.", x.Vars["location"])
 	}
 	families := []string{"cores"}
 	for _, s := range sizes {
@@ -214,18 +176,18 @@ func (w *capacity) listUsage(x *exchange) (*answer, error) {
 	out := []any{}
 	for _, f := range families {
 		limit := 10000
-		if q := w.quotas.Get(where.name + "/" + strings.ToLower(f)); q != nil {
+		if q := w.quotas.Get(where.Name + "/" + strings.ToLower(f)); q != nil {
 			limit = q.Limit
 		}
-		out = append(out, document{"unit": "Count", "currentValue": w.cores(where.name, f), "limit": limit, "name": document{"value": f, "localizedValue": f}})
+		out = append(out, arm.Document{"unit": "Count", "currentValue": w.cores(where.Name, f), "limit": limit, "name": arm.Document{"value": f, "localizedValue": f}})
 	}
-	return w.views.paged(x, out)
+	return w.Paged(x, out)
 }
 
 // checkQuota refuses more cores than the subscription may use.
-func (w *capacity) checkQuota(s *scaleSet, d document) error {
-	size := sizeOf(text(d, "sku.name"))
-	n, _ := number(d, "sku.capacity")
+func (w *capacity) checkQuota(s *scaleSet, d arm.Document) error {
+	size := sizeOf(arm.Text(d, "sku.name"))
+	n, _ := arm.Number(d, "sku.capacity")
 	have := 0
 	if s != nil {
 		have = len(w.staying(s))
@@ -234,7 +196,7 @@ func (w *capacity) checkQuota(s *scaleSet, d document) error {
 	if more <= 0 {
 		return nil
 	}
-	where := locationOf(text(d, "location")).name
+	where := arm.LocationOf(arm.Text(d, "location")).Name
 	for _, family := range []string{"cores", size.family} {
 		q := w.quotas.Get(where + "/" + strings.ToLower(family))
 		if q == nil {
@@ -247,12 +209,12 @@ func (w *capacity) checkQuota(s *scaleSet, d document) error {
 	return nil
 }
 
-func (w *capacity) exceeded(family, where string, limit, used, more int) *apiError {
+func (w *capacity) exceeded(family, where string, limit, used, more int) *arm.Error {
 	name := family
 	if family == "cores" {
 		name = "Total Regional"
 	}
-	return notAllowed("Operation could not be completed as it results in exceeding approved %s Cores quota. Additional details - Deployment Model: "+
+	return arm.NotAllowed("Operation could not be completed as it results in exceeding approved %s Cores quota. Additional details - Deployment Model: "+
 		"Resource Manager, Location: %s, Current Limit: %d, Current Usage: %d, Additional Required: %d, (Minimum) New Limit Required: %d. "+
 		"Setup Alerts when Quota reaches threshold.", name, where, limit, used, more, used+more)
 }
@@ -262,35 +224,9 @@ func (w *capacity) cores(where, family string) int {
 	n := 0
 	for _, m := range w.machines.All() {
 		size := sizeOf(m.Size)
-		if size != nil && sameLocation(m.Location, where) && m.Power != powerDeallocated && (family == "cores" || strings.EqualFold(family, size.family)) {
+		if size != nil && arm.SameLocation(m.Location, where) && m.Power != powerDeallocated && (family == "cores" || strings.EqualFold(family, size.family)) {
 			n += size.cpus
 		}
 	}
 	return n
-}
-
-// ClearQuotas takes all bounds of cores away.
-func (c portal) ClearQuotas() error {
-	return c.cloud.by(func(w *inventory) error {
-		for key := range w.quotas.All() {
-			w.quotas.Delete(key)
-		}
-		return nil
-	})
-}
-
-// SetQuota bounds how many cores may be used in a location, of a family of sizes or, for "cores", in all. Below zero there is no bound.
-func (c portal) SetQuota(location, family string, limit int) error {
-	return c.cloud.by(func(w *inventory) error {
-		if locationOf(location) == nil {
-			return fmt.Errorf("there is no location %q", location)
-		}
-		key := locationOf(location).name + "/" + strings.ToLower(family)
-		if limit < 0 {
-			w.quotas.Delete(key)
-			return nil
-		}
-		w.quotas.Put(key, &quota{limit})
-		return nil
-	})
 }

@@ -1,14 +1,16 @@
-package azure
+package compute
 
 import (
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // deleteInstances deletes chosen machines, and the scale set's capacity falls by as many.
-func (w *virtualMachines) deleteInstances(x *exchange) (*answer, error) {
+func (w *virtualMachines) deleteInstances(x *arm.Call) (*arm.Answer, error) {
 	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
 		return w.deleteChosen(s, chosen), nil
 	})
@@ -28,10 +30,10 @@ func (w *virtualMachines) deleteChosen(s *scaleSet, chosen []*machine) *operatio
 }
 
 // updateInstances gives chosen machines the scale set's model.
-func (w *virtualMachines) updateInstances(x *exchange) (*answer, error) {
+func (w *virtualMachines) updateInstances(x *arm.Call) (*arm.Answer, error) {
 	return w.onInstances(x, "VirtualMachineScaleSetVMInstanceRequiredIDs", func(s *scaleSet, chosen []*machine) (*operation, error) {
 		if slices.ContainsFunc(chosen, func(m *machine) bool { return m.State == stateCreating || m.State == stateUpdating }) {
-			return nil, busy()
+			return nil, arm.Busy()
 		}
 		for _, m := range chosen {
 			w.upgrade(s, m)
@@ -41,21 +43,21 @@ func (w *virtualMachines) updateInstances(x *exchange) (*answer, error) {
 }
 
 // onInstances does something to the machines that a body names.
-func (w *virtualMachines) onInstances(x *exchange, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*answer, error) {
-	body, err := x.read(shape)
+func (w *virtualMachines) onInstances(x *arm.Call, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*arm.Answer, error) {
+	body, err := bodies.Read(x, shape)
 	if err != nil {
 		return nil, err
 	}
-	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
+	s, err := w.set(x.Vars["sub"], x.Vars["rg"], x.Vars["set"])
 	if err != nil {
 		return nil, err
 	}
 	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
-	ids := texts(body, "instanceIds")
+	ids := arm.Texts(body, "instanceIds")
 	if len(ids) == 0 {
-		return nil, missing("instanceIds")
+		return nil, arm.Missing("instanceIds")
 	}
 	chosen, err := w.named(s, ids)
 	if err != nil {
@@ -65,7 +67,7 @@ func (w *virtualMachines) onInstances(x *exchange, shape string, do func(*scaleS
 	if err != nil {
 		return nil, err
 	}
-	return &answer{status: http.StatusAccepted, op: op}, nil
+	return &arm.Answer{Status: http.StatusAccepted, Op: &op.Operation}, nil
 }
 
 // named are the machines of those IDs, each once; all must be there. An asterisk names all.
@@ -78,7 +80,7 @@ func (w *virtualMachines) named(s *scaleSet, ids []string) ([]*machine, error) {
 	for _, id := range ids {
 		m := w.machines.Get(machineKey(s.key(), id))
 		if m == nil {
-			return nil, invalid("instanceIds", "The provided instanceId %s is not an active Virtual Machine Scale Set VM instanceId.", id)
+			return nil, arm.Invalid("instanceIds", "The provided instanceId %s is not an active Virtual Machine Scale Set VM instanceId.", id)
 		}
 		if !seen[m.Instance] {
 			out = append(out, m)
@@ -94,17 +96,17 @@ func (w *virtualMachines) upgrade(s *scaleSet, m *machine) {
 	if m.State == stateDeleting {
 		return
 	}
-	next := copied(under(s.Doc, profilePath))
-	reimage := !same(dig(m.Profile, "storageProfile.imageReference"), dig(next, "storageProfile.imageReference"))
+	next := arm.Copied(arm.Under(s.Doc, profilePath))
+	reimage := !arm.Same(arm.Dig(m.Profile, "storageProfile.imageReference"), arm.Dig(next, "storageProfile.imageReference"))
 	restart := reimage || m.Size != s.size()
-	if !restart && same(m.Profile, next) {
+	if !restart && arm.Same(m.Profile, next) {
 		m.fallBack()
 	}
 	m.Profile, m.Size, m.Model = next, s.size(), s.Model
 	if !m.Flexible {
-		m.Tags = pairs(s.Doc, "tags")
+		m.Tags = arm.Pairs(s.Doc, "tags")
 	}
-	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
+	m.State, m.DoneAt = stateUpdating, w.Now.Add(w.Life(lifeChange))
 	if reimage {
 		m.Blob = s.Blob
 	}
@@ -119,25 +121,18 @@ func (w *virtualMachines) upgrade(s *scaleSet, m *machine) {
 func (w *virtualMachines) reboot(m *machine) {
 	w.fleet.off(m)
 	m.Sick, m.State, m.Power = false, stateUpdating, powerStarting
-	m.PowerAt, m.DoneAt = w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
-}
-
-// fallBack lets a machine that has failed be so again after a change that heals nothing.
-func (m *machine) fallBack() {
-	if m.State == stateFailed {
-		m.Fate = m.Trouble
-	}
+	m.PowerAt, m.DoneAt = w.Now.Add(w.Life(lifePower)), w.Now.Add(w.Life(lifeProvision))
 }
 
 // setVM finds a machine of a scale set.
-func (w *virtualMachines) setVM(x *exchange) (*scaleSet, *machine, error) {
-	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
+func (w *virtualMachines) setVM(x *arm.Call) (*scaleSet, *machine, error) {
+	s, err := w.set(x.Vars["sub"], x.Vars["rg"], x.Vars["set"])
 	if err != nil {
 		return nil, nil, err
 	}
-	m := w.machines.Get(machineKey(s.key(), x.vars["vm"]))
+	m := w.machines.Get(machineKey(s.key(), x.Vars["vm"]))
 	if m == nil {
-		return s, nil, refuse(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
+		return s, nil, arm.Refuse(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
 	}
 	return s, m, nil
 }
@@ -145,18 +140,18 @@ func (w *virtualMachines) setVM(x *exchange) (*scaleSet, *machine, error) {
 var appliedFilter = regexp.MustCompile(`^properties/latestModelApplied eq (true|false)$`)
 
 // listSetVMs lists the machines of a scale set: in uniform mode whole ones, in flexible mode little more than their IDs.
-func (w *virtualMachines) listSetVMs(x *exchange) (*answer, error) {
-	s, err := w.set(x.vars["sub"], x.vars["rg"], x.vars["set"])
+func (w *virtualMachines) listSetVMs(x *arm.Call) (*arm.Answer, error) {
+	s, err := w.set(x.Vars["sub"], x.Vars["rg"], x.Vars["set"])
 	if err != nil {
 		return nil, err
 	}
-	view, err := x.wantsView()
+	view, err := wantsView(x)
 	if err != nil {
 		return nil, err
 	}
-	filter := appliedFilter.FindStringSubmatch(x.query.Get("$filter"))
-	if x.query.Get("$filter") != "" && filter == nil || x.query.Get("$select") != "" {
-		return nil, badRequest("The $filter '%s' or the $select '%s' is not supported.", x.query.Get("$filter"), x.query.Get("$select"))
+	filter := appliedFilter.FindStringSubmatch(x.Query.Get("$filter"))
+	if x.Query.Get("$filter") != "" && filter == nil || x.Query.Get("$select") != "" {
+		return nil, arm.BadRequest("The $filter '%s' or the $select '%s' is not supported.", x.Query.Get("$filter"), x.Query.Get("$select"))
 	}
 	var out []any
 	for _, m := range w.machinesOf(s) {
@@ -168,44 +163,44 @@ func (w *virtualMachines) listSetVMs(x *exchange) (*answer, error) {
 			continue
 		}
 		d := w.views.showMachine(s, m, view)
-		d["id"] = shouting(text(d, "id"))
+		d["id"] = shouting(arm.Text(d, "id"))
 		out = append(out, d)
 	}
-	return w.views.paged(x, out)
+	return w.Paged(x, out)
 }
 
 // brief is what the list of a flexible scale set's machines says of one: no image, no size, no tags.
-func (w *virtualMachines) brief(s *scaleSet, m *machine) document {
-	d := document{
+func (w *virtualMachines) brief(s *scaleSet, m *machine) arm.Document {
+	d := arm.Document{
 		"id": s.ID + "/virtualMachines/" + m.Name, "name": m.Name, "instanceId": m.Instance, "location": m.Location,
 		"type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
-		"properties": document{
-			"vmId": m.UID, "provisioningState": m.State, "timeCreated": stamp(m.Created), "virtualMachineResourceId": m.id(s),
+		"properties": arm.Document{
+			"vmId": m.UID, "provisioningState": m.State, "timeCreated": arm.Stamp(m.Created), "virtualMachineResourceId": m.id(s),
 		},
 	}
 	if m.Zone != "" {
 		d["zones"] = []any{m.Zone}
 	}
 	if m.Protection != nil {
-		place(d, "properties.protectionPolicy", copied(m.Protection))
+		arm.Place(d, "properties.protectionPolicy", arm.Copied(m.Protection))
 	}
 	return d
 }
 
 // wantsView reads $expand.
-func (x *exchange) wantsView() (bool, error) {
-	expand := x.query.Get("$expand")
+func wantsView(x *arm.Call) (bool, error) {
+	expand := x.Query.Get("$expand")
 	if expand == "" {
 		return false, nil
 	}
 	if !strings.EqualFold(expand, "instanceView") {
-		return false, invalid("$expand", "The $expand query parameter value '%s' is invalid.", expand)
+		return false, arm.Invalid("$expand", "The $expand query parameter value '%s' is invalid.", expand)
 	}
 	return true, nil
 }
 
-func (w *virtualMachines) getSetVM(x *exchange) (*answer, error) {
-	view, err := x.wantsView()
+func (w *virtualMachines) getSetVM(x *arm.Call) (*arm.Answer, error) {
+	view, err := wantsView(x)
 	if err != nil {
 		return nil, err
 	}
@@ -214,22 +209,22 @@ func (w *virtualMachines) getSetVM(x *exchange) (*answer, error) {
 		return nil, err
 	}
 	if !s.uniform() {
-		return ok(w.brief(s, m)), nil
+		return arm.OK(w.brief(s, m)), nil
 	}
-	return ok(w.views.showMachine(s, m, view)), nil
+	return arm.OK(w.views.showMachine(s, m, view)), nil
 }
 
-func (w *virtualMachines) setVMInstanceView(x *exchange) (*answer, error) {
+func (w *virtualMachines) setVMInstanceView(x *arm.Call) (*arm.Answer, error) {
 	_, m, err := w.setVM(x)
 	if err != nil {
 		return nil, err
 	}
-	return ok(w.views.instanceView(m)), nil
+	return arm.OK(w.views.instanceView(m)), nil
 }
 
 // putSetVM changes the protection of a machine; the service changes little else of one.
-func (w *virtualMachines) putSetVM(x *exchange) (*answer, error) {
-	body, err := x.read("VirtualMachineScaleSetVM")
+func (w *virtualMachines) putSetVM(x *arm.Call) (*arm.Answer, error) {
+	body, err := bodies.Read(x, "VirtualMachineScaleSetVM")
 	if err != nil {
 		return nil, err
 	}
@@ -237,139 +232,139 @@ func (w *virtualMachines) putSetVM(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := x.request.Header.Get("If-Match"); want != "" && want != "*" && want != etag(m.Version) {
-		return nil, x.unmet("If-Match", nil)
+	if want := x.Request.Header.Get("If-Match"); want != "" && want != "*" && want != arm.ETag(m.Version) {
+		return nil, x.Unmet("If-Match", "")
 	}
 	if err := m.unchanging(); err != nil {
 		return nil, err
 	}
-	if image := under(body, "properties.storageProfile.imageReference"); image != nil && !same(image, dig(m.Profile, "storageProfile.imageReference")) {
-		return nil, unchangeable("imageReference")
+	if image := arm.Under(body, "properties.storageProfile.imageReference"); image != nil && !arm.Same(image, arm.Dig(m.Profile, "storageProfile.imageReference")) {
+		return nil, arm.Unchangeable("imageReference")
 	}
 	op := w.changeMachine(s, m, body)
 	if !s.uniform() {
-		return &answer{status: http.StatusOK, body: w.brief(s, m), op: op}, nil
+		return &arm.Answer{Status: http.StatusOK, Body: w.brief(s, m), Op: &op.Operation}, nil
 	}
-	return &answer{status: http.StatusOK, body: w.views.showMachine(s, m, false), op: op}, nil
+	return &arm.Answer{Status: http.StatusOK, Body: w.views.showMachine(s, m, false), Op: &op.Operation}, nil
 }
 
 // changeMachine begins to give a machine another protection and other tags. One that has failed is no better for it.
-func (w *virtualMachines) changeMachine(s *scaleSet, m *machine, body document) *operation {
-	if policy := under(body, "properties.protectionPolicy"); policy != nil {
+func (w *virtualMachines) changeMachine(s *scaleSet, m *machine, body arm.Document) *operation {
+	if policy := arm.Under(body, "properties.protectionPolicy"); policy != nil {
 		m.Protection = policy
 	}
 	if _, given := body["tags"]; given {
-		m.Tags = pairs(body, "tags")
+		m.Tags = arm.Pairs(body, "tags")
 	}
 	op := w.running.beginOn(s, m, "update")
 	m.fallBack()
-	m.State, m.DoneAt = stateUpdating, w.now.Add(w.life(lifeChange))
+	m.State, m.DoneAt = stateUpdating, w.Now.Add(w.Life(lifeChange))
 	m.Version++
 	w.touch(m)
 	return op
 }
 
-func (w *virtualMachines) deleteSetVM(x *exchange) (*answer, error) {
+func (w *virtualMachines) deleteSetVM(x *arm.Call) (*arm.Answer, error) {
 	s, m, err := w.setVM(x)
 	if s == nil {
 		return nil, err
 	}
 	if m == nil {
-		return &answer{status: http.StatusNoContent}, nil
+		return &arm.Answer{Status: http.StatusNoContent}, nil
 	}
 	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
 	op := w.deleteChosen(s, []*machine{m})
-	return &answer{status: http.StatusAccepted, op: op}, nil
+	return &arm.Answer{Status: http.StatusAccepted, Op: &op.Operation}, nil
 }
 
 var setFilter = regexp.MustCompile(`(?i)^'virtualMachineScaleSet/id' eq '([^']*)'$`)
 
 // listVMs lists the virtual machines of a group or a subscription, of one flexible scale set where the filter names one.
-func (w *virtualMachines) listVMs(x *exchange) (*answer, error) {
-	view, err := x.wantsView()
+func (w *virtualMachines) listVMs(x *arm.Call) (*arm.Answer, error) {
+	view, err := wantsView(x)
 	if err != nil {
 		return nil, err
 	}
 	only := ""
-	if f := x.query.Get("$filter"); f != "" {
+	if f := x.Query.Get("$filter"); f != "" {
 		m := setFilter.FindStringSubmatch(f)
 		if m == nil {
-			return nil, badRequest("The filter '%s' is not supported. Only 'virtualMachineScaleSet/id' eq '...' is.", f)
+			return nil, arm.BadRequest("The filter '%s' is not supported. Only 'virtualMachineScaleSet/id' eq '...' is.", f)
 		}
 		only = strings.ToLower(m[1])
 	} else if view {
-		return nil, badRequest("The $expand query parameter is allowed only together with a $filter on 'virtualMachineScaleSet/id'.")
+		return nil, arm.BadRequest("The $expand query parameter is allowed only together with a $filter on 'virtualMachineScaleSet/id'.")
 	}
-	return w.pageVMs(x, only, func(s *scaleSet, m *machine) document {
+	return w.pageVMs(x, only, func(s *scaleSet, m *machine) arm.Document {
 		d := w.views.showMachine(s, m, view)
-		d["id"] = shouting(text(d, "id"))
+		d["id"] = shouting(arm.Text(d, "id"))
 		return d
 	})
 }
 
 // listAllVMs lists the virtual machines of a subscription: their models, or with statusOnly how they are.
-func (w *virtualMachines) listAllVMs(x *exchange) (*answer, error) {
-	status := x.query.Get("statusOnly")
+func (w *virtualMachines) listAllVMs(x *arm.Call) (*arm.Answer, error) {
+	status := x.Query.Get("statusOnly")
 	if !strings.EqualFold(status, "true") {
 		return w.listVMs(x)
 	}
-	if x.query.Get("$filter") != "" || x.query.Get("$expand") != "" {
-		return nil, badRequest("The query parameter statusOnly is not allowed together with $filter or $expand.")
+	if x.Query.Get("$filter") != "" || x.Query.Get("$expand") != "" {
+		return nil, arm.BadRequest("The query parameter statusOnly is not allowed together with $filter or $expand.")
 	}
 	return w.pageVMs(x, "", w.statusOnly)
 }
 
 // statusOnly is what a list of the subscription says of how a machine is. It lacks the model, tags, and the scale set.
-func (w *virtualMachines) statusOnly(s *scaleSet, m *machine) document {
-	return document{
+func (w *virtualMachines) statusOnly(s *scaleSet, m *machine) arm.Document {
+	return arm.Document{
 		"id": m.id(s), "name": m.Name, "type": "Microsoft.Compute/virtualMachines", "location": m.Location,
-		"properties": document{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.views.instanceView(m)},
+		"properties": arm.Document{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.views.instanceView(m)},
 	}
 }
 
 // pageVMs is a page of the virtual machines of a group or a subscription, or of one flexible scale set.
-func (w *virtualMachines) pageVMs(x *exchange, only string, show func(*scaleSet, *machine) document) (*answer, error) {
+func (w *virtualMachines) pageVMs(x *arm.Call, only string, show func(*scaleSet, *machine) arm.Document) (*arm.Answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
-		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.vars["sub"]) || x.vars["rg"] != "" && !strings.EqualFold(s.Group, x.vars["rg"]) {
+		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.Vars["sub"]) || x.Vars["rg"] != "" && !strings.EqualFold(s.Group, x.Vars["rg"]) {
 			continue
 		}
 		for _, m := range w.machinesOf(s) {
 			out = append(out, show(s, m))
 		}
 	}
-	return w.views.paged(x, out)
+	return w.Paged(x, out)
 }
 
-func (w *virtualMachines) getVM(x *exchange) (*answer, error) {
-	view, err := x.wantsView()
+func (w *virtualMachines) getVM(x *arm.Call) (*arm.Answer, error) {
+	view, err := wantsView(x)
 	if err != nil {
 		return nil, err
 	}
-	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+	s, m, err := w.flexible(x.Vars["sub"], x.Vars["rg"], x.Vars["vm"])
 	if err != nil {
 		return nil, err
 	}
-	return ok(w.views.showMachine(s, m, view)), nil
+	return arm.OK(w.views.showMachine(s, m, view)), nil
 }
 
-func (w *virtualMachines) vmInstanceView(x *exchange) (*answer, error) {
-	_, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+func (w *virtualMachines) vmInstanceView(x *arm.Call) (*arm.Answer, error) {
+	_, m, err := w.flexible(x.Vars["sub"], x.Vars["rg"], x.Vars["vm"])
 	if err != nil {
 		return nil, err
 	}
-	return ok(w.views.instanceView(m)), nil
+	return arm.OK(w.views.instanceView(m)), nil
 }
 
 // patchVM changes the tags of a virtual machine; nothing else of one is simulated.
-func (w *virtualMachines) patchVM(x *exchange) (*answer, error) {
-	body, err := x.read("VirtualMachineUpdate")
+func (w *virtualMachines) patchVM(x *arm.Call) (*arm.Answer, error) {
+	body, err := bodies.Read(x, "VirtualMachineUpdate")
 	if err != nil {
 		return nil, err
 	}
-	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+	s, m, err := w.flexible(x.Vars["sub"], x.Vars["rg"], x.Vars["vm"])
 	if err != nil {
 		return nil, err
 	}
@@ -378,23 +373,23 @@ func (w *virtualMachines) patchVM(x *exchange) (*answer, error) {
 	}
 	tags, given := body["tags"]
 	if !given || len(body) > 1 {
-		return nil, badRequest("Only the tags of a virtual machine of a scale set can be changed in this simulation.")
+		return nil, arm.BadRequest("Only the tags of a virtual machine of a scale set can be changed in this simulation.")
 	}
-	if err := checkTags(nil, document{"tags": tags}); err != nil {
+	if err := arm.CheckTags(arm.Document{"tags": tags}); err != nil {
 		return nil, err
 	}
-	op := w.changeMachine(s, m, document{"tags": tags})
-	return &answer{status: http.StatusOK, body: w.views.showMachine(s, m, false), op: op}, nil
+	op := w.changeMachine(s, m, arm.Document{"tags": tags})
+	return &arm.Answer{Status: http.StatusOK, Body: w.views.showMachine(s, m, false), Op: &op.Operation}, nil
 }
 
-func (w *virtualMachines) deleteVM(x *exchange) (*answer, error) {
-	s, m, err := w.flexible(x.vars["sub"], x.vars["rg"], x.vars["vm"])
+func (w *virtualMachines) deleteVM(x *arm.Call) (*arm.Answer, error) {
+	s, m, err := w.flexible(x.Vars["sub"], x.Vars["rg"], x.Vars["vm"])
 	if err != nil {
-		return &answer{status: http.StatusNoContent}, nil
+		return &arm.Answer{Status: http.StatusNoContent}, nil
 	}
 	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
 	op := w.deleteChosen(s, []*machine{m})
-	return &answer{status: http.StatusAccepted, op: op}, nil
+	return &arm.Answer{Status: http.StatusAccepted, Op: &op.Operation}, nil
 }

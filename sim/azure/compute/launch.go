@@ -1,4 +1,4 @@
-package azure
+package compute
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/server"
 )
 
@@ -19,7 +20,7 @@ func (w *fleet) fill(s *scaleSet) {
 	switch n := s.capacity() - len(have); {
 	case n > 0:
 		if s.Launches == 0 {
-			s.LaunchAt = w.now
+			s.LaunchAt = w.Now
 		}
 		s.Launches = n
 	case n < 0:
@@ -29,7 +30,7 @@ func (w *fleet) fill(s *scaleSet) {
 			w.remove(m)
 		}
 		// What is protected stays, and is counted.
-		place(s.Doc, "sku.capacity", float64(len(w.staying(s))))
+		arm.Place(s.Doc, "sku.capacity", float64(len(w.staying(s))))
 	default:
 		s.Launches = 0
 	}
@@ -39,7 +40,7 @@ func (w *fleet) fill(s *scaleSet) {
 func (w *fleet) surplus(s *scaleSet, have []*machine, n int) []*machine {
 	rest := slices.DeleteFunc(slices.Clone(have), (*machine).protected)
 	policy := "Default"
-	if rules := texts(s.Doc, "properties.scaleInPolicy.rules"); len(rules) > 0 {
+	if rules := arm.Texts(s.Doc, "properties.scaleInPolicy.rules"); len(rules) > 0 {
 		policy = rules[0]
 	}
 	counts, faults := map[string]int{}, map[int]int{}
@@ -74,9 +75,9 @@ func byPolicy(policy string, a, b *machine) int {
 
 // tickSet makes the machines that are due, and returns when the next one is.
 func (w *fleet) tickSet(s *scaleSet) time.Time {
-	for s.Launches > 0 && due(s.LaunchAt, w.now) {
+	for s.Launches > 0 && arm.Due(s.LaunchAt, w.Now) {
 		s.Launches--
-		s.LaunchAt = s.LaunchAt.Add(w.life(lifeLaunchGap))
+		s.LaunchAt = s.LaunchAt.Add(w.Life(lifeLaunchGap))
 		if t := w.launch(s); t != nil {
 			s.Launches, s.Trouble = 0, t
 		}
@@ -89,12 +90,12 @@ func (w *fleet) tickSet(s *scaleSet) time.Time {
 }
 
 // launch makes one machine, or says why there is none to be had.
-func (w *fleet) launch(s *scaleSet) *trouble {
-	profile := under(s.Doc, profilePath)
+func (w *fleet) launch(s *scaleSet) *arm.Trouble {
+	profile := arm.Under(s.Doc, profilePath)
 	m := &machine{
-		Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: !s.uniform(), Number: s.Next, UID: w.environment.uuid("machine"),
-		State: stateCreating, Created: w.now, Version: 1, Size: s.size(), Profile: copied(profile), Blob: s.Blob, Model: s.Model,
-		Tags: pairs(s.Doc, "tags"), Spot: text(profile, "priority") == "Spot", Eviction: cmp.Or(text(profile, "evictionPolicy"), "Deallocate"),
+		Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: !s.uniform(), Number: s.Next, UID: w.UUID("machine"),
+		State: stateCreating, Created: w.Now, Version: 1, Size: s.size(), Profile: arm.Copied(profile), Blob: s.Blob, Model: s.Model,
+		Tags: arm.Pairs(s.Doc, "tags"), Spot: arm.Text(profile, "priority") == "Spot", Eviction: cmp.Or(arm.Text(profile, "evictionPolicy"), "Deallocate"),
 	}
 	faults, t := w.placeMachine(s, m)
 	if t != nil {
@@ -102,9 +103,9 @@ func (w *fleet) launch(s *scaleSet) *trouble {
 	}
 	s.Next++
 	w.nameMachine(s, m)
-	m.Address = w.environment.address()
+	m.Address = w.Address()
 	m.Power = powerStarting
-	m.PowerAt, m.DoneAt = w.now.Add(w.life(lifePower)), w.now.Add(w.life(lifeProvision))
+	m.PowerAt, m.DoneAt = w.Now.Add(w.Life(lifePower)), w.Now.Add(w.Life(lifeProvision))
 	w.doom(m, faults)
 	w.machines.Put(machineKey(m.Set, m.Instance), m)
 	w.running.wait(s, m)
@@ -113,10 +114,10 @@ func (w *fleet) launch(s *scaleSet) *trouble {
 
 // nameMachine gives a machine its names, in the way of its mode.
 func (w *fleet) nameMachine(s *scaleSet, m *machine) {
-	prefix := text(s.Doc, profilePath+".osProfile.computerNamePrefix")
+	prefix := arm.Text(s.Doc, profilePath+".osProfile.computerNamePrefix")
 	if m.Flexible {
-		digits := strconv.FormatUint(uint64(w.cloud.seed.Chance("computer", s.UID, m.Number)*(1<<40)), 36)
-		m.Name = s.Name + "_" + w.cloud.seed.Hex(8, "name", s.UID, m.Number)
+		digits := strconv.FormatUint(uint64(w.Seed.Chance("computer", s.UID, m.Number)*(1<<40)), 36)
+		m.Name = s.Name + "_" + w.Seed.Hex(8, "name", s.UID, m.Number)
 		m.Instance = m.Name
 		m.Computer = prefix + strings.ToUpper((digits + "000000")[:6])
 		return
@@ -128,12 +129,12 @@ func (w *fleet) nameMachine(s *scaleSet, m *machine) {
 
 // placeMachine finds a zone and a fault domain, and the faults that the machine meets there. Where one zone has nothing, another is tried,
 // unless the zones must be in balance.
-func (w *fleet) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
+func (w *fleet) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *arm.Trouble) {
 	have := w.staying(s)
-	if zones := texts(s.Doc, "zones"); len(zones) > 0 {
+	if zones := arm.Texts(s.Doc, "zones"); len(zones) > 0 {
 		return w.placeInZone(s, m, have, zones)
 	}
-	count, _ := number(s.Doc, "properties.platformFaultDomainCount")
+	count, _ := arm.Number(s.Doc, "properties.platformFaultDomainCount")
 	counts := make([]int, max(1, count))
 	for _, o := range have {
 		counts[o.Fault%len(counts)]++
@@ -141,12 +142,12 @@ func (w *fleet) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *trouble) {
 	m.Fault = slices.Index(counts, slices.Min(counts))
 	faults := w.facing(s, m)
 	if _, none := server.FaultOf(faults, sim.NoCapacity); none {
-		return nil, &trouble{Code: codeAllocation, Message: wordsAllocation}
+		return nil, &arm.Trouble{Code: codeAllocation, Message: wordsAllocation}
 	}
 	return faults, nil
 }
 
-func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []string) ([]sim.Fault, *trouble) {
+func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []string) ([]sim.Fault, *arm.Trouble) {
 	counts := map[string]int{}
 	for _, o := range have {
 		counts[o.Zone]++
@@ -154,7 +155,7 @@ func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 	order := slices.Clone(zones)
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
 	for _, z := range order {
-		if truth(s.Doc, "properties.zoneBalance") && counts[z] > counts[order[0]] {
+		if arm.Truth(s.Doc, "properties.zoneBalance") && counts[z] > counts[order[0]] {
 			break
 		}
 		m.Zone = z
@@ -164,14 +165,14 @@ func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 		}
 	}
 	if len(zones) == 1 {
-		return nil, &trouble{Code: codeZonal, Message: fmt.Sprintf(wordsZonal, zones[0])}
+		return nil, &arm.Trouble{Code: codeZonal, Message: fmt.Sprintf(wordsZonal, zones[0])}
 	}
-	return nil, &trouble{Code: codeOverconstrained, Message: fmt.Sprintf(wordsOverconstrained, "Networking Constraints, VM Size", strings.Join(zones, ", "))}
+	return nil, &arm.Trouble{Code: codeOverconstrained, Message: fmt.Sprintf(wordsOverconstrained, "Networking Constraints, VM Size", strings.Join(zones, ", "))}
 }
 
 // facing are the faults that a machine would meet.
 func (w *fleet) facing(s *scaleSet, m *machine) []sim.Fault {
-	return w.cloud.faults.ForLaunch(sim.Launch{Zone: m.Zone, Type: m.Size, Group: s.Name, Existing: func(f sim.Fault) int {
+	return w.Faults.ForLaunch(sim.Launch{Zone: m.Zone, Type: m.Size, Group: s.Name, Existing: func(f sim.Fault) int {
 		n := 0
 		for _, o := range w.machines.All() {
 			if o.State != stateDeleting && (f.Zone == "" || f.Zone == o.Zone) && (f.Type == "" || f.Type == o.Size) && (f.Group == "" || strings.EqualFold(o.Set, s.key())) {
@@ -189,18 +190,18 @@ func (w *fleet) doom(m *machine, faults []sim.Fault) {
 		case sim.NeverBoots:
 			m.NeverBoots = true
 		case sim.Impaired:
-			m.Fate = &trouble{Code: cmp.Or(f.Code, codeOSTimeout), Message: cmp.Or(f.Message, fmt.Sprintf(wordsOSTimeout, m.Name))}
+			m.Fate = &arm.Trouble{Code: cmp.Or(f.Code, codeOSTimeout), Message: cmp.Or(f.Message, fmt.Sprintf(wordsOSTimeout, m.Name))}
 			if m.Fate.Code == codeExtension && f.Message == "" {
 				m.Fate.Message = fmt.Sprintf(wordsExtension, "CAPZ.Linux.Bootstrapping", "Microsoft.Azure.ContainerUpstream", "CAPZ.Linux.Bootstrapping")
 			}
 			if m.Fate.Code == codeOSTimeout {
-				m.NeverBoots, m.DoneAt = true, w.now.Add(w.life(lifeOSTimeout))
+				m.NeverBoots, m.DoneAt = true, w.Now.Add(w.Life(lifeOSTimeout))
 			}
 		case sim.Dies:
-			m.StopsAt = w.now.Add(time.Duration(f.Delay))
+			m.StopsAt = w.Now.Add(time.Duration(f.Delay))
 		case sim.SpotInterruption:
 			if m.Spot {
-				m.EvictAt = w.now.Add(time.Duration(f.Delay))
+				m.EvictAt = w.Now.Add(time.Duration(f.Delay))
 			}
 		}
 	}
@@ -211,7 +212,7 @@ func (w *fleet) remove(m *machine) {
 	if m.State == stateDeleting {
 		return
 	}
-	m.State, m.DoneAt = stateDeleting, w.now.Add(w.life(lifeDelete))
+	m.State, m.DoneAt = stateDeleting, w.Now.Add(w.Life(lifeDelete))
 	m.PowerAt, m.StopsAt, m.EvictAt = time.Time{}, time.Time{}, time.Time{}
 	w.off(m)
 	m.Version++

@@ -1,10 +1,11 @@
-package azure
+package compute
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/sim/azure/arm"
 )
 
 // The times that things take in life.
@@ -19,15 +20,6 @@ const (
 	// lifeChange is what a change of a scale set or a machine takes at least, lifeDelete how long a machine is deleted.
 	lifeChange = 5 * time.Second
 	lifeDelete = 30 * time.Second
-	// lifeRemembered is for how long an operation that has ended can be looked at.
-	lifeRemembered = 24 * time.Hour
-)
-
-const (
-	statusInProgress = "InProgress"
-	statusSucceeded  = "Succeeded"
-	statusFailed     = "Failed"
-	statusCanceled   = "Canceled"
 )
 
 // Names of operations on a whole scale set. The first three change what it is, and end each other: the more recent one counts. All
@@ -66,8 +58,8 @@ func (w *running) preempt(s *scaleSet, by *operation) {
 		if op == nil || op.Name != opPut && op.Name != opPatch && by.Name != opDelete {
 			return op == nil
 		}
-		op.Status, op.End = statusCanceled, w.now
-		op.Trouble = &trouble{Code: "OperationPreempted", Message: "Operation execution has been preempted by a more recent operation."}
+		op.Status, op.End = arm.Canceled, w.Now
+		op.Trouble = &arm.Trouble{Code: "OperationPreempted", Message: "Operation execution has been preempted by a more recent operation."}
 		w.operations.Touch(id)
 		by.Keys = append(by.Keys, op.Keys...)
 		return true
@@ -83,10 +75,9 @@ func (w *running) beginOn(s *scaleSet, m *machine, name string) *operation {
 }
 
 func (w *running) newOperation(s *scaleSet, name string, machines ...*machine) *operation {
-	op := &operation{
-		ID: w.environment.uuid("operation"), Sub: s.Sub, Location: s.location(), Set: s.key(), Name: name, Status: statusInProgress, Start: w.now,
-		Until: w.now.Add(w.life(lifeChange)),
-	}
+	op := &operation{Set: s.key(), Operation: arm.Operation{
+		ID: w.UUID("operation"), Sub: s.Sub, Location: s.location(), Name: name, Status: arm.InProgress, Start: w.Now, Until: w.Now.Add(w.Life(lifeChange)),
+	}}
 	for _, m := range machines {
 		op.Keys = append(op.Keys, machineKey(m.Set, m.Instance))
 	}
@@ -104,14 +95,13 @@ func (w *running) wait(s *scaleSet, m *machine) {
 
 // tickOperation ends an operation when all that it waits for has come to an end, and returns when it has to be looked at again.
 func (w *running) tickOperation(op *operation) time.Time {
-	if op.Status != statusInProgress {
-		forget := op.End.Add(lifeRemembered)
-		if due(forget, w.now) {
+	if op.Status != arm.InProgress {
+		if op.Forgotten(w.Now) {
 			w.operations.Delete(op.ID)
 		}
 		return time.Time{} // it is forgotten with whatever happens next
 	}
-	if op.Until.After(w.now) {
+	if op.Until.After(w.Now) {
 		return op.Until
 	}
 	s := w.sets.Get(op.Set)
@@ -130,7 +120,7 @@ func (w *running) waits(op *operation) bool {
 			return true
 		}
 		if m != nil && m.Trouble != nil && op.Trouble == nil && !op.Gone && op.Machine == "" {
-			op.Trouble = &trouble{Code: m.Trouble.Code, Message: m.Trouble.Message, Target: m.Instance}
+			op.Trouble = &arm.Trouble{Code: m.Trouble.Code, Message: m.Trouble.Message, Target: m.Instance}
 		}
 	}
 	return false
@@ -138,7 +128,7 @@ func (w *running) waits(op *operation) bool {
 
 // end ends an operation, and what it was about is at rest.
 func (w *running) end(op *operation, s *scaleSet) {
-	op.Status, op.End = statusSucceeded, w.now
+	op.Status, op.End = arm.Succeeded, w.Now
 	if s != nil && s.Op == op.ID {
 		s.Op = ""
 		op.Trouble = cmp.Or(op.Trouble, s.Trouble)
@@ -154,7 +144,7 @@ func (w *running) end(op *operation, s *scaleSet) {
 		}
 	}
 	if op.Trouble != nil {
-		op.Status = statusFailed
+		op.Status = arm.Failed
 	}
 	w.operations.Touch(op.ID)
 }
@@ -180,37 +170,22 @@ func (w *running) settleSet(op *operation, s *scaleSet) {
 	w.changed(s)
 }
 
-// getOperation says how an operation goes on: at its own address, or at that where its result awaits.
-func (w *running) getOperation(x *exchange) (*answer, error) {
-	op := w.operations.Get(x.vars["op"])
-	if op == nil {
-		return nil, refuse(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
+// getOperation answers for the status of an operation: at its own address, or at that where its result awaits.
+func (w *running) getOperation(x *arm.Call) (*arm.Answer, error) {
+	op := w.operations.Get(x.Vars["op"])
+	switch {
+	case op == nil:
+		return nil, arm.UnknownOperation()
+	case x.Query.Get("monitor") == "true":
+		return op.Result()
 	}
-	if x.query.Get("monitor") == "true" {
-		switch op.Status {
-		case statusInProgress:
-			return &answer{status: http.StatusAccepted, op: op}, nil
-		case statusFailed, statusCanceled:
-			return nil, &apiError{Status: http.StatusConflict, Code: op.Trouble.Code, Message: op.Trouble.Message}
-		}
-		return &answer{status: http.StatusNoContent}, nil
-	}
-	d := document{"name": op.ID, "startTime": stamp(op.Start), "status": op.Status}
-	if op.Status != statusInProgress {
-		d["endTime"] = stamp(op.End)
-	} else {
-		x.header.Set("Retry-After", "10")
-	}
-	if op.Trouble != nil {
-		d["error"] = op.Trouble.shown()
-	}
-	return ok(d), nil
+	return op.Answer(x)
 }
 
 // staysOpen refuses a change of a scale set that is being deleted. Other operations that run on it are in no change's way.
 func (w *running) staysOpen(s *scaleSet) error {
 	if s.deleting() {
-		return notAllowed("Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set '%s' since it is marked for deletion.", s.Name)
+		return arm.NotAllowed("Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set '%s' since it is marked for deletion.", s.Name)
 	}
 	return nil
 }
@@ -219,13 +194,10 @@ func (w *running) staysOpen(s *scaleSet) error {
 func (m *machine) unchanging() error {
 	switch {
 	case m.State == stateDeleting:
-		return notAllowed("'Put on Virtual Machine Scale Set VM Instance' is not allowed on Virtual Machine Scale Set VM '%s' "+
+		return arm.NotAllowed("'Put on Virtual Machine Scale Set VM Instance' is not allowed on Virtual Machine Scale Set VM '%s' "+
 			"since it is marked for deletion.", m.Name)
 	case m.changing():
-		return busy()
+		return arm.Busy()
 	}
 	return nil
 }
-
-// stamp is a time as ARM writes it.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000+00:00") }

@@ -1,0 +1,183 @@
+package arm
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Call is one request of a client as an operation sees it.
+type Call struct {
+	Request *http.Request
+	// Header is the answer's.
+	Header http.Header
+	Body   []byte
+	Path   string
+	// Vars are the parts of the path that the route names.
+	Vars  map[string]string
+	Query url.Values
+}
+
+// Answer is what an operation replies.
+type Answer struct {
+	Status int
+	Body   any
+	// Op is the operation that was begun, nil for none.
+	Op *Operation
+}
+
+// OK returns an answer with a body and status 200.
+func OK(body any) *Answer { return &Answer{Status: http.StatusOK, Body: body} }
+
+// Route is one operation of S, a resource provider or all of them: how it is requested, what it is called, and who answers it.
+type Route[S any] struct {
+	Method, Pattern string
+	// Name is the operation's in the published specification, such as VirtualMachineScaleSets_Get; Permission is what its caller
+	// must be allowed to do.
+	Name, Permission string
+	Service          string
+	// Bucket is the category by which it is throttled, "" for none; BucketOf returns it where it depends on what exists.
+	Bucket   string
+	BucketOf func(S, *Call) string
+	Mutating bool
+	// Exclusive is true for writes of a scale set's model or capacity, of which one is accepted at a time.
+	Exclusive bool
+	Versions  []string
+	Run       func(S, *Call) (*Answer, error)
+}
+
+// RoutesOf returns the routes of a part as those of the whole that holds it.
+func RoutesOf[S, P any](part func(S) P, routes []Route[P]) []Route[S] {
+	out := make([]Route[S], len(routes))
+	for i, r := range routes {
+		out[i] = Route[S]{
+			Method: r.Method, Pattern: r.Pattern, Name: r.Name, Permission: r.Permission, Service: r.Service, Bucket: r.Bucket,
+			Mutating: r.Mutating, Exclusive: r.Exclusive, Versions: r.Versions,
+			Run: func(s S, x *Call) (*Answer, error) { return r.Run(part(s), x) },
+		}
+		if r.BucketOf != nil {
+			out[i].BucketOf = func(s S, x *Call) string { return r.BucketOf(part(s), x) }
+		}
+	}
+	return out
+}
+
+// Via returns an operation of a part as one of the whole that holds it.
+func Via[S, P any](part func(S) P, f func(P, *Call) (*Answer, error)) func(S, *Call) (*Answer, error) {
+	return func(s S, x *Call) (*Answer, error) { return f(part(s), x) }
+}
+
+// Matches compares a path with the route's pattern, whatever its case. It returns the parts of the path that stand for those in braces,
+// and under "scope" what a leading asterisk stands for.
+func (r *Route[S]) Matches(path string) (map[string]string, bool) {
+	pattern, open := strings.CutPrefix(r.Pattern, "*")
+	want, have := strings.Split(strings.Trim(pattern, "/"), "/"), strings.Split(strings.Trim(path, "/"), "/")
+	vars := map[string]string{}
+	if open {
+		if len(have) <= len(want) {
+			return nil, false
+		}
+		split := len(have) - len(want)
+		vars["scope"] = "/" + strings.Join(have[:split], "/")
+		have = have[split:]
+	}
+	if len(want) != len(have) {
+		return nil, false
+	}
+	for i, part := range want {
+		name, isVar := strings.CutPrefix(part, "{")
+		switch {
+		case isVar && have[i] != "":
+			vars[strings.TrimSuffix(name, "}")] = have[i]
+		case !strings.EqualFold(part, have[i]):
+			return nil, false
+		}
+	}
+	return vars, true
+}
+
+// Base returns the address at which the client has reached the simulator: that of the proxy before it, where one names itself.
+func (x *Call) Base() string {
+	scheme := "http"
+	if x.Request.TLS != nil || x.Request.URL.Scheme == "https" {
+		scheme = "https"
+	}
+	return cmp.Or(x.forwarded("X-Forwarded-Proto"), scheme) + "://" + cmp.Or(x.forwarded("X-Forwarded-Host"), x.Request.Host)
+}
+
+// forwarded returns the first value of a header that proxies append to, "" where it names no scheme or host.
+func (x *Call) forwarded(header string) string {
+	first, _, _ := strings.Cut(x.Request.Header.Get(header), ",")
+	first = strings.TrimSpace(first)
+	if strings.ContainsAny(first, " /?#@\\") {
+		return ""
+	}
+	return first
+}
+
+// ETag returns the version of a resource as it is shown.
+func ETag(version int64) string { return fmt.Sprintf("\"%d\"", version) }
+
+// Conditions holds the request's conditions against the current ETag, "" for a resource that does not exist.
+func (x *Call) Conditions(current string) error {
+	if x.Request.Header.Get("If-None-Match") == "*" && current != "" {
+		return x.Unmet("If-None-Match", current)
+	}
+	want := x.Request.Header.Get("If-Match")
+	if want == "" || current != "" && (want == "*" || want == current) {
+		return nil
+	}
+	return x.Unmet("If-Match", current)
+}
+
+// Unmet returns the error for a condition that does not hold.
+func (x *Call) Unmet(header, current string) *Error {
+	return Refuse(http.StatusPreconditionFailed, "PreconditionFailed",
+		"Precondition failed. The condition '%s' of the request is '%s', the current etag is '%s'.", header, x.Request.Header.Get(header), cmp.Or(current, "null"))
+}
+
+// listPage is the largest page of a list.
+const listPage = 100
+
+// Paged returns one page of a list, with where the next one is. The link names the last resource of the page: what comes and goes between
+// two pages, or between two reads of different age, hides no other resource.
+func (w *Core) Paged(x *Call, all []any) (*Answer, error) {
+	size := listPage
+	if w.PageLimit > 0 {
+		size = min(size, w.PageLimit)
+	}
+	from := 0
+	if token := x.Query.Get("$skiptoken"); token != "" {
+		place, last, _ := strings.Cut(token, ",")
+		n, err := strconv.Atoi(place)
+		if err != nil || n < 0 || n > len(all)+listPage {
+			return nil, BadRequest("The $skiptoken '%s' is not valid.", token)
+		}
+		if from = min(n, len(all)); last != "" {
+			at := slices.IndexFunc(all, func(item any) bool { return idOf(item) == last })
+			if from = at + 1; at < 0 {
+				from = max(0, min(n, len(all)+1)-1) // it is gone, and those behind it have moved up
+			}
+		}
+	}
+	to := min(len(all), from+size)
+	d := Document{"value": append([]any{}, all[from:to]...)}
+	if to < len(all) {
+		query := maps.Clone(x.Query)
+		query.Set("$skiptoken", strconv.Itoa(to)+","+idOf(all[to-1]))
+		d["nextLink"] = x.Base() + x.Request.URL.EscapedPath() + "?" + query.Encode()
+	}
+	return OK(d), nil
+}
+
+// idOf returns the ID of an item of a list, "" where it has none.
+func idOf(item any) string {
+	d, _ := item.(Document)
+	id, _ := d["id"].(string)
+	return id
+}

@@ -1,0 +1,93 @@
+package arm
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Error is a refusal in ARM's words.
+type Error struct {
+	Status        int
+	Code, Message string
+	Target        string
+	Details       []Detail
+	// RetryAfter is for how long the client is asked to wait; zero says nothing.
+	RetryAfter time.Duration
+}
+
+// Detail is one more error below an error.
+type Detail struct {
+	Code    string `json:"code"`
+	Target  string `json:"target,omitempty"`
+	Message string `json:"message"`
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// Body returns the error as it is sent.
+func (e *Error) Body() Document {
+	inner := Document{"code": e.Code, "message": e.Message}
+	if e.Target != "" {
+		inner["target"] = e.Target
+	}
+	if len(e.Details) > 0 {
+		inner["details"] = e.Details
+	}
+	return Document{"error": inner}
+}
+
+// Refuse makes an error of a status and a code.
+func Refuse(status int, code, format string, args ...any) *Error {
+	return &Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Invalid refuses a parameter.
+func Invalid(target, format string, args ...any) *Error {
+	e := Refuse(http.StatusBadRequest, "InvalidParameter", format, args...)
+	e.Target = target
+	return e
+}
+
+// BadRequest refuses a request for its form.
+func BadRequest(format string, args ...any) *Error {
+	return Refuse(http.StatusBadRequest, "BadRequest", format, args...)
+}
+
+// Missing refuses a body without something that it must hold.
+func Missing(target string) *Error {
+	return Invalid(target, "Required parameter '%s' is missing (null).", target)
+}
+
+// Unchangeable refuses to change what is fixed once it is there.
+func Unchangeable(property string) *Error {
+	e := Refuse(http.StatusConflict, "PropertyChangeNotAllowed", "Changing property '%s' is not allowed.", property)
+	e.Target = property
+	return e
+}
+
+// NotAllowed refuses what could be done in another state.
+func NotAllowed(format string, args ...any) *Error {
+	return Refuse(http.StatusConflict, "OperationNotAllowed", format, args...)
+}
+
+// NotFound is the error for a resource that does not exist.
+func NotFound(kind, name, group string) *Error {
+	return Refuse(http.StatusNotFound, "ResourceNotFound",
+		"The Resource '%s/%s' under resource group '%s' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", kind, name, group)
+}
+
+// Busy is the error for a resource on which another operation runs.
+func Busy() *Error {
+	return Refuse(http.StatusConflict, "Conflict", "The request failed due to conflict with a concurrent request. "+
+		"To resolve it, please refer to https://aka.ms/activitylog to get more details on the conflicting requests.")
+}
+
+// ToError makes any error one that ARM would send.
+func ToError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return Refuse(http.StatusInternalServerError, "InternalServerError", "Encountered internal server error.")
+}

@@ -1,0 +1,147 @@
+package compute
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/muster-project/muster/sim/azure/arm"
+)
+
+// The versions that are spoken, the oldest first.
+var (
+	computeVersions = []string{
+		"2022-03-01", "2022-08-01", "2022-11-01", "2023-03-01", "2023-07-01", "2023-09-01", "2024-03-01", "2024-07-01", "2024-11-01",
+		"2025-04-01", "2025-11-01", "2026-03-01", "2026-04-01",
+	}
+	skuVersions = []string{"2019-04-01", "2021-07-01"}
+)
+
+const (
+	computePath = "/subscriptions/{sub}/resourcegroups/{rg}/providers/microsoft.compute"
+	setsPath    = computePath + "/virtualmachinescalesets"
+	setPath     = setsPath + "/{set}"
+	setVMsPath  = setPath + "/virtualmachines"
+	setVMPath   = setVMsPath + "/{vm}"
+	vmsPath     = computePath + "/virtualmachines"
+	vmPath      = vmsPath + "/{vm}"
+	allPath     = "/subscriptions/{sub}/providers/microsoft.compute"
+	allVMsPath  = allPath + "/virtualmachines"
+
+	setPermission   = "Microsoft.Compute/virtualMachineScaleSets/"
+	setVMPermission = setPermission + "virtualMachines/"
+	vmPermission    = "Microsoft.Compute/virtualMachines/"
+)
+
+// The categories by which requests are throttled, as the documentation of Azure's compute throttling has them.
+const (
+	createSet    = "CreateVMScaleSet"
+	updateSet    = "UpdateVMScaleSet"
+	deleteSet    = "DeleteVMScaleSet"
+	lowGetSet    = "LowCostGetVMScaleSet"
+	highGetSet   = "HighCostGetVMScaleSet"
+	listSets     = "ListVMScaleSet"
+	updateSetVM  = "UpdateVMScaleSetVM"
+	getSetVM     = "GetVMScaleSetVM"
+	updateVM     = "UpdateVM"
+	lowGetVM     = "LowCostGetVM"
+	highGetVM    = "HighCostGetVM"
+	getOperation = "GetOperation"
+)
+
+// Limits are the documented requests a minute by category: for each resource, and for a subscription in a region; 0 is no limit.
+var Limits = map[string][2]float64{
+	createSet: {4, 125}, updateSet: {4, 500}, deleteSet: {4, 175}, lowGetSet: {12, 800}, highGetSet: {10, 360}, listSets: {0, 360},
+	updateSetVM: {4, 500}, getSetVM: {12, 2000}, updateVM: {4, 500}, lowGetVM: {12, 8000}, highGetVM: {0, 300}, getOperation: {15, 5000},
+}
+
+// putBucket tells a PUT that creates a scale set from one that changes it.
+func putBucket(w *Service, x *arm.Call) string {
+	if w.sets.Get(SetKey(x.Vars["sub"], x.Vars["rg"], x.Vars["set"])) == nil {
+		return createSet
+	}
+	return updateSet
+}
+
+// Routes returns all operations of the service.
+func Routes() []arm.Route[*Service] {
+	return slices.Concat(setRoutes(), machineRoutes(), actionRoutes(), otherRoutes())
+}
+
+func setRoutes() []arm.Route[*Service] {
+	r := func(method, path, name, permission, bucket string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
+		return arm.Route[*Service]{
+			Method: method, Pattern: path, Name: "VirtualMachineScaleSets_" + name, Permission: setPermission + permission, Bucket: bucket,
+			Service: "compute", Mutating: method != http.MethodGet, Versions: computeVersions, Run: run,
+			Exclusive: name == "CreateOrUpdate" || name == "Update" || name == "DeleteInstances",
+		}
+	}
+	put := r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", viaScaleSets((*scaleSets).putSet))
+	put.BucketOf = putBucket
+	return []arm.Route[*Service]{
+		put,
+		r(http.MethodPatch, setPath, "Update", "write", updateSet, viaScaleSets((*scaleSets).patchSet)),
+		r(http.MethodGet, setPath, "Get", "read", lowGetSet, viaScaleSets((*scaleSets).getSet)),
+		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, viaScaleSets((*scaleSets).deleteSet)),
+		r(http.MethodGet, setsPath, "List", "read", listSets, viaScaleSets((*scaleSets).listSets)),
+		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets, viaScaleSets((*scaleSets).listSets)),
+		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, viaScaleSets((*scaleSets).setInstanceView)),
+		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, viaScaleSets((*scaleSets).listSetSKUs)),
+		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, viaVirtualMachines((*virtualMachines).deleteInstances)),
+		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet, viaVirtualMachines((*virtualMachines).updateInstances)),
+	}
+}
+
+func machineRoutes() []arm.Route[*Service] {
+	r := func(method, path, name, permission, bucket string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
+		return arm.Route[*Service]{
+			Method: method, Pattern: path, Name: name, Permission: permission, Bucket: bucket,
+			Service: "compute", Mutating: method != http.MethodGet, Versions: computeVersions, Run: run,
+			Exclusive: name == "VirtualMachineScaleSetVMs_Delete",
+		}
+	}
+	return []arm.Route[*Service]{
+		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, viaVirtualMachines((*virtualMachines).listSetVMs)),
+		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, viaVirtualMachines((*virtualMachines).getSetVM)),
+		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM, viaVirtualMachines((*virtualMachines).setVMInstanceView)),
+		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, viaVirtualMachines((*virtualMachines).putSetVM)),
+		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, viaVirtualMachines((*virtualMachines).deleteSetVM)),
+		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listVMs)),
+		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listAllVMs)),
+		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, viaVirtualMachines((*virtualMachines).getVM)),
+		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, viaVirtualMachines((*virtualMachines).vmInstanceView)),
+		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, viaVirtualMachines((*virtualMachines).patchVM)),
+		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, viaVirtualMachines((*virtualMachines).deleteVM)),
+	}
+}
+
+func otherRoutes() []arm.Route[*Service] {
+	r := func(path, name, permission string, versions []string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
+		return arm.Route[*Service]{
+			Service: "compute", Method: http.MethodGet, Pattern: allPath + path, Name: name, Permission: "Microsoft.Compute/" + permission, Versions: versions, Run: run,
+		}
+	}
+	status := r("/locations/{location}/operations/{op}", "Operations_Get", "locations/operations/read", computeVersions, viaRunning((*running).getOperation))
+	status.Bucket = getOperation
+	return []arm.Route[*Service]{
+		status,
+		r("/skus", "ResourceSkus_List", "skus/read", skuVersions, viaCapacity((*capacity).listSKUs)),
+		r("/locations/{location}/usages", "Usage_List", "locations/usages/read", computeVersions, viaCapacity((*capacity).listUsage)),
+	}
+}
+
+// These functions return an operation of a part as one of the service.
+func viaScaleSets(f func(*scaleSets, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
+	return arm.Via(func(w *Service) *scaleSets { return w.scaleSets }, f)
+}
+
+func viaVirtualMachines(f func(*virtualMachines, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
+	return arm.Via(func(w *Service) *virtualMachines { return w.virtualMachines }, f)
+}
+
+func viaRunning(f func(*running, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
+	return arm.Via(func(w *Service) *running { return w.running }, f)
+}
+
+func viaCapacity(f func(*capacity, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
+	return arm.Via(func(w *Service) *capacity { return w.capacity }, f)
+}
