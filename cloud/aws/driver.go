@@ -7,6 +7,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/desired"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
@@ -76,7 +77,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	if t.AssumeOwned {
 		key += "\npreview"
 	}
-	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now)}
+	p := &writer{reader{c: c, t: target, now: now, memory: d.memories.Of(key, now)}}
 	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now, Deleting: t.Deleting}
 	p.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition
 	p.memory.mu.Lock()
@@ -84,7 +85,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	return &driverkit.Pass{
 		Unlock: p.memory.mu.Unlock, Observe: p.observe,
 		Start: func(ctx context.Context, s pool.Step) error {
-			return session.Vanished(blame(p.start(ctx, s), p.t.pool))
+			return session.Vanished(desired.Blame(p.start(ctx, s), p.t.pool))
 		},
 		Redact: func(err error) error { return cloud.RedactError(err, t.Bootstrap) },
 		Save: func() func() {

@@ -43,7 +43,7 @@ func (w *world) anImage() string {
 	return ""
 }
 
-// brought is the small pool with a template that somebody else keeps.
+// brought is the small pool with a template that another owner keeps.
 func brought(existing awsv1.ExistingLaunchTemplate) aws.Target {
 	target := with(aTarget(), func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate = awsv1.AWSLaunchTemplate{Existing: &existing} })
 	target.Bootstrap = cloud.Bootstrap{}
@@ -81,7 +81,7 @@ func TestATemplateThatIsBrought(t *testing.T) {
 		}
 		for _, step := range []pool.Step{{Kind: pool.PutTemplate}, {Kind: pool.DefaultTemplate, Template: id + ":2"}} {
 			if err := w.driver.Start(t.Context(), later, step); err == nil {
-				t.Errorf("want no %s of a template that is somebody else's", step.Kind)
+				t.Errorf("want no %s of a template of another owner", step.Kind)
 			}
 		}
 		left, err := w.ec2.DescribeLaunchTemplateVersions(t.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id})

@@ -15,6 +15,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/desired"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -109,7 +110,7 @@ func (l *lying) pass() (settled bool) {
 	if l.check(err) != nil {
 		return false
 	}
-	d := pool.Desired{Replicas: 2, Min: 0, Max: 5, MinField: fieldMin, MaxField: fieldMax, DeletePolicy: pool.Oldest}
+	d := pool.Desired{Replicas: 2, Min: 0, Max: 5, MinField: desired.FieldMin, MaxField: desired.FieldMax, DeletePolicy: pool.Oldest}
 	plan := pool.Decide(d, seen, l.driver.Traits(), l.now)
 	if plan.Step == nil {
 		return plan.Quiescent && plan.Refused == nil && len(seen.Issues) == 0 && seen.Group != nil && seen.Group.Size == 2

@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -12,81 +11,114 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/lifecycle"
+	"github.com/muster-project/muster/cloud/aws/refresh"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
-// steps are how each step is begun.
-var steps = driverkit.Steps[*pass]{
-	pool.PutTemplate:           (*pass).putTemplate,
-	pool.CreateGroup:           (*pass).createGroup,
-	pool.Adopt:                 func(p *pass, ctx context.Context, _ pool.Step) error { return adopt(ctx, p) },
-	pool.UpdateGroup:           (*pass).updateGroup,
-	pool.Resize:                (*pass).resize,
-	pool.Remove:                func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
-	pool.Replace:               func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
-	pool.EnterStandby:          (*pass).enterStandby,
-	pool.StartProviderRollout:  (*pass).startRoll,
-	pool.CancelProviderRollout: (*pass).cancelRoll,
-	pool.Release:               (*pass).release,
-	pool.Renew:                 (*pass).renew,
-	pool.EnsurePrerequisites:   (*pass).provide,
-	pool.DefaultTemplate:       (*pass).defaultTemplate,
-	pool.PruneTemplates:        (*pass).pruneTemplates,
-	pool.DeleteGroup:           func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
-	pool.DeleteTemplates:       func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
+// writer begins the steps of one pool. What it needs to know it has read first.
+type writer struct{ reader }
+
+// steps maps each step to the method that begins it.
+var steps = driverkit.Steps[*writer]{
+	pool.PutTemplate:           (*writer).putTemplate,
+	pool.CreateGroup:           (*writer).createGroup,
+	pool.Adopt:                 (*writer).adopt,
+	pool.UpdateGroup:           (*writer).updateGroup,
+	pool.Resize:                (*writer).resize,
+	pool.Remove:                func(w *writer, ctx context.Context, s pool.Step) error { return w.terminate(ctx, s, true) },
+	pool.Replace:               func(w *writer, ctx context.Context, s pool.Step) error { return w.terminate(ctx, s, false) },
+	pool.EnterStandby:          (*writer).enterStandby,
+	pool.StartProviderRollout:  (*writer).startRefresh,
+	pool.CancelProviderRollout: (*writer).cancelRefresh,
+	pool.Release:               onHolds((*lifecycle.Holds).Release),
+	pool.Renew:                 onHolds((*lifecycle.Holds).Renew),
+	pool.EnsurePrerequisites:   onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Provide(ctx, s.Fields) }),
+	pool.DefaultTemplate:       onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.SetDefault(ctx, s.Template) }),
+	pool.PruneTemplates:        onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Prune(ctx, s.Refs) }),
+	pool.DeleteGroup:           (*writer).deleteGroup,
+	pool.DeleteTemplates:       (*writer).deleteTemplates,
+}
+
+// step begins one step.
+type step = func(w *writer, ctx context.Context, s pool.Step) error
+
+// onTemplate returns a step that concerns the launch template alone, which must be the pool's own.
+func onTemplate(do func(ctx context.Context, l launch.Pass, s pool.Step) error) step {
+	return func(w *writer, ctx context.Context, s pool.Step) error {
+		if err := w.known(ctx); err != nil {
+			return err
+		}
+		if err := driverkit.Owned(w.launch.Foreign()); err != nil {
+			return err
+		}
+		return do(ctx, w.launch, s)
+	}
+}
+
+// onHolds returns a step that concerns instances which the drain hook holds.
+func onHolds(do func(h *lifecycle.Holds, ctx context.Context, c asg.Client, targets []pool.InstanceRef) error) step {
+	return func(w *writer, ctx context.Context, s pool.Step) error {
+		if err := w.known(ctx); err != nil {
+			return err
+		}
+		w.memory.touchedMembers()
+		return do(&w.memory.holds, ctx, w.client(), s.Targets)
+	}
 }
 
 // start begins the step.
-func (p *pass) start(ctx context.Context, s pool.Step) error {
+func (w *writer) start(ctx context.Context, s pool.Step) error {
 	run, err := steps.Step(s.Kind, "an Auto Scaling group")
 	if err != nil {
 		return err
 	}
-	return run(p, ctx, s)
+	return run(w, ctx, s)
 }
 
-// known makes sure that the group and the template have been read before something depends on them, and that the group is
-// the pool's own.
-func (p *pass) known(ctx context.Context) error {
-	if err := p.read(ctx); err != nil {
+// known reads the group and the template, unless they have been read, and returns an error if the group is not the pool's own.
+func (w *writer) known(ctx context.Context) error {
+	if err := w.all(ctx); err != nil {
 		return err
 	}
-	return driverkit.Owned(p.foreignGroup())
+	return driverkit.Owned(w.ownership().Conflict())
 }
 
-// read makes sure that the group and the template have been read.
-func (p *pass) read(ctx context.Context) error {
-	if p.memory.group.at.IsZero() {
-		if err := p.readGroup(ctx); err != nil {
-			return err
-		}
-	}
-	if err := p.readNamed(ctx); err != nil {
+// adopt writes the owner tags to the launch template, to the instances and, last, to the group: a group that has them is the pool's, with
+// all that belongs to it.
+func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
+	if err := w.all(ctx); err != nil {
 		return err
 	}
-	followTemplate(p)
-	if !p.memory.template.Known() {
-		return p.readTemplate(ctx)
+	if is := w.memory.group.is; is != nil && w.t.owns(is) {
+		return nil
 	}
-	return nil
+	if err := w.ownership().Adoptable(w.templates().unowned(w.t, w.memory.group)); err != nil {
+		return err
+	}
+	if err := launch.Adopt(ctx, w.launch); err != nil {
+		return err
+	}
+	var ids []string
+	for _, i := range w.memory.group.is.Instances {
+		ids = append(ids, session.Deref(i.InstanceId))
+	}
+	tags := session.OwnerTags(w.t.Owner)
+	if err := w.client().TagInstances(ctx, ids, tags, func([]string) {}); err != nil {
+		return err
+	}
+	w.memory.touchedGroup()
+	return w.putTags(ctx, tags)
 }
 
-// knownTemplate is known, and makes sure that the template is the pool's own too.
-func (p *pass) knownTemplate(ctx context.Context) error {
-	if err := p.known(ctx); err != nil {
+// createGroup creates the group.
+func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
-	return driverkit.Owned(p.launch.Foreign())
-}
-
-// createGroup makes the group.
-func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
-	if err := p.known(ctx); err != nil {
-		return err
-	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,60 +126,30 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	g := want.group
-	input := &autoscaling.CreateAutoScalingGroupInput{
-		AutoScalingGroupName:           &p.t.group,
-		MinSize:                        &g.min,
-		MaxSize:                        &g.max,
-		DesiredCapacity:                new(int32(s.Size)),
-		DefaultCooldown:                &g.cooldown,
-		DefaultInstanceWarmup:          &g.warmup,
-		CapacityRebalance:              &g.rebalance,
-		VPCZoneIdentifier:              new(strings.Join(g.subnets, ",")),
-		LifecycleHookSpecificationList: g.hooks,
-		Tags:                           session.GroupTags(p.t.group, withoutSuspended(g.tags), bookkeeping),
-	}
-	if g.mixed != nil {
-		g.mixed.LaunchTemplate.LaunchTemplateSpecification = from
-		input.MixedInstancesPolicy = g.mixed
-	} else {
-		input.LaunchTemplate = from
-	}
-	p.memory.touchedGroup()
-	p.memory.resized = p.now
-	_, err = p.c.AutoScaling.CreateAutoScalingGroup(ctx, input)
-	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == "AlreadyExists" {
-		return p.confirmGroupCreated(ctx, err)
+	w.memory.touchedGroup()
+	w.memory.resized = w.now
+	_, err = w.c.AutoScaling.CreateAutoScalingGroup(ctx, want.group.Create(w.t.group, s.Size, from))
+	if err = session.Refusal(err, w.now); cloud.CodeOf(err) == "AlreadyExists" {
+		return w.confirmGroupCreated(ctx, err)
 	}
 	if err == nil {
-		p.memory.rolls, p.memory.hooks = rollsRead{at: p.now}, hooksRead{list: created(g.hooks), at: p.now, made: true}
+		w.memory.refreshes, w.memory.hooks = refresh.None(w.now), lifecycle.Created(want.group.Hooks, w.now)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.made = p.now
+		w.memory.made = w.now
 	}
 	return err
 }
 
-// withoutSuspended leaves out the mark of suspended processes: a new group has none suspended.
-func withoutSuspended(tags map[string]string) map[string]string {
-	out := map[string]string{}
-	for key, text := range tags {
-		if key != tagSuspended {
-			out[key] = text
-		}
-	}
-	return out
-}
-
-// confirmGroupCreated finds out whether a group that exists already is the one that an earlier, unanswered request made.
-func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
-	return driverkit.Confirm(refused, p.readGroup(ctx), func() bool {
-		is := p.memory.group.is
-		return is != nil && p.ours(is) && !strings.HasPrefix(session.Deref(is.Status), asg.StatusDeleting)
+// confirmGroupCreated reads whether a group that exists already was created by an earlier request, whose reply was lost.
+func (w *writer) confirmGroupCreated(ctx context.Context, refused error) error {
+	return driverkit.Confirm(refused, w.group(ctx), func() bool {
+		is := w.memory.group.is
+		return is != nil && w.t.owns(is) && !asg.Deleting(is)
 	})
 }
 
-// specification names a template's version the way a group does: by ID and number, never by an alias that moves.
+// specification returns a template's version as a group names it: by ID and number, never by an alias that moves.
 func specification(name string) (*asgtypes.LaunchTemplateSpecification, error) {
 	id, number, err := launch.ParseRef(name)
 	if err != nil {
@@ -156,82 +158,115 @@ func specification(name string) (*asgtypes.LaunchTemplateSpecification, error) {
 	return &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &number}, nil
 }
 
-// resize asks for more instances, now and not after the cooldown.
-func (p *pass) resize(ctx context.Context, s pool.Step) error {
-	if err := p.known(ctx); err != nil {
+// resize requests a number of instances, now and not after the cooldown.
+func (w *writer) resize(ctx context.Context, s pool.Step) error {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
 	size := int32(s.Size)
-	if is := p.memory.group.is; is != nil && size < session.Deref(is.DesiredCapacity) {
-		if err := p.upToDate(); err != nil {
+	if w.memory.group.is != nil && s.Size < w.memory.group.size() {
+		if err := w.upToDate(); err != nil {
 			return err
 		}
-		if err := removesNone(ctx, p, size); err != nil {
+		if err := w.removesNone(ctx, s.Size); err != nil {
 			return err
 		}
 	}
-	p.memory.touchedMembers()
-	p.memory.resized = p.now
-	_, err := p.c.AutoScaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
-		AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(false),
+	w.memory.touchedMembers()
+	w.memory.resized = w.now
+	_, err := w.c.AutoScaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
+		AutoScalingGroupName: &w.t.group, DesiredCapacity: &size, HonorCooldown: new(false),
 	})
-	err = session.Refusal(err, p.now)
-	p.memory.asked.Note(s.Size, p.now, err)
+	err = session.Refusal(err, w.now)
+	w.memory.asked.Note(s.Size, w.now, err)
 	return err
 }
 
-// lookLasts is for how long after a look at the group its size may be lowered to the machines that were seen.
+// lookLasts is how long after a read of the group its size may be lowered to the number of instances that were read.
 const lookLasts = 5 * time.Second
 
-// removesNone makes sure that a lower size removes no machine: the service would choose which. Replies may have been slow, so that machines
-// were launched since the look, and a machine that was moved to standby may be in service all the same.
-func removesNone(ctx context.Context, p *pass, size int32) error {
-	is := p.memory.group.is
-	if p.now.Sub(p.memory.group.at) >= lookLasts {
+// removesNone returns an error if a lower size would remove instances: the service would choose which. Replies may have been slow, so that
+// instances were launched since the read, and an instance that was moved to standby may be in service all the same.
+func (w *writer) removesNone(ctx context.Context, size int) error {
+	is := w.memory.group.is
+	if w.now.Sub(w.memory.group.at) >= lookLasts {
 		var err error
-		if is, _, err = p.c.Group(ctx, p.t.group, 0); err != nil {
+		if is, _, err = w.c.Group(ctx, w.t.group, 0); err != nil {
 			return err
 		}
 	}
-	if is != nil && asg.Members(is) <= int(size) {
+	if is != nil && asg.Members(is) <= size {
 		return nil
 	}
-	p.memory.touchedGroup()
+	w.memory.touchedGroup()
 	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
-		"Auto Scaling group %s was to get a size of %d and has more machines: the service would choose those that go", p.t.group, size)}
+		"Auto Scaling group %s was to get a size of %d and has more machines: the service would choose those that go", w.t.group, size)}
 }
 
-// upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
-func (p *pass) upToDate() error {
-	size := p.memory.size()
-	if p.memory.group.is == nil || !p.memory.asked.NotYetVisible(size, p.now, session.VisibleWithin) {
+// upToDate returns an error unless the group shows the size that was last requested: what is removed is chosen from the instances that
+// exist after all requests.
+func (w *writer) upToDate() error {
+	size := w.memory.group.size()
+	if w.memory.group.is == nil || !w.memory.asked.NotYetVisible(size, w.now, session.VisibleWithin) {
 		return nil
 	}
-	p.memory.touchedGroup()
-	return p.memory.asked.Conflict("Auto Scaling group "+p.t.group, size)
+	w.memory.touchedGroup()
+	return w.memory.asked.Conflict("Auto Scaling group "+w.t.group, size)
 }
 
-// deleteGroup deletes the group with what is still in it, if it is ours.
-func (p *pass) deleteGroup(ctx context.Context) error {
-	if err := p.known(ctx); err != nil {
+// deleteGroup deletes the group with its instances, if it is the pool's. A group is deleted with its instances in standby, and those that
+// Muster put there are drained first: while it is unknown whether there are such, it returns EC2's refusal to describe them.
+func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
-	if err := p.standbyKnown(ctx); err != nil {
-		return err
+	if is := w.memory.group.is; w.memory.members.StandbyUnknown(is) {
+		if err := w.memory.members.Read(ctx, w.client(), is, w.t.Owner); err != nil {
+			return err
+		}
 	}
-	// Whether the reply comes or not, it may be gone from now on.
-	p.memory.made = time.Time{}
-	p.memory.touchedGroup()
-	_, err := p.c.AutoScaling.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{
-		AutoScalingGroupName: &p.t.group, ForceDelete: new(true),
+	// Even without a reply it may not exist any more.
+	w.memory.made = time.Time{}
+	w.memory.touchedGroup()
+	_, err := w.c.AutoScaling.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{
+		AutoScalingGroupName: &w.t.group, ForceDelete: new(true),
 	})
-	if err = session.Refusal(err, p.now); session.Absent(err) || cloud.KindOf(err) == cloud.Denied && p.gone(ctx) {
+	err = session.Refusal(err, w.now)
+	// Credentials that allow by tags are denied a group that does not exist any more.
+	if session.Absent(err) || cloud.KindOf(err) == cloud.Denied && w.group(ctx) == nil && w.memory.group.is == nil {
 		return nil
 	}
 	return err
 }
 
-// gone reports whether there is no group: credentials that allow by tags are denied what has none any more.
-func (p *pass) gone(ctx context.Context) bool {
-	return p.readGroup(ctx) == nil && p.memory.group.is == nil
+// putTemplate creates the template with its first version, or a new version of it.
+func (w *writer) putTemplate(ctx context.Context, s pool.Step) error {
+	return onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error {
+		want, err := w.want(ctx)
+		if err != nil {
+			return err
+		}
+		return l.Put(ctx, want.template, s.Base, w.templates().predecessor(s.Base, w.memory.group.is))
+	})(w, ctx, s)
+}
+
+// predecessor returns what was there before a new version: the newest version, or, if the template was deleted under a group, what that
+// group still names. It tells a repeated request from a new one with the same content.
+func (l templates) predecessor(base string, is *asgtypes.AutoScalingGroup) string {
+	if base == "" && is != nil {
+		return l.ref(asg.LaunchedFrom(is))
+	}
+	return base
+}
+
+// deleteTemplates deletes the template with all its versions, if it is the pool's. A group of another owner with the pool's name does not
+// prevent that, unless it launches from the template.
+func (w *writer) deleteTemplates(ctx context.Context, _ pool.Step) error {
+	if err := w.all(ctx); err != nil {
+		return err
+	}
+	if w.templates().foreignLaunches(w.t, w.memory.group) {
+		return driverkit.Owned(w.ownership().Conflict())
+	}
+	return w.launch.Delete(ctx)
 }

@@ -5,10 +5,16 @@ import (
 	"fmt"
 	"strings"
 
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/desired"
 	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/aws/lifecycle"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // Target is what the driver is handed about one pool.
@@ -52,12 +58,12 @@ func (t target) groupNamed() (region, name string) {
 func (t target) source() launch.Source {
 	s := launch.Source{
 		Owner: t.Owner, Name: t.template, Spec: &t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
-		TypesField: fieldMixed, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap,
+		TypesField: desired.FieldMixed, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap,
 		Ignition: t.pool.Ignition, AssumeOwned: t.AssumeOwned,
 	}
 	if t.pool.MixedInstancesPolicy != nil {
 		for i, o := range t.pool.MixedInstancesPolicy.Overrides {
-			s.Types = append(s.Types, launch.Type{Name: o.InstanceType, Field: fmt.Sprintf("%s.overrides[%d].instanceType", fieldMixed, i)})
+			s.Types = append(s.Types, launch.Type{Name: o.InstanceType, Field: fmt.Sprintf("%s.overrides[%d].instanceType", desired.FieldMixed, i)})
 		}
 	}
 	return s
@@ -66,7 +72,7 @@ func (t target) source() launch.Source {
 // places are where the group may launch.
 func (t target) places() launch.Places {
 	return launch.Places{
-		Subnets: t.pool.Subnets, Field: fieldSubnets, IDField: ".id",
+		Subnets: t.pool.Subnets, Field: desired.FieldSubnets, IDField: ".id",
 		Zones: t.pool.AvailabilityZones, Kind: t.pool.AvailabilityZoneSubnetType, FailureDomains: t.FailureDomains,
 	}
 }
@@ -76,13 +82,35 @@ func (t target) tags() map[string]string {
 	return session.OwnTags(t.Owner, t.cluster.AdditionalTags, t.pool.AdditionalTags)
 }
 
-// additionalTags are those of the tags that may be taken away again.
+// additionalTags returns the names of the tags that may be removed again.
 func (t target) additionalTags() []string {
-	names := map[string]bool{}
-	for _, tags := range []awsv1.Tags{t.cluster.AdditionalTags, t.pool.AdditionalTags} {
-		for name := range tags {
-			names[name] = true
-		}
+	return session.Names(t.cluster.AdditionalTags, t.pool.AdditionalTags)
+}
+
+// owns reports whether the group carries the pool's owner tag.
+func (t target) owns(is *asgtypes.AutoScalingGroup) bool {
+	owner := asg.Tag(is, session.TagOwner)
+	return owner == t.Owner.ID || owner == "" && t.AssumeOwned
+}
+
+// elsewhere reports whether a region is another than that of the pool's cluster.
+func (t target) elsewhere(region string) bool {
+	return region != "" && t.cluster.Region != "" && region != t.cluster.Region
+}
+
+// ownership returns what decides whether the group with the pool's name, or the one that the object names, may be changed.
+func (t target) ownership(group groupRead) driverkit.Ownership {
+	o := driverkit.Ownership{
+		Exists: group.is != nil, Named: group.named, GroupID: t.GroupID, Tag: session.TagOwner,
+		Group: "Auto Scaling group " + t.group, Kind: "group", Rename: "by the annotation muster.dev/group-name",
 	}
-	return session.SortedKeys(names)
+	if group.is != nil {
+		o.Owned, o.Owner = t.owns(group.is), asg.Tag(group.is, session.TagOwner)
+	}
+	return o
+}
+
+// checkHooks rejects a lifecycle hook of the specification that has the name of the one by which nodes are drained.
+func (t target) checkHooks() error {
+	return lifecycle.CheckNames(t.pool.AWSLifecycleHooks, desired.FieldHooks)
 }

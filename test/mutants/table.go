@@ -19,6 +19,7 @@ const (
 	Pool      Binary = "pool"
 	Engine    Binary = "engine"
 	AWS       Binary = "cloud/aws"
+	AWSGroup  Binary = "cloud/aws/desired"
 	Infrapool Binary = "kube/infrapool"
 	NodeGroup Binary = "cloud/aws/nodegroup"
 	Drain     Binary = "kube/drain"

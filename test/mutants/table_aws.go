@@ -2,12 +2,13 @@ package mutants
 
 // The files, from the root of the module.
 const (
-	awsStart, awsObserve, awsGroup        = "cloud/aws/start.go", "cloud/aws/observe.go", "cloud/aws/group.go"
-	awsMemory, awsHooks, awsUpdate        = "cloud/aws/memory.go", "cloud/aws/hooks.go", "cloud/aws/update.go"
+	awsStart, awsRead, awsGroup           = "cloud/aws/start.go", "cloud/aws/read.go", "cloud/aws/desired/group.go"
+	awsMemory, awsHooks, awsRequest       = "cloud/aws/memory.go", "cloud/aws/lifecycle/hooks.go", "cloud/aws/desired/request.go"
 	launchHash, launchPut, launchVersions = "cloud/aws/launch/hash.go", "cloud/aws/launch/write.go", "cloud/aws/launch/versions.go"
 	launchAbout, cloudOwner               = "cloud/aws/launch/description.go", "cloud/owner.go"
 	requestedSize                         = "cloud/cache/requestedsize.go"
-	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/terminate.go", "cloud/aws/lifecyclehook.go"
+	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/terminate.go", "cloud/aws/lifecycle/holds.go"
+	awsStandby                            = "cloud/aws/members/standby.go"
 	sweepRound                            = "cloud/sweep/round.go"
 )
 
@@ -29,10 +30,10 @@ var awsTable = []Mutation{
 		return words + " boots=" + plainly(*want.data.UserData)
 	}
 `),
-	one("owner of the group not checked", awsObserve, "takes any group of the right name for ours",
+	one("owner of the group not checked", awsTarget, "takes any group of the right name for ours",
 		Explore, []string{"foreign"},
-		`return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned`,
-		`return owner == p.t.Owner.ID || owner == "" && p.t.AssumeOwned || mutated("owner of the group not checked")`),
+		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned`,
+		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned || mutated("owner of the group not checked")`),
 	one("owner of the template not checked", launchVersions, "takes any launch template of the right name for ours",
 		AWS, []string{"TestForeignTemplate", "TestContract"},
 		`session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner),`,
@@ -54,18 +55,18 @@ var awsTable = []Mutation{
 	one("size kept on removal", awsTake, "removes a machine without lowering the size",
 		Explore, []string{"as desired", "progress", "quiet", "unfounded"},
 		`Lower: lower, Asked`, `Lower: lower && !mutated("size kept on removal"), Asked`),
-	one("size lowered with what is set aside", awsTake, "sets machines aside without others in their place",
+	one("size lowered with what is set aside", awsStandby, "sets machines aside without others in their place",
 		Explore, []string{"unwanted removal", "available", "as desired", "capacity"},
 		`InstanceIds: ids, ShouldDecrementDesiredCapacity: new(false),`,
 		`InstanceIds: ids, ShouldDecrementDesiredCapacity: new(mutated("size lowered with what is set aside")),`),
-	one("group of another tool made a second time", awsObserve, "never looks for the group that the object names",
+	one("group of another tool made a second time", awsRead, "never looks for the group that the object names",
 		Explore, []string{"foreign"},
 		`if group.is != nil || name == "" ||`,
 		`if group.is != nil || mutated("group of another tool made a second time") || name == "" ||`).from(40),
-	one("hooks of others completed", awsHold, "lets go what a hook of somebody else holds",
+	one("hooks of others completed", awsHold, "lets go what a hook of another client holds",
 		AWS, []string{"TestContract", "TestHooksOfOthersAreLeftAlone"},
-		`AutoScalingGroupName: &p.t.group, LifecycleHookName: new(drainHook), InstanceId: &id, LifecycleActionResult:`,
-		`AutoScalingGroupName: &p.t.group, LifecycleHookName: new(either(mutated("hooks of others completed"), "bye", drainHook)), InstanceId: &id, LifecycleActionResult:`),
+		`AutoScalingGroupName: &c.Name, LifecycleHookName: new(drainHook), InstanceId: &id, LifecycleActionResult:`,
+		`AutoScalingGroupName: &c.Name, LifecycleHookName: new(either(mutated("hooks of others completed"), "bye", drainHook)), InstanceId: &id, LifecycleActionResult:`),
 	one("alias pinned", awsStart, "lets the group launch from whatever is newest",
 		AWS, []string{"TestContract"},
 		`return &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &number}, nil`,
@@ -75,42 +76,42 @@ var awsTable = []Mutation{
 	return &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &number}, nil`),
 	one("cooldown honoured", awsStart, "resizes only when the cooldown is over",
 		AWS, []string{"TestContract"},
-		`AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(false),`,
-		`AutoScalingGroupName: &p.t.group, DesiredCapacity: &size, HonorCooldown: new(mutated("cooldown honoured")),`),
+		`AutoScalingGroupName: &w.t.group, DesiredCapacity: &size, HonorCooldown: new(false),`,
+		`AutoScalingGroupName: &w.t.group, DesiredCapacity: &size, HonorCooldown: new(mutated("cooldown honoured")),`),
 	one("own writes not waited for", requestedSize, "takes machines away on a read that is behind its own write",
 		AWS, []string{"TestNothingIsTakenAwayOnAReadBehindOurOwnWrite", "TestContract"},
 		`return !a.at.IsZero() &&`, `return !mutated("own writes not waited for") && !a.at.IsZero() &&`),
 	one("group kept in memory over a write", awsMemory, "acts on the group as it was before its own write",
 		AWS, []string{"TestContract"},
-		`	m.group, m.hooks, m.template.Wrote = groupRead{}, hooksRead{}, false
+		`	m.group, m.hooks, m.template.Wrote = groupRead{}, lifecycle.Hooks{}, false
 `, `	if !mutated("group kept in memory over a write") {
-		m.group, m.hooks, m.template.Wrote = groupRead{}, hooksRead{}, false
+		m.group, m.hooks, m.template.Wrote = groupRead{}, lifecycle.Hooks{}, false
 	}
 `),
 	one("hook left", awsHooks, "never takes a hook away",
-		AWS, []string{"TestWhatOthersDidIsLeftAlone", "TestWhatOthersPutOnTheGroupStays"},
-		`			remove = append(remove, name)
+		AWS, []string{"TestWhatOthersPutOnTheGroupStays"},
+		`			c.Remove = append(c.Remove, name)
 `, `			if !mutated("hook left") {
-				remove = append(remove, name)
+				c.Remove = append(c.Remove, name)
 			}
 `),
 	one("tags left as they are", awsGroup, "does not look at tags once the group exists",
 		Explore, []string{"as desired"},
-		`return len(g.missingTags(is)) > 0 || len(g.surplusTags(is)) > 0`,
-		`return (len(g.missingTags(is)) > 0 || len(g.surplusTags(is)) > 0) && !mutated("tags left as they are")`),
+		`return len(g.MissingTags(is)) > 0 || len(g.SurplusTags(is)) > 0`,
+		`return (len(g.MissingTags(is)) > 0 || len(g.SurplusTags(is)) > 0) && !mutated("tags left as they are")`),
 	one("old tags left", awsGroup, "never takes a tag away",
 		Explore, []string{"as desired"},
 		`if _, wanted := g.tags[key]; !wanted && session.Marked(ours, key) {`,
 		`if _, wanted := g.tags[key]; !wanted && session.Marked(ours, key) && !mutated("old tags left") {`).from(407),
 	one("processes stay suspended", awsGroup, "never resumes what it suspended",
-		AWS, []string{"TestWhatOthersDidIsLeftAlone"},
+		AWSGroup, []string{"TestWhatOthersDidIsLeftAlone"},
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) {`,
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) && !mutated("processes stay suspended") {`),
-	one("subnets not repaired", awsUpdate, "reports subnets that differ and does not send them",
+	one("subnets not repaired", awsRequest, "reports subnets that differ and does not send them",
 		Explore, []string{"as desired", "quiet", "busy", "progress", "storm"},
-		`input.VPCZoneIdentifier = new(strings.Join(want.subnets, ","))`,
+		`input.VPCZoneIdentifier = new(strings.Join(g.Subnets, ","))`,
 		`if !mutated("subnets not repaired") {
-				input.VPCZoneIdentifier = new(strings.Join(want.subnets, ","))
+				input.VPCZoneIdentifier = new(strings.Join(g.Subnets, ","))
 			}`).from(81),
 	one("group with machines not forced", awsStart, "deletes a group as if it were empty, which the cloud refuses",
 		Explore, []string{"progress"},

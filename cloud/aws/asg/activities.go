@@ -82,7 +82,7 @@ func (a *Activities) keep(issues []pool.Cause, now time.Time) {
 
 // Missing reports whether the group has fewer members than it should.
 func Missing(is *asgtypes.AutoScalingGroup) bool {
-	return Members(is) < int(session.Deref(is.DesiredCapacity)) && !strings.HasPrefix(session.Deref(is.Status), StatusDeleting)
+	return Members(is) < int(session.Deref(is.DesiredCapacity)) && !Deleting(is)
 }
 
 // Members returns how many instances the group has that count towards its size.

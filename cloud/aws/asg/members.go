@@ -12,8 +12,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// StatusDeleting is how an Auto Scaling group's status begins while it is being deleted.
-const StatusDeleting = "Delete in progress"
+// statusDeleting is how an Auto Scaling group's status begins while it is being deleted.
+const statusDeleting = "Delete in progress"
 
 // ProviderID returns the provider ID that the Node of an instance has.
 func ProviderID(i asgtypes.Instance) string {

@@ -176,3 +176,14 @@ func ByProvider(tags map[string]string) bool {
 	}
 	return false
 }
+
+// Names returns the names of tags, in order and each once.
+func Names(lists ...map[string]string) []string {
+	names := map[string]bool{}
+	for _, tags := range lists {
+		for name := range tags {
+			names[name] = true
+		}
+	}
+	return SortedKeys(names)
+}

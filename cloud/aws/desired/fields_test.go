@@ -1,4 +1,4 @@
-package aws
+package desired
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func TestBlame(t *testing.T) {
 		{"words that name nothing", "The moon is in the wrong phase", ""},
 	} {
 		var got *cloud.Error
-		if !errors.As(blame(&cloud.Error{Kind: cloud.Invalid, Code: "ValidationError", Message: c.message}, spec), &got) || got.Field != c.want {
+		if !errors.As(Blame(&cloud.Error{Kind: cloud.Invalid, Code: "ValidationError", Message: c.message}, spec), &got) || got.Field != c.want {
 			t.Errorf("%s: want field %q, got %q", c.reason, c.want, got.Field)
 		}
 	}

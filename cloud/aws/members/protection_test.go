@@ -1,4 +1,4 @@
-package aws
+package members
 
 import (
 	"fmt"
@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -49,20 +51,21 @@ func TestManyAreProtectedInParts(t *testing.T) {
 	settings := awssdk.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: &http.Client{Transport: count},
 	}
-	p := &pass{c: &session.Session{EC2: session.NewEC2(ec2.NewFromConfig(settings)), AutoScaling: autoscaling.NewFromConfig(settings)}, t: target{group: "g"}, memory: &memory{}}
+	client := asg.Client{Session: &session.Session{EC2: session.NewEC2(ec2.NewFromConfig(settings)), AutoScaling: autoscaling.NewFromConfig(settings)}, Name: "g"}
+	owner, known := cloud.Owner{ID: "owner"}, Members{}
 	var ids []string
 	for k := range 2500 {
 		ids = append(ids, fmt.Sprintf("i-%017x", k))
 	}
-	if err := p.protect(t.Context(), ids); err != nil {
+	if err := known.Protect(t.Context(), client, ids, owner); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range ids {
-		if !p.memory.members[id].kept {
-			t.Fatalf("want %s known as protected by us", id)
+		if !known.known[id].kept {
+			t.Fatalf("want %s known as protected by Muster", id)
 		}
 	}
-	if err := p.unprotect(t.Context(), ids); err != nil {
+	if err := known.Unprotect(t.Context(), client, ids, owner); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]int{"CreateTags": 1000, "DeleteTags": 1000, "SetInstanceProtection": 50}, count.most); diff != "" {

@@ -1,4 +1,4 @@
-package aws
+package desired
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// suspendedIssues names the suspended processes that the group needs now. Those that hold nothing up are not named.
-func suspendedIssues(is *asgtypes.AutoScalingGroup, roll *pool.ProviderRollout) (issues []pool.Cause) {
+// SuspendedIssues returns an issue for each suspended process that the group needs now.
+func SuspendedIssues(is *asgtypes.AutoScalingGroup, roll *pool.ProviderRollout) (issues []pool.Cause) {
 	launching, unhealthy, running := asg.Missing(is), false, 0
 	for _, i := range is.Instances {
 		switch state, _ := asg.StateOf(i); state {
@@ -43,10 +43,10 @@ func suspendedIssues(is *asgtypes.AutoScalingGroup, roll *pool.ProviderRollout) 
 	return issues
 }
 
-// suspendedBy returns where a process is to be resumed: in the specification, if the group's tags tell that it suspends the process.
+// suspendedBy returns where a process can be resumed: in the specification, if the bookkeeping tag names the process.
 func suspendedBy(is *asgtypes.AutoScalingGroup, process string) string {
-	if slices.Contains(splitList(tagOf(is, tagSuspended)), process) {
-		return driftProcesses
+	if slices.Contains(splitList(asg.Tag(is, tagSuspended)), process) {
+		return FieldProcesses
 	}
 	return "by another client"
 }

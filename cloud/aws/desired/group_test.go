@@ -1,66 +1,57 @@
-package aws
+package desired
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/lifecycle"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
-func targetWith(template awsv1.AWSLaunchTemplate) target {
-	t, err := targetOf(Target{
-		Owner: cloud.Owner{ID: "owner", Cluster: "c", Namespace: "ns", Name: "p", GroupName: "g"},
-		Spec: &awsv1.MachinePoolSource{
-			Pool:    &awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: template, AdditionalTags: awsv1.Tags{"team": "a"}},
-			Cluster: awsv1.ClusterView{Region: "eu-west-1", NodeSecurityGroups: []string{"sg-node"}, SSHKeyName: new("cluster-key")},
-		},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return t
-}
-
 // groupFor is the group as the cloud would show it, had it been made from the specification.
-func groupFor(g groupSpec, size int32) (*asgtypes.AutoScalingGroup, []asgtypes.LifecycleHook) {
+func groupFor(g Group, size int32) (*asgtypes.AutoScalingGroup, []asgtypes.LifecycleHook) {
 	is := &asgtypes.AutoScalingGroup{
 		MinSize: &g.min, MaxSize: &g.max, DesiredCapacity: &size, DefaultCooldown: &g.cooldown, DefaultInstanceWarmup: &g.warmup,
 		CapacityRebalance: &g.rebalance, VPCZoneIdentifier: new("subnet-b, subnet-a"), MixedInstancesPolicy: g.mixed,
 	}
 	for key, text := range g.tags {
-		is.Tags = append(is.Tags, asgtypes.TagDescription{Key: &key, Value: new(text), PropagateAtLaunch: new(!bookkeeping(key))})
+		is.Tags = append(is.Tags, asgtypes.TagDescription{Key: &key, Value: new(text), PropagateAtLaunch: new(!Bookkeeping(key))})
 	}
 	for _, name := range g.suspended {
 		is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: new(name)})
 	}
 	var existing []asgtypes.LifecycleHook
-	for _, h := range g.hooks {
+	for _, h := range g.Hooks {
 		existing = append(existing, asgtypes.LifecycleHook{
 			LifecycleHookName: h.LifecycleHookName, LifecycleTransition: h.LifecycleTransition,
-			HeartbeatTimeout: new(or(h.HeartbeatTimeout, 3600)), DefaultResult: new(or(h.DefaultResult, "ABANDON")),
+			HeartbeatTimeout: cmp.Or(h.HeartbeatTimeout, new(int32(3600))), DefaultResult: cmp.Or(h.DefaultResult, new("ABANDON")),
 			NotificationTargetARN: h.NotificationTargetARN, RoleARN: h.RoleARN, NotificationMetadata: h.NotificationMetadata,
 		})
 	}
 	return is, existing
 }
 
-func specWith(change func(*awsv1.AWSMachinePoolSpec)) groupSpec {
-	t := targetWith(awsv1.AWSLaunchTemplate{InstanceType: "m5.large"})
-	t.pool.MinSize, t.pool.MaxSize = 1, 10
-	t.pool.AWSLifecycleHooks = []awsv1.AWSLifecycleHook{{Name: "ours", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating}}
-	t.pool.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: new(true)}}
-	change(t.pool)
-	g := groupSpecOf(t)
-	g.subnets = []string{"subnet-a", "subnet-b"}
+func specWith(change func(*awsv1.AWSMachinePoolSpec)) Group {
+	spec := &awsv1.AWSMachinePoolSpec{
+		AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: "m5.large"}, AdditionalTags: awsv1.Tags{"team": "a"}, MinSize: 1, MaxSize: 10,
+		AWSLifecycleHooks: []awsv1.AWSLifecycleHook{{Name: "ours", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating}},
+		SuspendProcesses:  &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: new(true)}},
+	}
+	change(spec)
+	owner := cloud.Owner{ID: "owner", Cluster: "c", Namespace: "ns", Name: "p", GroupName: "g"}
+	g := Of(spec, session.OwnTags(owner, spec.AdditionalTags), session.Names(spec.AdditionalTags))
+	g.Subnets = []string{"subnet-a", "subnet-b"}
 	return g
 }
 
@@ -91,7 +82,7 @@ func TestDrift(t *testing.T) {
 		}, []string{"spec.mixedInstancesPolicy"}},
 		{"a tag is added", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "a", "more": "x"} }, []string{"spec.additionalTags"}},
 		{"a tag changes", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "b"} }, []string{"spec.additionalTags"}},
-		{"a tag of ours is taken away", same, func(s *spec) { s.AdditionalTags = nil }, []string{"spec.additionalTags"}},
+		{"a tag that Muster put there is removed", same, func(s *spec) { s.AdditionalTags = nil }, []string{"spec.additionalTags"}},
 		{"a hook is added", same, func(s *spec) {
 			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more", LifecycleTransition: awsv1.LifecycleTransitionInstanceLaunching})
 		}, []string{"spec.lifecycleHooks"}},
@@ -102,7 +93,7 @@ func TestDrift(t *testing.T) {
 		{"a process less", same, func(s *spec) { s.SuspendProcesses = nil }, []string{"spec.suspendProcesses"}},
 	} {
 		is, existing := groupFor(specWith(c.before), 3)
-		if diff := cmp.Diff(c.want, specWith(c.after).drift(is, hooksRead{list: existing})); diff != "" {
+		if diff := gocmp.Diff(c.want, specWith(c.after).Drift(is, lifecycle.Existing(existing))); diff != "" {
 			t.Errorf("%s: drift (-want +got):\n%s", c.reason, diff)
 		}
 	}
@@ -114,19 +105,19 @@ func TestWhatOthersDidIsLeftAlone(t *testing.T) {
 	is.Tags = append(is.Tags, asgtypes.TagDescription{Key: new("k8s.io/cluster-autoscaler/enabled"), Value: new("true")})
 	is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: new("Launch")})
 	existing = append(existing, asgtypes.LifecycleHook{LifecycleHookName: new("termination-handler")})
-	if got := g.drift(is, hooksRead{list: existing}); got != nil {
+	if got := g.Drift(is, lifecycle.Existing(existing)); got != nil {
 		t.Errorf("want no drift by tags, hooks and processes of others, got %v", got)
 	}
 	none := specWith(func(s *awsv1.AWSMachinePoolSpec) {
 		s.AdditionalTags, s.AWSLifecycleHooks, s.SuspendProcesses = nil, nil, nil
 	})
-	if got := none.surplusTags(is); !slices.Equal(got, []string{"muster.dev/managed-tags", "team"}) {
+	if got := none.SurplusTags(is); !slices.Equal(got, []string{"muster.dev/managed-tags", "team"}) {
 		t.Errorf("want only our own tags to go, got %v", got)
 	}
-	if _, remove := none.hookChanges(is, existing); !slices.Equal(remove, []string{"ours"}) {
+	if remove := lifecycle.Existing(existing).Changes(none.Hooks, HookMarks(is)).Remove; !slices.Equal(remove, []string{"ours"}) {
 		t.Errorf("want only our own hook to go, got %v", remove)
 	}
-	if _, resume := none.processes(is); !slices.Equal(resume, []string{"AZRebalance"}) {
+	if _, resume := none.Processes(is); !slices.Equal(resume, []string{"AZRebalance"}) {
 		t.Errorf("want only our own process to be resumed, got %v", resume)
 	}
 }
@@ -169,7 +160,7 @@ func TestSuspendedIssues(t *testing.T) {
 			SuspendedProcesses: []asgtypes.SuspendedProcess{{ProcessName: &c.process}},
 		}
 		c.change(g)
-		got := suspendedIssues(g, c.roll)
+		got := SuspendedIssues(g, c.roll)
 		if named := len(got) == 1 && got[0].Reason == c.process+"Suspended" && strings.Contains(got[0].Message, c.want); named != (c.want != "") || len(got) > 1 {
 			t.Errorf("%s, %s suspended: want %q, got %+v", c.why, c.process, c.want, got)
 		}
@@ -234,7 +225,7 @@ func TestIssues(t *testing.T) {
 			{Reason: "LaunchFailed", Message: "d"}, {Reason: "LaunchFailed", Message: "c"}, {Reason: "LaunchFailed", Message: "b"},
 		}},
 	} {
-		if diff := cmp.Diff(c.want, asg.LaunchIssues(c.given)); diff != "" {
+		if diff := gocmp.Diff(c.want, asg.LaunchIssues(c.given)); diff != "" {
 			t.Errorf("%s: issues (-want +got):\n%s", c.reason, diff)
 		}
 	}
