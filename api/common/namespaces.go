@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// AllowedNamespaces say whose clusters may use an identity, as the ecosystem's providers have it: nobody's where there are
+// AllowedNamespaces say whose clusters may use an identity, as the ecosystem's providers have it: no cluster's where there are
 // none at all, everybody's where they are empty, else those of the namespaces that are listed or selected.
 //
 // +kubebuilder:object:generate=false

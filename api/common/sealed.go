@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 )
 
-// Sealed is a text that nobody is shown: a password, a key, a certificate. It prints, and is encoded, as its hash. The zero
+// Sealed is a text that is never shown: a password, a key, a certificate. It prints, and is encoded, as its hash. The zero
 // Sealed holds nothing.
 //
 // +kubebuilder:object:generate=false
@@ -25,7 +25,7 @@ func Seal(text string) Sealed {
 	return Sealed{sealed: &hidden}
 }
 
-// Empty says that there is none.
+// Empty reports whether there is none.
 func (s Sealed) Empty() bool { return s.sealed == nil }
 
 // Reveal gives the text. It must reach nothing but what it is for.

@@ -29,7 +29,7 @@ type Status struct {
 	// +optional
 	Initialization Initialization `json:"initialization,omitzero"`
 
-	// Ready says that the pool's group exists in the cloud. It is the older contract's word for
+	// Ready is true if the pool's group exists in the cloud. It is the older contract's word for
 	// initialization.provisioned, and both always say the same.
 	// +optional
 	Ready bool `json:"ready"`
@@ -90,7 +90,7 @@ type Status struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Instances are the members of the group, ordered by creation and ID. At most 250 are told of, first those that do not serve.
+	// Instances are the members of the group, ordered by creation and ID. At most 250 are listed, first those that do not serve.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000
@@ -136,7 +136,7 @@ type InstanceStatus struct {
 	// +optional
 	Node string `json:"node,omitempty"`
 
-	// Ready says that the instance's Node is Ready.
+	// Ready is true if the instance's Node is Ready.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
 

@@ -21,7 +21,7 @@ import (
 // +kubebuilder:printcolumn:name="Machine",type="string",JSONPath=".metadata.ownerReferences[?(@.kind==\"Machine\")].name",description="Machine that the instance is"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since the object was created"
 // +kubebuilder:printcolumn:name="Zone",type="string",priority=1,JSONPath=".status.failureDomain",description="Availability zone of the instance"
-type AWSMachine struct { // its fields are the same in all versions, so that nobody has to convert them
+type AWSMachine struct { // its fields are the same in all versions, so that they need no conversion
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -56,7 +56,7 @@ func FuzzManifests(f *testing.F) {
 		}
 		written, stored := &AWSMachinePool{}, &v1beta2.AWSMachinePool{}
 		if err := json.Unmarshal(data, written); err == nil {
-			// Version and kind are set by whoever converts.
+			// Version and kind are set by the caller of the conversion.
 			written.TypeMeta = metav1.TypeMeta{}
 			olderSurvives(t, written)
 		}

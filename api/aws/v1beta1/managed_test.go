@@ -69,7 +69,7 @@ func TestManagedSpelling(t *testing.T) {
 	}{
 		{"share", "v1beta1 has always spelled it so", `{"spec":{"updateConfig":{"maxUnavailablePrecentage":33}}}`, `{"maxUnavailablePercentage":33}`},
 		{"number", "the other way to say it", `{"spec":{"updateConfig":{"maxUnavailable":2,"updateStrategy":"MINIMAL","force":true}}}`, `{"maxUnavailable":2,"updateStrategy":"MINIMAL","force":true}`},
-		{"right spelling", "v1beta1 never knew it: its schema refuses it, and it is nobody's", `{"spec":{"updateConfig":{"maxUnavailablePercentage":33}}}`, `{}`},
+		{"right spelling", "v1beta1 never knew it: its schema refuses it, and no other version has it", `{"spec":{"updateConfig":{"maxUnavailablePercentage":33}}}`, `{}`},
 	} {
 		older, stored := &AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
 		if err := json.Unmarshal([]byte(c.older), older); err != nil {

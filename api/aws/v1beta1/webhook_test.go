@@ -68,7 +68,7 @@ func TestWebhook(t *testing.T) {
 			if !strings.Contains(got, c.want) {
 				t.Errorf("%s:\n got %s\nwant it to contain %s", c.reason, got, c.want)
 			}
-			// What nobody has observed yet must not look observed.
+			// What has not been observed yet must not look observed.
 			if strings.Contains(got, `"status"`) {
 				t.Errorf("%s: got a status out of nothing: %s", c.reason, got)
 			}

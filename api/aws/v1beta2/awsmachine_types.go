@@ -39,12 +39,12 @@ type AWSMachineStatus struct {
 	// +optional
 	Initialization common.Initialization `json:"initialization,omitzero"`
 
-	// Ready says that the instance was seen running. It is the older contract's word for initialization.provisioned, and
+	// Ready is true if the instance was seen running. It is the older contract's word for initialization.provisioned, and
 	// both always say the same.
 	// +optional
 	Ready bool `json:"ready"`
 
-	// Interruptible says that the cloud may take the instance back at short notice, because it is a spot instance.
+	// Interruptible is true if the cloud may take the instance back at short notice, because it is a spot instance.
 	// +optional
 	Interruptible bool `json:"interruptible,omitempty"`
 

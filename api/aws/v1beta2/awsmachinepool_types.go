@@ -159,7 +159,7 @@ type AWSMachinePoolStatus struct {
 // ASGStatus is a status of an Auto Scaling group in the cloud's own words.
 type ASGStatus string
 
-// ASGStatusDeleteInProgress says that the cloud is deleting the group.
+// ASGStatusDeleteInProgress is the status while the cloud deletes the group.
 const ASGStatusDeleteInProgress ASGStatus = "Delete in progress"
 
 // AWSMachinePool is a pool of EC2 instances that an Auto Scaling group keeps.

@@ -117,12 +117,12 @@ type AWSManagedMachinePoolSpec struct {
 	AMIVersion *string `json:"amiVersion,omitempty"`
 
 	// AMIType is the family of EKS's images that nodes run. Absent, it follows from Kubernetes version and processor: Amazon
-	// Linux 2023 from 1.30 on. The schema fills in nothing, for what nobody has said must not contradict a launch template.
+	// Linux 2023 from 1.30 on. The schema fills in nothing, because a default must not contradict a launch template.
 	//
 	// It is deprecated, and together with awsLaunchTemplate it can only be CUSTOM: there the template chooses the image (ami.id,
 	// ami.eksLookupType or imageLookup...), or EKS does where neither says anything. CUSTOM beside a template that names no
 	// image looks the image up that EKS publishes for the Kubernetes version. What the existing provider has filled in beside a
-	// template stays as it is until somebody changes it. It can't be changed later otherwise.
+	// template stays as it is until a user changes it. It can't be changed later otherwise.
 	// +optional
 	AMIType *ManagedMachineAMIType `json:"amiType,omitempty"`
 

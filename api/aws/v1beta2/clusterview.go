@@ -23,19 +23,19 @@ type ClusterView struct {
 	SSHKeyName *string
 	// ImageLookupFormat, ImageLookupOrg and ImageLookupBaseOS are the cluster's words on images, for pools that have none.
 	ImageLookupFormat, ImageLookupOrg, ImageLookupBaseOS string
-	// EKS says that the control plane is Amazon's own.
+	// EKS is true if the control plane is Amazon's own.
 	EKS bool
 	// EKSClusterName is the control plane's name in EKS; empty while it has none.
 	EKSClusterName string
 	// ControlPlaneVersion is the Kubernetes version that the control plane runs, or shall run while it does not say, with the
 	// leading v and as many parts as it says; empty where that is not known.
 	ControlPlaneVersion string
-	// ControlPlaneReady says that nodes can join Amazon's own control plane.
+	// ControlPlaneReady is true if nodes can join Amazon's own control plane.
 	ControlPlaneReady bool
 	// Bucket is where data for machines is kept that their user data has no room for; nil where the cluster has none.
 	Bucket *BucketView
 	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it
-	// to whoever may read the objects that the cluster's identityRef leads to.
+	// to all users that may read the objects that the cluster's identityRef leads to.
 	Identity *IdentityView
 }
 
@@ -46,7 +46,7 @@ type BucketView struct {
 	// PresignedURLDuration is how long addresses are valid that machines fetch their data from; zero lets them fetch it with
 	// the permissions of their own instance profile.
 	PresignedURLDuration time.Duration
-	// BestEffortDelete says that failing to delete an object may be passed over (bestEffortDeleteObjects).
+	// BestEffortDelete is true if failing to delete an object may be passed over (bestEffortDeleteObjects).
 	BestEffortDelete bool
 }
 
@@ -56,8 +56,8 @@ type SubnetView struct {
 	ID string
 	// AvailabilityZone that it lies in, and that zone's type: availability-zone, local-zone, wavelength-zone or empty.
 	AvailabilityZone, ZoneType string
-	// IsPublic says that it has a route to an internet gateway.
+	// IsPublic is true if it has a route to an internet gateway.
 	IsPublic bool
-	// CNI says that it lies in a secondary address range, for pods rather than machines.
+	// CNI is true if it lies in a secondary address range, for pods rather than machines.
 	CNI bool
 }

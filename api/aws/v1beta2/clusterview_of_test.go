@@ -19,7 +19,7 @@ func TestClusterViewOf(t *testing.T) {
 		err                  string
 	}{
 		{
-			name: "bare", reason: "an object that nobody has filled in yet is no error",
+			name: "bare", reason: "an object whose fields are not set yet is no error",
 			object: `{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AWSCluster, metadata: {name: capa, namespace: default}}`,
 			want:   ClusterView{Name: "capa"},
 		},

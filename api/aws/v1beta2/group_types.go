@@ -208,7 +208,7 @@ const (
 	LifecycleTransitionInstanceTerminating LifecycleTransition = "autoscaling:EC2_INSTANCE_TERMINATING"
 )
 
-// LifecycleHookDefaultResult is what happens when nobody completes a hook in time.
+// LifecycleHookDefaultResult is what happens when no client completes a hook in time.
 // +kubebuilder:validation:Enum=CONTINUE;ABANDON
 type LifecycleHookDefaultResult string
 

@@ -86,7 +86,7 @@ func NewAccessKeys(id, secret, sessionToken string) AccessKeys {
 	return AccessKeys{sealed: common.Seal(string(text))}
 }
 
-// Empty says that there are none.
+// Empty reports whether there are none.
 func (k AccessKeys) Empty() bool { return k.sealed.Empty() }
 
 // Reveal gives the texts. They must reach nothing but the signer of requests.

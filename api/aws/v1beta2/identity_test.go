@@ -110,12 +110,12 @@ func TestAllowedNamespaces(t *testing.T) {
 		selector           string
 		err                bool
 	}{
-		{name: "absent", reason: "without a word nobody may", spec: `{}`},
+		{name: "absent", reason: "without the field no namespace may", spec: `{}`},
 		{name: "null", reason: "null is absence", spec: `{allowedNamespaces: null}`},
 		{name: "empty", reason: "empty is everybody", spec: `{allowedNamespaces: {}}`, byName: true},
 		{name: "as a typed client writes it", reason: "null lists and empty selectors are what empty looks like on the wire",
 			spec: `{allowedNamespaces: {list: null, selector: {}}}`, byName: true},
-		{name: "empty list", reason: "a list of nobody is nobody", spec: `{allowedNamespaces: {list: []}}`},
+		{name: "empty list", reason: "an empty list allows none", spec: `{allowedNamespaces: {list: []}}`},
 		{name: "listed", reason: "a name is enough", spec: `{allowedNamespaces: {list: [other, ns]}}`, byName: true},
 		{name: "not listed", reason: "others may not", spec: `{allowedNamespaces: {list: [other]}}`},
 		{name: "selected", reason: "labels are looked at where names don't decide", spec: `{allowedNamespaces: {selector: {matchLabels: {a: b}}}}`, selector: "a=b"},

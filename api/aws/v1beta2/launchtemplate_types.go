@@ -111,7 +111,7 @@ type AWSLaunchTemplate struct {
 	// +kubebuilder:validation:XValidation:rule="size(self) == 1 || self.all(n, !has(n.associatePublicIpAddress) || !n.associatePublicIpAddress)",reason=FieldValueInvalid,message="associatePublicIpAddress can be true for a single interface only: EC2 gives no public address to an instance that is launched with several"
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitempty"`
 
-	// Existing is a version of a launch template that somebody else keeps: instances are launched from it, and it is never
+	// Existing is a version of a launch template that another owner keeps: instances are launched from it, and it is never
 	// written to. Nothing else of the template may be set then, and it can't be set or taken away later.
 	// +optional
 	Existing *ExistingLaunchTemplate `json:"existing,omitempty"`

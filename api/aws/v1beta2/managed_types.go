@@ -153,7 +153,7 @@ type UpdateBehaviour struct {
 	UpdateStrategy *NodegroupUpdateStrategy `json:"updateStrategy,omitempty"`
 
 	// Force lets an update go on when pods can't be evicted within fifteen minutes, for instance because a disruption budget
-	// forbids it: they are lost with their machine then. Without it such an update fails and is told of.
+	// forbids it: they are lost with their machine then. Without it such an update fails and is reported.
 	// +optional
 	Force bool `json:"force,omitempty"`
 }

@@ -144,7 +144,7 @@ type NetworkInterface struct {
 	PrimaryIPv6 *bool `json:"primaryIpv6,omitempty"`
 }
 
-// ExistingLaunchTemplate names one version of a launch template that somebody else keeps. It is only read.
+// ExistingLaunchTemplate names one version of a launch template that another owner keeps. It is only read.
 // +kubebuilder:validation:XValidation:rule="has(self.id) != has(self.name)",reason=FieldValueInvalid,message="exactly one of id and name must be set"
 type ExistingLaunchTemplate struct {
 	// ID of the launch template.

@@ -68,7 +68,7 @@ type AzureMachinePoolSpec struct {
 	SystemAssignedIdentityRole *SystemAssignedIdentityRole `json:"systemAssignedIdentityRole,omitempty"`
 
 	// UserAssignedIdentities are the identities that virtual machines have with identity UserAssigned. They are made and
-	// deleted by somebody else.
+	// deleted by another client.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

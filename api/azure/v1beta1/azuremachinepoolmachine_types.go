@@ -19,9 +19,9 @@ const (
 
 // The conditions of an AzureMachinePoolMachine beside Ready, as the ecosystem knows them.
 const (
-	// VMRunningCondition says that the virtual machine runs.
+	// VMRunningCondition reports whether the virtual machine runs.
 	VMRunningCondition = "VMRunning"
-	// NodeHealthyCondition says that the virtual machine's Node is Ready.
+	// NodeHealthyCondition reports whether the virtual machine's Node is Ready.
 	NodeHealthyCondition = "NodeHealthy"
 )
 
@@ -107,7 +107,7 @@ type AzureMachinePoolMachineStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	LongRunningOperationStates []Future `json:"longRunningOperationStates,omitempty"`
 
-	// LatestModelApplied says that the virtual machine was made from what the pool asks for now.
+	// LatestModelApplied is true if the virtual machine was made from what the pool asks for now.
 	// +optional
 	LatestModelApplied bool `json:"latestModelApplied"`
 
@@ -116,7 +116,7 @@ type AzureMachinePoolMachineStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	FailureDomain string `json:"failureDomain,omitempty"`
 
-	// Ready says that the virtual machine runs and its Node is Ready.
+	// Ready is true if the virtual machine runs and its Node is Ready.
 	// +optional
 	Ready bool `json:"ready"`
 }

@@ -13,7 +13,7 @@ type ClusterView struct {
 	Environment string
 	// Vnet is the cluster's network.
 	Vnet VnetView
-	// IPv6 says that the network has addresses of that version too.
+	// IPv6 is true if the network has addresses of that version too.
 	IPv6 bool
 	// Subnets of the cluster's network.
 	Subnets []SubnetView
@@ -26,10 +26,10 @@ type ClusterView struct {
 	FailureDomains []string
 	// ControlPlaneVersion is the Kubernetes version of the control plane, with the leading v; empty where that is not known.
 	ControlPlaneVersion string
-	// Ready says that the network exists.
+	// Ready is true if the network exists.
 	Ready bool
 	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it
-	// to whoever may read the objects that the cluster's identityRef leads to.
+	// to all users that may read the objects that the cluster's identityRef leads to.
 	Identity *IdentityView
 }
 
@@ -53,7 +53,7 @@ const (
 type SubnetView struct {
 	// Name and Role of the subnet.
 	Name, Role string
-	// IPv6 says that it has addresses of that version too.
+	// IPv6 is true if it has addresses of that version too.
 	IPv6 bool
 	// SecurityGroup and RouteTable are the names of what belongs to it, and NatGateway of what it reaches the world through;
 	// empty where there is none.

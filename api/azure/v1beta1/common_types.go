@@ -22,7 +22,7 @@ const (
 	VMIdentityUserAssigned   VMIdentity = "UserAssigned"
 )
 
-// UserAssignedIdentity is an identity that somebody else makes and deletes.
+// UserAssignedIdentity is an identity that another owner creates and deletes.
 type UserAssignedIdentity struct {
 	// ProviderID is the identity's resource ID, with or without azure:// before it.
 	// +required

@@ -19,7 +19,7 @@ func FutureOf(method, resource, token string) Future {
 	}
 }
 
-// Operation is what it works on, and with what it is asked about; an error says that somebody has written into it what nobody can read.
+// Operation is what it works on, and with what it is asked about; it returns an error if the text is not one that Muster has written.
 func (f Future) Operation(subscription string) (resource, token string, err error) {
 	text, err := base64.URLEncoding.DecodeString(f.Data)
 	if err != nil {

@@ -62,7 +62,7 @@ func (i *IdentityView) Fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// HasPassword says that the secret is a password.
+// HasPassword reports whether the secret is a password.
 func (i *IdentityView) HasPassword() bool {
 	return i != nil && (i.Type == IdentityServicePrincipal || i.Type == IdentityManualServicePrincipal)
 }

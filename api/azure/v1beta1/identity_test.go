@@ -64,7 +64,7 @@ func TestIdentityRefOf(t *testing.T) {
 		{reason: "the kind is the only one there is", spec: "{identityRef: {name: a}}", want: "AzureClusterIdentity/ns/a"},
 		{reason: "no reference is the controller's own", spec: "{}"},
 		{reason: "null is no reference", spec: "{identityRef: null}"},
-		{reason: "a field of another type names nobody", spec: "{identityRef: a}", err: true},
+		{reason: "a field of another type names no identity", spec: "{identityRef: a}", err: true},
 	} {
 		got, err := IdentityRefOf(untyped(t, "{kind: AzureCluster, metadata: {name: c, namespace: ns}, spec: "+c.spec+"}"))
 		text := ""
@@ -120,11 +120,11 @@ spec:
 		byName       bool
 		selector     string
 	}{
-		{reason: "without a word nobody may", spec: `{}`},
+		{reason: "without the field no namespace may", spec: `{}`},
 		{reason: "null is absence", spec: `{allowedNamespaces: null}`},
 		{reason: "empty is everybody", spec: `{allowedNamespaces: {}}`, byName: true},
 		{reason: "as a typed client writes empty", spec: `{allowedNamespaces: {list: null, selector: null}}`, byName: true},
-		{reason: "a list of nobody is nobody", spec: `{allowedNamespaces: {list: []}}`},
+		{reason: "an empty list allows none", spec: `{allowedNamespaces: {list: []}}`},
 		{reason: "an empty selector selects nothing", spec: `{allowedNamespaces: {selector: {}}}`},
 		{reason: "a name is enough", spec: `{allowedNamespaces: {list: [ns], selector: {}}}`, byName: true},
 		{reason: "labels are looked at where names don't decide", spec: `{allowedNamespaces: {list: [b], selector: {matchLabels: {a: b}}}}`, selector: "a=b"},

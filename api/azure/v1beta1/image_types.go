@@ -16,7 +16,7 @@ type Image struct {
 	// +optional
 	SharedGallery *AzureSharedGalleryImage `json:"sharedGallery,omitempty"`
 
-	// Marketplace is an image that somebody sells, or gives away, in Azure's marketplace.
+	// Marketplace is an image that is sold, or given away, in Azure's marketplace.
 	// +optional
 	Marketplace *AzureMarketplaceImage `json:"marketplace,omitempty"`
 
@@ -57,7 +57,7 @@ type AzureMarketplaceImage struct {
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version"`
 
-	// ThirdPartyImage says that the image is sold under a plan, which is then sent along.
+	// ThirdPartyImage is true if the image is sold under a plan, which is then sent along.
 	// +optional
 	// +kubebuilder:default=false
 	ThirdPartyImage bool `json:"thirdPartyImage"`

@@ -36,7 +36,7 @@ type AzureMachinePoolMachineTemplate struct {
 	DataDisks []DataDisk `json:"dataDisks,omitempty"`
 
 	// SSHPublicKey is a public key that opens virtual machines by SSH, as a line of an authorized_keys file, encoded in
-	// base64. Absent, a key is made whose private half nobody has. It is for Linux only.
+	// base64. Absent, a key is generated whose private half is discarded. It is for Linux only.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9+/\\\\r\\\\n]*=?[\\\\r\\\\n]*=?[\\\\r\\\\n]*$')",reason=FieldValueInvalid,message="the SSH public key is not properly base64 encoded"
@@ -190,7 +190,7 @@ type VMExtension struct {
 	// +optional
 	Settings map[string]string `json:"settings,omitempty"`
 
-	// ProtectedSettings of the extension, which Azure shows to nobody.
+	// ProtectedSettings of the extension, which Azure never shows.
 	// +optional
 	ProtectedSettings map[string]string `json:"protectedSettings,omitempty"`
 }

@@ -73,7 +73,7 @@ func TestWarnings(t *testing.T) {
 		{name: "dead input too", reason: "the same rules for both kinds", kind: mp, spec: "{awsLaunchTemplate: {versionNumber: 3}}", want: []string{"spec.awsLaunchTemplate.versionNumber: has no effect"}},
 		{name: "preferences under a strategy", reason: "they are for the refresh that the strategy takes the place of", kind: mp,
 			spec: "{awsLaunchTemplate: {}, strategy: {}, refreshPreferences: {minHealthyPercentage: 50}}", want: []string{"spec.refreshPreferences: has no effect while spec.strategy is set"}},
-		{name: "another edit", reason: "whoever touches the object is told what is still wrong with it", kind: mmp, old: "{instanceType: m5.large, scaling: {maxSize: 1}}",
+		{name: "another edit", reason: "each edit of the object shows the warnings that still apply", kind: mmp, old: "{instanceType: m5.large, scaling: {maxSize: 1}}",
 			spec: "{instanceType: m5.large, scaling: {maxSize: 2}}", want: []string{"spec.instanceType: is deprecated"}},
 		{name: "a controller's write", reason: "a controller can do nothing about it", kind: mmp, old: "{instanceType: m5.large}",
 			spec: "{instanceType: m5.large, providerID: x, providerIDList: ['aws:///a/i-1']}"},

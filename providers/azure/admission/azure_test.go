@@ -87,7 +87,7 @@ func TestDefault(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		old, p *azurev1.AzureMachinePool
-		// same says that nothing is changed, back that the old key comes back; otherwise a key is made.
+		// same is true if nothing is changed, back that the old key comes back; otherwise a key is made.
 		same, back bool
 	}{
 		"new":           {reason: "Azure wants one", p: pool(key(""))},
@@ -138,7 +138,7 @@ func TestValidate(t *testing.T) {
 		refused []string
 	}{
 		"the least":    {reason: "nothing is wrong with it", p: pool()},
-		"no key":       {reason: "whoever defaults is switched off; the pool is held", p: pool(key(""))},
+		"no key":       {reason: "the defaulting webhook is switched off; the pool is held", p: pool(key(""))},
 		"no base64":    {reason: "upstream's words", p: pool(key("%")), refused: []string{"spec.template.sshPublicKey", "the SSH public key is not properly base64 encoded"}},
 		"no key text":  {reason: "upstream's words", p: pool(key("aGVsbG8=")), refused: []string{"spec.template.sshPublicKey", "the SSH public key is not valid"}},
 		"bad key left": {reason: "an object that is there must stay changeable", old: pool(key("%")), p: pool(key("%"), large)},
@@ -154,7 +154,7 @@ func TestValidate(t *testing.T) {
 		"uniform and old":      {reason: "the seed", p: pool(), parents: []client.Object{machinePool("p", "v1.22.0")}},
 		"flexible changed":     {reason: "on update too", old: pool(flexible), p: pool(flexible, large), parents: []client.Object{machinePool("p", "v1.22.0")}, refused: []string{"must be >= 1.26.0"}},
 		"a controller's write": {reason: "the version was changed after it, and the controller has to go on writing", old: pool(flexible), p: pool(flexible, listed), parents: []client.Object{machinePool("p", "v1.22.0")}},
-		"being deleted":        {reason: "nobody's own faults keep him", old: pool(flexible), p: pool(flexible, large, deleting), parents: []client.Object{machinePool("p", "v1.22.0")}},
+		"being deleted":        {reason: "faults of the object do not prevent its deletion", old: pool(flexible), p: pool(flexible, large, deleting), parents: []client.Object{machinePool("p", "v1.22.0")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestWarnings(t *testing.T) {
 		"no effect": {"each interface says it", func(p *azurev1.AzureMachinePool) {
 			p.Spec.Template.AcceleratedNetworking, p.Spec.Template.NetworkInterfaces = &yes, []azurev1.NetworkInterface{{}}
 		}, []string{"spec.template.acceleratedNetworking: has no effect"}},
-		"key of Windows": {"nobody can use it", windows, []string{"spec.template.sshPublicKey: has no effect on Windows"}},
+		"key of Windows": {"it has no effect", windows, []string{"spec.template.sshPublicKey: has no effect on Windows"}},
 		"contributor":    {"the default role does harm", func(p *azurev1.AzureMachinePool) { p.Spec.Identity = azurev1.VMIdentitySystemAssigned }, []string{"spec.identity: without"}},
 		"deallocated": {"it is replaced all the same", func(p *azurev1.AzureMachinePool) {
 			p.Spec.Template.SpotVMOptions = &azurev1.SpotVMOptions{EvictionPolicy: &deallocate}

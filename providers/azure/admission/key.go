@@ -13,7 +13,7 @@ import (
 // keyBits is the shortest RSA key that Azure takes.
 const keyBits = 2048
 
-// newKey is a public key whose private half is thrown away: Azure wants one of every Linux machine, and nobody wants to use it.
+// newKey is a public key whose private half is thrown away: Azure wants one of every Linux machine, and none is used.
 func newKey() (string, error) {
 	private, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {

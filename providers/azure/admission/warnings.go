@@ -27,7 +27,7 @@ func warnings(p *azurev1.AzureMachinePool) admission.Warnings {
 		{spec.Identity == azurev1.VMIdentitySystemAssigned && (spec.SystemAssignedIdentityRole == nil || spec.SystemAssignedIdentityRole.DefinitionID == ""),
 			"spec.identity: without spec.systemAssignedIdentityRole.definitionID every machine of the pool is a Contributor, who may change and delete what the scope holds"},
 		{t.SpotVMOptions != nil && t.SpotVMOptions.EvictionPolicy != nil && *t.SpotVMOptions.EvictionPolicy == azurev1.SpotEvictionPolicyDeallocate,
-			"spec.template.spotVMOptions.evictionPolicy: a machine that is deallocated serves nobody and is replaced; Delete spares its disks' price until then"},
+			"spec.template.spotVMOptions.evictionPolicy: a machine that is deallocated runs no pods and is replaced; Delete spares its disks' price until then"},
 	} {
 		if w.holds {
 			list = append(list, w.text)

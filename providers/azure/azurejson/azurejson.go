@@ -40,10 +40,10 @@ const (
 	// KeyCompatible holds the same: older manifests name it.
 	KeyCompatible = "azure.json"
 
-	// owned is the value of the label by the cluster's name on a secret that is ours. One without it was made by somebody who
+	// owned is the value of the label by the cluster's name on a secret that Muster owns. One without it was created by a client that
 	// wants another configuration, and stays as it is.
 	owned = "owned"
-	// retry is how soon a secret is looked at again that somebody else has just written.
+	// retry is how soon a secret is looked at again that another client has just written.
 	retry = 50 * time.Millisecond
 	// clusterKind is the infrastructure of clusters whose machines need the configuration.
 	clusterKind = "AzureCluster"
@@ -90,16 +90,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	err := r.reconcile(ctx, o)
-	var nobody *infrapool.IdentityError
+	var refused *infrapool.IdentityError
 	switch {
-	case errors.As(err, &nobody):
+	case errors.As(err, &refused):
 		// Whatever is missing wakes the object when it comes. Until then the secret stays as it is.
-		if last, _ := r.told.Swap(req.NamespacedName, nobody.Cause); last != nobody.Cause {
-			r.tell(o, corev1.EventTypeWarning, nobody.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, nobody.Cause.Message)
+		if last, _ := r.told.Swap(req.NamespacedName, refused.Cause); last != refused.Cause {
+			r.tell(o, corev1.EventTypeWarning, refused.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, refused.Cause.Message)
 		}
 		return ctrl.Result{}, nil
 	case conflicts.IsOnlyConflict(err):
-		// Somebody else was faster, which is no news: their change is looked at next.
+		// Another client was faster, which is not reported: its change is read next.
 		return ctrl.Result{RequeueAfter: retry}, nil
 	case err == nil:
 		r.told.Delete(req.NamespacedName)
@@ -107,7 +107,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, err
 }
 
-// reconcile keeps the secret of a pool whose cluster needs one. An Unidentified error says what somebody has to change first.
+// reconcile keeps the secret of a pool whose cluster needs one. An IdentityError names what has to be changed first.
 func (r *Reconciler) reconcile(ctx context.Context, o *azurev1.AzureMachinePool) error {
 	cluster, err := r.cluster(ctx, o)
 	if err != nil || cluster == nil || annotations.IsPaused(cluster, o) {
@@ -152,7 +152,7 @@ func (r *Reconciler) cluster(ctx context.Context, o *azurev1.AzureMachinePool) (
 // content is what a secret has to hold.
 type content struct {
 	data map[string][]byte
-	// password says that it is one that asks Azure for anything.
+	// password is true if it authenticates to Azure by a password.
 	password bool
 }
 
@@ -180,7 +180,7 @@ func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, c
 }
 
 // config is made of the pool, the cluster and whom it names. What can't be read, or means nothing, is Unidentified: it
-// waits for somebody to change it.
+// waits for a change by the user.
 func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured, from *infrapool.Credentials) (*config, error) {
 	view, err := azurev1.ClusterViewOf(place)
 	if err != nil {

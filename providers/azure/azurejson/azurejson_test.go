@@ -273,11 +273,11 @@ func TestSecret(t *testing.T) {
 		t.Errorf("want one write and nothing more to tell, got %d and %q", w.writes, said)
 	}
 	for reason, change := range map[string]func(*corev1.Secret){
-		"content that somebody changed is put right":   func(s *corev1.Secret) { s.Data["azure.json"] = []byte("{}") },
-		"a key that is lost comes again":               func(s *corev1.Secret) { delete(s.Data, "worker-node-azure.json") },
-		"an owner that is lost comes again":            func(s *corev1.Secret) { s.OwnerReferences = nil },
-		"the owner of before a restore is no owner":    func(s *corev1.Secret) { s.OwnerReferences[0].UID = "before" },
-		"the label by which it is watched comes again": func(s *corev1.Secret) { delete(s.Labels, clusterv1.ClusterNameLabel) },
+		"content that another client changed is repaired": func(s *corev1.Secret) { s.Data["azure.json"] = []byte("{}") },
+		"a key that is lost comes again":                  func(s *corev1.Secret) { delete(s.Data, "worker-node-azure.json") },
+		"an owner that is lost comes again":               func(s *corev1.Secret) { s.OwnerReferences = nil },
+		"the owner of before a restore is no owner":       func(s *corev1.Secret) { s.OwnerReferences[0].UID = "before" },
+		"the label by which it is watched comes again":    func(s *corev1.Secret) { delete(s.Labels, clusterv1.ClusterNameLabel) },
 	} {
 		is := w.secret()
 		change(is)
@@ -302,8 +302,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestSecretOfSomebody holds that one without our label is somebody's own configuration.
-func TestSecretOfSomebody(t *testing.T) {
+// TestSecretOfAnother holds that one without the owner label is configuration of another owner.
+func TestSecretOfAnother(t *testing.T) {
 	t.Parallel()
 	for _, labels := range []map[string]string{nil, {"capz": "shared"}, {"other": "owned"}} {
 		own := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-azure-json", Labels: labels}, Data: map[string][]byte{"azure.json": []byte("mine")}}

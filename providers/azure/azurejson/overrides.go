@@ -106,7 +106,7 @@ func (c *config) override(place *unstructured.Unstructured) error {
 	return nil
 }
 
-// named is where the limit of that name is; nil for a name that nobody knows.
+// named is where the limit of that name is; nil for an unknown name.
 func (l *limits) named(name string) **limit {
 	return map[string]**limit{
 		"routeRateLimit": &l.Route, "subnetsRateLimit": &l.Subnets, "interfaceRateLimit": &l.Interface, "routeTableRateLimit": &l.RouteTable,
