@@ -23,19 +23,19 @@ func behindName(is *ekstypes.Nodegroup) string {
 	return session.Deref(is.Resources.AutoScalingGroups[0].Name)
 }
 
-// readBehind reads the group behind with its instances, in one call.
-func (p *pass) readBehind(ctx context.Context, is *ekstypes.Nodegroup) error {
+// behind reads the group behind with its instances, in one call.
+func (r *reader) behind(ctx context.Context, is *ekstypes.Nodegroup) error {
 	name := behindName(is)
-	p.memory.behindName = name
+	r.memory.behindName = name
 	if name == "" {
-		p.memory.behind = behindRead{at: p.now}
+		r.memory.behind = behindRead{at: r.now}
 		return nil
 	}
-	group, at, err := p.c.Group(ctx, name, p.t.MaxAge)
+	group, at, err := r.c.Group(ctx, name, r.t.MaxAge)
 	if err != nil {
 		return err
 	}
-	p.memory.behind = behindRead{is: group, at: at}
+	r.memory.behind = behindRead{is: group, at: at}
 	return nil
 }
 
@@ -88,41 +88,41 @@ func (b behindRead) drifted(want groupSpec, members instancesRead) bool {
 	return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0
 }
 
-// rollUnknown returns why it is unknown what the updates did: EKS refused to report them, or EC2 refused the launch times that tell which
+// rolloutUnknown returns why it is unknown what the updates did: EKS refused to report them, or EC2 refused the launch times that tell which
 // instances an open update launched. The templates of those are unknown then, and no update is begun on a guess.
-func (p *pass) rollUnknown() *pool.Cause {
-	if refused := p.memory.updates.refused; refused != nil {
+func (m *memory) rolloutUnknown() *pool.Cause {
+	if refused := m.updates.refused; refused != nil {
 		return refused
 	}
-	behind := p.memory.behind.is
-	unknown := func(i asgtypes.Instance) bool { return p.memory.members.templateUnknown(i, p.memory.updates) }
+	behind := m.behind.is
+	unknown := func(i asgtypes.Instance) bool { return m.members.templateUnknown(i, m.updates) }
 	if behind != nil && slices.ContainsFunc(behind.Instances, unknown) {
-		return new(driverkit.CauseOf(p.memory.members.refused.Err))
+		return new(driverkit.CauseOf(m.members.refused.Err))
 	}
 	return nil
 }
 
-// instances are the members of the group behind, in the order in which they were made. Those of which it is not known yet are the
+// instances returns the members of the group behind, in the order in which they were created. Those whose creation is not known yet are the
 // youngest.
-func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
-	behind := p.memory.behind.is
+func (m *memory) instances(is *ekstypes.Nodegroup, want wanted, seen templates, brought map[string]string) []pool.Instance {
+	behind := m.behind.is
 	if behind == nil {
 		return nil
 	}
-	templates := map[string]pool.Template{"": p.templateNow(is, want)}
-	for _, u := range p.memory.updates.open() {
-		templates[session.Deref(u.Id)] = p.rolledTo(u, is, want)
+	templates := map[string]pool.Template{"": seen.now(is, want)}
+	for _, u := range m.updates.open() {
+		templates[session.Deref(u.Id)] = seen.goal(u, is, want)
 	}
-	differs := p.differences(want)
+	differs := seen.differences(want)
 	var list []pool.Instance
 	for _, i := range behind.Instances {
 		state, member := asg.StateOf(i)
 		if !member || asg.InStandby(i) {
 			continue
 		}
-		read := p.memory.members.known[session.Deref(i.InstanceId)]
-		template := templates[p.brought[session.Deref(i.InstanceId)]]
-		if p.memory.members.templateUnknown(i, p.memory.updates) {
+		read := m.members.known[session.Deref(i.InstanceId)]
+		template := templates[brought[session.Deref(i.InstanceId)]]
+		if m.members.templateUnknown(i, m.updates) {
 			template = pool.Template{}
 		}
 		list = append(list, pool.Instance{
@@ -134,9 +134,9 @@ func (p *pass) instances(is *ekstypes.Nodegroup, want wanted) []pool.Instance {
 	return list
 }
 
-// readActivities asks the group behind why instances are missing. A group that was deleted meanwhile tells nothing.
-func (p *pass) readActivities(ctx context.Context) ([]pool.Cause, error) {
-	issues, err := p.memory.activities.Read(ctx, p.c, p.memory.behind.is, p.memory.resized, p.now)
+// activities asks the group behind why instances are missing. A group that was deleted meanwhile tells nothing.
+func (r *reader) activities(ctx context.Context) ([]pool.Cause, error) {
+	issues, err := r.memory.activities.Read(ctx, r.c, r.memory.behind.is, r.memory.resized, r.now)
 	if session.Absent(err) {
 		return nil, nil
 	}

@@ -30,13 +30,13 @@ type wanted struct {
 	remember map[string]string
 }
 
-// want translates the specification, with whatever look-ups that takes. What does not depend on a look-up that failed is
-// there even so.
-func (p *pass) want(ctx context.Context) (wanted, error) {
-	look := p.c.Resolver(p.t.Remembered, p.now)
-	w := wanted{group: groupSpecOf(p.t), remember: look.Remember}
-	session.KeepAdopted(p.t.Remembered, look.Remember)
-	failed := []error{p.refused(), p.t.addSubnets(ctx, look, &w), p.wantTemplate(ctx, look, &w)}
+// want translates the specification, with the look-ups that this needs. Beside an error it returns what does not depend on the failed
+// look-up.
+func (r *reader) want(ctx context.Context) (wanted, error) {
+	look := r.c.Resolver(r.t.Remembered, r.now)
+	w := wanted{group: groupSpecOf(r.t), remember: look.Remember}
+	session.KeepAdopted(r.t.Remembered, look.Remember)
+	failed := []error{r.refused(), r.t.addSubnets(ctx, look, &w), r.wantTemplate(ctx, look, &w)}
 	for _, err := range failed {
 		if err != nil {
 			look.Keep()
@@ -46,9 +46,9 @@ func (p *pass) want(ctx context.Context) (wanted, error) {
 	return w, nil
 }
 
-// refused says what of the specification the controller may not do.
-func (p *pass) refused() error {
-	if len(p.t.pool.RoleAdditionalPolicies) > 0 && !p.driver.options.AllowAddRoles {
+// refused returns an error for what the specification asks for and the controller is not allowed to do.
+func (r *reader) refused() error {
+	if len(r.t.pool.RoleAdditionalPolicies) > 0 && !r.options.AllowAddRoles {
 		return cloud.Invalidf(noderole.FieldPolicies,
 			"policies may be added to the node role only where the controller allows it: switch on its feature gate EKSAllowAddRoles, or take the field out")
 	}
@@ -68,29 +68,29 @@ func (t target) addSubnets(ctx context.Context, look *session.Resolver, w *wante
 }
 
 // wantTemplate translates the launch template, and puts the version to it that the next step leads to.
-func (p *pass) wantTemplate(ctx context.Context, look *session.Resolver, w *wanted) error {
-	a, err := p.asked()
+func (r *reader) wantTemplate(ctx context.Context, look *session.Resolver, w *wanted) error {
+	a, err := r.asked()
 	if err != nil {
 		return err
 	}
 	is := 0
-	if group := p.memory.group.is; group != nil {
+	if group := r.memory.group.is; group != nil {
 		is = runsOf(group).minor
 	}
 	if w.course, err = courseOf(a, is); err != nil {
 		return err
 	}
-	architecture, err := p.wantLaunch(ctx, look, w)
+	architecture, err := r.wantLaunch(ctx, look, w)
 	if err != nil {
 		return err
 	}
 	if !a.image {
-		w.group.images = ekstypes.AMITypes(session.Deref(p.t.pool.AMIType))
+		w.group.images = ekstypes.AMITypes(session.Deref(r.t.pool.AMIType))
 		if w.group.images == "" {
 			w.group.images = defaultImages(cmp.Or(a.minor, a.controlPlane), architecture == armProcessor)
 		}
 	}
-	given := p.t.template == ""
+	given := r.t.template == ""
 	w.template = pool.Template{
 		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, UserManaged: given || w.launch.Template.UserManaged,
 		Description: w.launch.Template.Description,
@@ -114,10 +114,10 @@ func (w *wanted) capacity() *pool.NodeCapacity {
 const armProcessor = "arm64"
 
 // wantLaunch asks for the launch template where the pool has one of its own, and otherwise for the instance types' architecture.
-func (p *pass) wantLaunch(ctx context.Context, look *session.Resolver, w *wanted) (architecture string, err error) {
-	source := p.t.source()
-	if p.t.template != "" {
-		w.launch, err = p.template().Want(ctx, look)
+func (r *reader) wantLaunch(ctx context.Context, look *session.Resolver, w *wanted) (architecture string, err error) {
+	source := r.t.source()
+	if r.t.template != "" {
+		w.launch, err = r.launch().Want(ctx, look)
 		return w.launch.Architecture, err
 	}
 	source.Spec = &awsv1.AWSLaunchTemplate{}
@@ -127,19 +127,19 @@ func (p *pass) wantLaunch(ctx context.Context, look *session.Resolver, w *wanted
 
 // ownImage reports whether nodes boot an image of the launch template's, one that was brought included: EKS takes neither version nor
 // release nor family of images then.
-func (p *pass) ownImage() bool {
-	return p.t.pool.OwnImage() || p.memory.template.BringsImage()
+func (l templates) ownImage() bool {
+	return l.t.pool.OwnImage() || l.launch.Memory.BringsImage()
 }
 
 // asked is what the specification asks for of version and release.
-func (p *pass) asked() (asked, error) {
-	a := asked{release: session.Deref(p.t.pool.AMIVersion), image: p.ownImage()}
+func (r *reader) asked() (asked, error) {
+	a := asked{release: session.Deref(r.t.pool.AMIVersion), image: r.templates().ownImage()}
 	var err error
-	if a.minor, err = minorOf(fieldVersion, p.t.KubernetesVersion); err != nil {
+	if a.minor, err = minorOf(fieldVersion, r.t.KubernetesVersion); err != nil {
 		return asked{}, err
 	}
 	// A control plane whose version can't be read is EKS's to compare with.
-	a.controlPlane, _ = minorOf("", p.t.cluster.ControlPlaneVersion)
+	a.controlPlane, _ = minorOf("", r.t.cluster.ControlPlaneVersion)
 	return a, nil
 }
 
@@ -149,58 +149,57 @@ func runsOf(is *ekstypes.Nodegroup) runs {
 	return runs{minor: minor, release: session.Deref(is.ReleaseVersion)}
 }
 
-// launchRef is the ref of the template that a node group is launched from, in that version or, where that is empty, in its own.
+// ref is the ref of the template that a node group is launched from, in that version or, where that is empty, in its own.
 // Without a launch template it is empty: EKS's version says it all.
-func (p *pass) launchRef(is *ekstypes.Nodegroup, version string) string {
+func (l templates) ref(is *ekstypes.Nodegroup, version string) string {
 	from := is.LaunchTemplate
 	if from == nil {
 		return ""
 	}
 	if version == "" {
-		return p.template().RefOf(from.Id, from.Name, from.Version)
+		return l.launch.RefOf(from.Id, from.Name, from.Version)
 	}
-	return p.template().RefOf(from.Id, from.Name, &version)
+	return l.launch.RefOf(from.Id, from.Name, &version)
 }
 
 // composed is what machines are made of that are launched from a template's version, empty for none, and run this. What the
 // specification does not ask for is left out, so that it makes nothing stale.
-func (p *pass) composed(ref string, is runs, want wanted) pool.Template {
+func (l templates) composed(ref string, is runs, want wanted) pool.Template {
 	seen := is.of(want.course.next)
 	if ref == "" {
 		return pool.Template{Ref: givenRef(is.minor, seen.release), Content: compose("", true, seen), UserManaged: true}
 	}
-	t := p.memory.template.TemplateOf(ref)
+	t := l.launch.Memory.TemplateOf(ref)
 	t.Content = compose(t.Content, false, seen)
 	return t
 }
 
-// templateNow is what the node group is launched from and runs.
-func (p *pass) templateNow(is *ekstypes.Nodegroup, want wanted) pool.Template {
-	return p.composed(p.launchRef(is, ""), runsOf(is), want)
+// now is what the node group is launched from and runs.
+func (l templates) now(is *ekstypes.Nodegroup, want wanted) pool.Template {
+	return l.composed(l.ref(is, ""), runsOf(is), want)
 }
 
 // versions are the templates that exist. A launch template's are what they make of the version that the next step leads to, so that
 // they can be compared with what is wanted. Without one they are what EKS gives: the wanted, and what the group runs.
-func (p *pass) versions(want wanted) []pool.Template {
-	if p.t.template != "" {
-		list := p.memory.template.Versions()
+func (l templates) versions(is *ekstypes.Nodegroup, want wanted) []pool.Template {
+	if l.t.template != "" {
+		list := l.launch.Memory.Versions()
 		for k := range list {
 			list[k].Content = compose(list[k].Content, false, want.course.next)
 		}
 		return list
 	}
 	var list []pool.Template
-	is := p.memory.group.is
 	if want.template.Content != "" {
 		next := want.template
 		next.Ref = givenRef(want.course.next.minor, want.course.next.release)
 		if want.course.next.minor == 0 {
-			next.Ref = givenRef(p.minorNow(), want.course.next.release)
+			next.Ref = givenRef(l.minorNow(is), want.course.next.release)
 		}
 		list = append(list, next)
 	}
 	if is != nil {
-		if now := p.templateNow(is, want); !slices.ContainsFunc(list, func(t pool.Template) bool { return t.Ref == now.Ref }) {
+		if now := l.now(is, want); !slices.ContainsFunc(list, func(t pool.Template) bool { return t.Ref == now.Ref }) {
 			list = append(list, now)
 		}
 	}
@@ -208,19 +207,19 @@ func (p *pass) versions(want wanted) []pool.Template {
 }
 
 // minorNow is the minor version that the group runs, or would be made with.
-func (p *pass) minorNow() int {
-	if is := p.memory.group.is; is != nil {
+func (l templates) minorNow(is *ekstypes.Nodegroup) int {
+	if is != nil {
 		return runsOf(is).minor
 	}
-	minor, _ := minorOf("", p.t.cluster.ControlPlaneVersion)
+	minor, _ := minorOf("", l.t.cluster.ControlPlaneVersion)
 	return minor
 }
 
 // differences says for what an instance was launched from in which of the object's fields it differs from what is wanted.
-func (p *pass) differences(want wanted) func(pool.Template) []string {
+func (l templates) differences(want wanted) func(pool.Template) []string {
 	of := func(string) []string { return nil }
-	if p.t.template != "" {
-		of = p.template().Differences(want.launch)
+	if l.t.template != "" {
+		of = l.launch.Differences(want.launch)
 	}
 	return func(t pool.Template) []string {
 		if t.Same(want.template) || want.template.Content == "" {
@@ -237,11 +236,17 @@ func (p *pass) differences(want wanted) func(pool.Template) []string {
 	}
 }
 
-// template is the launch template's side of the pass.
-func (p *pass) template() launch.Pass {
-	source := p.t.source()
-	source.IgnitionAllowed = p.c.BootstrapFormatIgnition
-	return launch.Pass{Session: p.c, Source: source, Memory: &p.memory.template, Now: p.now, Deleting: p.t.Deleting, Trouble: len(p.memory.activities.Issues()) > 0}
+// templates are what the nodes of a pool are launched from: launch templates, or EKS's own versions.
+type templates struct {
+	t      target
+	launch launch.Pass
+}
+
+// launch returns what reads and writes the pool's launch template.
+func (r *reader) launch() launch.Pass {
+	source := r.t.source()
+	source.IgnitionAllowed = r.c.BootstrapFormatIgnition
+	return launch.Pass{Session: r.c, Source: source, Memory: &r.memory.template, Now: r.now, Deleting: r.t.Deleting, Trouble: len(r.memory.activities.Issues()) > 0}
 }
 
 const tokenLength = 32

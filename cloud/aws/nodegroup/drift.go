@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // The fields of a node group, by the paths that the specification has for them.
@@ -40,25 +41,16 @@ const (
 // drift names what differs between the node group and what is asked for, as far as EKS can change it.
 func (g groupSpec) drift(is *ekstypes.Nodegroup, size int32) []string {
 	scaling := scalingOf(is)
-	var fields []string
-	for _, f := range []struct {
-		name   string
-		differ bool
-	}{
-		{fieldMin, session.Deref(scaling.MinSize) != g.min && size >= g.min},
+	return driverkit.Differing(
+		driverkit.Field{Name: fieldMin, Differs: session.Deref(scaling.MinSize) != g.min && size >= g.min},
 		// A maximum below the size would let EKS choose and take machines: it waits until the surplus has been drained and removed.
-		{fieldMax, g.max != nil && session.Deref(scaling.MaxSize) != *g.max && size <= *g.max},
-		{driftLabels, g.labelsDrift(is)},
-		{driftTaints, g.taintsDrift(is)},
-		{driftUpdate, !sameUpdate(g.update, is.UpdateConfig)},
-		{driftRepair, g.repair != repairOf(is)},
-		{driftTags, g.tagsDrift(is)},
-	} {
-		if f.differ {
-			fields = append(fields, f.name)
-		}
-	}
-	return fields
+		driverkit.Field{Name: fieldMax, Differs: g.max != nil && session.Deref(scaling.MaxSize) != *g.max && size <= *g.max},
+		driverkit.Field{Name: driftLabels, Differs: g.labelsDrift(is)},
+		driverkit.Field{Name: driftTaints, Differs: g.taintsDrift(is)},
+		driverkit.Field{Name: driftUpdate, Differs: !sameUpdate(g.update, is.UpdateConfig)},
+		driverkit.Field{Name: driftRepair, Differs: g.repair != repairOf(is)},
+		driverkit.Field{Name: driftTags, Differs: g.tagsDrift(is)},
+	)
 }
 
 func scalingOf(is *ekstypes.Nodegroup) ekstypes.NodegroupScalingConfig {
@@ -164,25 +156,16 @@ func (g groupSpec) passedChanges(behind *asgtypes.AutoScalingGroup) (put map[str
 // unchangeable names what differs and what EKS can't change on a group that exists.
 func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 	templated := is.LaunchTemplate != nil
-	var fields []string
-	for _, f := range []struct {
-		name   string
-		differ bool
-	}{
-		{fieldTemplate, t.pool.AWSLaunchTemplate != nil != templated},
-		{fieldSubnets, g.otherSubnets(t, is)},
-		{noderole.FieldName, t.pool.RoleName != "" && noderole.NameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
-		{fieldImages, otherImages(t, is)},
-		{fieldTypes, g.otherTypes(is)},
-		{fieldDisk, g.diskSize != nil && is.DiskSize != nil && *g.diskSize != *is.DiskSize},
-		{fieldCapacity, t.pool.CapacityType != nil && is.CapacityType != "" && is.CapacityType != g.capacity},
-		{fieldRemote, !templated && !sameRemote(t, is.RemoteAccess)},
-	} {
-		if f.differ {
-			fields = append(fields, f.name)
-		}
-	}
-	return fields
+	return driverkit.Differing(
+		driverkit.Field{Name: fieldTemplate, Differs: t.pool.AWSLaunchTemplate != nil != templated},
+		driverkit.Field{Name: fieldSubnets, Differs: g.otherSubnets(t, is)},
+		driverkit.Field{Name: noderole.FieldName, Differs: t.pool.RoleName != "" && noderole.NameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
+		driverkit.Field{Name: fieldImages, Differs: otherImages(t, is)},
+		driverkit.Field{Name: fieldTypes, Differs: g.otherTypes(is)},
+		driverkit.Field{Name: fieldDisk, Differs: g.diskSize != nil && is.DiskSize != nil && *g.diskSize != *is.DiskSize},
+		driverkit.Field{Name: fieldCapacity, Differs: t.pool.CapacityType != nil && is.CapacityType != "" && is.CapacityType != g.capacity},
+		driverkit.Field{Name: fieldRemote, Differs: !templated && !sameRemote(t, is.RemoteAccess)},
+	)
 }
 
 // otherSubnets reports whether the specification itself names other subnets: one that the cluster gets later is no reason to make a group

@@ -87,7 +87,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	if t.AssumeOwned {
 		key += "\npreview"
 	}
-	p := &pass{driver: d, c: c, t: target, now: now, memory: d.memories.Of(key, now), slow: session.SlowReads{Now: now}}
+	p := &writer{reader{options: d.options, c: c, t: target, now: now, memory: d.memories.Of(key, now), slow: session.SlowReads{Now: now}}}
 	p.memory.mu.Lock()
 	p.memory.touch = func() {
 		if name := p.memory.behindName; name != "" {

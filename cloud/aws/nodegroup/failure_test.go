@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// What was asked for with a token keeps nobody from asking for something else under the next one.
+// A request that was sent with a token does not prevent another request with the next one.
 func TestTokensThatMadeSomethingElseAreSpent(t *testing.T) {
 	for _, c := range []struct {
 		reason string
@@ -47,10 +47,10 @@ func TestTheLastFailedDeletionCounts(t *testing.T) {
 		{"nothing has failed", at(0), ekstypes.NodegroupStatusActive, new(at(0)), time.Time{}},
 		{"the group says when", at(5), ekstypes.NodegroupStatusDeleteFailed, new(at(4)), at(4)},
 		{"it is the same failure", at(9), ekstypes.NodegroupStatusDeleteFailed, new(at(4)), at(4)},
-		{"another one, whose deletion nobody saw", at(11), ekstypes.NodegroupStatusDeleteFailed, new(at(10)), at(10)},
+		{"another one, whose deletion was not observed", at(11), ekstypes.NodegroupStatusDeleteFailed, new(at(10)), at(10)},
 		{"a clock that is ahead of ours", at(12), ekstypes.NodegroupStatusDeleteFailed, new(at(13)), at(10)},
 		{"it is being deleted", at(14), ekstypes.NodegroupStatusDeleting, new(at(14)), time.Time{}},
-		{"nobody says when", at(16), ekstypes.NodegroupStatusDeleteFailed, nil, at(16)},
+		{"the group does not say when", at(16), ekstypes.NodegroupStatusDeleteFailed, nil, at(16)},
 	} {
 		m.noteFailure(&ekstypes.Nodegroup{Status: look.status, ModifiedAt: look.changed}, look.now)
 		if !m.deleteFailed.Equal(look.want) {

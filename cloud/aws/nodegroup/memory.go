@@ -16,7 +16,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 )
 
-// memory are the last reads of one pool. Losing it costs a few reads and nothing else.
+// memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
 	// mu is held for a whole pass: passes of one pool do not overlap.
 	mu sync.Mutex

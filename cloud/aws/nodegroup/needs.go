@@ -11,32 +11,32 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// nodeRole is the node role's side of the pass.
-func (p *pass) nodeRole() noderole.Pass {
-	own, is := p.t.pool, p.memory.group.is
+// nodeRole returns what reads and writes the pool's node role.
+func (r *reader) nodeRole() noderole.Pass {
+	own, is := r.t.pool, r.memory.group.is
 	spec := noderole.Spec{
-		Name: own.RoleName, GroupExists: is != nil, Cluster: p.t.eks, Group: p.t.name, OwnerID: p.t.Owner.ID, Tags: p.t.tags(),
+		Name: own.RoleName, GroupExists: is != nil, Cluster: r.t.eks, Group: r.t.name, OwnerID: r.t.Owner.ID, Tags: r.t.tags(),
 		Path: own.RolePath, Boundary: own.RolePermissionsBoundary, Policies: own.RoleAdditionalPolicies,
-		Partition: p.t.cluster.Partition, Remembered: p.t.Remembered,
-		MayCreate: p.driver.options.EnableIAM, MayAttach: p.driver.options.AllowAddRoles,
+		Partition: r.t.cluster.Partition, Remembered: r.t.Remembered,
+		MayCreate: r.options.EnableIAM, MayAttach: r.options.AllowAddRoles,
 	}
-	if is != nil && p.t.owns(is) {
+	if is != nil && r.t.owns(is) {
 		spec.Current = session.Deref(is.NodeRole)
 	}
-	return noderole.Pass{Session: p.c, Now: p.now, Spec: spec, Memory: &p.memory.role, Slow: &p.slow}
+	return noderole.Pass{Session: r.c, Now: r.now, Spec: spec, Memory: &r.memory.role, Slow: &r.slow}
 }
 
 // observeConflict adds what can be deleted with the pool although another owner has its node group or template.
-func (p *pass) observeConflict(ctx context.Context, out pool.Observed) (pool.Observed, error) {
-	role, err := p.nodeRole().Observe(ctx)
+func (r *reader) observeConflict(ctx context.Context, out pool.Observed) (pool.Observed, error) {
+	role, err := r.nodeRole().Observe(ctx)
 	out.Leftovers, out.Issues = role.Leftovers, append(out.Issues, role.Issues...)
 	return out, err
 }
 
 // observeNeeds adds what the group needs beside its template: its role, and the data in the cluster's bucket that versions of the
 // template point to. A role that the specification can't have is put to what failed before.
-func (p *pass) observeNeeds(ctx context.Context, failed *error, out *pool.Observed) error {
-	role, err := p.nodeRole().Compare(ctx, *failed != nil, out.ResolvedLookups)
+func (r *reader) observeNeeds(ctx context.Context, failed *error, out *pool.Observed) error {
+	role, err := r.nodeRole().Compare(ctx, *failed != nil, out.ResolvedLookups)
 	if err != nil {
 		return err
 	}
@@ -45,34 +45,34 @@ func (p *pass) observeNeeds(ctx context.Context, failed *error, out *pool.Observ
 	if role.Unsatisfiable != nil {
 		*failed, out.Wanted = role.Unsatisfiable, pool.Template{}
 	}
-	if p.t.template == "" {
+	if r.t.template == "" {
 		return nil
 	}
-	needs, issues := p.template().Needs(ctx)
+	needs, issues := r.launch().Needs(ctx)
 	out.MissingPrerequisites, out.Issues = append(out.MissingPrerequisites, needs...), append(out.Issues, issues...)
 	return nil
 }
 
 // provide creates what the group needs.
-func (p *pass) provide(ctx context.Context, s pool.Step) error {
-	if err := p.known(ctx); err != nil {
+func (w *writer) provide(ctx context.Context, s pool.Step) error {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(s.Fields, launch.IsObject) {
-		if err := p.template().Provide(ctx, s.Fields); err != nil {
+		if err := w.launch().Provide(ctx, s.Fields); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(s.Fields, func(need string) bool { return !launch.IsObject(need) }) {
 			return nil
 		}
 	}
-	return p.nodeRole().Provide(ctx)
+	return w.nodeRole().Provide(ctx)
 }
 
 // cleanUp deletes the node role that was created for the pool.
-func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error {
-	if err := p.read(ctx); err != nil {
+func (w *writer) cleanUp(ctx context.Context, _ pool.Step) error {
+	if err := w.all(ctx); err != nil {
 		return err
 	}
-	return p.nodeRole().CleanUp(ctx)
+	return w.nodeRole().CleanUp(ctx)
 }

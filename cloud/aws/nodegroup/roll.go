@@ -9,14 +9,15 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
-// readUpdates reads the group's updates as far as they may have changed.
-func (p *pass) readUpdates(ctx context.Context, is *ekstypes.Nodegroup) error {
-	reader := updateReader{session: p.c, now: p.now, cluster: p.t.eks, group: p.t.name, slow: &p.slow, history: &p.memory.updates}
+// updates reads the group's updates as far as they may have changed.
+func (r *reader) updates(ctx context.Context, is *ekstypes.Nodegroup) error {
+	reader := updateReader{session: r.c, now: r.now, cluster: r.t.eks, group: r.t.name, slow: &r.slow, history: &r.memory.updates}
 	return reader.read(ctx, is)
 }
 
@@ -28,10 +29,10 @@ var rollStates = map[ekstypes.UpdateStatus]pool.ProviderRolloutState{
 	ekstypes.UpdateStatusCancelled:  pool.ProviderRolloutCancelled,
 }
 
-// roll is the newest update of version, release or template in pool's words. A state that is not known is taken for one that has
-// not ended.
-func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.ProviderRollout {
-	list := p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate)
+// rollout returns the newest update of version, release or template; nil if there is none. A state that is not known is taken for one that
+// has not ended.
+func (m *memory) rollout(is *ekstypes.Nodegroup, want wanted, seen templates, brought map[string]string) *pool.ProviderRollout {
+	list := m.updates.of(ekstypes.UpdateTypeVersionUpdate)
 	if len(list) == 0 {
 		return nil
 	}
@@ -39,21 +40,21 @@ func (p *pass) roll(is *ekstypes.Nodegroup, want wanted) *pool.ProviderRollout {
 	r := &pool.ProviderRollout{
 		ID:       session.Deref(newest.Id),
 		State:    cmp.Or(rollStates[newest.Status], pool.ProviderRolloutRunning),
-		Template: p.rolledTo(newest, is, want),
+		Template: seen.goal(newest, is, want),
 		Reason:   reasonOf(newest.Errors),
 		Started:  session.Deref(newest.CreatedAt),
 		Ended:    newest.ended,
-		Failures: p.rollFailures(list, is, want),
+		Failures: seen.failures(list, is, want),
 	}
-	r.Percent = p.memory.members.percentOf(r, p.brought)
+	r.Percent = m.members.percentOf(r, brought)
 	if r.State == pool.ProviderRolloutRunning && r.Template.Same(want.template) {
 		r.Reason = want.course.path.String()
 	}
 	return r
 }
 
-// rolledTo is the template that an update leads to: what it does not say is as the group has it.
-func (p *pass) rolledTo(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.Template {
+// goal is the template that an update leads to: what it does not say is as the group has it.
+func (l templates) goal(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.Template {
 	to := runsOf(is)
 	version := ""
 	for _, param := range u.Params {
@@ -69,65 +70,54 @@ func (p *pass) rolledTo(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.
 			version = text
 		}
 	}
-	return p.composed(p.launchRef(is, version), to, want)
+	return l.composed(l.ref(is, version), to, want)
 }
 
-// rollFailures counts the newest updates in a row that have failed and were to the same content. One that was cancelled has not
-// failed, and does not end the row.
-func (p *pass) rollFailures(list []updateRead, is *ekstypes.Nodegroup, want wanted) int {
-	n := 0
-	for _, u := range list {
-		if !u.over() || u.Status == ekstypes.UpdateStatusCancelled {
-			continue
-		}
-		if u.Status == ekstypes.UpdateStatusSuccessful || !p.rolledTo(u, is, want).Same(p.rolledTo(list[0], is, want)) {
-			break
-		}
-		n++
-	}
-	return n
+// failures counts the newest updates in a row that have failed and were to the same content.
+func (l templates) failures(list []updateRead, is *ekstypes.Nodegroup, want wanted) int {
+	return asg.FailuresInARow(list, updateRead.outcome, func(u updateRead) pool.Template { return l.goal(u, is, want) })
 }
 
 // startRoll begins an update to exactly the step's template, and to the version and release that the next step leads to. EKS
 // replaces every machine that is not as that says.
-func (p *pass) startRoll(ctx context.Context, s pool.Step) error {
-	is, err := p.existing(ctx)
+func (w *writer) startRoll(ctx context.Context, s pool.Step) error {
+	is, err := w.existing(ctx)
 	if err != nil {
 		return err
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
-	input, err := p.rollInput(is, want, s.Template)
+	input, err := w.rollInput(is, want, s.Template)
 	if err != nil {
 		return err
 	}
-	if err := p.readUpdates(ctx, is); err != nil {
+	if err := w.updates(ctx, is); err != nil {
 		return err
 	}
-	if p.rolled(is, want, s.Template) {
+	if w.rolled(is, want, s.Template) {
 		return nil
 	}
 	last := ""
-	if list := p.memory.updates.of(ekstypes.UpdateTypeVersionUpdate); len(list) > 0 {
+	if list := w.memory.updates.of(ekstypes.UpdateTypeVersionUpdate); len(list) > 0 {
 		last = session.Deref(list[0].Id)
 	}
-	if input.ClientRequestToken, err = p.t.tokenOf(input, last); err != nil {
+	if input.ClientRequestToken, err = w.t.tokenOf(input, last); err != nil {
 		return err
 	}
-	p.memory.touchedUpdates()
-	_, err = p.c.EKS.UpdateNodegroupVersion(ctx, input)
-	if err = session.Refusal(err, p.now); cloud.CodeOf(err) == codeInUse {
-		return p.confirmRolloutStarted(ctx, s, err)
+	w.memory.touchedUpdates()
+	_, err = w.c.EKS.UpdateNodegroupVersion(ctx, input)
+	if err = session.Refusal(err, w.now); cloud.CodeOf(err) == codeInUse {
+		return w.confirmRolloutStarted(ctx, s, err)
 	}
 	return err
 }
 
 // rollInput is the request for an update to a template, and to what the next step leads to as far as the group does not run it yet.
-func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (*eks.UpdateNodegroupVersionInput, error) {
+func (w *writer) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (*eks.UpdateNodegroupVersionInput, error) {
 	input := &eks.UpdateNodegroupVersionInput{
-		ClusterName: &p.t.eks, NodegroupName: &p.t.name, Force: p.t.pool.UpdateConfig != nil && p.t.pool.UpdateConfig.Force,
+		ClusterName: &w.t.eks, NodegroupName: &w.t.name, Force: w.t.pool.UpdateConfig != nil && w.t.pool.UpdateConfig.Force,
 	}
 	next := want.course.next
 	var err error
@@ -139,7 +129,7 @@ func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (
 	if err != nil {
 		return nil, err
 	}
-	if p.ownImage() {
+	if w.templates().ownImage() {
 		return input, nil
 	}
 	// Without a version EKS would take the control plane's, without a release the newest.
@@ -154,25 +144,25 @@ func (p *pass) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (
 
 // rolled reports whether the group is launched from the template and runs what the next step leads to already, and that no update has
 // left anything else behind.
-func (p *pass) rolled(is *ekstypes.Nodegroup, want wanted, template string) bool {
-	now := p.templateNow(is, want)
-	return now.Ref == template && now.Same(want.template) && len(p.memory.updates.open()) == 0
+func (w *writer) rolled(is *ekstypes.Nodegroup, want wanted, template string) bool {
+	now := w.templates().now(is, want)
+	return now.Ref == template && now.Same(want.template) && len(w.memory.updates.open()) == 0
 }
 
-// confirmRolloutStarted finds out whether the update that is under way is the one that was asked for.
-func (p *pass) confirmRolloutStarted(ctx context.Context, s pool.Step, refused error) error {
-	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
+// confirmRolloutStarted reads whether the update that is under way is the requested one.
+func (w *writer) confirmRolloutStarted(ctx context.Context, s pool.Step, refused error) error {
+	if err := w.group(ctx); err != nil || w.memory.group.is == nil {
 		return cmp.Or(err, refused)
 	}
-	is := p.memory.group.is
-	if err := p.readUpdates(ctx, is); err != nil {
+	is := w.memory.group.is
+	if err := w.updates(ctx, is); err != nil {
 		return err
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
-	if roll := p.roll(is, want); roll != nil && roll.State == pool.ProviderRolloutRunning && roll.Template.Ref == s.Template && roll.Template.Same(want.template) {
+	if roll := w.memory.rollout(is, want, w.templates(), nil); roll != nil && roll.State == pool.ProviderRolloutRunning && roll.Template.Ref == s.Template && roll.Template.Same(want.template) {
 		return nil
 	}
 	return refused

@@ -14,6 +14,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
@@ -22,101 +23,114 @@ import (
 // codeInUse is how EKS refuses what another update, or a group that exists, stands in the way of.
 const codeInUse = "ResourceInUseException"
 
-// steps are how each step is begun.
-var steps = driverkit.Steps[*pass]{
-	pool.PutTemplate:          (*pass).putTemplate,
-	pool.DefaultTemplate:      (*pass).defaultTemplate,
-	pool.PruneTemplates:       (*pass).pruneTemplates,
-	pool.DeleteTemplates:      func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteTemplates(ctx) },
-	pool.EnsurePrerequisites:  (*pass).provide,
-	pool.CleanUp:              (*pass).cleanUp,
-	pool.CreateGroup:          (*pass).createGroup,
-	pool.Adopt:                func(p *pass, ctx context.Context, _ pool.Step) error { return adopt(ctx, p) },
-	pool.UpdateGroup:          (*pass).updateGroup,
-	pool.Resize:               (*pass).resize,
-	pool.Remove:               func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, true) },
-	pool.Replace:              func(p *pass, ctx context.Context, s pool.Step) error { return p.terminate(ctx, s, false) },
-	pool.StartProviderRollout: (*pass).startRoll,
-	pool.DeleteGroup:          func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
+// steps maps each step to the method that begins it.
+var steps = driverkit.Steps[*writer]{
+	pool.PutTemplate:          (*writer).putTemplate,
+	pool.DefaultTemplate:      onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.SetDefault(ctx, s.Template) }),
+	pool.PruneTemplates:       onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Prune(ctx, s.Refs) }),
+	pool.DeleteTemplates:      (*writer).deleteTemplates,
+	pool.EnsurePrerequisites:  (*writer).provide,
+	pool.CleanUp:              (*writer).cleanUp,
+	pool.CreateGroup:          (*writer).createGroup,
+	pool.Adopt:                (*writer).adopt,
+	pool.UpdateGroup:          (*writer).updateGroup,
+	pool.Resize:               (*writer).resize,
+	pool.Remove:               func(w *writer, ctx context.Context, s pool.Step) error { return w.terminate(ctx, s, true) },
+	pool.Replace:              func(w *writer, ctx context.Context, s pool.Step) error { return w.terminate(ctx, s, false) },
+	pool.StartProviderRollout: (*writer).startRoll,
+	pool.DeleteGroup:          (*writer).deleteGroup,
+}
+
+// writer begins the steps of one pool. What it needs to know it has read first.
+type writer struct{ reader }
+
+// onTemplate returns a step that concerns the launch template alone, which must be the pool's own.
+func onTemplate(do func(ctx context.Context, l launch.Pass, s pool.Step) error) func(w *writer, ctx context.Context, s pool.Step) error {
+	return func(w *writer, ctx context.Context, s pool.Step) error {
+		if err := w.ownTemplate(ctx); err != nil {
+			return err
+		}
+		return do(ctx, w.launch(), s)
+	}
 }
 
 // start begins the step.
-func (p *pass) start(ctx context.Context, s pool.Step) error {
+func (w *writer) start(ctx context.Context, s pool.Step) error {
 	run, err := steps.Step(s.Kind, "a node group")
 	if err != nil {
 		return err
 	}
-	return run(p, ctx, s)
+	return run(w, ctx, s)
 }
 
-// known makes sure that the group has been read before something depends on it, and that it is the pool's own.
-func (p *pass) known(ctx context.Context) error {
-	if err := p.read(ctx); err != nil {
+// known reads the group and the template, unless they have been read, and returns an error if the group is not the pool's own.
+func (w *writer) known(ctx context.Context) error {
+	if err := w.all(ctx); err != nil {
 		return err
 	}
-	return driverkit.Owned(p.foreignGroup())
+	return driverkit.Owned(w.ownership().Conflict())
 }
 
-// read makes sure that the group and the template have been read.
-func (p *pass) read(ctx context.Context) error {
-	if p.memory.group.at.IsZero() {
-		if err := p.readGroup(ctx); err != nil {
+// all reads the group and the template, unless they have been read.
+func (r *reader) all(ctx context.Context) error {
+	if r.memory.group.at.IsZero() {
+		if err := r.group(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.readNamed(ctx); err != nil {
+	if err := r.named(ctx); err != nil {
 		return err
 	}
-	followTemplate(p)
-	if p.t.template != "" && !p.memory.template.Known() {
-		return p.readTemplate(ctx)
+	r.followTemplate()
+	if r.t.template != "" && !r.memory.template.Known() {
+		return r.template(ctx)
 	}
 	return nil
 }
 
-// createGroup makes the node group, with everything that it shall have from the beginning.
-func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
-	if err := p.known(ctx); err != nil {
+// createGroup creates the node group, with everything that it shall have from the beginning.
+func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
-	role, err := p.nodeRole().ARN(ctx)
+	role, err := w.nodeRole().ARN(ctx)
 	if err != nil {
 		return err
 	}
-	input := p.t.createInput(want, role, int32(s.Size))
-	if err := closed(p.t, input.RemoteAccess); err != nil {
+	input := w.t.createInput(want, role, int32(s.Size))
+	if err := closed(w.t, input.RemoteAccess); err != nil {
 		return err
 	}
-	if p.t.template != "" {
+	if w.t.template != "" {
 		if input.LaunchTemplate, err = specification(s.Template); err != nil {
 			return err
 		}
 	}
-	p.memory.touchedUpdates()
-	p.memory.resized = p.now
-	err = p.sendCreate(ctx, input)
+	w.memory.touchedUpdates()
+	w.memory.resized = w.now
+	err = w.sendCreate(ctx, input)
 	if cloud.CodeOf(err) == codeInUse {
-		return p.confirmGroupCreated(ctx, err)
+		return w.confirmGroupCreated(ctx, err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.made = p.now
+		w.memory.made = w.now
 	}
 	return err
 }
 
 // sendCreate asks for the group, with the first client token that is not spent.
-func (p *pass) sendCreate(ctx context.Context, input *eks.CreateNodegroupInput) (err error) {
+func (w *writer) sendCreate(ctx context.Context, input *eks.CreateNodegroupInput) (err error) {
 	for k := range tokensMost {
 		input.ClientRequestToken = nil
-		if input.ClientRequestToken, err = p.t.tokenOf(input, strconv.Itoa(k)); err != nil {
+		if input.ClientRequestToken, err = w.t.tokenOf(input, strconv.Itoa(k)); err != nil {
 			return err
 		}
-		_, err = p.c.EKS.CreateNodegroup(ctx, input)
-		if err = p.memory.role.NotYetVisible(session.Refusal(err, p.now), p.now); !spent(err) {
+		_, err = w.c.EKS.CreateNodegroup(ctx, input)
+		if err = w.memory.role.NotYetVisible(session.Refusal(err, w.now), w.now); !spent(err) {
 			break
 		}
 	}
@@ -173,39 +187,39 @@ func (t target) createInput(want wanted, role string, size int32) *eks.CreateNod
 	return input
 }
 
-// confirmGroupCreated finds out whether a group that exists already is the one that an earlier, unanswered request made.
-func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
-	return driverkit.Confirm(refused, p.readGroup(ctx), func() bool {
-		is := p.memory.group.is
-		return is != nil && p.t.owns(is) && is.Status != ekstypes.NodegroupStatusDeleting
+// confirmGroupCreated reads whether a group that exists already was created by an earlier request, whose reply was lost.
+func (w *writer) confirmGroupCreated(ctx context.Context, refused error) error {
+	return driverkit.Confirm(refused, w.group(ctx), func() bool {
+		is := w.memory.group.is
+		return is != nil && w.t.owns(is) && is.Status != ekstypes.NodegroupStatusDeleting
 	})
 }
 
 // ownedNow makes sure that the node group is the pool's at this moment. The group behind, by which a look may go, does not show whose the
 // node group is now: EKS is asked before the node group is written to.
-func ownedNow(ctx context.Context, p *pass) error {
-	if p.now.Sub(p.memory.group.asked) > session.SameMoment {
-		p.t.MaxAge = cloud.NoSharedCache
-		if err := p.readGroup(ctx); err != nil {
+func (w *writer) ownedNow(ctx context.Context) error {
+	if w.now.Sub(w.memory.group.asked) > session.SameMoment {
+		w.t.MaxAge = cloud.NoSharedCache
+		if err := w.group(ctx); err != nil {
 			return err
 		}
 	}
-	return p.known(ctx)
+	return w.known(ctx)
 }
 
 // deleteGroup deletes the node group with what is still in it, if it is the pool's.
-func (p *pass) deleteGroup(ctx context.Context) error {
-	if err := ownedNow(ctx, p); err != nil {
+func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if err := w.ownedNow(ctx); err != nil {
 		return err
 	}
-	if is := p.memory.group.is; is == nil || is.Status == ekstypes.NodegroupStatusDeleting {
+	if is := w.memory.group.is; is == nil || is.Status == ekstypes.NodegroupStatusDeleting {
 		return nil
 	}
 	// Whether the reply comes or not, it may be gone from now on.
-	p.memory.made = time.Time{}
-	p.memory.touchedUpdates()
-	_, err := p.c.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: &p.t.eks, NodegroupName: &p.t.name})
-	if err = session.Refusal(err, p.now); session.Absent(err) {
+	w.memory.made = time.Time{}
+	w.memory.touchedUpdates()
+	_, err := w.c.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: &w.t.eks, NodegroupName: &w.t.name})
+	if err = session.Refusal(err, w.now); session.Absent(err) {
 		return nil
 	}
 	return err
@@ -213,99 +227,84 @@ func (p *pass) deleteGroup(ctx context.Context) error {
 
 // terminate terminates exactly the given instances, in the group behind: EKS itself would choose. A removal lowers the group's size
 // by one in the same call; otherwise the group launches another in the place of each.
-func (p *pass) terminate(ctx context.Context, s pool.Step, lower bool) error {
+func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if err := asg.NoMoreThan(s.Targets, "terminate"); err != nil {
 		return err
 	}
-	if err := p.known(ctx); err != nil {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
-	if err := p.upToDate(); err != nil {
+	if err := w.upToDate(); err != nil {
 		return err
 	}
-	if p.memory.behind.is == nil {
+	if w.memory.behind.is == nil {
 		return nil
 	}
-	size, name := int(p.memory.size()), session.Deref(p.memory.behind.is.AutoScalingGroupName)
-	members := p.memory.behind.present()
-	p.memory.touchedGroup()
+	size, name := int(w.memory.size()), session.Deref(w.memory.behind.is.AutoScalingGroupName)
+	members := w.memory.behind.present()
+	w.memory.touchedGroup()
 	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })
-	return asg.Termination{Session: p.c, Now: p.now, Group: name, Size: size, Lower: lower, Asked: &p.memory.asked, Going: p.going}.Terminate(ctx, there)
+	return asg.Termination{Session: w.c, Now: w.now, Group: name, Size: size, Lower: lower, Asked: &w.memory.asked, Going: w.going}.Terminate(ctx, there)
 }
 
-// upToDate makes sure that what is taken away is chosen from what is there after all that we asked for.
-func (p *pass) upToDate() error {
-	size := int(p.memory.size())
-	if p.memory.behind.is == nil || !p.memory.asked.NotYetVisible(size, p.now, session.VisibleWithin) {
+// upToDate returns an error unless the group shows the size that was last requested: what is removed is chosen from the instances that
+// exist after all requests.
+func (w *writer) upToDate() error {
+	size := int(w.memory.size())
+	if w.memory.behind.is == nil || !w.memory.asked.NotYetVisible(size, w.now, session.VisibleWithin) {
 		return nil
 	}
-	p.memory.touchedGroup()
-	return p.memory.asked.Conflict("node group "+p.t.name, size)
+	w.memory.touchedGroup()
+	return w.memory.asked.Conflict("node group "+w.t.name, size)
 }
 
-// going reports whether an instance is on its way out already, or gone.
-func (p *pass) going(ctx context.Context, id string) (bool, error) {
-	defer p.memory.touchedGroup()
-	if err := p.readGroup(ctx); err != nil || p.memory.group.is == nil {
+// going reads the group again, and reports whether an instance is being terminated already, or gone.
+func (w *writer) going(ctx context.Context, id string) (bool, error) {
+	defer w.memory.touchedGroup()
+	if err := w.group(ctx); err != nil || w.memory.group.is == nil {
 		return err == nil, err
 	}
-	return !p.memory.behind.present()[id], nil
+	return !w.memory.behind.present()[id], nil
 }
 
 // ownTemplate makes sure that there is a launch template of the pool's own, which has no other owner.
-func (p *pass) ownTemplate(ctx context.Context) error {
-	if p.t.template == "" {
-		return fmt.Errorf("node group %s is launched from EKS's own template, which is not written to", p.t.name)
+func (w *writer) ownTemplate(ctx context.Context) error {
+	if w.t.template == "" {
+		return fmt.Errorf("node group %s is launched from EKS's own template, which is not written to", w.t.name)
 	}
-	if err := p.known(ctx); err != nil {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
-	return driverkit.Owned(p.foreignTemplate())
+	return driverkit.Owned(w.templates().foreign())
 }
 
 // putTemplate makes the template with its first version, or a new version of it.
-func (p *pass) putTemplate(ctx context.Context, s pool.Step) error {
-	if err := p.ownTemplate(ctx); err != nil {
+func (w *writer) putTemplate(ctx context.Context, s pool.Step) error {
+	if err := w.ownTemplate(ctx); err != nil {
 		return err
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
 	predecessor := s.Base
-	if is := p.memory.group.is; predecessor == "" && is != nil {
-		predecessor = p.launchRef(is, "")
+	if is := w.memory.group.is; predecessor == "" && is != nil {
+		predecessor = w.templates().ref(is, "")
 	}
-	return p.template().Put(ctx, want.launch, s.Base, predecessor)
-}
-
-// defaultTemplate makes a version the template's default.
-func (p *pass) defaultTemplate(ctx context.Context, s pool.Step) error {
-	if err := p.ownTemplate(ctx); err != nil {
-		return err
-	}
-	return p.template().SetDefault(ctx, s.Template)
-}
-
-// pruneTemplates deletes versions. One that is gone already is no error.
-func (p *pass) pruneTemplates(ctx context.Context, s pool.Step) error {
-	if err := p.ownTemplate(ctx); err != nil {
-		return err
-	}
-	return p.template().Prune(ctx, s.Refs)
+	return w.launch().Put(ctx, want.launch, s.Base, predecessor)
 }
 
 // deleteTemplates deletes the template with all its versions, if it is ours. A node group of our name that is not ours is no
 // obstacle, unless it is launched from the template.
-func (p *pass) deleteTemplates(ctx context.Context) error {
-	if err := p.read(ctx); err != nil {
+func (w *writer) deleteTemplates(ctx context.Context, _ pool.Step) error {
+	if err := w.all(ctx); err != nil {
 		return err
 	}
-	if p.t.template == "" {
+	if w.t.template == "" {
 		return nil
 	}
-	if p.foreignLaunches() {
-		return driverkit.Owned(p.foreignGroup())
+	if w.templates().foreignLaunches(w.memory.group) {
+		return driverkit.Owned(w.ownership().Conflict())
 	}
-	return p.template().Delete(ctx)
+	return w.launch().Delete(ctx)
 }

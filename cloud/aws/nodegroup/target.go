@@ -3,6 +3,7 @@ package nodegroup
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // Target is what the driver is handed about one pool.
@@ -72,6 +74,23 @@ func targetOf(t Target) (target, error) {
 func (t target) owns(is *ekstypes.Nodegroup) bool {
 	owner := is.Tags[session.TagOwner]
 	return owner == t.Owner.ID || owner == "" && t.AssumeOwned
+}
+
+// elsewhere reports whether a region is another than that of the pool's cluster.
+func (t target) elsewhere(region string) bool {
+	return region != "" && t.cluster.Region != "" && region != t.cluster.Region
+}
+
+// ownership returns what decides whether the node group with the pool's name, or the one that the object names, may be changed.
+func (t target) ownership(group groupRead) driverkit.Ownership {
+	o := driverkit.Ownership{
+		Exists: group.is != nil, Named: group.named, GroupID: t.GroupID, Tag: session.TagOwner,
+		Group: fmt.Sprintf("node group %s of EKS cluster %s", t.name, t.eks), Kind: "node group", Rename: "in " + fieldName,
+	}
+	if group.is != nil {
+		o.Owned, o.Owner = t.owns(group.is), group.is.Tags[session.TagOwner]
+	}
+	return o
 }
 
 // digestLength is the length of a specification's digest in hex digits.
@@ -137,15 +156,9 @@ func (t target) tags() map[string]string {
 	return session.OwnTags(t.Owner, t.cluster.AdditionalTags, t.pool.AdditionalTags)
 }
 
-// additionalTags are those of the tags that may be taken away again.
+// additionalTags returns the names of the tags that may be removed again.
 func (t target) additionalTags() []string {
-	names := map[string]bool{}
-	for _, tags := range []awsv1.Tags{t.cluster.AdditionalTags, t.pool.AdditionalTags} {
-		for name := range tags {
-			names[name] = true
-		}
-	}
-	return session.SortedKeys(names)
+	return session.Names(t.cluster.AdditionalTags, t.pool.AdditionalTags)
 }
 
 // types are the instance types that the node group itself names, and where.

@@ -12,6 +12,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
@@ -52,6 +53,17 @@ type updateRead struct {
 
 // over reports whether an update has ended, successfully or not.
 func (u updateRead) over() bool { return u.Status != ekstypes.UpdateStatusInProgress }
+
+// outcome returns how an update ended.
+func (u updateRead) outcome() asg.Outcome {
+	switch {
+	case !u.over(), u.Status == ekstypes.UpdateStatusCancelled:
+		return asg.Undecided
+	case u.Status == ekstypes.UpdateStatusSuccessful:
+		return asg.Succeeded
+	}
+	return asg.Failed
+}
 
 // quiet reports whether no update was running when the updates were read, and all were read.
 func (h updateHistory) quiet() bool {

@@ -34,7 +34,7 @@ func TestChangesThatFailAreNotRepeatedAtOnce(t *testing.T) {
 		{"many have failed in a row", []ekstypes.UpdateStatus{failed, failed, failed, failed, failed, failed, failed, failed}, time.Minute, 4 * time.Minute, true},
 		{"it is long ago, so that nothing is left to change", []ekstypes.UpdateStatus{failed}, 2 * time.Hour, 0, false},
 	} {
-		p := &pass{now: now, memory: &memory{reads: reads{updates: updateHistory{known: map[string]updateRead{}}}}}
+		p := &writer{reader{now: now, memory: &memory{reads: reads{updates: updateHistory{known: map[string]updateRead{}}}}}}
 		for k, status := range c.list {
 			id, ended := strconv.Itoa(k), now.Add(-c.since-time.Duration(k)*time.Hour)
 			p.memory.updates.known[id] = updateRead{ended: ended, Update: ekstypes.Update{
