@@ -7,6 +7,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // parts are a launch template's content in pieces that a person would change one at a time: each by the service's
@@ -98,18 +99,15 @@ func (p Pass) Differences(want Want) func(ref string) []string {
 	return func(ref string) []string { return known[ref] }
 }
 
+// changedFields returns the object's fields behind the parts in which a template differs from what is wanted. All parts of a template are
+// shown, so that one that only one of both has differs as well.
 func changedFields(is, want parts, spec *awsv1.AWSLaunchTemplate, rootDevice string) []string {
-	var fields []string
-	for _, list := range []parts{is, want} {
-		for name := range list {
-			if is[name].digest != want[name].digest {
-				fields = append(fields, fieldOfPart(name, spec, rootDevice))
-			}
-		}
-	}
-	slices.Sort(fields)
-	return slices.Compact(fields)
+	names := slices.Concat(driverkit.Changed(is, want, part.same), driverkit.Beyond(is, want), driverkit.Beyond(want, is))
+	return driverkit.FieldsOf(names, func(name string) string { return fieldOfPart(name, spec, rootDevice) })
 }
+
+// same reports whether two values of a part are the same.
+func (p part) same(other part) bool { return p.digest == other.digest }
 
 func fieldOfPart(name string, spec *awsv1.AWSLaunchTemplate, rootDevice string) string {
 	switch {

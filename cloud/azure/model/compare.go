@@ -1,45 +1,28 @@
 package model
 
 import (
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
-// against are the names in which what is differs from what is wanted, as far as both say something. So nothing that Azure fills in,
-// leaves out, or spells in another way makes a difference.
-func (s seen) against(wanted seen) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if is, ok := s[name]; ok && !strings.EqualFold(is, wanted[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+// against returns the names in which what is seen differs from what is wanted, as far as both have them. So nothing that Azure fills in,
+// leaves out, or spells in another letter case makes a difference.
+func (s seen) against(wanted seen) []string { return driverkit.Changed(s, wanted, strings.EqualFold) }
 
-// more are the names of what is there and was not asked for.
-func (s seen) more(wanted seen) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(plain)) {
-		is, there := s[name]
-		if _, asked := wanted[name]; there && !asked && !strings.EqualFold(is, plain[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+// more returns the names of what is there and was not asked for.
+func (s seen) more(wanted seen) []string { return s.unlikePlain(driverkit.Beyond(s, wanted)) }
 
-// fewer are the names of what was asked for and is not there, of those that Azure shows wherever they are set.
-func (s seen) fewer(wanted seen) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(plain)) {
-		asked, is := wanted[name]
-		if _, there := s[name]; is && !there && !strings.EqualFold(asked, plain[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
+// fewer returns the names of what was asked for and is not there, of those that Azure shows wherever they are set.
+func (s seen) fewer(wanted seen) []string { return wanted.unlikePlain(driverkit.Beyond(wanted, s)) }
+
+// unlikePlain returns those of some names that Azure shows only where a user has set them, with another value than the plain one.
+func (s seen) unlikePlain(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		value, known := plain[name]
+		return !known || strings.EqualFold(s[name], value)
+	})
 }
 
 // judging are the names with one spelling, so that a difference in one of them makes a machine without a tag of another content.
@@ -58,19 +41,17 @@ func judged(names []string) []string {
 	return out
 }
 
-// fieldsOf are the object's fields behind some names, each once.
-func fieldsOf(names []string) []string {
-	var fields []string
-	for _, name := range names {
-		for _, part := range parts {
-			if name == part.name || strings.HasPrefix(name, part.name+".") {
-				fields = append(fields, part.field)
-				break
-			}
+// fieldsOf returns the object's fields behind some names, each once.
+func fieldsOf(names []string) []string { return driverkit.FieldsOf(names, fieldOf) }
+
+// fieldOf returns the object's field behind a name; empty if there is none.
+func fieldOf(name string) string {
+	for _, part := range parts {
+		if name == part.name || strings.HasPrefix(name, part.name+".") {
+			return part.field
 		}
 	}
-	slices.Sort(fields)
-	return slices.Compact(fields)
+	return ""
 }
 
 // content tells apart what is seen where it is unknown what was asked for.

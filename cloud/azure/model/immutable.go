@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // fixedNames are the names, or their beginnings, of what Azure does not change on a scale set that exists. All of its machines have the
@@ -29,45 +31,29 @@ func (m *Model) fixed(cur Current) []string {
 			names = append(names, name)
 		}
 	}
-	fields := fieldsOf(names)
-	if isSpot(is) != isSpot(wanted) {
-		fields = append(fields, fieldSpot)
-	}
-	if ephemeral(is) != ephemeral(wanted) {
-		fields = append(fields, fieldEphemeral)
-	}
-	if m.smaller(deref(deref(cur.Set.Properties).VirtualMachineProfile).StorageProfile) {
-		fields = append(fields, fieldOSDiskSize)
-	}
-	if confidential(is) != confidential(wanted) {
-		fields = append(fields, fieldSecurity+".securityType")
-	}
+	fields := append(fieldsOf(names), driverkit.Differing(
+		driverkit.Field{Name: fieldSpot, Differs: isSpot(is) != isSpot(wanted)},
+		driverkit.Field{Name: fieldEphemeral, Differs: ephemeral(is) != ephemeral(wanted)},
+		driverkit.Field{Name: fieldOSDiskSize, Differs: m.smaller(deref(deref(cur.Set.Properties).VirtualMachineProfile).StorageProfile)},
+		driverkit.Field{Name: fieldSecurity + ".securityType", Differs: confidential(is) != confidential(wanted)},
+	)...)
 	fields = append(fields, m.fixedOfSet(cur)...)
 	slices.Sort(fields)
 	return slices.Compact(fields)
 }
 
-// fixedOfSet are fields of the scale set itself.
+// fixedOfSet returns the fields of the scale set itself that differ and that Azure does not change.
 func (m *Model) fixedOfSet(cur Current) []string {
-	var fields []string
 	is, wanted := deref(cur.Set.Properties), deref(m.Set.Properties)
-	if mode(is) != mode(wanted) {
-		fields = append(fields, fieldMode)
-	}
-	if !sameLocation(deref(cur.Set.Location), deref(m.Set.Location)) {
-		fields = append(fields, fieldLocation)
-	}
-	if wanted.PlatformFaultDomainCount != nil && is.PlatformFaultDomainCount != nil && *is.PlatformFaultDomainCount != *wanted.PlatformFaultDomainCount {
-		fields = append(fields, fieldFaults)
-	}
-	// A scale set whose zones can't be balanced yet (it gets a second one now) says nothing of balance.
-	if wanted.ZoneBalance != nil && len(cur.zones()) > 1 && deref(is.ZoneBalance) != *wanted.ZoneBalance {
-		fields = append(fields, fieldZoneBalance)
-	}
-	if !contains(values(m.Set.Zones), cur.zones()) {
-		fields = append(fields, fieldZones)
-	}
-	return fields
+	faults, balance := wanted.PlatformFaultDomainCount, wanted.ZoneBalance
+	return driverkit.Differing(
+		driverkit.Field{Name: fieldMode, Differs: mode(is) != mode(wanted)},
+		driverkit.Field{Name: fieldLocation, Differs: !sameLocation(deref(cur.Set.Location), deref(m.Set.Location))},
+		driverkit.Field{Name: fieldFaults, Differs: faults != nil && is.PlatformFaultDomainCount != nil && *is.PlatformFaultDomainCount != *faults},
+		// A scale set whose zones can't be balanced yet (it gets a second one now) has no balance to compare.
+		driverkit.Field{Name: fieldZoneBalance, Differs: balance != nil && len(cur.zones()) > 1 && deref(is.ZoneBalance) != *balance},
+		driverkit.Field{Name: fieldZones, Differs: !contains(values(m.Set.Zones), cur.zones())},
+	)
 }
 
 // mode of a scale set; one that says nothing is Uniform.

@@ -7,6 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // Current is a scale set as Azure shows it.
@@ -126,20 +127,14 @@ func changes(is, wanted seen, names []string) []string {
 
 // drift names what can be changed on a scale set that exists and on its machines.
 func (m *Model) drift(cur Current) []string {
-	var fields []string
-	if m.tagsDrift(cur.Set.Tags) {
-		fields = append(fields, FieldTags)
-	}
-	if m.extensionsDrift(cur) {
-		fields = append(fields, FieldExtensions)
-	}
-	if is, wanted := cur.zones(), values(m.Set.Zones); contains(wanted, is) && !contains(is, wanted) {
-		fields = append(fields, fieldZones)
-	}
-	if p := deref(cur.Set.Properties).UpgradePolicy; p != nil && p.Mode != nil && *p.Mode != armcompute.UpgradeModeManual {
-		fields = append(fields, fieldPolicy)
-	}
-	return fields
+	is, wanted := cur.zones(), values(m.Set.Zones)
+	policy := deref(cur.Set.Properties).UpgradePolicy
+	return driverkit.Differing(
+		driverkit.Field{Name: FieldTags, Differs: m.tagsDrift(cur.Set.Tags)},
+		driverkit.Field{Name: FieldExtensions, Differs: m.extensionsDrift(cur)},
+		driverkit.Field{Name: fieldZones, Differs: contains(wanted, is) && !contains(is, wanted)},
+		driverkit.Field{Name: fieldPolicy, Differs: policy != nil && policy.Mode != nil && *policy.Mode != armcompute.UpgradeModeManual},
+	)
 }
 
 // zones of a scale set, each once and in order.
