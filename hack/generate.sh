@@ -28,7 +28,7 @@ bin/controller-gen crd:crdVersions=v1,maxDescLen=0 \
 
 rm -f api/crd/*.yaml
 for file in "$out"/ours/*.yaml; do
-  bin/crds -from "$out/ours" -to api/crd "$(basename "$file")"
+  bin/crds -from "$out/ours" -to api/crd -adjustments 'api/*/adjustments.yaml' "$(basename "$file")"
 done
 bin/crds -from "$out/upstream" -to api/crd \
   -label cluster.x-k8s.io/v1beta1=v1beta1 -label cluster.x-k8s.io/v1beta2=v1beta2 \

@@ -11,6 +11,8 @@ type Managed struct {
 	// Token is a bootstrap token that stands for the identity by which the cloud's own machines are let in; empty where the
 	// cluster was made without one, so that the machine is turned away.
 	Token string
+	// Operator is the name of the cloud's program that operates on the machine's Node, as the machine's console shows it.
+	Operator string
 	// Own is true if the image is the user's own: the cloud adds nothing to its user data, and it joins only if that says so. An
 	// image of the cloud's joins by itself, and runs its user data before that.
 	Own bool

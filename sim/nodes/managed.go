@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/sim/nodes/nodeadm"
 )
 
-// nodeadmd is the program of EKS's images that joins the cluster.
+// nodeadmd is the program of the cloud's own images that joins the cluster.
 const nodeadmd = "nodeadm[960]: "
 
 // criSocket of the container runtime where nothing else is said.
@@ -25,11 +25,12 @@ func (g *guest) byItself() bool { return g.Managed != nil && !g.Managed.Own }
 // nodeadm joins as the image's own service does, after the user data has run: with what its cloud tells it, and what documents
 // for it in the user data add. On an image of the user's own the documents are all that there is.
 func (b *booting) nodeadm() {
-	if !b.byItself() && len(b.config.NodeConfigs) == 0 {
+	documents := b.config.Documents[nodeadm.MediaType]
+	if !b.byItself() && len(documents) == 0 {
 		return
 	}
 	told := &nodeadm.Config{}
-	for _, text := range b.config.NodeConfigs {
+	for _, text := range documents {
 		next, err := nodeadm.Parse(text)
 		if err != nil {
 			b.print(nodeadmd, "%v", err)
@@ -40,7 +41,7 @@ func (b *booting) nodeadm() {
 	b.nodeadmJoin(told)
 }
 
-// nodeadmJoin joins an EKS cluster: the machine is let in for what it is in the cloud, a member of a node group.
+// nodeadmJoin joins a managed cluster: the machine is let in for what it is in the cloud, a member of a node group.
 func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
 	if !b.until(kubeadmAt) {
 		return false
@@ -48,7 +49,7 @@ func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
 	m := b.Managed
 	switch {
 	case m == nil:
-		b.print(nodeadmd, "the machine is of no node group of EKS: its role is not let into any cluster")
+		b.print(nodeadmd, "the machine is of no node group: its role is not let into any cluster")
 		return false
 	case m.Token == "":
 		b.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", m.Cluster)

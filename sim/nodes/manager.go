@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// managerd prints what the cloud does to a machine's node on the machine's console, where a user looks for it.
-	managerd = "eks-node-manager: "
 	// drainPause is how soon evictions that a budget refused are tried again.
 	drainPause = time.Second
 	// bindingPause is how long a pod may still come to a node that was closed: the scheduler has chosen it before.
@@ -29,6 +27,9 @@ const (
 	// managerCall bounds one call.
 	managerCall = 10 * time.Second
 )
+
+// operator begins the lines of the console about what the cloud does to the machine's Node.
+func (g *guest) operator() string { return g.Managed.Operator + ": " }
 
 // manager is how the cloud looks after the node of one of its machines: by its own identity in the cluster, the one that lets
 // its machines in. What is asked of it is done in the background, one thing after the other, and again until it has worked.
@@ -146,7 +147,7 @@ func (m *manager) work() {
 	g := m.guest
 	c, err := apiclient.Open(apiclient.Access{Server: g.Managed.Server, CA: g.Managed.CA, Token: g.Managed.Token}, g.fleet.options.Dial)
 	if err != nil {
-		g.print(managerd, "%v", err)
+		g.print(g.operator(), "%v", err)
 		m.rest()
 		return
 	}
@@ -161,7 +162,7 @@ func (m *manager) work() {
 		done, err := m.try(d, c, node)
 		if text := fmt.Sprint(err); err != nil && text != said && g.ctx.Err() == nil {
 			said = text
-			g.print(managerd, "%s %s: %v", d.what, node, err)
+			g.print(g.operator(), "%s %s: %v", d.what, node, err)
 		}
 		switch {
 		case done:

@@ -34,13 +34,9 @@ var registrations = map[string]string{
 // file here.
 var named = []string{
 	"cloud/providerid.go",
-	"hack/tools/crds/main.go",
 	"kube/machinepool/contract/role.go",
 	"sim/nodes/boot.go",
-	"sim/nodes/cloudinit/cloudinit.go",
 	"sim/nodes/cloudinit/jinja.go",
-	"sim/nodes/managed.go",
-	"sim/nodes/manager.go",
 	"sim/nodes/nodeadm/nodeadm.go",
 }
 

@@ -17,30 +17,45 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The definitions of infrastructure kinds, by name.
-const (
-	pools    = "awsmachinepools.infrastructure.cluster.x-k8s.io"
-	machines = "awsmachines.infrastructure.cluster.x-k8s.io"
-
-	azurePools    = "azuremachinepools.infrastructure.cluster.x-k8s.io"
-	azureMachines = "azuremachinepoolmachines.infrastructure.cluster.x-k8s.io"
-)
-
-// adjustment changes the schema at one path of one version.
+// adjustment changes the schema at one path of one version of a definition.
 type adjustment struct {
-	definition, version string
-	path                []string
-	change              func(*apiextensionsv1.JSONSchemaProps)
+	Definition string   `json:"definition"`
+	Version    string   `json:"version"`
+	Path       []string `json:"path"`
+	// Change is a name in changes.
+	Change string `json:"change"`
 }
 
-var adjustments = []adjustment{
-	{pools, "v1beta1", []string{"spec", "subnets"}, takeAnyItems},
-	{pools, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
-	{pools, "v1beta2", []string{"status", "conditions"}, takeOlderConditions},
-	{machines, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
-	{machines, "v1beta2", []string{"status", "conditions"}, takeOlderConditions},
-	{azurePools, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
-	{azureMachines, "v1beta1", []string{"status", "conditions"}, takeOlderConditions},
+// changes are what an adjustment can do to a schema.
+var changes = map[string]func(*apiextensionsv1.JSONSchemaProps){
+	"anyItems":        takeAnyItems,
+	"olderConditions": takeOlderConditions,
+}
+
+// readAdjustments returns the adjustments in files, one for each cloud.
+func readAdjustments(pattern string) ([]adjustment, error) {
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var all []adjustment
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading adjustments: %w", err)
+		}
+		var list []adjustment
+		if err := yaml.UnmarshalStrict(data, &list); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, a := range list {
+			if changes[a.Change] == nil {
+				return nil, fmt.Errorf("%s: there is no change %q", file, a.Change)
+			}
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 // takeAnyItems takes the schema off the items of a list that are taken in more than one JSON type. They are checked where
@@ -92,6 +107,7 @@ func run() error {
 	labels := map[string]string{}
 	from := flag.String("from", "", "folder that controller-gen wrote to")
 	to := flag.String("to", "", "folder to write to")
+	pattern := flag.String("adjustments", "", "files with what no marker can tell of a schema, as a pattern")
 	flag.Func("label", "label to put on every definition, as KEY=VALUE", func(value string) error {
 		key, value, ok := strings.Cut(value, "=")
 		if !ok {
@@ -101,15 +117,19 @@ func run() error {
 		return nil
 	})
 	flag.Parse()
+	adjustments, err := readAdjustments(*pattern)
+	if err != nil {
+		return err
+	}
 	for _, name := range flag.Args() {
-		if err := convert(filepath.Join(*from, name), filepath.Join(*to, name), labels); err != nil {
+		if err := convert(filepath.Join(*from, name), filepath.Join(*to, name), labels, adjustments); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func convert(from, to string, labels map[string]string) error {
+func convert(from, to string, labels map[string]string, adjustments []adjustment) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return fmt.Errorf("reading what controller-gen wrote: %w", err)
@@ -124,7 +144,7 @@ func convert(from, to string, labels map[string]string) error {
 	for key, value := range labels {
 		definition.Labels[key] = value
 	}
-	if err := adjust(&definition); err != nil {
+	if err := adjust(&definition, adjustments); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	out, err := encode(&definition)
@@ -141,23 +161,23 @@ func convert(from, to string, labels map[string]string) error {
 	return file.Close()
 }
 
-// adjust says in the schema what no marker can say.
-func adjust(definition *apiextensionsv1.CustomResourceDefinition) error {
+// adjust changes in the schema what no marker can tell.
+func adjust(definition *apiextensionsv1.CustomResourceDefinition, adjustments []adjustment) error {
 	if strings.HasSuffix(definition.Spec.Names.Kind, "MachinePoolTemplate") {
 		for i := range definition.Spec.Versions {
 			forgetChanges(definition.Spec.Versions[i].Schema.OpenAPIV3Schema)
 		}
 	}
 	for _, a := range adjustments {
-		if a.definition != definition.Name {
+		if a.Definition != definition.Name {
 			continue
 		}
-		schema, err := find(definition, a.version, a.path)
+		schema, err := find(definition, a.Version, a.Path)
 		if err != nil {
 			return err
 		}
-		a.change(schema)
-		if err := replace(definition, a.version, a.path, *schema); err != nil {
+		changes[a.Change](schema)
+		if err := replace(definition, a.Version, a.Path, *schema); err != nil {
 			return err
 		}
 	}

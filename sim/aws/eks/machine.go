@@ -10,6 +10,9 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
 )
 
+// nodeOperator is the name by which a machine's console shows what EKS does to the machine's Node.
+const nodeOperator = "eks-node-manager"
+
 const (
 	// lifeJoin is how long after its boot a machine is a Ready node without a workload.
 	lifeJoin = 30 * time.Second
@@ -24,7 +27,8 @@ func (r *Backing) NodeOf(i *ec2.Instance) *sim.Managed {
 		return nil
 	}
 	out := &sim.Managed{
-		Cluster: m.cluster.name(), Group: m.group.Name(), Server: shapes.Str(m.cluster.Shape.Endpoint), CA: m.cluster.CA, Own: m.facts.Own,
+		Operator: nodeOperator,
+		Cluster:  m.cluster.name(), Group: m.group.Name(), Server: shapes.Str(m.cluster.Shape.Endpoint), CA: m.cluster.CA, Own: m.facts.Own,
 		Labels: m.labels(i.Spot), Taints: taintsOf(m.group.Shape.Taints),
 	}
 	if r.admits(shapes.Str(m.group.Shape.NodeRole)) {

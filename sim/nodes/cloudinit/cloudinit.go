@@ -10,6 +10,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -38,8 +39,8 @@ type Config struct {
 	BootCommands, Commands []string
 	// Scripts are the shell scripts among the parts, line by line and in order; they run after Commands.
 	Scripts []string
-	// NodeConfigs are documents for EKS's nodeadm.
-	NodeConfigs [][]byte
+	// Documents are the parts for other programs of the image, by MIME type and in order.
+	Documents map[string][][]byte
 	// Hostname replaces the one of the metadata service when the user data sets it.
 	Hostname string
 	// Notes say what else was asked for and is not carried out, Warnings what was wrong but did not stop the boot.
@@ -107,8 +108,11 @@ func (r *reading) take(p part, depth int) error {
 	case "shellscript":
 		c.Scripts = append(c.Scripts, scriptLines(body)...)
 		c.Notes = append(c.Notes, "user data part of type shellscript: only what joins a cluster is carried out by a simulated machine")
-	case nodeConfig:
-		c.NodeConfigs = append(c.NodeConfigs, body)
+	case foreign:
+		if c.Documents == nil {
+			c.Documents = map[string][][]byte{}
+		}
+		c.Documents[p.mediaType] = append(c.Documents[p.mediaType], body)
 	case "include", "include-once":
 		return r.include(body, kind, depth)
 	case "":
@@ -151,8 +155,11 @@ func (r *reading) include(body []byte, kind string, depth int) error {
 	return nil
 }
 
-// nodeConfig is what a part for EKS's nodeadm is called.
-const nodeConfig = "nodeadm"
+// foreign is the kind of a part for another program of the image.
+const foreign = "foreign"
+
+// programType finds the MIME types of such parts, which are named by a domain.
+var programType = regexp.MustCompile(`^application/[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 
 // scriptLines are the lines of a shell script that do something; a line that a backslash ends goes on.
 func scriptLines(body []byte) []string {
@@ -205,8 +212,6 @@ var ownTypes = map[string]string{
 	"text/cloud-boothook": "cloud-boothook",
 	"text/part-handler":   "part-handler",
 	"text/x-include-url":  "include",
-
-	"application/node.eks.aws": nodeConfig,
 }
 
 // kindOf tells what a part is; empty when cloud-init would not know either.
@@ -215,6 +220,9 @@ func kindOf(body []byte, mediaType string) string {
 	i := slices.IndexFunc(headers, func(h struct{ prefix, kind string }) bool { return strings.HasPrefix(line, h.prefix) })
 	if i >= 0 {
 		return headers[i].kind
+	}
+	if programType.MatchString(mediaType) {
+		return foreign
 	}
 	return ownTypes[mediaType]
 }

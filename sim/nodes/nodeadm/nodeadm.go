@@ -10,6 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// MediaType is the MIME type of a NodeConfig among the parts of user data.
+const MediaType = "application/node.eks.aws"
+
 // Config is what the machine was told. Empty fields were not said.
 type Config struct {
 	// Cluster is its name in EKS, Server the URL of its API server, CA its authority in PEM.
