@@ -1,5 +1,4 @@
-// Package conflicts tells the API server's refusals of a write that rests on an old read, which are no news to anybody, from
-// what went wrong.
+// Package conflicts distinguishes conflicts of optimistic writes, which the next pass resolves, from other errors.
 package conflicts
 
 import (
@@ -8,8 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// IsOnlyConflict says that an error is a conflict, or holds several of which each is one. An error that stands beside a conflict is not
-// lost with it; without an error there is no conflict either.
+// IsOnlyConflict reports whether an error is a conflict, or joins several errors of which each is one. An error next to a conflict is not
+// lost. nil is no conflict.
 func IsOnlyConflict(err error) bool {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {

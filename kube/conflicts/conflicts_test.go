@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func TestOnly(t *testing.T) {
+func TestIsOnlyConflict(t *testing.T) {
 	t.Parallel()
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "machines"}, "m", errors.New("changed"))
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "machines"}, "m", errors.New("denied"))
@@ -18,10 +18,10 @@ func TestOnly(t *testing.T) {
 		err    error
 		want   bool
 	}{
-		"none":              {"what went well is no conflict", nil, false},
-		"one":               {"somebody else was faster", conflict, true},
-		"wrapped":           {"whatever is said around it", fmt.Errorf("write: %w", conflict), true},
-		"another":           {"this is one that somebody has to know of", forbidden, false},
+		"none":              {"no error is no conflict", nil, false},
+		"one":               {"another client has written the object", conflict, true},
+		"wrapped":           {"with context", fmt.Errorf("write: %w", conflict), true},
+		"another":           {"this one needs attention", forbidden, false},
 		"two":               {"each is one", errors.Join(conflict, fmt.Errorf("write: %w", conflict)), true},
 		"beside another":    {"the other is not lost", errors.Join(conflict, forbidden), false},
 		"behind another":    {"in whatever order", errors.Join(forbidden, conflict), false},

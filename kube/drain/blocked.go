@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// keptByBudgets names the pods that a budget keeps from being evicted now, each with its budget. It asks the budgets rather
-// than trying: that costs one list a namespace and pass, and disturbs nobody.
+// keptByBudgets returns the pods whose eviction a budget prevents now, each with its budget. It reads the budgets instead of trying to
+// evict: that costs one list for each namespace and pass, and has no side effect.
 func (w *Workload) keptByBudgets(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
 	var out []string
 	for _, pod := range pods {
@@ -32,7 +32,7 @@ func (w *Workload) keptByBudgets(ctx context.Context, pods []*corev1.Pod) ([]str
 	return out, nil
 }
 
-// budgetsOnce reads the budgets of a namespace, once a pass.
+// budgetsOnce reads the budgets of a namespace once a pass.
 func (w *Workload) budgetsOnce(ctx context.Context, namespace string) ([]policyv1.PodDisruptionBudget, error) {
 	if known, ok := w.budgets[namespace]; ok {
 		return known, nil
@@ -48,7 +48,7 @@ func (w *Workload) budgetsOnce(ctx context.Context, namespace string) ([]policyv
 	return list.Items, nil
 }
 
-// ignoresBudgets is the API server's own rule: such pods serve nobody, or are on their way already.
+// ignoresBudgets is the API server's own rule: such pods are not serving, or are terminating already.
 func ignoresBudgets(pod *corev1.Pod) bool {
 	switch pod.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -57,7 +57,7 @@ func ignoresBudgets(pod *corev1.Pod) bool {
 	return !pod.DeletionTimestamp.IsZero()
 }
 
-// keeps says which budget keeps the pod, or nothing.
+// keeps returns the budget that prevents the eviction of the pod; empty if there is none.
 func keeps(budgets []policyv1.PodDisruptionBudget, pod *corev1.Pod) string {
 	var matching []policyv1.PodDisruptionBudget
 	for _, b := range budgets {
@@ -84,7 +84,7 @@ func keeps(budgets []policyv1.PodDisruptionBudget, pod *corev1.Pod) string {
 	}
 }
 
-// allows follows the eviction API: an unready pod may go whatever the count says where the budget's policy has it so.
+// allows follows the eviction API: an unready pod can be evicted whatever the count is if the policy of the budget allows it.
 func allows(b policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 	fresh := b.Status.ObservedGeneration >= b.Generation
 	if b.Status.DisruptionsAllowed > 0 && fresh {

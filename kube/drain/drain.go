@@ -1,6 +1,6 @@
-// Package drain empties Nodes before their machines go: it cordons them, evicts their pods under PodDisruptionBudgets,
-// and tells how far that has come. It never waits: each pass of the engine is one round of evictions, and everything
-// that the next round needs to know stands on the Node itself.
+// Package drain empties Nodes before their machines are removed: it cordons them, evicts their pods under PodDisruptionBudgets, and reports
+// progress. It never waits: each pass of the engine is one round of evictions, and all state that the next round needs is stored on the
+// Node.
 package drain
 
 import (
@@ -23,54 +23,53 @@ import (
 )
 
 const (
-	// StartedAnnotation on a Node is the RFC 3339 time at which our drain of it began. It is set together with the
-	// cordon, so that a Node that carries it was cordoned for us.
+	// StartedAnnotation on a Node is the RFC 3339 time at which Muster began to drain it. It is set together with the cordon, so that
+	// Muster has cordoned every Node with this annotation.
 	StartedAnnotation = "muster.dev/drain-started"
-	// CordonedBeforeAnnotation on a Node says that somebody else had cordoned it before our drain began: taking the drain
-	// back then leaves it cordoned.
+	// CordonedBeforeAnnotation on a Node is set if another client had cordoned it before the drain began. Undoing the drain then leaves it
+	// cordoned.
 	CordonedBeforeAnnotation = "muster.dev/cordoned-before"
-	// DetachStartedAnnotation on a Node is the RFC 3339 time at which nothing was left to evict and its volumes began to be
-	// waited for.
+	// DetachStartedAnnotation on a Node is the RFC 3339 time at which no pod was left to evict and the wait for its volumes began.
 	DetachStartedAnnotation = "muster.dev/detach-started"
 )
 
-// unreachableGraceSeconds is how long pods get, and are waited for, on a Node whose kubelet no longer answers: nobody is
-// there to end them.
+// unreachableGraceSeconds is the grace period of pods on a Node whose kubelet no longer responds, and how long they are waited for: no
+// kubelet can terminate them.
 const unreachableGraceSeconds = 1
 
-// Workload is one workload cluster as one pass over one pool needs it. It implements engine.Nodes, and is made anew for each
-// pass, for it remembers what the pass has read.
+// Workload is one workload cluster during one pass over one pool. It implements engine.Nodes, and is created for each pass, because it
+// caches what the pass has read.
 //
-// A round of drains costs, beside the evictions: for each node that drains one list of its pods (a page for each hundred), or one list
-// of all pods where many drain, for each namespace in which pods are to be evicted one list of budgets, for each DaemonSet that has pods there one read, and if
-// some node waits for its volumes one list of the cluster's volume attachments and one of its volumes. A node is written when
-// its drain begins and when it begins to wait for volumes.
+// In addition to the evictions a round of drains costs: one list of pods for each draining node (a page for each hundred), or one list of
+// all pods if many nodes drain; one list of budgets for each namespace with pods to evict; one read for each DaemonSet with pods on these
+// nodes; and if a node waits for its volumes, one list of the volume attachments and one of the volumes of the cluster. A node is written
+// when its drain begins and when the wait for its volumes begins.
 type Workload struct {
-	// Remote is the client of the workload cluster. Nodes are read from its cache by nodes.ProviderKeyIndex; pods, daemon
-	// sets and disruption budgets must be read live.
+	// Remote is the client of the workload cluster. Nodes are read from its cache by nodes.ProviderKeyIndex; pods, DaemonSets and
+	// disruption budgets must be read from the API server.
 	Remote client.Client
 	// Live reads the workload cluster without a cache.
 	Live client.Reader
-	// Management is where MachineDrainRules are read.
+	// Management is the cluster from which MachineDrainRules are read.
 	Management client.Client
-	// Cluster and Machine are what MachineDrainRules select by. The Machine stands for all machines of the pool.
+	// Cluster and Machine are what MachineDrainRules select. The Machine represents all machines of the pool.
 	Cluster *clusterv1.Cluster
 	Machine *clusterv1.Machine
 	// Now is the time of the pass.
 	Now time.Time
-	// Memory has what earlier passes saw of drains; nil has nothing.
+	// Memory has the progress that earlier passes have read; nil has none.
 	Memory *Memory
 
-	// What this pass has read, each thing once.
+	// What this pass has read, each object once.
 	seen    map[string]*running
 	sets    map[client.ObjectKey]error
 	budgets map[string][]policyv1.PodDisruptionBudget
 	volumes *volumes
-	// pods are those of the whole cluster, by node, where so many nodes drain that they are listed at once.
+	// pods are the pods of the whole cluster by node, if so many nodes drain that they are listed at once.
 	pods map[string][]corev1.Pod
 }
 
-// Find gives the nodes of the given provider keys, with the progress of the drains that are ours.
+// Find returns the nodes with the given provider keys, with the progress of Muster's drains.
 func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	found, err := nodes.ByProviderKeys(ctx, w.Remote, keys)
 	if err != nil {
@@ -79,7 +78,7 @@ func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Nod
 	return w.toNodes(ctx, found)
 }
 
-// FindUncached is Find with the nodes read from the API server.
+// FindUncached does the same as Find, with the nodes read from the API server.
 func (w *Workload) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	found, err := nodes.AskProviderKeys(ctx, w.Live, keys)
 	if err != nil {
@@ -88,8 +87,8 @@ func (w *Workload) FindUncached(ctx context.Context, keys []string) (map[string]
 	return w.toNodes(ctx, found)
 }
 
-// Empty reports which of the nodes have no pod that a drain would evict. It takes no longer than a round of evictions: nodes that it
-// has not come to by then are left out.
+// Empty reports which of the nodes have no pod that a drain would evict. It takes no longer than a round of evictions: nodes that it has
+// not read by then are left out.
 func (w *Workload) Empty(ctx context.Context, keys []string) (map[string]bool, error) {
 	if w.excluded(clusterv1.ExcludeNodeDrainingAnnotation) {
 		return nil, nil
@@ -118,14 +117,14 @@ func (w *Workload) Empty(ctx context.Context, keys []string) (map[string]bool, e
 	return unused, nil
 }
 
-// toNodes is what can be said about nodes. Those whose drain was looked at a moment ago, or has ended, are not looked at again.
+// toNodes converts Nodes. The pods of a node are not listed again if its progress was read recently or its drain has completed.
 func (w *Workload) toNodes(ctx context.Context, found map[string]*corev1.Node) (map[string]pool.Node, error) {
 	out := make(map[string]pool.Node, len(found))
 	var looks []string
 	for key, node := range found {
 		n := w.toNode(node)
 		if n.DrainStarted.IsZero() {
-			// No drain has begun, or a user has opened the node since: pods may come until it is closed again.
+			// No drain has begun, or a user has uncordoned the node since: pods may be scheduled until it is cordoned again.
 			w.Memory.forget(node.UID)
 		} else if known, ok := w.Memory.of(node.UID, w.when(node), w.Now); ok {
 			n.Remaining, n.Detaching, n.Blocked = known.Remaining, known.Detaching, slices.Clone(known.Blocked)
@@ -148,7 +147,7 @@ func (w *Workload) toNodes(ctx context.Context, found map[string]*corev1.Node) (
 	return out, nil
 }
 
-// toNode is what can be said about a node without looking at its pods.
+// toNode converts a Node without its pods.
 func (w *Workload) toNode(node *corev1.Node) pool.Node {
 	n := pool.Node{
 		Name:            node.Name,
@@ -161,18 +160,18 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 		n.Ready = ready.Status == corev1.ConditionTrue
 		n.ReadySince = ready.LastTransitionTime.Time
 	}
-	// A node that somebody opened again takes pods again: its drain has to begin anew, whatever the annotation says.
+	// Pods are scheduled to an uncordoned node: its drain has to begin again, whatever the annotation contains.
 	if node.Spec.Unschedulable {
 		n.DrainStarted, _ = w.started(node)
 	}
 	return n
 }
 
-// started is when our drain of the node began; false when it is not ours, or says no time from which its timeout could
-// count.
+// started returns when Muster began to drain the node; false if it did not, or if the annotation contains no time from which the timeout
+// could count.
 func (w *Workload) started(node *corev1.Node) (time.Time, bool) { return w.at(node, StartedAnnotation) }
 
-// at reads a time that we wrote onto a node: false when there is none, or one that is still to come.
+// at returns a time that Muster has written to a node; false if there is none, or if it is in the future.
 func (w *Workload) at(node *corev1.Node, annotation string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, node.Annotations[annotation])
 	if err != nil || at.IsZero() || at.After(w.Now) {
@@ -181,13 +180,13 @@ func (w *Workload) at(node *corev1.Node, annotation string) (time.Time, bool) {
 	return at, true
 }
 
-// excluded says that an annotation of cluster-api's takes the pool's machines out of a part of the drain.
+// excluded reports whether an annotation of Cluster API excludes the pool's machines from a part of the drain.
 func (w *Workload) excluded(annotation string) bool {
 	_, is := w.Machine.Annotations[annotation]
 	return is
 }
 
-// progress says what our drain of the node has still to evict, what it waits for then, and what is in its way.
+// progress sets what is left to evict on a draining node, what it waits for after that, and what blocks it.
 func (w *Workload) progress(ctx context.Context, node *corev1.Node, n *pool.Node) error {
 	r, err := w.running(ctx, node)
 	if err != nil {
@@ -205,7 +204,7 @@ func (w *Workload) progress(ctx context.Context, node *corev1.Node, n *pool.Node
 	return err
 }
 
-// sameInstance says whether the node still is the one that a target means: a name may have passed to another machine.
+// sameInstance reports whether the node still belongs to the instance of a target: another machine may have taken its name.
 func sameInstance(node *corev1.Node, t pool.InstanceRef) bool {
 	key := cloud.ProviderKey(node.Spec.ProviderID)
 	return key != "" && key == cloud.ProviderKey(t.ProviderID)

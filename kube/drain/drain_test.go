@@ -33,13 +33,13 @@ var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const providerID = "aws:///zone-a/i-1"
 
-// world is a workload cluster and a management cluster in memory, with what is written to the former.
+// world is a workload cluster and a management cluster in memory, with the writes to the former.
 type world struct {
 	*Workload
 	writes  []string
 	evicted []string
 	refuse  map[string]error
-	// conflicts is how many of the next writes to a node, by its name, conflict with one of another client.
+	// conflicts is how many of the next writes to a node, by name, conflict with a write of another client.
 	conflicts map[string]int
 }
 
@@ -179,21 +179,21 @@ func TestFind(t *testing.T) {
 	}{
 		"not joined": {reason: "a machine without node is no error", notFound: true},
 		"serving": {
-			reason:  "pods are counted only on nodes that we drain: it costs a list",
+			reason:  "pods are counted only on draining nodes: it costs a list",
 			objects: []client.Object{node(), podOn("a")}, want: base,
 		},
 		"cordoned by others": {
-			reason:  "a cordon alone is no drain of ours",
+			reason:  "a cordon alone is not a drain by Muster",
 			objects: []client.Object{node(cordoned), podOn("a")}, want: with(func(n *pool.Node) { n.Cordoned = true }),
 		},
 		"opened again": {
-			reason: "a node that somebody uncordoned takes pods again, so that its drain counts as not begun",
+			reason: "pods are scheduled to a node that a user has uncordoned, so that its drain counts as not begun",
 			objects: []client.Object{node(draining, func(n *corev1.Node) {
 				n.Spec.Unschedulable = false
 			}), podOn("a")}, want: base,
 		},
 		"time unreadable": {
-			reason: "an annotation that says no time is a drain to begin again, not one that began in year one",
+			reason: "an annotation without a valid time is a drain to begin again, not one that began in year one",
 			objects: []client.Object{node(cordoned, func(n *corev1.Node) {
 				n.Annotations = map[string]string{StartedAnnotation: "soon"}
 			})}, want: with(func(n *pool.Node) { n.Cordoned = true }),
@@ -212,7 +212,7 @@ func TestFind(t *testing.T) {
 				"default/job (runs until it has completed, as its drain label or a MachineDrainRule asks)"),
 		},
 		"terminating, in time": {
-			reason:  "a pod that has its grace period is on its way, which is no trouble to tell of",
+			reason:  "a pod within its grace period is terminating and blocks nothing",
 			objects: []client.Object{node(draining), podOn("going", terminating(time.Second))},
 			want:    drained(1),
 		},
@@ -246,17 +246,17 @@ func TestFind(t *testing.T) {
 			want:    drained(2, "default/a (PodDisruptionBudget web)", "default/b (PodDisruptionBudget web)"),
 		},
 		"allowed": {
-			reason:  "a budget with room blocks nobody",
+			reason:  "a budget that allows disruptions blocks no pod",
 			objects: []client.Object{node(draining), podOn("a"), budget("web", 1)},
 			want:    drained(1),
 		},
 		"two budgets": {
-			reason:  "eviction refuses pods with two budgets for ever, which nobody guesses",
+			reason:  "the eviction API always rejects pods with two budgets, which is not obvious to users",
 			objects: []client.Object{node(draining), podOn("a"), budget("x", 1), budget("y", 1)},
 			want:    drained(1, "default/a (more than one PodDisruptionBudget, which eviction refuses: x, y)"),
 		},
 		"stale budget": {
-			reason: "a budget that was changed and not counted yet refuses",
+			reason: "a budget whose change the controller has not observed yet rejects evictions",
 			objects: []client.Object{node(draining), podOn("a"), budget("web", 1, func(b *policyv1.PodDisruptionBudget) {
 				b.Generation, b.Status.ObservedGeneration = 2, 1
 			})},
@@ -338,7 +338,7 @@ func TestDrain(t *testing.T) {
 			annotations: map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, evicted: []string{"a"},
 		},
 		"cordoned by others": {
-			reason:      "somebody else's cordon is remembered, so that taking the drain back leaves it",
+			reason:      "the cordon of another client is recorded, so that undoing the drain keeps it",
 			objects:     []client.Object{node(cordoned)},
 			annotations: map[string]string{StartedAnnotation: now.Format(time.RFC3339), CordonedBeforeAnnotation: "true"}, writes: 1,
 		},
@@ -355,12 +355,12 @@ func TestDrain(t *testing.T) {
 			annotations: begun, evicted: []string{"b"}, writes: 1,
 		},
 		"API server fails": {
-			reason:  "an eviction whose outcome is unknown is said and tried again",
+			reason:  "an eviction with an unknown outcome is reported and retried",
 			objects: []client.Object{node(), podOn("a")}, refuse: map[string]error{"a": apierrors.NewInternalError(errors.New("x"))},
 			annotations: begun, writes: 1, err: "evict pod default/a",
 		},
 		"refused otherwise": {
-			reason:  "an eviction that is forbidden will not pass by itself: it is said",
+			reason:  "a forbidden eviction is reported: a retry alone does not help",
 			objects: []client.Object{node(), podOn("a"), podOn("b")}, refuse: map[string]error{
 				"a": apierrors.NewForbidden(policyv1.Resource("evictions"), "a", errors.New("no")),
 			},
@@ -413,7 +413,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// Kubelets write their Nodes every few seconds: a conflict with them is tried again, and keeps no other node from being drained.
+// TestDrainAfterConflicts holds that a conflict with a kubelet, which writes its Node every few seconds, is retried and does not prevent
+// the drain of another node.
 func TestDrainAfterConflicts(t *testing.T) {
 	t.Parallel()
 	other := node(func(n *corev1.Node) { n.Name, n.Spec.ProviderID = "n2", "aws:///zone-a/i-2" })
@@ -425,7 +426,7 @@ func TestDrainAfterConflicts(t *testing.T) {
 		evicted   []string
 	}{
 		"one":  {reason: "an ordinary conflict is no failure", conflicts: 1, evicted: []string{"a"}},
-		"many": {reason: "what does not end is for the next pass, and the other node is drained", conflicts: 99, failed: map[string]bool{"i-1": true}},
+		"many": {reason: "conflicts that continue are left to the next pass, and the other node is drained", conflicts: 99, failed: map[string]bool{"i-1": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -458,7 +459,7 @@ func TestUndrain(t *testing.T) {
 		cordoned bool
 		writes   int
 	}{
-		"ours":   {"a cordon of ours is taken back with its time", node(draining), false, 1},
+		"ours":   {"Muster's own cordon is undone and its time removed", node(draining), false, 1},
 		"others": {"a cordon that is not ours stays", node(cordoned), true, 0},
 		"both": {"a cordon that was there before us stays, our time goes", node(draining, func(n *corev1.Node) {
 			n.Annotations[CordonedBeforeAnnotation] = "true"
@@ -486,8 +487,8 @@ func TestUndrain(t *testing.T) {
 	}
 }
 
-// A cache may be behind: the API server itself knows the node, and how far its drain is.
-func TestAskPassesTheCacheBy(t *testing.T) {
+// TestFindUncached holds that the API server is read, because a cache may be stale.
+func TestFindUncached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{node(func(n *corev1.Node) {
 		n.Spec.Unschedulable = true
@@ -499,9 +500,9 @@ func TestAskPassesTheCacheBy(t *testing.T) {
 		ask  []string
 		want int
 	}{
-		"one of ours":  {[]string{key, "aws://i-2"}, 1},
-		"none of ours": {[]string{"aws://i-2"}, 0},
-		"nobody asks":  {nil, 0},
+		"one found":  {[]string{key, "aws://i-2"}, 1},
+		"none found": {[]string{"aws://i-2"}, 0},
+		"no keys":    {nil, 0},
 	} {
 		got, err := behind.FindUncached(t.Context(), c.ask)
 		if err != nil || len(got) != c.want {
@@ -564,7 +565,7 @@ func TestUnexpected(t *testing.T) {
 	}
 }
 
-// copies are objects of a test's own: the client writes into what it is given.
+// copies returns a test's own copies of objects: the client writes into the objects that it gets.
 func copies(list []client.Object) []client.Object {
 	own := make([]client.Object, len(list))
 	for k, o := range list {

@@ -11,8 +11,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// FuzzStarted holds that whatever stands in a Node's annotation, the drain of the Node has begun after the first round of it,
-// not in the future, for its timeout counts from there, and that taking it back leaves nothing.
+// FuzzStarted holds that for any annotation of a Node its drain has begun after the first round, not in the future, because its timeout
+// counts from there, and that undoing it leaves nothing.
 func FuzzStarted(f *testing.F) {
 	for _, text := range []string{
 		"", "2030-01-02T03:04:05Z", "2030-01-02T03:03:05+01:00", "2029-12-31T23:59:59.999999999Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "yesterday", "1893553445", "true",

@@ -16,35 +16,35 @@ import (
 )
 
 const (
-	// lookLeast and lookMost bound how long the progress of a drain is taken as last seen, which is lookShare of the time that the drain
-	// has taken so far. Rounds of evictions have the same pace.
+	// lookLeast and lookMost limit how long the last read progress of a drain is used, which is lookShare of the time that the drain has
+	// taken so far. Rounds of evictions have the same interval.
 	lookLeast, lookMost = 3 * time.Second, 15 * time.Second
 	lookShare           = 10
-	// drainedFor is how long a node is taken to be drained: it is cordoned, so that the scheduler puts no pod onto it.
+	// drainedFor is how long a node counts as drained without another read: it is cordoned, so that no pod is scheduled to it.
 	drainedFor = 5 * time.Minute
-	// forgottenAfter is how long a node is remembered that no pass asked about.
+	// forgottenAfter is how long the progress of a node is kept that no pass reads.
 	forgottenAfter = 2 * drainedFor
 )
 
-// Memory remembers how far drains have come between passes, so that the pods of a node are not listed in every pass. Losing it costs one
-// list for each node that drains. It is safe for concurrent use.
+// Memory caches the progress of drains between passes, so that the pods of a node are not listed in every pass. Losing it costs one list
+// for each draining node. It is safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
 	looks map[types.UID]look
 	swept time.Time
 }
 
-// look is the progress of one node's drain as it was seen at a moment, under conditions that change what there is to see.
+// look is the progress of one node's drain as it was read, and the conditions under which it was.
 type look struct {
 	at   time.Time
 	when string
 	node pool.Node
 }
 
-// NewMemory makes a memory that is empty.
+// NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{looks: map[types.UID]look{}} }
 
-// of returns what is remembered of a node if that is recent enough. A nil memory remembers nothing.
+// of returns the cached progress of a node if that is recent enough. A nil Memory caches nothing.
 func (m *Memory) of(id types.UID, when string, now time.Time) (pool.Node, bool) {
 	if m == nil || id == "" {
 		return pool.Node{}, false
@@ -62,7 +62,7 @@ func (m *Memory) of(id types.UID, when string, now time.Time) (pool.Node, bool) 
 	return found.node, now.Sub(found.at) < limit
 }
 
-// keep remembers what was seen of a node, and forgets from time to time those that no pass asks about any more.
+// keep caches the progress of a node, and from time to time drops nodes that no pass reads any more.
 func (m *Memory) keep(id types.UID, when string, now time.Time, n pool.Node) {
 	if m == nil || id == "" {
 		return
@@ -81,7 +81,7 @@ func (m *Memory) keep(id types.UID, when string, now time.Time, n pool.Node) {
 	}
 }
 
-// forget drops what is remembered of a node on which a drain or its end is begun.
+// forget drops the progress of a node whose drain begins or is undone.
 func (m *Memory) forget(id types.UID) {
 	if m == nil {
 		return
@@ -91,7 +91,7 @@ func (m *Memory) forget(id types.UID) {
 	delete(m.looks, id)
 }
 
-// when returns the conditions under which a look at a node holds: the drain, which parts of it apply, and whether its time is up.
+// when returns the conditions under which a progress is valid: the drain, which parts of it apply, and whether its time is up.
 func (w *Workload) when(node *corev1.Node) string {
 	since, _ := w.started(node)
 	return fmt.Sprint(node.Annotations[StartedAnnotation], w.drainTimeUp(since), w.detachTimeUp(node),
@@ -99,12 +99,12 @@ func (w *Workload) when(node *corev1.Node) string {
 }
 
 const (
-	// listsMost is how many nodes have their pods listed one by one in a pass. Of more, the pods of the whole cluster are listed in pages,
-	// unless they are fewer than one in wholeShare of its nodes.
+	// listsMost is how many nodes have their pods listed one by one in a pass. For more nodes the pods of the whole cluster are listed in
+	// pages, unless the nodes are fewer than one in wholeShare of the cluster.
 	listsMost, wholeShare = 20, 8
 )
 
-// listPods lists the pods of the whole cluster once a pass, if so many nodes are about to be looked at that a list for each costs more.
+// listPods lists the pods of the whole cluster once a pass, if a list for each node to read costs more.
 func (w *Workload) listPods(ctx context.Context, looks int) error {
 	if w.pods != nil || looks <= listsMost {
 		return nil
@@ -135,13 +135,13 @@ func (w *Workload) listPods(ctx context.Context, looks int) error {
 // podField is the field by which the pods of one node are selected.
 const podField = "spec.nodeName"
 
-// listedPods answers lists of one node's pods from a list of all of them.
+// listedPods answers lists of one node's pods from a list of all pods.
 type listedPods struct {
 	client.Client
 	pods map[string][]corev1.Pod
 }
 
-// List answers from the list of all pods where one node's are asked for, and reads otherwise.
+// List returns one node's pods from the list of all pods, and reads everything else.
 func (c listedPods) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	to, ok := list.(*corev1.PodList)
 	asked := (&client.ListOptions{}).ApplyOptions(opts)

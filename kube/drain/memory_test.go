@@ -28,7 +28,7 @@ func (c counted) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return c.Client.List(ctx, list, opts...)
 }
 
-// crowd is a workload cluster of so many nodes with a pod each, of which the first few are drained by as many passes as are asked for.
+// crowd is a workload cluster of many nodes with a pod each, of which the first few are drained by a number of passes.
 type crowd struct {
 	*world
 	keys    []string
@@ -56,7 +56,7 @@ func newCrowd(t testing.TB, nodes, drained int) *crowd {
 	return c
 }
 
-// next begins another pass at a later moment.
+// next begins another pass at a later time.
 func (c *crowd) next(later time.Duration) {
 	now := c.Now.Add(later)
 	c.Workload = &Workload{Remote: c.Remote, Live: c.Live, Management: c.Management, Cluster: c.Cluster, Machine: c.Machine, Now: now, Memory: c.Memory}
@@ -77,8 +77,8 @@ func (c *crowd) find(t testing.TB) (drained int) {
 	return drained
 }
 
-// The pods of a node that drains are not listed in each pass, and those of one that is drained no more: a large scale-in has a pass for
-// every few machines.
+// TestPodsAreListedRarely holds that the pods of a draining node are not listed in each pass, and those of a drained node not again: a
+// large scale-in has a pass for every few machines.
 func TestPodsAreListedRarely(t *testing.T) {
 	for _, row := range []struct {
 		nodes, drained, want int
@@ -113,8 +113,8 @@ func TestPodsAreListedRarely(t *testing.T) {
 	}
 }
 
-// What is remembered of a drain ends with what it was seen under.
-func TestWhatEndsAMemory(t *testing.T) {
+// TestWhatInvalidatesMemory holds that the progress of a drain is read again if the conditions under which it was read have changed.
+func TestWhatInvalidatesMemory(t *testing.T) {
 	for _, row := range []struct {
 		name, why string
 		change    func(c *crowd)

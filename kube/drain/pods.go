@@ -18,22 +18,22 @@ import (
 	capidrain "sigs.k8s.io/cluster-api/core/reconcilers/machine/drain"
 )
 
-// overdue is how long after its grace period a pod that terminates is said to keep its node.
+// overdue is how long after its grace period a terminating pod is reported as blocking its node.
 const overdue = time.Minute
 
-// running are the pods of a node that is drained, as cluster-api's drain sorts them.
+// running are the pods of a draining node, as Cluster API's drain classifies them.
 type running struct {
 	list *capidrain.PodDeleteList
-	// left have to go before the node counts as drained.
+	// left have to terminate before the node counts as drained.
 	left []*corev1.Pod
-	// evictable are those of them that are evicted in this round, ending those that terminate already, and completing those
-	// that are waited for and never evicted.
+	// evictable are those of left that are evicted in this round, ending those that are terminating, and completing those that are waited
+	// for and never evicted.
 	evictable, ending, completing []*corev1.Pod
-	// kept are the others, which nobody evicts.
+	// kept are the others, which are never evicted.
 	kept []*corev1.Pod
 }
 
-// running lists and sorts the pods of a node, once a round: what Find has seen a moment ago, Start uses.
+// running lists and classifies the pods of a node once a round: Start uses what Find has read.
 func (w *Workload) running(ctx context.Context, node *corev1.Node) (*running, error) {
 	if seen := w.seen[node.Name]; seen != nil {
 		return seen, nil
@@ -54,15 +54,15 @@ func (w *Workload) running(ctx context.Context, node *corev1.Node) (*running, er
 	return r, nil
 }
 
-// sorted asks cluster-api's drain what it would do now: it tells the order of drain rules, and which pods are waited for, only
-// while it evicts. The evictions that it asks for here reach nobody.
+// sorted calls Cluster API's drain to learn what it would do now: only while it evicts does it return the order of drain rules and the pods
+// that are waited for. The evictions that it requests here are discarded.
 func sorted(ctx context.Context, h *capidrain.Helper, list *capidrain.PodDeleteList) *running {
 	r := &running{list: list, left: list.Pods(), kept: list.SkippedPods()}
 	if len(r.left) == 0 {
 		return r
 	}
 	dry := *h
-	dry.RemoteClient = evictsNobody{h.RemoteClient}
+	dry.RemoteClient = discardEvictions{h.RemoteClient}
 	would := dry.EvictPods(quiet(ctx), list)
 	for _, pod := range would.PodsDeletionTimestampSet {
 		if pod.DeletionTimestamp.IsZero() {
@@ -75,17 +75,16 @@ func sorted(ctx context.Context, h *capidrain.Helper, list *capidrain.PodDeleteL
 	return r
 }
 
-// quiet keeps cluster-api's drain from saying in every round at its ordinary level what is left: the object's conditions say
-// that already.
+// quiet prevents Cluster API's drain from logging in every round what is left: the conditions of the object report that.
 func quiet(ctx context.Context) context.Context {
 	return ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).V(4))
 }
 
-// evictsNobody is a client whose evictions do nothing.
-type evictsNobody struct{ client.Client }
+// discardEvictions is a client that discards evictions.
+type discardEvictions struct{ client.Client }
 
-// SubResource gives evictions that do nothing; there is no other use of it in a drain.
-func (c evictsNobody) SubResource(name string) client.SubResourceClient {
+// SubResource returns a client that discards evictions; a drain uses no other subresource.
+func (c discardEvictions) SubResource(name string) client.SubResourceClient {
 	return evictedNobody{c.Client.SubResource(name)}
 }
 
@@ -96,7 +95,7 @@ func (evictedNobody) Create(context.Context, client.Object, client.Object, ...cl
 	return nil
 }
 
-// helper is cluster-api's own drain, set up for the node. It lists, filters and evicts, and waits for nothing.
+// helper returns Cluster API's drain for the node. It lists, filters and evicts, and does not wait.
 func (w *Workload) helper(node *corev1.Node) *capidrain.Helper {
 	if w.sets == nil {
 		w.sets = map[client.ObjectKey]error{}
@@ -113,14 +112,14 @@ func (w *Workload) helper(node *corev1.Node) *capidrain.Helper {
 	return h
 }
 
-// setsOnce reads each DaemonSet once a pass. The drain looks for the DaemonSet of every pod that has one, to know orphans: a
-// dozen pods on each of a hundred nodes are a dozen sets.
+// setsOnce reads each DaemonSet once a pass. The drain reads the DaemonSet of every pod that has one, to find orphans: a dozen pods on each
+// of a hundred nodes belong to a dozen DaemonSets.
 type setsOnce struct {
 	client.Client
 	sets map[client.ObjectKey]error
 }
 
-// Get reads as its client does, but for DaemonSets, of which it only tells whether they are there.
+// Get reads as its client does, except for DaemonSets, of which it only returns whether they exist.
 func (c setsOnce) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	if _, ok := o.(*appsv1.DaemonSet); !ok {
 		return c.Client.Get(ctx, key, o, opts...)
@@ -135,7 +134,7 @@ func (c setsOnce) Get(ctx context.Context, key client.ObjectKey, o client.Object
 	return err
 }
 
-// blocked names the pods that do not go by themselves, each with what keeps it, in a stable order.
+// blocked names the pods that do not terminate by themselves, each with what blocks it, in a stable order.
 func (w *Workload) blocked(ctx context.Context, r *running) ([]string, error) {
 	out, err := w.keptByBudgets(ctx, r.evictable)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// rule is a MachineDrainRule for the pods with a label app.
+// rule returns a MachineDrainRule for the pods with a label app.
 func rule(name, app string, drain clusterv1.MachineDrainRuleDrainConfig) *clusterv1.MachineDrainRule {
 	return &clusterv1.MachineDrainRule{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: clusterv1.MachineDrainRuleSpec{
 		Drain: drain, Pods: []clusterv1.MachineDrainRulePodSelector{{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}}}
@@ -29,7 +29,7 @@ func app(name string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Labels = map[string]string{"app": name} }
 }
 
-// ended takes an evicted pod away, as its kubelet does.
+// ended deletes an evicted pod, as its kubelet does.
 func (w *world) ended(t *testing.T) []string {
 	t.Helper()
 	gone := w.evicted
@@ -43,13 +43,13 @@ func (w *world) ended(t *testing.T) []string {
 	return gone
 }
 
-// nextPass forgets what a pass has read, as the next pass does, and moves the clock.
+// nextPass drops what a pass has read, as the next pass does, and moves the clock.
 func (w *world) nextPass(after time.Duration) {
 	was := w.Workload
 	w.Workload = &Workload{Remote: was.Remote, Live: was.Live, Management: was.Management, Cluster: was.Cluster, Machine: was.Machine, Now: was.Now.Add(after)}
 }
 
-// round is one pass: what Find says, and a round of evictions.
+// round is one pass: the result of Find, and a round of evictions.
 func (w *world) round(t *testing.T) pool.Node {
 	t.Helper()
 	w.nextPass(time.Second)
@@ -63,7 +63,8 @@ func (w *world) round(t *testing.T) pool.Node {
 	return found[key]
 }
 
-// MachineDrainRules and the drain label: what is evicted when, what is waited for, and what is left.
+// TestRulesOrderADrain holds the effect of MachineDrainRules and the drain label: what is evicted when, what is waited for, and what is
+// left.
 func TestRulesOrderADrain(t *testing.T) {
 	t.Parallel()
 	order := func(n int32) clusterv1.MachineDrainRuleDrainConfig {
@@ -73,12 +74,12 @@ func TestRulesOrderADrain(t *testing.T) {
 		reason string
 		pods   []client.Object
 		rules  []client.Object
-		// evicted in each round, in which all evicted pods end; left after the last.
+		// evicted in each round, in which all evicted pods terminate; left after the last.
 		evicted [][]string
 		left    pool.Node
 	}{
 		"by order": {
-			reason: "who has a higher order stays until those of a lower one have gone: agents of the storage go last",
+			reason: "pods of a higher order stay until those of a lower one are gone: storage agents are evicted last",
 			pods:   []client.Object{podOn("storage", app("storage")), podOn("web"), podOn("log", app("log"))},
 			rules:  []client.Object{rule("a", "storage", order(10)), rule("b", "log", order(5))}, evicted: [][]string{{"web"}, {"log"}, {"storage"}},
 		},
@@ -97,13 +98,13 @@ func TestRulesOrderADrain(t *testing.T) {
 			left:    pool.Node{Remaining: 1, Blocked: []string{"default/job (runs until it has completed, as its drain label or a MachineDrainRule asks)"}},
 		},
 		"label over rule": {
-			reason:  "what the pod itself says counts before rules",
+			reason:  "the labels of the pod take precedence over rules",
 			pods:    []client.Object{podOn("web", labelled("skip"))},
 			rules:   []client.Object{rule("a", "web", order(1))},
 			evicted: [][]string{nil},
 		},
 		"later under a budget": {
-			reason: "a budget is no news before the pods' turn has come",
+			reason: "a budget is not reported before the pods of its order are evicted",
 			pods:   []client.Object{podOn("web"), podOn("stuck", app("stuck"), terminating(0)), budget("web", 0)},
 			rules:  []client.Object{rule("a", "web", order(7))}, evicted: [][]string{nil},
 			left: pool.Node{Remaining: 2},
@@ -126,7 +127,8 @@ func TestRulesOrderADrain(t *testing.T) {
 	}
 }
 
-// An annotation that takes machines out of drains leaves their pods alone; the node is closed all the same, for it is about to go.
+// TestExcludedFromDrain holds that the annotation which excludes machines from drains leaves their pods alone; the node is cordoned
+// nevertheless, because it is about to be removed.
 func TestExcludedFromDrain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{node(), namespace, podOn("a")}, nil)
@@ -134,11 +136,11 @@ func TestExcludedFromDrain(t *testing.T) {
 	w.round(t)
 	got := w.round(t)
 	if len(w.evicted) != 0 || !got.Cordoned || !got.Drained() {
-		t.Errorf("want the node closed, nobody evicted, and the machine free to go, got evicted %v, %+v", w.evicted, got)
+		t.Errorf("want the node cordoned, no pod evicted, and the machine removable, got evicted %v, %+v", w.evicted, got)
 	}
 }
 
-// One round reads each thing once, however many nodes drain.
+// TestRoundIsBounded holds that one round reads each object once, however many nodes drain.
 func TestRoundIsBounded(t *testing.T) {
 	t.Parallel()
 	const fleet, each = 4, 6

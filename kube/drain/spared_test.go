@@ -23,7 +23,7 @@ func TestUnused(t *testing.T) {
 		"daemon sets": {reason: "they are on every node", objects: []client.Object{node(cordoned), daemonSet, podOn("ds", ofDaemonSet), podOn("static", mirror)}, want: map[string]bool{key: true}},
 		"in use":      {reason: "a pod would have to move", objects: []client.Object{node(cordoned), podOn("a")}, want: map[string]bool{key: false}},
 		"gone":        {reason: "a node that is not there is not known", want: map[string]bool{}},
-		"never drained": {reason: "where nothing is evicted nobody can tell", objects: []client.Object{node(cordoned), podOn("a")},
+		"never drained": {reason: "without a drain it is unknown", objects: []client.Object{node(cordoned), podOn("a")},
 			annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestSpared: whoever looks into a node has it spared by the annotation that cluster-api has for Machines.
+// TestSpared holds that a user can exclude a node from remediation with the annotation that Cluster API has for Machines.
 func TestSpared(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -45,7 +45,7 @@ func TestSpared(t *testing.T) {
 		annotations map[string]string
 		want        bool
 	}{
-		"no annotation": {reason: "nobody asked"},
+		"no annotation": {reason: "not excluded"},
 		"asked":         {reason: "the annotation counts, whatever its value is", annotations: map[string]string{clusterv1.MachineSkipRemediationAnnotation: ""}, want: true},
 	} {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: tc.annotations}}

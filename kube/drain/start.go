@@ -17,12 +17,12 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// roundLimit bounds how long one round of evictions holds a worker beyond its last node, which the library bounds by as much.
+// roundLimit is how long one round of evictions blocks a worker in addition to its last node, for which the library has the same limit.
 const roundLimit = 10 * time.Second
 
-// Start begins a Drain or an Undrain step on the nodes of its targets and returns. A target whose node is gone, or whose
-// node's name belongs to another instance by now, needs nothing. All targets are tried; their errors are joined. A round that
-// has taken roundLimit leaves the nodes that it has not come to for the next one.
+// Start begins a Drain or an Undrain step on the nodes of its targets and returns. Nothing is done for a target whose node is gone, or
+// whose node's name belongs to another instance. All targets are tried; their errors are joined. A round that has taken roundLimit leaves
+// the remaining nodes for the next one.
 func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 	var one func(context.Context, *corev1.Node) error
 	switch s.Kind {
@@ -60,11 +60,10 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 	return &engine.PartialError{Failed: targets, Err: errors.Join(failed...)}
 }
 
-// writeTries bounds how often a Node is read again after another client has changed it in between: kubelets write their Nodes every
-// few seconds.
+// writeTries is how often a Node is read again after another client has changed it: kubelets write their Nodes every few seconds.
 const writeTries = 3
 
-// with calls f for the target's node, if that still is the target's. After a conflict it reads the node from the API server.
+// with calls f for the target's node, if it still belongs to the target. After a conflict it reads the node from the API server.
 func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.Context, *corev1.Node) error) error {
 	var err error
 	from := client.Reader(w.Remote)
@@ -85,8 +84,8 @@ func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.
 	return &engine.ConflictError{Err: fmt.Errorf("other clients keep changing it, the next pass tries again: %w", err)}
 }
 
-// drain cordons the node and evicts what may be evicted now. What budgets hold back is no error: the next pass tries
-// again, and says who is in the way. Once nothing is left to evict it writes down since when volumes are waited for.
+// drain cordons the node and evicts what can be evicted now. Pods that a budget protects are no error: the next pass retries, and reports
+// what blocks the drain. Once nothing is left to evict it records since when volumes are waited for.
 func (w *Workload) drain(ctx context.Context, node *corev1.Node) error {
 	if err := w.cordon(ctx, node); err != nil {
 		return client.IgnoreNotFound(err)
@@ -103,7 +102,7 @@ func (w *Workload) drain(ctx context.Context, node *corev1.Node) error {
 	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)
 }
 
-// waitForVolumes writes down since when the node waits for its volumes, if it does.
+// waitForVolumes records since when the node waits for its volumes, if it does.
 func (w *Workload) waitForVolumes(ctx context.Context, node *corev1.Node, r *running) error {
 	if _, waits := w.at(node, DetachStartedAnnotation); waits {
 		return nil
@@ -116,12 +115,12 @@ func (w *Workload) waitForVolumes(ctx context.Context, node *corev1.Node, r *run
 	return client.IgnoreNotFound(w.patch(ctx, before, node))
 }
 
-// passing are the beginnings of what the API server and the library say of evictions that can't be done now: budgets,
-// namespaces that are going anyway, and the round's own time limit.
+// passing are the beginnings of messages of the API server and the library about evictions that are not possible now: budgets, namespaces
+// that are being deleted, and the round's own time limit.
 var passing = []string{"Cannot evict pod", "This pod has more than one PodDisruptionBudget", "eviction timeout"}
 
-// unexpected makes an error of what the API server said about evictions, but for what passes by itself or is told by
-// Find as what blocks the drain.
+// unexpected returns an error with what the API server returned for evictions, except for what passes by itself or is reported by Find as
+// blocking the drain.
 func unexpected(failed map[string][]*corev1.Pod) error {
 	var errs []error
 	for _, said := range slices.Sorted(maps.Keys(failed)) {
@@ -134,15 +133,15 @@ func unexpected(failed map[string][]*corev1.Pod) error {
 	return errors.Join(errs...)
 }
 
-// cordon closes the node and writes down since when we drain it, in one write. A drain that has begun before keeps its
-// time, so that its timeout can't be pushed away.
+// cordon cordons the node and records when its drain began, in one write. A drain that has begun before keeps its time, so that its timeout
+// cannot be extended.
 func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 	before := node.DeepCopy()
 	if node.Annotations == nil {
 		node.Annotations = map[string]string{}
 	}
 	if _, ok := w.started(node); !ok {
-		// A node that carries the annotation was cordoned for us, whatever time somebody has written there.
+		// Muster has cordoned a node with the annotation, whatever time it contains.
 		if _, ours := node.Annotations[StartedAnnotation]; !ours && node.Spec.Unschedulable {
 			node.Annotations[CordonedBeforeAnnotation] = "true"
 		}
@@ -152,7 +151,7 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 	return w.patch(ctx, before, node)
 }
 
-// undrain takes back what cordon did, and nothing else: a node that others cordoned stays cordoned.
+// undrain undoes what cordon did, and nothing else: a node that another client has cordoned stays cordoned.
 func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
 	if _, ours := node.Annotations[StartedAnnotation]; !ours {
 		return nil
@@ -167,8 +166,8 @@ func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
 	return client.IgnoreNotFound(w.patch(ctx, before, node))
 }
 
-// patch writes the difference, if there is one, against exactly the node that was read: a cordon that somebody else set
-// in between would otherwise be taken for ours.
+// patch writes the difference, if there is one, against exactly the node that was read: otherwise a cordon that another client set in the
+// meantime would be taken for Muster's own.
 func (w *Workload) patch(ctx context.Context, before, node *corev1.Node) error {
 	if node.Spec.Unschedulable == before.Spec.Unschedulable && maps.Equal(node.Annotations, before.Annotations) {
 		return nil

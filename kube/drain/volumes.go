@@ -15,21 +15,21 @@ import (
 	"sigs.k8s.io/cluster-api/controllers/noderefutil"
 )
 
-// perPage bounds one page of a list.
+// perPage is the size of one page of a list.
 const perPage = 500
 
-// volumes are the attachments and volumes of the workload cluster. Neither can be asked for by node, so that they are read
-// whole, once a pass, and only in passes in which a node waits for its volumes.
+// volumes are the volume attachments and volumes of the workload cluster. Neither can be selected by node, so that all are read, once a
+// pass, and only in passes in which a node waits for its volumes.
 type volumes struct {
-	// attached are the names of what is attached, by node: of PersistentVolumes, or of attachments that have none.
+	// attached are the names of what is attached, by node: of PersistentVolumes, or of attachments without one.
 	attached map[string][]string
-	// byName and byHandle are the PersistentVolumes by their name, and by what a Node's status calls them.
+	// byName and byHandle are the PersistentVolumes by name, and by the name in a Node's status.
 	byName, byHandle map[string]*corev1.PersistentVolume
 }
 
-// attached names the volumes that have to be detached from the node before its machine goes, in a stable order: those of pods
-// that the drain has ended. A volume of a pod that goes on running is not waited for, nor is any on a node without a kubelet,
-// which could not let go of it, or after the time that the pool gives.
+// attached returns the volumes that have to be detached from the node before its machine is removed, in a stable order: those of pods that
+// the drain has terminated. It does not wait for volumes of pods that keep running, for volumes on a node without a kubelet, which could
+// not detach them, or after the timeout of the pool.
 func (w *Workload) attached(ctx context.Context, node *corev1.Node, r *running) ([]string, error) {
 	if w.excluded(clusterv1.ExcludeWaitForNodeVolumeDetachAnnotation) || noderefutil.IsNodeUnreachable(node) || w.detachTimeUp(node) {
 		return nil, nil
@@ -41,18 +41,18 @@ func (w *Workload) attached(ctx context.Context, node *corev1.Node, r *running) 
 	ignored := claims(append(r.left, r.kept...))
 	var out []string
 	for _, name := range v.attached[node.Name] {
-		out = append(out, v.say(v.byName[name], "VolumeAttachment of "+name, ignored))
+		out = append(out, v.describe(v.byName[name], "VolumeAttachment of "+name, ignored))
 	}
 	for _, a := range node.Status.VolumesAttached {
-		out = append(out, v.say(v.byHandle[string(a.Name)], "volume "+string(a.Name), ignored))
+		out = append(out, v.describe(v.byHandle[string(a.Name)], "volume "+string(a.Name), ignored))
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" }), nil
 }
 
-// say names a volume by its claim, or as well as it can; nothing for one that is not waited for.
-func (v *volumes) say(pv *corev1.PersistentVolume, unknown string, ignored map[client.ObjectKey]bool) string {
+// describe names a volume by its claim, or as well as possible; empty for a volume that is not waited for.
+func (v *volumes) describe(pv *corev1.PersistentVolume, unknown string, ignored map[client.ObjectKey]bool) string {
 	switch {
 	case pv == nil:
 		return unknown + " (still attached)"
@@ -66,7 +66,7 @@ func (v *volumes) say(pv *corev1.PersistentVolume, unknown string, ignored map[c
 	return "PersistentVolumeClaim " + claim.String() + " (its volume is still attached)"
 }
 
-// claims are those that pods use.
+// claims returns the claims that pods use.
 func claims(pods []*corev1.Pod) map[client.ObjectKey]bool {
 	used := map[client.ObjectKey]bool{}
 	for _, pod := range pods {
@@ -79,20 +79,20 @@ func claims(pods []*corev1.Pod) map[client.ObjectKey]bool {
 	return used
 }
 
-// detachTimeUp says that the pool's timeout for detaching volumes has passed since the node began to wait for it.
+// detachTimeUp reports whether the pool's timeout for detaching volumes has passed since the wait began.
 func (w *Workload) detachTimeUp(node *corev1.Node) bool {
 	limit := time.Duration(ptr.Deref(w.Machine.Spec.Deletion.NodeVolumeDetachTimeoutSeconds, 0)) * time.Second
 	since, waits := w.at(node, DetachStartedAnnotation)
 	return limit > 0 && waits && w.Now.Sub(since) >= limit
 }
 
-// drainTimeUp says that the pool's timeout for evictions has passed since the drain began: what still runs is not waited for.
+// drainTimeUp reports whether the pool's timeout for evictions has passed since the drain began: pods that still run are not waited for.
 func (w *Workload) drainTimeUp(since time.Time) bool {
 	limit := time.Duration(ptr.Deref(w.Machine.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
 	return limit > 0 && w.Now.Sub(since) >= limit
 }
 
-// volumesOnce reads what is attached where, once a pass.
+// volumesOnce reads the attachments and volumes once a pass.
 func (w *Workload) volumesOnce(ctx context.Context) (*volumes, error) {
 	if w.volumes != nil {
 		return w.volumes, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// attachment says that a volume is attached to a node.
+// attachment returns the attachment of a volume to a node.
 func attachment(volume, node string, change ...func(*storagev1.VolumeAttachment)) *storagev1.VolumeAttachment {
 	a := &storagev1.VolumeAttachment{
 		ObjectMeta: metav1.ObjectMeta{Name: "csi-" + volume},
@@ -29,7 +29,7 @@ func attachment(volume, node string, change ...func(*storagev1.VolumeAttachment)
 	return a
 }
 
-// volume is bound to the claim of that name; without one it is bound to none.
+// volume returns a volume that is bound to the claim of that name; without a name it is bound to none.
 func volume(name, claim string) *corev1.PersistentVolume {
 	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeSpec{
 		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "ebs", VolumeHandle: "vol-" + name}}}}
@@ -46,7 +46,7 @@ func using(claim string) func(*corev1.Pod) {
 	}
 }
 
-// reports is a node whose kubelet says that a volume is attached.
+// reports makes the kubelet of a node report a volume as attached.
 func reports(volume string) func(*corev1.Node) {
 	return func(n *corev1.Node) {
 		n.Status.VolumesAttached = []corev1.AttachedVolume{{Name: corev1.UniqueVolumeName("kubernetes.io/csi/ebs^vol-" + volume)}}
@@ -59,7 +59,7 @@ func detaching(ago time.Duration) func(*corev1.Node) {
 
 func seconds(n int32) *int32 { return &n }
 
-// What is waited for after the pods have gone.
+// TestVolumes holds what is waited for after the pods have terminated.
 func TestVolumes(t *testing.T) {
 	t.Parallel()
 	const data = "PersistentVolumeClaim default/data (its volume is still attached)"
@@ -73,7 +73,7 @@ func TestVolumes(t *testing.T) {
 		waits       []string
 	}{
 		"attached":     {reason: "a volume that is torn from a machine may be damaged, and blocks its next pod for minutes", objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
-		"said twice":   {reason: "what both the kubelet and the attachment say is one volume", objects: []client.Object{node(draining, reports("pv")), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
+		"said twice":   {reason: "a volume in both the kubelet's report and an attachment is one volume", objects: []client.Object{node(draining, reports("pv")), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
 		"kubelet only": {reason: "volumes without attachments are known from the Node", objects: []client.Object{node(draining, reports("pv")), volume("pv", "data")}, waits: []string{data}},
 		"elsewhere":    {reason: "another node's volumes are not waited for", objects: []client.Object{node(draining), attachment("pv", "n2"), volume("pv", "data")}},
 		"being attached": {reason: "what is not attached need not be detached", objects: []client.Object{node(draining), volume("pv", "data"), attachment("pv", "n1", func(a *storagev1.VolumeAttachment) {
@@ -89,7 +89,7 @@ func TestVolumes(t *testing.T) {
 		"inline": {reason: "an attachment without a volume is named itself", objects: []client.Object{node(draining), attachment("pv", "n1", func(a *storagev1.VolumeAttachment) {
 			a.Spec.Source.PersistentVolumeName = nil
 		})}, waits: []string{"VolumeAttachment of csi-pv (still attached)"}},
-		"unreachable": {reason: "nobody is there who could let go", objects: []client.Object{node(draining, unreachable), attachment("pv", "n1"), volume("pv", "data")}},
+		"unreachable": {reason: "no kubelet can detach it", objects: []client.Object{node(draining, unreachable), attachment("pv", "n1"), volume("pv", "data")}},
 		"excluded":    {reason: "the annotation takes machines out of the wait", objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "data")}, annotations: excluded},
 		"in time": {reason: "the timeout counts from the last pod, not from the start of the drain", deletion: clusterv1.MachineDeletionSpec{NodeVolumeDetachTimeoutSeconds: seconds(20)},
 			objects: []client.Object{node(draining, detaching(19*time.Second)), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
@@ -97,7 +97,7 @@ func TestVolumes(t *testing.T) {
 			objects: []client.Object{node(draining, detaching(20*time.Second)), attachment("pv", "n1"), volume("pv", "data")}},
 		"zero": {reason: "a timeout of zero is none", deletion: clusterv1.MachineDeletionSpec{NodeVolumeDetachTimeoutSeconds: seconds(0)},
 			objects: []client.Object{node(draining, detaching(time.Hour)), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
-		"drain timed out": {reason: "the volumes of pods that nobody evicts any more are not waited for, those of others are", deletion: clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: seconds(30)},
+		"drain timed out": {reason: "volumes of pods that are no longer evicted are not waited for, those of others are", deletion: clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: seconds(30)},
 			objects:   []client.Object{node(draining), podOn("a", using("logs")), attachment("pv", "n1"), volume("pv", "data"), attachment("pv2", "n1"), volume("pv2", "logs")},
 			remaining: 1, waits: []string{data}},
 	} {
@@ -117,7 +117,8 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// A drain goes through its stages: pods, volumes, free. The wait for volumes begins with one write, and ends by itself or by time.
+// TestVolumesAreWaitedForAfterThePods holds the stages of a drain: pods, volumes, drained. The wait for volumes begins with one write, and
+// ends by itself or by its timeout.
 func TestVolumesAreWaitedForAfterThePods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{node(), namespace, podOn("a"), attachment("pv", "n1"), volume("pv", "data")}, nil)

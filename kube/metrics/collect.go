@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// ofPool are the labels of everything that is told of one pool.
+// ofPool are the labels of all metrics of one pool.
 var ofPool = []string{"kind", "namespace", "cluster", "name"}
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -27,14 +27,14 @@ var (
 		"When the first of the bootstrap tokens runs out that machines may be launched with; there is none where no token runs out.")
 )
 
-// Describe names the metrics.
+// Describe sends the descriptions of the metrics.
 func (p *Pools) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{observed, instances, desired, available, left, rollout, drainStart, tokenExpiry} {
 		ch <- d
 	}
 }
 
-// Collect tells what the last passes saw.
+// Collect sends what the last passes observed.
 func (p *Pools) Collect(ch chan<- prometheus.Metric) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,24 +11,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// collectTimeout bounds a look into the cache; one that is not filled yet gives no answer until then.
+// collectTimeout is the time limit for a read from the cache; one that is not synchronized yet does not respond until then.
 const collectTimeout = 2 * time.Second
 
-// phases are all that a MachinePool may be in.
+// phases are all phases of a MachinePool.
 var phases = []clusterv1.MachinePoolPhase{
 	clusterv1.MachinePoolPhasePending, clusterv1.MachinePoolPhaseProvisioning, clusterv1.MachinePoolPhaseProvisioned, clusterv1.MachinePoolPhaseRunning,
 	clusterv1.MachinePoolPhaseScalingUp, clusterv1.MachinePoolPhaseScalingDown, clusterv1.MachinePoolPhaseScaling, clusterv1.MachinePoolPhaseDeleting,
 	clusterv1.MachinePoolPhaseFailed, clusterv1.MachinePoolPhaseUnknown,
 }
 
-// MachinePools tells what MachinePools say of themselves, read from the cache of the manager that runs their controller.
+// MachinePools exposes the status of MachinePools, read from the cache of the manager that runs their controller.
 type MachinePools struct {
 	mu      sync.Mutex
 	readers map[int]client.Reader
 	next    int
 }
 
-// NewMachinePools makes MachinePools and registers them. They tell nothing until there is something to read.
+// NewMachinePools returns registered MachinePools. They expose nothing until Serve is called.
 func NewMachinePools(r prometheus.Registerer) (*MachinePools, error) {
 	m := &MachinePools{readers: map[int]client.Reader{}}
 	if err := r.Register(m); err != nil {
@@ -37,7 +37,7 @@ func NewMachinePools(r prometheus.Registerer) (*MachinePools, error) {
 	return m, nil
 }
 
-// Serve tells what the reader reads until the returned function is called.
+// Serve exposes what the reader returns until the returned function is called.
 func (m *MachinePools) Serve(r client.Reader) (stop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,15 +64,14 @@ var (
 	freshReplicas   = replicasOf("up_to_date", "Machines that are as the MachinePool's template asks for: when they are as many as are desired, a rollout is complete.")
 )
 
-// Describe names the metrics.
+// Describe sends the descriptions of the metrics.
 func (m *MachinePools) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{inPhase, wantedReplicas, currentReplicas, readyReplicas, availReplicas, freshReplicas} {
 		ch <- d
 	}
 }
 
-// Collect tells what the MachinePools say now. A cache that can't be read tells nothing, which keeps no other metric from being
-// told.
+// Collect sends the current status of the MachinePools. If the cache cannot be read, nothing is sent, which does not affect other metrics.
 func (m *MachinePools) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
@@ -107,7 +106,7 @@ func tellPools(ch chan<- prometheus.Metric, all []clusterv1.MachinePool) {
 			{wantedReplicas, p.Spec.Replicas}, {currentReplicas, p.Status.Replicas}, {readyReplicas, p.Status.ReadyReplicas},
 			{availReplicas, p.Status.AvailableReplicas}, {freshReplicas, p.Status.UpToDateReplicas},
 		} {
-			// What is unknown is not told: zero would be something else.
+			// An unknown count is not sent: 0 would be another statement.
 			if is.value != nil {
 				ch <- prometheus.MustNewConstMetric(is.desc, prometheus.GaugeValue, float64(*is.value), p.Namespace, p.Spec.ClusterName, p.Name)
 			}
@@ -118,7 +117,7 @@ func tellPools(ch chan<- prometheus.Metric, all []clusterv1.MachinePool) {
 	}
 }
 
-// phaseOf is a MachinePool's phase; one that no controller has seen yet is pending.
+// phaseOf returns the phase of a MachinePool, Pending before the first pass.
 func phaseOf(p *clusterv1.MachinePool) clusterv1.MachinePoolPhase {
 	if p.Status.Phase == "" {
 		return clusterv1.MachinePoolPhasePending

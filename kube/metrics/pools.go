@@ -15,31 +15,32 @@ import (
 // Pool is a pool of an infrastructure kind.
 type Pool struct{ Kind, Namespace, Name string }
 
-// Pass is what a pass over a pool came to.
+// Pass is the outcome of a pass over a pool.
 type Pass struct {
 	Pool
 	// Cluster that the pool belongs to.
 	Cluster string
 	Outcome engine.Outcome
-	// TokensEnd is when the first of the bootstrap tokens runs out that machines may be launched with; zero when none does, or
-	// when nothing is known of them.
+	// TokensEnd is when the first of the bootstrap tokens expires that machines may be launched with; zero if none does, or if that is
+	// unknown.
 	TokensEnd time.Time
 	// Now is the time of the pass.
 	Now time.Time
 }
 
-// Pools tells what the last pass over each pool saw. Nil Pools take every call and tell nothing. They are safe for concurrent use.
+// Pools exposes what the last pass over each pool observed. A nil Pools accepts every call and exposes nothing. It is safe for concurrent
+// use.
 type Pools struct {
 	mu   sync.Mutex
 	seen map[Pool]sight
-	// ended are the drains of a pool that are counted, by instance, with when each began: a machine that is removed may be held by
-	// its cloud until it is let go, and goes in two steps.
+	// ended are the drains that have been counted, by instance, with the time at which each began: the removal of a machine that its cloud
+	// holds until it is released takes two steps.
 	ended map[Pool]map[string]time.Time
-	// drains are those that have ended.
+	// drains is the duration of drains that have ended.
 	drains *prometheus.HistogramVec
 }
 
-// sight is what is told of one pool.
+// sight is what is exposed of one pool.
 type sight struct {
 	cluster            string
 	observed           bool
@@ -50,7 +51,7 @@ type sight struct {
 	tokensEnd          time.Time
 }
 
-// drainBuckets cover a drain of a node with nothing on it up to one that budgets hold up for hours.
+// drainBuckets range from the drain of an empty node to one that budgets block for hours.
 var drainBuckets = []float64{5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}
 
 // How drains end.
@@ -60,7 +61,7 @@ const (
 	takenBack = "taken_back"
 )
 
-// NewPools makes Pools and registers them.
+// NewPools returns registered Pools.
 func NewPools(r prometheus.Registerer) (*Pools, error) {
 	p := &Pools{seen: map[Pool]sight{}, ended: map[Pool]map[string]time.Time{}, drains: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: "drain_duration_seconds", Buckets: drainBuckets,
@@ -75,7 +76,8 @@ func NewPools(r prometheus.Registerer) (*Pools, error) {
 	return p, nil
 }
 
-// Observe takes over what a pass came to. While a budget of ours holds questions to the cloud back, what was seen before holds.
+// Observe replaces what is exposed of a pool by the outcome of a pass. The previous observation stays while Muster's own rate limit delays
+// requests to the cloud.
 func (p *Pools) Observe(pass Pass) {
 	if p == nil {
 		return
@@ -91,7 +93,7 @@ func (p *Pools) Observe(pass Pass) {
 	p.seen[pass.Pool] = sightOf(pass)
 }
 
-// Forget drops a pool whose object is gone, or that nobody looks at any more.
+// Forget drops a pool that is deleted or no longer reconciled.
 func (p *Pools) Forget(gone Pool) {
 	if p == nil {
 		return
@@ -123,7 +125,8 @@ func (p *Pools) count(pass Pass) {
 	}
 }
 
-// endsDrain says that a step ends the drain of an instance's node. With its group an instance goes that does not go already.
+// endsDrain reports whether a step ends the drain of an instance's node. The deletion of the group ends it for instances that are not
+// terminating yet.
 func endsDrain(s *pool.Step, i *pool.Instance) bool {
 	switch s.Kind {
 	case pool.Remove, pool.Replace, pool.Release, pool.Undrain:

@@ -38,7 +38,7 @@ func newPools(t *testing.T) (*prometheus.Registry, *Pools) {
 	return r, p
 }
 
-// told are the samples of a gather but for zeros, by name and the labels that are not the same for all.
+// told returns the samples that are not zero, by name and the labels that differ.
 func told(t *testing.T, r prometheus.Gatherer) []string {
 	t.Helper()
 	families, err := r.Gather()
@@ -88,7 +88,7 @@ func draining(since time.Duration, left int) *pool.Node {
 	return n
 }
 
-func TestSaw(t *testing.T) {
+func TestObserve(t *testing.T) {
 	t.Parallel()
 	all := pool.Observed{Instances: []pool.Instance{
 		{ID: "1", State: pool.Pending}, {ID: "2", State: pool.Failed}, {ID: "3", State: pool.Terminating, Node: ready()},
@@ -101,19 +101,19 @@ func TestSaw(t *testing.T) {
 		passes []Pass
 		want   []string
 	}{
-		{"each machine is counted in one state, and the oldest drain is told",
+		{"each machine is counted in one state, and the oldest drain is exposed",
 			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all, Plan: pool.Plan{
 				Budget: pool.Budget{Desired: 8, Available: 1}, Rollout: pool.Rollout{State: pool.RolloutInProgress, Left: 4}}}}},
 			[]string{"pool_available_instances 1", "pool_desired_instances 8", "pool_instances{draining} 2", "pool_instances{failed} 1", "pool_instances{joining} 2",
 				"pool_instances{not_ready} 1", "pool_instances{pending} 1", "pool_instances{ready} 1", "pool_instances{terminating} 1", "pool_observed 1",
 				"pool_oldest_drain_start_timestamp_seconds 6400", "pool_rollout_left_instances 4", "pool_rollout_state{InProgress} 1"}},
-		{"a machine without a node is unknown while the workload cluster can't be asked",
+		{"a machine without a node is unknown while the workload cluster is unreachable",
 			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{NodesUnknown: true, Instances: []pool.Instance{running("1", nil), {ID: "2", State: pool.Pending}}}}}},
 			[]string{"pool_instances{pending} 1", "pool_instances{unknown} 1", "pool_observed 1"}},
-		{"what a pool looks like in a cloud that gives no answer is not told, for it would be what was",
+		{"the state of a pool is not exposed while its cloud does not respond, because it would be outdated",
 			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all}}, {Outcome: engine.Outcome{Err: errors.New("broken")}, TokensEnd: time.Unix(7, 0)}},
 			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7"}},
-		{"while a budget of ours holds questions back, what was seen holds",
+		{"while Muster's own rate limit delays requests, the previous observation stays",
 			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{Instances: []pool.Instance{running("6", ready())}}}},
 				{Outcome: engine.Outcome{RateLimited: true}, TokensEnd: time.Unix(7, 0)}},
 			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7", "pool_instances{ready} 1", "pool_observed 1"}},
@@ -144,11 +144,11 @@ func TestDrains(t *testing.T) {
 	}{
 		{"a drain that ended is counted when the machine goes", pool.Remove, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
 		{"a drain whose time was up left pods behind", pool.Replace, draining(time.Minute, 2), false, "drain_duration_seconds{cut_short} 60"},
-		{"a machine that the cloud takes is let go after its drain", pool.Release, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
+		{"a machine that the cloud terminates is released after its drain", pool.Release, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
 		{"a machine goes with its group", pool.DeleteGroup, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
-		{"a drain is taken back when the machine stays", pool.Undrain, draining(time.Minute, 0), false, "drain_duration_seconds{taken_back} 60"},
-		{"a drain that goes on has no duration yet", pool.Drain, draining(time.Minute, 2), false, ""},
-		{"a step that could not be begun ends nothing", pool.Remove, draining(time.Minute, 0), true, ""},
+		{"a drain is undone if the machine stays", pool.Undrain, draining(time.Minute, 0), false, "drain_duration_seconds{taken_back} 60"},
+		{"a drain in progress has no duration yet", pool.Drain, draining(time.Minute, 2), false, ""},
+		{"a step that could not be started ends no drain", pool.Remove, draining(time.Minute, 0), true, ""},
 		{"a machine that never was drained has no duration", pool.Remove, ready(), false, ""},
 		{"a machine without a node has no duration", pool.Remove, nil, false, ""},
 	} {
@@ -165,7 +165,7 @@ func TestDrains(t *testing.T) {
 	}
 }
 
-// A machine goes in two steps where its cloud holds it until it is let go; its drain is one.
+// TestADrainIsCountedOnce holds that a drain counts once although the removal of a machine that its cloud holds takes two steps.
 func TestADrainIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	r, p := newPools(t)
@@ -195,7 +195,7 @@ func TestADrainIsCountedOnce(t *testing.T) {
 	}
 }
 
-// Whoever has no metrics calls the same methods.
+// TestNoPools holds that callers without metrics can call the same methods.
 func TestNoPools(t *testing.T) {
 	t.Parallel()
 	var none *Pools
@@ -254,7 +254,7 @@ func TestMachinePools(t *testing.T) {
 	}
 }
 
-// The linter of Prometheus' own tools has nothing to say.
+// TestConventions holds that the linter of Prometheus finds no problem.
 func TestConventions(t *testing.T) {
 	t.Parallel()
 	r, p := newPools(t)

@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/muster-project/muster/pool"
 
-// The states that instances are counted in: each is in exactly one, so that their sum is the pool's size in the cloud.
+// The states of instances: each instance is in exactly one, so that their sum is the size of the pool in the cloud.
 const (
 	statePending     = "pending"
 	stateJoining     = "joining"
@@ -16,12 +16,12 @@ const (
 
 var states = []string{statePending, stateJoining, stateReady, stateNotReady, stateDraining, stateTerminating, stateFailed, stateUnknown}
 
-// rollouts are the words for how a rollout stands.
+// rollouts are the states of a rollout.
 var rollouts = []pool.RolloutState{
 	pool.RolloutDone, pool.RolloutInProgress, pool.RolloutHalted, pool.RolloutPaused, pool.RolloutWaiting, pool.RolloutNone,
 }
 
-// stateOf is the state of one instance: what its cloud says first, and of one that runs what its node does.
+// stateOf returns the state of one instance: the one that the cloud reports, and for a running instance that of its node.
 func stateOf(i *pool.Instance, nodesUnknown bool) string {
 	switch i.State {
 	case pool.Failed:

@@ -17,7 +17,7 @@ import (
 // Getter reads an object of any kind.
 type Getter func(context.Context, schema.GroupVersionKind, client.ObjectKey) (*unstructured.Unstructured, error)
 
-// GetterFor is a Getter that reads every kind untyped.
+// GetterFor returns a Getter that reads every kind as unstructured objects.
 func GetterFor(r client.Reader) Getter {
 	return func(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 		o := &unstructured.Unstructured{}
@@ -28,9 +28,9 @@ func GetterFor(r client.Reader) Getter {
 
 // +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=kubeadmcontrolplanes;awsmanagedcontrolplanes,verbs=get;list;watch
 
-// Read reads what a Cluster's control plane asks for, whatever its kind: spec.version is the contract's. A control plane that
-// does not exist yet names no version, and neither does one whose kind has no such field. get reads an object; definitions finds the
-// CustomResourceDefinition of the kind, and should read from a cache.
+// Read reads the version of a Cluster's control plane of any kind: spec.version is a field of the contract. The version is empty if the
+// control plane does not exist yet or its kind has no such field. get reads an object; definitions reads the CustomResourceDefinition of
+// the kind, and should be cached.
 func Read(ctx context.Context, get Getter, definitions client.Reader, cluster *clusterv1.Cluster) (ControlPlane, error) {
 	ref := cluster.Spec.ControlPlaneRef
 	if !ref.IsDefined() {
@@ -51,7 +51,7 @@ func Read(ctx context.Context, get Getter, definitions client.Reader, cluster *c
 		}
 		return found, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
 	}
-	// A field of another type is no version.
+	// A field of another type is ignored.
 	found.Version, _, _ = unstructured.NestedString(o.Object, "spec", "version")
 	return found, nil
 }

@@ -1,6 +1,5 @@
-// Package skew compares the Kubernetes version of a pool with the one that its control plane asks for. Nodes may be up to three
-// minor versions older than their API server, and never newer. Patch versions do not count: control planes of clouds often name
-// none.
+// Package skew compares the Kubernetes version of a pool with the version of its control plane. Nodes may be up to three minor versions
+// older than their API server, and never newer. Patch versions are ignored: control planes of clouds often have none.
 package skew
 
 import (
@@ -10,33 +9,33 @@ import (
 )
 
 const (
-	// Annotation of a MachinePool with the value Skip takes a version at any distance from the control plane's.
+	// Annotation of a MachinePool with the value Skip allows any version.
 	Annotation = "muster.dev/skip-version-skew"
-	// Skip is the one value of Annotation.
+	// Skip is the only value of Annotation.
 	Skip = "true"
-	// MostOlder is how many minor versions a node may be older than its API server, by Kubernetes' own policy.
-	MostOlder = 3
+	// MaxOlder is how many minor versions a node may be older than its API server, by the version skew policy of Kubernetes.
+	MaxOlder = 3
 )
 
-// ControlPlane is the object that a Cluster names as its control plane.
+// ControlPlane is the object that a Cluster refers to as its control plane.
 type ControlPlane struct {
-	// Kind and Name of the object; both empty where there is none.
+	// Kind and Name of the object; both empty if there is none.
 	Kind, Name string
-	// Version that it asks for, as it spells it; empty where it names none.
+	// Version in its spec, as spelled there; empty if there is none.
 	Version string
 }
 
-// Skew is a distance between two versions that Kubernetes does not support.
+// Skew is a version skew that Kubernetes does not support.
 type Skew struct {
-	// Version is the pool's.
+	// Version of the pool.
 	Version      string
 	ControlPlane ControlPlane
-	// newer says that the pool is newer than its control plane; otherwise it is too old.
+	// newer is true if the pool is newer than its control plane; otherwise it is too old.
 	newer bool
 	pool  semver.Version
 }
 
-// Between is the distance between a pool's version and its control plane's, nil where it is supported or where either names none.
+// Between returns the skew between a pool's version and its control plane's; nil if it is supported or one of the versions is missing.
 func Between(version string, controlPlane ControlPlane) *Skew {
 	pool, err := semver.ParseTolerant(version)
 	if err != nil {
@@ -50,22 +49,22 @@ func Between(version string, controlPlane ControlPlane) *Skew {
 	switch {
 	case pool.Major > plane.Major || (pool.Major == plane.Major && pool.Minor > plane.Minor):
 		s.newer = true
-	case pool.Major == plane.Major && (plane.Minor <= MostOlder || pool.Minor >= plane.Minor-MostOlder):
+	case pool.Major == plane.Major && (plane.Minor <= MaxOlder || pool.Minor >= plane.Minor-MaxOlder):
 		return nil
 	}
 	return s
 }
 
-// String says what is wrong, for people.
+// String describes the problem.
 func (s *Skew) String() string {
 	plane := fmt.Sprintf("%s, which %s %s asks for", s.ControlPlane.Version, s.ControlPlane.Kind, s.ControlPlane.Name)
 	if s.newer {
 		return fmt.Sprintf("%s is newer than %s: nodes must not be newer than their API server", s.Version, plane)
 	}
-	return fmt.Sprintf("%s is more than %d minor versions older than %s: older nodes can't be served", s.Version, MostOlder, plane)
+	return fmt.Sprintf("%s is more than %d minor versions older than %s: older nodes can't be served", s.Version, MaxOlder, plane)
 }
 
-// Exceeds says whether a version is further off than another one was: also one that is wrong may come nearer.
+// Exceeds reports whether the skew is larger than another one was. A smaller one is an improvement, even if it is still not supported.
 func (s *Skew) Exceeds(was *Skew) bool {
 	switch {
 	case was == nil || was.newer != s.newer:
@@ -77,5 +76,5 @@ func (s *Skew) Exceeds(was *Skew) bool {
 	}
 }
 
-// minor is a version as far as it counts.
+// minor returns a version without its patch.
 func minor(v semver.Version) semver.Version { return semver.Version{Major: v.Major, Minor: v.Minor} }

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-func TestOf(t *testing.T) {
+func TestBetween(t *testing.T) {
 	t.Parallel()
 	const newer, older = "nodes must not be newer than their API server", "is more than 3 minor versions older"
 	for _, c := range []struct{ reason, pool, plane, want string }{
@@ -46,7 +46,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestBeyond(t *testing.T) {
+func TestExceeds(t *testing.T) {
 	t.Parallel()
 	plane := ControlPlane{Version: "v1.36.3"}
 	for _, c := range []struct {

@@ -6,24 +6,24 @@ import (
 	"encoding/json"
 )
 
-// contentLength tells contents apart, in hex digits, and is too short to be used for anything else.
+// contentLength is the length of a content hash in hex digits. It is too short to be used for anything but a comparison.
 const contentLength = 16
 
-// without is a text with a word in the place of every token.
-func without(text []byte) []byte { return named.ReplaceAll(text, []byte("${1}token")) }
+// withoutTokens returns a text in which every token is replaced by a placeholder.
+func withoutTokens(text []byte) []byte { return named.ReplaceAll(text, []byte("${1}token")) }
 
-// Content tells bootstrap data apart by what is in it but for its bootstrap tokens: two renderings of one configuration have the
-// same. It shows nothing of the data.
+// Content returns a hash of bootstrap data without its bootstrap tokens: two renderings of one configuration have the same. It reveals
+// nothing of the data.
 func Content(data []byte) string {
 	data = plain(data)
 	if config, ok := ignition(data); ok {
 		data = config
 	}
-	sum := sha256.Sum256(without(data))
+	sum := sha256.Sum256(withoutTokens(data))
 	return hex.EncodeToString(sum[:])[:contentLength]
 }
 
-// ignition is an Ignition configuration with its files unpacked, so that what is in them can be read; anything else is none.
+// ignition returns an Ignition configuration with its files decoded, so that tokens in them are found; nil for anything else.
 func ignition(data []byte) ([]byte, bool) {
 	var config map[string]any
 	if json.Unmarshal(data, &config) != nil || config["ignition"] == nil {
@@ -34,7 +34,7 @@ func ignition(data []byte) ([]byte, bool) {
 	return text, err == nil
 }
 
-// unpack puts texts in the place of data URLs, wherever they are.
+// unpack replaces data URLs by their content, wherever they are.
 func unpack(value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -42,7 +42,7 @@ func unpack(value any) {
 		compression, _ := v["compression"].(string)
 		if text, ok := unpacked(source, compression); ok {
 			delete(v, "compression")
-			v["source"] = string(without(text))
+			v["source"] = string(withoutTokens(text))
 		}
 		for _, below := range v {
 			unpack(below)

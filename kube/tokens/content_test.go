@@ -18,7 +18,7 @@ func zipped(text string) string {
 	return packed.String()
 }
 
-// inIgnition is a configuration with one file.
+// inIgnition returns a configuration with one file.
 func inIgnition(source, compression string) string {
 	return `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/k","contents":{"compression":"` + compression + `","source":"` + source + `"}}]}}`
 }
@@ -58,7 +58,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-func TestKeptAnd(t *testing.T) {
+func TestRefreshedAnd(t *testing.T) {
 	t.Parallel()
 	soon, later := Refreshed{Next: time.Minute, Until: now}, Refreshed{Next: time.Hour, Until: now.Add(time.Hour), Lost: true}
 	want := Refreshed{Next: time.Minute, Until: now, Lost: true}

@@ -1,4 +1,4 @@
-// Package tokens keeps bootstrap tokens alive that machines may still be launched with although the pool's bootstrap data has
-// moved on: a cloud's own roll makes machines of the template version that it was begun with, for hours perhaps, while the
-// token in the data is replaced every few minutes and the old one is left to run out. It revokes those of pools that are gone.
+// Package tokens extends bootstrap tokens that machines may still be launched with although the pool's bootstrap data has changed: a
+// provider rollout launches machines from the template version that it was started with, possibly for hours, while the token in the data is
+// replaced every few minutes and the old one expires. It revokes the tokens of pools that are deleted.
 package tokens

@@ -12,18 +12,17 @@ import (
 	"strings"
 )
 
-// sizeLimit bounds what is unpacked of one file in bootstrap data: no cloud takes as much.
+// sizeLimit is the limit for the decompressed size of one file in bootstrap data: no cloud accepts as much.
 const sizeLimit = 1 << 20
 
-// token is a kubeadm bootstrap token where a configuration names one: its ID, which is public, and its secret, which is not
-// taken.
+// token matches a kubeadm bootstrap token where a configuration names one: its ID, which is public, and its secret, which is not captured.
 var token = regexp.MustCompile(`(?i:token)["']?:[ \t]*["']?([a-z0-9]{6})\.[a-z0-9]{16}\b`)
 
-// named is the same with all of the token, after what names it.
+// named matches the same with the whole token, after what names it.
 var named = regexp.MustCompile(`((?i:token)["']?:[ \t]*["']?)[a-z0-9]{6}\.[a-z0-9]{16}\b`)
 
-// IDs are the IDs of the bootstrap tokens in bootstrap data (cloud-init or Ignition), each once, in order. An ID is public: it
-// names the token's Secret in the workload cluster.
+// IDs returns the IDs of the bootstrap tokens in bootstrap data (cloud-init or Ignition), each once, in order. An ID is public: it names
+// the token's Secret in the workload cluster.
 func IDs(data []byte) []string {
 	var ids []string
 	data = plain(data)
@@ -36,7 +35,7 @@ func IDs(data []byte) []string {
 	return slices.Compact(ids)
 }
 
-// files are the files of an Ignition configuration; anything else has none.
+// files returns the files of an Ignition configuration; none for anything else.
 func files(data []byte) [][]byte {
 	var config struct {
 		Storage struct {
@@ -60,7 +59,7 @@ func files(data []byte) [][]byte {
 	return list
 }
 
-// unpacked is what a data URL (RFC 2397) holds.
+// unpacked returns the content of a data URL (RFC 2397).
 func unpacked(source, compression string) ([]byte, bool) {
 	rest, ok := strings.CutPrefix(source, "data:")
 	kind, payload, found := strings.Cut(rest, ",")
@@ -83,7 +82,7 @@ func unpacked(source, compression string) ([]byte, bool) {
 	return unzipped(raw)
 }
 
-// unzipped is what gzip packed.
+// unzipped returns the content of gzip data.
 func unzipped(raw []byte) ([]byte, bool) {
 	packed, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
@@ -93,7 +92,7 @@ func unzipped(raw []byte) ([]byte, bool) {
 	return raw, err == nil
 }
 
-// plain is bootstrap data as it is read by who acts upon it: cloud-init takes it packed, too.
+// plain returns bootstrap data as its consumer reads it: cloud-init accepts compressed data, too.
 func plain(data []byte) []byte {
 	if text, ok := unzipped(data); ok {
 		return text

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// freshFor is how long the expiration of a token is known after it was read.
+	// freshFor is how long the expiration of a token is used after it was read.
 	freshFor = 10 * time.Second
-	// knownMost bounds the expirations that are kept. Beyond it those are dropped that have to be read again anyway.
+	// knownMost is how many expirations are kept. Beyond it those are dropped that have to be read again anyway.
 	knownMost = 8192
 )
 
-// Memory keeps tokens alive as Refresh does, and reads each of them once in a while only: busy pools have a pass every few seconds, and
-// all pools of a workload cluster share the rate of one client. The zero Memory is empty; it is safe for concurrent use.
+// Memory extends tokens as Refresh does, but reads each of them only from time to time: busy pools have a pass every few seconds, and all
+// pools of a workload cluster share the rate limit of one client. The zero Memory is empty; it is safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
 	known map[string]expiration
 }
 
-// expiration is until when a token is valid, zero for ever, and when that was read.
+// expiration is when a token expires, zero if never, and when that was read.
 type expiration struct{ until, read time.Time }
 
 // Refresh is the function Refresh for tokens of the named cluster.
@@ -38,7 +38,7 @@ func (m *Memory) Refresh(ctx context.Context, c client.Client, cluster string, i
 	})
 }
 
-// of returns until when a token is valid, if that was read a moment ago and the token needs no more time yet.
+// of returns when a token expires, if that was read recently and the token needs no extension yet.
 func (m *Memory) of(key string, left time.Duration, now time.Time) (time.Time, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,7 +47,7 @@ func (m *Memory) of(key string, left time.Duration, now time.Time) (time.Time, b
 	return is.until, ok && age >= 0 && age < freshFor && (is.until.IsZero() || is.until.Sub(now) > left)
 }
 
-// put notes what was read. Of a token that could not be read nothing is known.
+// put caches what was read. Nothing is cached of a token that could not be read.
 func (m *Memory) put(key string, until time.Time, err error, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// The expiration of a token is read once in a while, and always when the token may need more time.
+// TestMemory holds that the expiration of a token is read from time to time, and always if the token may need an extension.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		why   string
 		until string
-		// cluster is that of the second pass, after is when it comes.
+		// cluster is that of the second pass, after the time between both.
 		cluster string
 		after   time.Duration
 		reads   int

@@ -14,26 +14,27 @@ import (
 )
 
 const (
-	// lasts is how long a token that is kept alive is valid from now: as long as those that Cluster API makes.
+	// lasts is how long an extended token is valid from now: as long as those that Cluster API creates.
 	lasts = 15 * time.Minute
-	// Early is how much of its time is left when a token gets more that nobody else looks after.
+	// Early is the remaining time at which a token is extended that no other controller extends.
 	Early = lasts / 2
-	// Late is how much is left when a token gets more that its maker should have looked after. Who makes tokens looks at them every
-	// third of their time and replaces them when half of it is over, which is to go on: no token should live for ever.
+	// Late is the remaining time at which a token is extended that its creator should have extended. Cluster API's bootstrap controller
+	// checks tokens every third of their time and replaces them when half of it is over. That must continue: no token should be valid for
+	// ever.
 	Late = 2 * time.Minute
 )
 
-// Refreshed is what became of tokens.
+// Refreshed is the state of tokens after Refresh.
 type Refreshed struct {
-	// Next is when to look again; zero when none of them ever runs out.
+	// Next is when the tokens have to be checked again; zero if none of them ever expires.
 	Next time.Duration
-	// Lost says that one of them is gone, so that no machine can join with it any more.
+	// Lost is true if one of them no longer exists, so that no machine can join with it.
 	Lost bool
-	// Until is when the first of them runs out; zero when none of them ever does.
+	// Until is when the first of them expires; zero if none of them ever does.
 	Until time.Time
 }
 
-// And is what became of both.
+// And returns the state of both.
 func (k Refreshed) And(o Refreshed) Refreshed {
 	k.Lost = k.Lost || o.Lost
 	if k.Next == 0 || o.Next > 0 && o.Next < k.Next {
@@ -45,14 +46,14 @@ func (k Refreshed) And(o Refreshed) Refreshed {
 	return k
 }
 
-// Refresh has the tokens of the given IDs stay valid, by a new expiration of those that have no more time left than is said. The
-// client must read the workload cluster without a cache. A token that has run out and is still there is given new life. One that
-// the API server refuses keeps no other from being kept; a server that does not answer is not asked again.
+// Refresh extends the tokens with the given IDs whose remaining time is at most the given one. The client must read the workload cluster
+// without a cache. An expired token that still exists is extended, too. A token that the API server rejects does not prevent the extension
+// of the others; if the server does not respond, no further request is sent.
 func Refresh(ctx context.Context, c client.Client, ids []string, left time.Duration, now time.Time) (Refreshed, error) {
 	return refreshAll(ids, left, now, func(id string) (time.Time, error) { return refresh(ctx, c, id, left, now) })
 }
 
-// refreshAll is Refresh with a function that says until when one token is valid.
+// refreshAll does the same with a function that returns when one token expires.
 func refreshAll(ids []string, left time.Duration, now time.Time, keep func(id string) (time.Time, error)) (Refreshed, error) {
 	var kept Refreshed
 	var failed []error
@@ -73,13 +74,13 @@ func refreshAll(ids []string, left time.Duration, now time.Time, keep func(id st
 	return kept, errors.Join(failed...)
 }
 
-// Answered says that an error is what an API server has to say of one object, so that it may be asked for others.
+// Answered reports whether an error is the response of an API server about one object, so that other objects may be requested.
 func Answered(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status)
 }
 
-// refresh says until when one token is valid from now on; zero is for ever.
+// refresh returns when one token expires after an extension; zero is never.
 func refresh(ctx context.Context, c client.Client, id string, left time.Duration, now time.Time) (time.Time, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: bootstrapapi.BootstrapTokenSecretPrefix + id}
@@ -90,7 +91,7 @@ func refresh(ctx context.Context, c client.Client, id string, left time.Duration
 	if !ok {
 		return time.Time{}, nil
 	}
-	// What is no time is none that a token could be valid until.
+	// A token with an invalid expiration is not valid.
 	if at, err := time.Parse(time.RFC3339, string(until)); err == nil && at.Sub(now) > left {
 		return at, nil
 	}
