@@ -209,7 +209,7 @@ func TestFind(t *testing.T) {
 			objects: []client.Object{node(draining), podOn("a"), podOn("alone", alone), podOn("orphan", ofDaemonSet),
 				podOn("going", terminating(time.Minute)), podOn("job", labelled("wait-completed"))},
 			want: drained(5, "default/going (terminating beyond its grace period: finalizers example.com/hold)",
-				"default/job (runs until it has completed, as its drain label or a MachineDrainRule asks)"),
+				"default/job (runs until it completes, because of its drain label or a MachineDrainRule)"),
 		},
 		"terminating, in time": {
 			reason:  "a pod within its grace period is terminating and blocks nothing",

@@ -95,7 +95,7 @@ func TestRulesOrderADrain(t *testing.T) {
 			rules: []client.Object{rule("a", "job", clusterv1.MachineDrainRuleDrainConfig{
 				Behavior: clusterv1.MachineDrainRuleDrainBehaviorWaitCompleted})},
 			evicted: [][]string{{"web"}, nil},
-			left:    pool.Node{Remaining: 1, Blocked: []string{"default/job (runs until it has completed, as its drain label or a MachineDrainRule asks)"}},
+			left:    pool.Node{Remaining: 1, Blocked: []string{"default/job (runs until it completes, because of its drain label or a MachineDrainRule)"}},
 		},
 		"label over rule": {
 			reason:  "the labels of the pod take precedence over rules",

@@ -14,17 +14,17 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	observed  = describe("observed", "Whether the last pass saw the pool in its cloud (1), or the cloud gave no answer or could not be asked (0).")
+	observed  = describe("observed", "Whether the last pass observed the pool in its cloud (1), or the cloud did not respond (0).")
 	instances = describe("instances",
 		"Machines of the pool in its cloud by state, each in one: pending, joining (no Ready node yet), ready, not_ready, draining, terminating, failed, "+
 			"or unknown (the workload cluster is out of reach).", "state")
-	desired     = describe("desired_instances", "Machines that the pool is to have, without those that a rollout adds for a while.")
-	available   = describe("available_instances", "Machines that serve: joined, Ready for as long as asked, not drained, not on their way out.")
-	left        = describe("rollout_left_instances", "Machines that a rollout has still to replace.")
-	rollout     = describe("rollout_state", "How the rollout of the pool stands: 1 for its state, 0 for the others.", "state")
-	drainStart  = describe("oldest_drain_start_timestamp_seconds", "When the oldest of the drains began that go on; there is none without one.")
+	desired     = describe("desired_instances", "Desired machines of the pool, without the surge of a rollout.")
+	available   = describe("available_instances", "Available machines: joined, Ready for minReadySeconds, not draining and not terminating.")
+	left        = describe("rollout_left_instances", "Machines that a rollout still has to replace.")
+	rollout     = describe("rollout_state", "State of the rollout of the pool: 1 for its state, 0 for the others.", "state")
+	drainStart  = describe("oldest_drain_start_timestamp_seconds", "When the oldest running drain began; missing if no node drains.")
 	tokenExpiry = describe("bootstrap_token_expiration_timestamp_seconds",
-		"When the first of the bootstrap tokens runs out that machines may be launched with; there is none where no token runs out.")
+		"When the first of the bootstrap tokens expires that machines may be launched with; missing if no token expires.")
 )
 
 // Describe sends the descriptions of the metrics.

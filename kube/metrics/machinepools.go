@@ -57,11 +57,11 @@ func replicasOf(what, help string) *prometheus.Desc {
 
 var (
 	inPhase         = prometheus.NewDesc(namespace+"_machinepools", "MachinePools by phase.", []string{"phase"}, nil)
-	wantedReplicas  = replicasOf("desired", "Machines that the MachinePool asks for.")
+	wantedReplicas  = replicasOf("desired", "Desired machines of the MachinePool.")
 	currentReplicas = replicasOf("current", "Machines that the MachinePool's infrastructure has.")
 	readyReplicas   = replicasOf("ready", "Machines whose node is Ready.")
-	availReplicas   = replicasOf("available", "Machines whose node has been Ready for as long as the MachinePool asks.")
-	freshReplicas   = replicasOf("up_to_date", "Machines that are as the MachinePool's template asks for: when they are as many as are desired, a rollout is complete.")
+	availReplicas   = replicasOf("available", "Machines whose node has been Ready for minReadySeconds.")
+	freshReplicas   = replicasOf("up_to_date", "Machines that are up to date: a rollout is complete when as many are as desired.")
 )
 
 // Describe sends the descriptions of the metrics.

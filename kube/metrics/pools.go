@@ -65,8 +65,8 @@ const (
 func NewPools(r prometheus.Registerer) (*Pools, error) {
 	p := &Pools{seen: map[Pool]sight{}, ended: map[Pool]map[string]time.Time{}, drains: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: "drain_duration_seconds", Buckets: drainBuckets,
-		Help: "Duration of drains of nodes by kind of pool and by how they ended: drained, cut_short (the node's machine went with pods or volumes " +
-			"left, as its timeout has it) or taken_back (the machine stays).",
+		Help: "Duration of drains of nodes by kind of pool and outcome: drained, cut_short (the machine was removed with pods or volumes " +
+			"left, after its timeout) or taken_back (the machine stays).",
 	}, []string{"kind", "outcome"})}
 	for _, c := range []prometheus.Collector{p, p.drains} {
 		if err := r.Register(c); err != nil {
